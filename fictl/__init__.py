@@ -1,0 +1,1 @@
+"""fictl: the workbench of people who write CUDA kernels for LLM inference."""

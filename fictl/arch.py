@@ -1,0 +1,164 @@
+"""CUDA architectures: the only place that knows how they are spelt, compared and targeted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fictl.errors import InvalidValue
+
+_TOKEN = re.compile(r"^(?:sm_|compute_)?(?P<number>\d+\.\d|\d{2,3})(?P<suffix>[af]?)(?P<ptx>\+ptx)?$")
+_SPELLINGS = "'9.0a', '90a', 'sm_90a', '10.0f', '8.0+PTX' or 'native'"
+
+# The first CUDA release whose nvcc has each target (NVIDIA's release notes; 10.1 became 11.0).
+_FIRST_CUDA = {
+    "7.5": "10.0", "8.0": "11.0", "8.6": "11.1", "8.7": "11.4", "8.8": "13.0", "8.9": "11.8",
+    "9.0": "11.8", "9.0a": "12.0",
+    "10.0": "12.8", "10.0a": "12.8", "10.0f": "12.9", "10.3": "12.9", "10.3a": "12.9",
+    "10.3f": "12.9", "11.0": "13.0", "11.0a": "13.0", "11.0f": "13.0",
+    "12.0": "12.8", "12.0a": "12.8", "12.0f": "12.9", "12.1": "12.9", "12.1a": "12.9",
+    "12.1f": "12.9",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, order=True)
+class Arch:
+    """One compute capability, as a compile target (`a`, `f`, PTX) or as what a GPU is (plain)."""
+
+    major: int
+    minor: int
+    suffix: str = ""
+    ptx: bool = False
+
+    @classmethod
+    def parse(cls, token: str) -> Arch:
+        match = _TOKEN.match(token.strip().lower())
+        if not match:
+            raise InvalidValue(f"unknown architecture {token!r}", f"write it as {_SPELLINGS}")
+        number = match["number"]
+        major, minor = number.split(".") if "." in number else (number[:-1], number[-1])
+        return cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
+
+    @property
+    def number(self) -> str:
+        """The digits and suffix of `sm_…`: 9.0a is 90a."""
+        return f"{self.major}{self.minor}{self.suffix}"
+
+    @property
+    def gencode(self) -> str:
+        code = f"[sm_{self.number},compute_{self.number}]" if self.ptx else f"sm_{self.number}"
+        return f"-gencode=arch=compute_{self.number},code={code}"
+
+    @property
+    def first_cuda(self) -> str | None:
+        """The first CUDA release that can target this, where known."""
+        return _FIRST_CUDA.get(str(self).removesuffix("+PTX"))
+
+    @property
+    def plain(self) -> Arch:
+        return Arch(self.major, self.minor)
+
+    def runs_on(self, gpu: Arch) -> bool:
+        """Whether code built for this target runs on `gpu`."""
+        if self.suffix == "a":
+            return self.plain == gpu.plain
+        if self.major == gpu.major and self.minor <= gpu.minor:
+            return True
+        return self.ptx and not self.suffix and self.plain <= gpu.plain
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}{self.suffix}{'+PTX' if self.ptx else ''}"
+
+
+def parse_archs(text: str, native: Callable[[], Iterable[Arch]] = tuple) -> tuple[Arch, ...]:
+    """A list split by spaces, commas or semicolons; `native` is what the callback finds."""
+    found: list[Arch] = []
+    for token in re.split(r"[\s,;]+", text.strip()):
+        if token.lower() == "native":
+            found.extend(native())
+        elif token:
+            found.append(Arch.parse(token))
+    return unique(found)
+
+
+def parse_gencode(flag: str) -> tuple[Arch, ...]:
+    """The targets of one `-gencode=arch=compute_X,code=…` flag; empty if it is another flag."""
+    if not flag.startswith(("-gencode", "--generate-code")):
+        return ()
+    codes = re.findall(r"(sm|compute)_(\d+[af]?)", flag.partition("code=")[2])
+    ptx = {number for kind, number in codes if kind == "compute"}
+    numbers = dict.fromkeys(number for _, number in codes)
+    return tuple(Arch.parse(number + ("+ptx" if number in ptx else "")) for number in numbers)
+
+
+def unique(archs: Iterable[Arch]) -> tuple[Arch, ...]:
+    return tuple(sorted(set(archs)))
+
+
+def spell(archs: Iterable[Arch]) -> str:
+    return " ".join(str(arch) for arch in archs)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One alternative of what an op declares: a range of plain numbers, or one exact target."""
+
+    low: Arch | None = None
+    high: Arch | None = None
+    exact: Arch | None = None
+
+    def select(self, target: Arch) -> Arch | None:
+        """The target to compile so that a GPU of `target` runs this op, or None."""
+        if self.exact is None:
+            above = self.low is None or self.low.plain <= target.plain
+            below = self.high is None or target.plain < self.high.plain
+            return target if above and below else None
+        if self.exact.suffix == "f" and self.exact.runs_on(target):
+            return target if target.suffix else self.exact
+        if self.exact.plain != target.plain:
+            return None
+        # A plain request for a GPU whose `a` features the op needs: its `a` code runs there too.
+        return self.exact if self.exact.suffix and not target.suffix else target
+
+
+_BOUND = re.compile(r"(>=|<)([\w.]+)")
+
+
+@dataclass(frozen=True)
+class ArchRule:
+    """What an op declares: '>=8.0', '>=8.0<10.0', '9.0a', '10.0f 12.0a': alternatives by spaces."""
+
+    text: str
+    clauses: tuple[Clause, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> ArchRule:
+        clauses = []
+        for token in re.split(r"[\s,;]+", text.strip()):
+            bounds = dict(_BOUND.findall(token))
+            if bounds and not _BOUND.sub("", token):
+                parsed = {sign: Arch.parse(number) for sign, number in bounds.items()}
+                clauses.append(Clause(low=parsed.get(">="), high=parsed.get("<")))
+            else:
+                clauses.append(Clause(exact=Arch.parse(token)))
+        return cls(text, tuple(clauses))
+
+    @classmethod
+    def any_of(cls, rules: Iterable[ArchRule]) -> ArchRule:
+        clauses = tuple(dict.fromkeys(clause for rule in rules for clause in rule.clauses))
+        return cls(" ".join(dict.fromkeys(rule.text for rule in rules)), clauses)
+
+    def select(self, target: Arch) -> Arch | None:
+        picked = (clause.select(target) for clause in self.clauses)
+        return next((arch for arch in picked if arch is not None), None)
+
+    def supports(self, gpu: Arch) -> bool:
+        return self.select(gpu.plain) is not None
+
+    def only_major(self, major: int) -> bool:
+        """Whether every alternative is an exact target of this major version."""
+        return all(clause.exact and clause.exact.major == major for clause in self.clauses)
+
+    def __str__(self) -> str:
+        return self.text

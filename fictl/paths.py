@@ -1,0 +1,59 @@
+"""Where fictl's own data, its cache and a path's file system are."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from fictl import settings
+
+PACKAGE = Path(__file__).resolve().parent
+
+_NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "afs", "9p", "fuse.")
+
+
+def data_root(name: str) -> Path:
+    """`kernels`, `templates` or `skills`: inside an installed wheel, beside a checkout's package."""
+    packed = PACKAGE / "data" / name
+    return packed if packed.is_dir() else PACKAGE.parent / name
+
+
+def cache_root() -> Path:
+    """The writable store's folder; nothing is created."""
+    base = settings.WORKSPACE_BASE.get()
+    if base is not None:
+        return base.absolute() / ".cache" / "fictl"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("fictl", appauthor=False)
+
+
+def on_network(path: Path, mounts: str | None = None) -> bool:
+    """Whether `path` lies on a network file system, where locks and mtimes are not to be trusted."""
+    if mounts is None:
+        try:
+            mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return False
+    best, kind = "", ""
+    where = str(path.absolute())
+    for line in mounts.splitlines():
+        point, fs = (line.split() + ["", "", ""])[1:3]
+        point = point.replace("\\040", " ")
+        inside = where == point or where.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, kind = point, fs
+    return kind.startswith(_NETWORK)
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write so that a reader sees the old text or the new one, never a part."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,156 @@
+"""Every environment variable that fictl reads: name, type, default, meaning. Nothing else reads one."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from fictl.errors import InvalidValue
+
+T = TypeVar("T")
+
+_TRUE = ("1", "true", "yes", "on")
+_FALSE = ("0", "false", "no", "off")
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() in _TRUE:
+        return True
+    if text.lower() in _FALSE:
+        return False
+    raise ValueError(f"expected one of {', '.join(_TRUE + _FALSE)}")
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError("expected a whole number from 1")
+    return int(text)
+
+
+def _choice(*values: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text.lower() not in values:
+            raise ValueError(f"expected one of {', '.join(values)}")
+        return text.lower()
+
+    return parse
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser()
+
+
+def _paths(text: str) -> tuple[Path, ...]:
+    return tuple(_path(part) for part in text.split(os.pathsep) if part)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(shlex.split(text))
+
+
+@dataclass(frozen=True)
+class Setting(Generic[T]):
+    """One variable. Empty counts as unset; a value that cannot be read is an error that names it."""
+
+    name: str
+    kind: str
+    parse: Callable[[str], T]
+    default: T
+    doc: str
+    also: tuple[str, ...] = ()
+
+    def origin(self) -> str:
+        """The variable that decides the value, or 'default'."""
+        return next((name for name in (self.name, *self.also) if os.environ.get(name)), "default")
+
+    def get(self) -> T:
+        origin = self.origin()
+        if origin == "default":
+            return self.default
+        text = os.environ[origin].strip()
+        try:
+            return self.parse(text) if text else self.default
+        except ValueError as error:
+            raise InvalidValue(f"{origin}={text!r} cannot be read: {error}", self.doc) from None
+
+
+CUDA_ARCH_LIST = Setting(
+    "FICTL_CUDA_ARCH_LIST", "list", str, "",
+    "architectures to build for, as in '8.0 9.0a'; unset: the GPUs present",
+)  # fmt: skip
+ENABLE_SM120 = Setting(
+    "FICTL_ENABLE_SM120", "bool", _boolean, False, "add the target sm_120"
+)  # fmt: skip
+ENABLE_SM120A = Setting(
+    "FICTL_ENABLE_SM120A", "bool", _boolean, False, "add the target sm_120a"
+)  # fmt: skip
+DEVICE = Setting(
+    "FICTL_DEVICE", "cuda|emu", _choice("cuda", "emu"), "cuda",
+    "the device that ops run on: cuda, or emu, the emulated one",
+)  # fmt: skip
+NVCC: Setting[Path | None] = Setting(
+    "FICTL_NVCC", "path", _path, None, "the nvcc to use; unset: CUDA_HOME, PATH, usual places"
+)
+CUDA_HOME: Setting[Path | None] = Setting(
+    "CUDA_HOME", "path", _path, None, "the CUDA toolkit to use where FICTL_NVCC is unset"
+)
+CXX = Setting("CXX", "words", _words, (), "the host C++ compiler; unset: g++, c++, clang++")
+NVCC_LAUNCHER = Setting(
+    "FICTL_NVCC_LAUNCHER", "words", _words, (), "put before nvcc, as in 'ccache'"
+)
+CXX_LAUNCHER = Setting(
+    "FICTL_CXX_LAUNCHER", "words", _words, (), "put before the host C++ compiler"
+)
+NVCC_THREADS: Setting[int | None] = Setting(
+    "FICTL_NVCC_THREADS", "int", _positive, None,
+    "threads of one nvcc; unset: what idle cores allow",
+)  # fmt: skip
+MAX_JOBS: Setting[int | None] = Setting(
+    "FICTL_MAX_JOBS", "int", _positive, None,
+    "compilers at once; unset: from cores, memory and what the module took before",
+    also=("MAX_JOBS",),
+)  # fmt: skip
+EXTRA_CFLAGS = Setting(
+    "FICTL_EXTRA_CFLAGS", "words", _words, (), "more flags for the host C++ compiler"
+)
+EXTRA_CUDAFLAGS = Setting("FICTL_EXTRA_CUDAFLAGS", "words", _words, (), "more flags for nvcc")
+EXTRA_LDFLAGS = Setting("FICTL_EXTRA_LDFLAGS", "words", _words, (), "more flags for the link")
+JIT_DEBUG = Setting(
+    "FICTL_JIT_DEBUG", "bool", _boolean, False, "build the debug variant: -O0, -G, symbols"
+)
+JIT_LINEINFO = Setting(
+    "FICTL_JIT_LINEINFO", "bool", _boolean, False, "build the lineinfo variant, for profilers"
+)
+JIT_VERBOSE = Setting(
+    "FICTL_JIT_VERBOSE", "bool", _boolean, False, "show every build command; same code"
+)
+DISABLE_JIT = Setting(
+    "FICTL_DISABLE_JIT", "bool", _boolean, False, "never compile: use what a store holds, or fail"
+)
+DISABLE_VERSION_CHECK = Setting(
+    "FICTL_DISABLE_VERSION_CHECK", "bool", _boolean, False,
+    "use a prebuilt store that another version of fictl wrote",
+)  # fmt: skip
+WORKSPACE_BASE: Setting[Path | None] = Setting(
+    "FICTL_WORKSPACE_BASE", "path", _path, None,
+    "the cache is <this>/.cache/fictl; unset: the user's cache folder",
+)  # fmt: skip
+STORES = Setting(
+    "FICTL_STORES", "paths", _paths, (), "read-only stores to look in after the cache, by ':'"
+)
+LOCK_TIMEOUT = Setting(
+    "FICTL_LOCK_TIMEOUT", "int", _positive, 600,
+    "seconds to wait for another process that builds the same module, then build anyway",
+)  # fmt: skip
+LOGGING_LEVEL = Setting(
+    "FICTL_LOGGING_LEVEL", "level", _choice("debug", "info", "warning", "error"), "info",
+    "what the library says on stderr: builds (info), cache decisions (debug)",
+)  # fmt: skip
+
+SETTINGS: tuple[Setting, ...] = tuple(
+    value for value in list(globals().values()) if isinstance(value, Setting)
+)
