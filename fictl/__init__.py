@@ -1,1 +1,22 @@
 """fictl: the workbench of people who write CUDA kernels for LLM inference."""
+
+# Not typing's: `import fictl` imports nothing. Type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from . import ops as ops
+
+    __version__: str
+    __commit__: str
+else:
+
+    def __getattr__(name: str) -> object:
+        if name == "ops":
+            import fictl.ops
+
+            return fictl.ops
+        if name in ("__version__", "__commit__"):
+            from fictl import version
+
+            return version.VERSION if name == "__version__" else version.commit()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,43 @@
+"""The build steps that pyproject.toml cannot say: content folders in the wheel, and the commit."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))
+
+from fictl.version import COMMIT_FILE, commit
+
+CONTENT = {f"fictl.data.{n}": n for n in ("kernels", "templates", "skills") if (ROOT / n).is_dir()}
+
+
+def record_commit(package: Path) -> None:
+    (package / COMMIT_FILE).write_text(commit() + "\n", encoding="utf-8")
+
+
+class BuildWithCommit(build_py):
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            record_commit(Path(self.build_lib) / "fictl")
+
+
+class SdistWithCommit(sdist):
+    def make_release_tree(self, base_dir: str, files: list[str]) -> None:
+        super().make_release_tree(base_dir, files)
+        record_commit(Path(base_dir) / "fictl")
+
+
+setup(
+    packages=[*find_packages(include=["fictl", "fictl.*"]), *CONTENT],
+    package_dir=CONTENT,
+    package_data={"fictl": ["py.typed"], **{name: ["**/*"] for name in CONTENT}},
+    exclude_package_data={"": ["**/__pycache__/*", "**/*.pyc"]},
+    cmdclass={"build_py": BuildWithCommit, "sdist": SdistWithCommit},
+)

@@ -1,0 +1,198 @@
+"""What is built from a checkout: an sdist, from it a wheel, and that wheel installed elsewhere."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from fictl.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[1]
+CONTENT = [name for name in ("kernels", "templates", "skills") if (ROOT / name).is_dir()]
+# Why: git must not read the settings of whoever runs the tests, nor look for a repository above.
+GIT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@example.com",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@example.com",
+}
+
+
+def run(*argv: str | Path, cwd: Path, **env: str) -> str:
+    done = subprocess.run(argv, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
+def editable() -> bool:
+    """Whether this Python has fictl installed in place."""
+    try:
+        origin = importlib.metadata.distribution("fictl").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return origin is not None and json.loads(origin).get("dir_info", {}).get("editable", False)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository of its own with the files of this one, and litter that must stay out."""
+    copy = tmp_path_factory.mktemp("packaging") / "checkout"
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+    run("git", "init", "--quiet", cwd=copy, **GIT)
+    run("git", "add", "--all", cwd=copy, **GIT)
+    run("git", "commit", "--quiet", "--message=all", cwd=copy, **GIT)
+    for folder in ("fictl", "kernels", "kernels/include"):
+        (copy / folder / "__pycache__").mkdir(exist_ok=True)
+        (copy / folder / "__pycache__" / "litter.pyc").touch()
+    return copy
+
+
+@pytest.fixture(scope="module")
+def commit(checkout: Path) -> str:
+    return run("git", "rev-parse", "HEAD", cwd=checkout)
+
+
+@pytest.fixture(scope="module")
+def dist(checkout: Path) -> Path:
+    """The folder of the sdist and of the wheel that was built from it."""
+    run(sys.executable, "-m", "build", "--no-isolation", cwd=checkout)
+    return checkout / "dist"
+
+
+@pytest.fixture(scope="module")
+def sdist(dist: Path) -> set[str]:
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+@pytest.fixture(scope="module")
+def wheel(dist: Path) -> set[str]:
+    with zipfile.ZipFile(next(dist.glob("*.whl"))) as archive:
+        return set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def installed(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("site")
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps")
+    run(*pip, "--target", site, next(dist.glob("*.whl")), cwd=dist)
+    return site
+
+
+def python(installed: Path, *words: str) -> str:
+    """Run Python outside every checkout, with the installed wheel before anything else."""
+    return run(sys.executable, *words, cwd=installed.parent, PYTHONPATH=str(installed))
+
+
+def test_the_wheel_brings_one_top_level_name(wheel: set[str]) -> None:
+    tops = {name.partition("/")[0] for name in wheel}
+    assert tops == {"fictl", f"fictl-{VERSION}.dist-info"}
+
+
+@pytest.mark.parametrize("folder", CONTENT)
+def test_the_wheel_holds_every_content_file(folder: str, checkout: Path, wheel: set[str]) -> None:
+    tracked = run("git", "ls-files", "-z", folder, cwd=checkout).split("\0")
+    assert {f"fictl/data/{name}" for name in tracked if name} <= wheel
+
+
+def test_the_wheel_holds_every_module_of_the_package(checkout: Path, wheel: set[str]) -> None:
+    tracked = run("git", "ls-files", "-z", "fictl", cwd=checkout).split("\0")
+    assert {name for name in tracked if name} <= wheel
+
+
+def test_no_compiled_python_is_packed(wheel: set[str], sdist: set[str]) -> None:
+    assert not [name for name in wheel | sdist if name.endswith(".pyc")]
+
+
+def test_the_sdist_can_be_tested(sdist: set[str]) -> None:
+    assert {"Makefile", "constraints.txt", "tests/test_packaging.py", "LICENSE"} <= sdist
+
+
+def test_the_sdist_carries_the_commit(dist: Path, commit: str) -> None:
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
+        recorded = archive.extractfile(f"fictl-{VERSION}/fictl/commit.txt")
+        assert recorded is not None
+        assert recorded.read().decode().strip() == commit
+
+
+def test_building_leaves_the_source_tree_as_it_was(checkout: Path, dist: Path) -> None:
+    assert dist.is_dir()
+    assert run("git", "status", "--porcelain", cwd=checkout) == ""
+
+
+def test_an_installed_fictl_says_its_version_and_commit(installed: Path, commit: str) -> None:
+    said = python(installed, "-m", "fictl", "--version")
+    assert said == f"fictl {VERSION} (commit {commit[:7]})"
+
+
+def test_the_package_knows_them_too(installed: Path, commit: str) -> None:
+    code = "import fictl; print(fictl.__version__, fictl.__commit__)"
+    assert python(installed, "-c", code) == f"{VERSION} {commit}"
+
+
+def test_an_installed_fictl_finds_its_kernels(installed: Path) -> None:
+    code = "from fictl.paths import data_root; print(data_root('kernels'))"
+    assert python(installed, "-c", code) == str(installed / "fictl" / "data" / "kernels")
+
+
+def test_an_installed_op_can_be_imported(installed: Path) -> None:
+    kernels = installed / "fictl" / "data" / "kernels"
+    names = [".".join(path.parts[-3:-1]) for path in kernels.glob("*/*/op.py")]
+    code = f"import fictl.kernels.{names[0]}.jit as jit; print(jit.__file__)"
+    assert python(installed, "-c", code).startswith(str(kernels))
+
+
+def test_the_console_script_runs(installed: Path, commit: str) -> None:
+    said = run(installed / "bin" / "fictl", "--version", cwd=installed, PYTHONPATH=str(installed))
+    assert commit[:7] in said
+
+
+@pytest.mark.skipif(not editable(), reason="fictl is not installed here; `make test` does it")
+def test_an_editable_installation_is_this_checkout(tmp_path: Path) -> None:
+    code = "import fictl, fictl.kernels; print(fictl.__file__, *fictl.kernels.__path__)"
+    said = run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH="")
+    assert said == f"{ROOT / 'fictl' / '__init__.py'} {ROOT / 'kernels'}"
+
+
+def test_a_checkout_asks_git(checkout: Path, commit: str) -> None:
+    code = "from fictl.version import commit; print(commit())"
+    assert run(sys.executable, "-c", code, cwd=checkout, PYTHONPATH=str(checkout)) == commit
+
+
+def test_without_git_the_commit_is_unknown(checkout: Path) -> None:
+    code = "from fictl.version import describe; print(describe())"
+    said = run(sys.executable, "-c", code, cwd=checkout, PYTHONPATH=str(checkout), PATH="")
+    assert said == f"fictl {VERSION}"
+
+
+def test_a_copy_inside_another_repository_has_not_its_commit(
+    checkout: Path, tmp_path: Path
+) -> None:
+    run("git", "init", "--quiet", cwd=tmp_path, **GIT)
+    run("git", "commit", "--quiet", "--allow-empty", "--message=other", cwd=tmp_path, **GIT)
+    shutil.copytree(checkout / "fictl", tmp_path / "copy" / "fictl")
+    code = "from fictl.version import commit; print(repr(commit()))"
+    copy = tmp_path / "copy"
+    assert run(sys.executable, "-c", code, cwd=copy, PYTHONPATH=str(copy)) == "''"
+
+
+def test_the_version_is_written_once(checkout: Path) -> None:
+    quoted = f"['\"]{re.escape(VERSION)}['\"]"
+    found = run("git", "grep", "--name-only", "-E", quoted, "--", ":!tests", cwd=checkout)
+    assert found == "fictl/version.py"
