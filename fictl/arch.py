@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from fictl.errors import InvalidValue
 
-_TOKEN = re.compile(r"^(?:sm_|compute_)?(?P<number>\d+\.\d|\d{2,3})(?P<suffix>[af]?)(?P<ptx>\+ptx)?$")
+_TOKEN = re.compile(
+    r"^(?:sm_|compute_)?(?P<number>\d+\.\d|\d{2,3})(?P<suffix>[af]?)(?P<ptx>\+ptx)?$"
+)
 _SPELLINGS = "'9.0a', '90a', 'sm_90a', '10.0f', '8.0+PTX' or 'native'"
 
 # The first CUDA release whose nvcc has each target (NVIDIA's release notes; 10.1 became 11.0).
@@ -86,7 +88,7 @@ def parse_gencode(flag: str) -> tuple[Arch, ...]:
     """The targets of one `-gencode=arch=compute_X,code=…` flag; empty if it is another flag."""
     if not flag.startswith(("-gencode", "--generate-code")):
         return ()
-    codes = re.findall(r"(sm|compute)_(\d+[af]?)", flag.partition("code=")[2])
+    codes = re.findall(r"(sm|compute)_(\d+[af]?)", flag.partition(",code=")[2])
     ptx = {number for kind, number in codes if kind == "compute"}
     numbers = dict.fromkeys(number for _, number in codes)
     return tuple(Arch.parse(number + ("+ptx" if number in ptx else "")) for number in numbers)
@@ -135,10 +137,16 @@ class ArchRule:
     @classmethod
     def parse(cls, text: str) -> ArchRule:
         clauses = []
-        for token in re.split(r"[\s,;]+", text.strip()):
+        tokens = re.split(r"[\s,;]+", text.strip())
+        for token in tokens:
             bounds = dict(_BOUND.findall(token))
             if bounds and not _BOUND.sub("", token):
                 parsed = {sign: Arch.parse(number) for sign, number in bounds.items()}
+                if ">=" not in parsed and len(tokens) > 1:
+                    raise InvalidValue(
+                        f"{token!r} stands alone in {text!r}, and alternatives add up",
+                        "write a range as one word: '>=8.0<10.0'",
+                    )
                 clauses.append(Clause(low=parsed.get(">="), high=parsed.get("<")))
             else:
                 clauses.append(Clause(exact=Arch.parse(token)))
@@ -146,6 +154,7 @@ class ArchRule:
 
     @classmethod
     def any_of(cls, rules: Iterable[ArchRule]) -> ArchRule:
+        rules = tuple(rules)
         clauses = tuple(dict.fromkeys(clause for rule in rules for clause in rule.clauses))
         return cls(" ".join(dict.fromkeys(rule.text for rule in rules)), clauses)
 

@@ -29,6 +29,13 @@ def cache_root() -> Path:
     return user_cache_path("fictl", appauthor=False)
 
 
+def friendly(path: Path | str) -> str:
+    """For people to read: the home folder as they write it."""
+    home = os.path.expanduser("~")
+    text = str(path)
+    return f"~{text[len(home) :]}" if text.startswith(f"{home}{os.sep}") else text
+
+
 def on_network(path: Path, mounts: str | None = None) -> bool:
     """Whether `path` lies on a network file system, where locks and mtimes are not to be trusted."""
     if mounts is None:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from fictl.errors import InvalidValue
 
@@ -65,7 +65,10 @@ class Setting(Generic[T]):
 
     def origin(self) -> str:
         """The variable that decides the value, or 'default'."""
-        return next((name for name in (self.name, *self.also) if os.environ.get(name)), "default")
+        return next(
+            (name for name in (self.name, *self.also) if os.environ.get(name, "").strip()),
+            "default",
+        )
 
     def get(self) -> T:
         origin = self.origin()
@@ -73,7 +76,7 @@ class Setting(Generic[T]):
             return self.default
         text = os.environ[origin].strip()
         try:
-            return self.parse(text) if text else self.default
+            return self.parse(text)
         except ValueError as error:
             raise InvalidValue(f"{origin}={text!r} cannot be read: {error}", self.doc) from None
 
@@ -98,11 +101,16 @@ NVCC: Setting[Path | None] = Setting(
 CUDA_HOME: Setting[Path | None] = Setting(
     "CUDA_HOME", "path", _path, None, "the CUDA toolkit to use where FICTL_NVCC is unset"
 )
-CXX = Setting("CXX", "words", _words, (), "the host C++ compiler; unset: g++, c++, clang++")
-NVCC_LAUNCHER = Setting(
+CONDA_PREFIX: Setting[Path | None] = Setting(
+    "CONDA_PREFIX", "path", _path, None, "the active conda environment, searched for an nvcc"
+)
+CXX: Setting[tuple[str, ...]] = Setting(
+    "CXX", "words", _words, (), "the host C++ compiler; unset: g++, c++, clang++"
+)
+NVCC_LAUNCHER: Setting[tuple[str, ...]] = Setting(
     "FICTL_NVCC_LAUNCHER", "words", _words, (), "put before nvcc, as in 'ccache'"
 )
-CXX_LAUNCHER = Setting(
+CXX_LAUNCHER: Setting[tuple[str, ...]] = Setting(
     "FICTL_CXX_LAUNCHER", "words", _words, (), "put before the host C++ compiler"
 )
 NVCC_THREADS: Setting[int | None] = Setting(
@@ -114,11 +122,21 @@ MAX_JOBS: Setting[int | None] = Setting(
     "compilers at once; unset: from cores, memory and what the module took before",
     also=("MAX_JOBS",),
 )  # fmt: skip
-EXTRA_CFLAGS = Setting(
+EXTRA_CFLAGS: Setting[tuple[str, ...]] = Setting(
     "FICTL_EXTRA_CFLAGS", "words", _words, (), "more flags for the host C++ compiler"
 )
-EXTRA_CUDAFLAGS = Setting("FICTL_EXTRA_CUDAFLAGS", "words", _words, (), "more flags for nvcc")
-EXTRA_LDFLAGS = Setting("FICTL_EXTRA_LDFLAGS", "words", _words, (), "more flags for the link")
+EXTRA_CUDAFLAGS: Setting[tuple[str, ...]] = Setting(
+    "FICTL_EXTRA_CUDAFLAGS", "words", _words, (), "more flags for nvcc"
+)
+EXTRA_LDFLAGS: Setting[tuple[str, ...]] = Setting(
+    "FICTL_EXTRA_LDFLAGS", "words", _words, (), "more flags for the link"
+)
+NVCC_PREPEND_FLAGS = Setting(
+    "NVCC_PREPEND_FLAGS", "text", str, "", "nvcc's own; part of a build's key"
+)
+NVCC_APPEND_FLAGS = Setting(
+    "NVCC_APPEND_FLAGS", "text", str, "", "nvcc's own; part of a build's key"
+)
 JIT_DEBUG = Setting(
     "FICTL_JIT_DEBUG", "bool", _boolean, False, "build the debug variant: -O0, -G, symbols"
 )
@@ -139,7 +157,7 @@ WORKSPACE_BASE: Setting[Path | None] = Setting(
     "FICTL_WORKSPACE_BASE", "path", _path, None,
     "the cache is <this>/.cache/fictl; unset: the user's cache folder",
 )  # fmt: skip
-STORES = Setting(
+STORES: Setting[tuple[Path, ...]] = Setting(
     "FICTL_STORES", "paths", _paths, (), "read-only stores to look in after the cache, by ':'"
 )
 LOCK_TIMEOUT = Setting(
@@ -151,6 +169,6 @@ LOGGING_LEVEL = Setting(
     "what the library says on stderr: builds (info), cache decisions (debug)",
 )  # fmt: skip
 
-SETTINGS: tuple[Setting, ...] = tuple(
+SETTINGS: tuple[Setting[Any], ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Setting)
 )

@@ -1,0 +1,103 @@
+"""Every test starts from an empty cache, unset variables, no GPU, and nothing remembered."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fictl import toolchain
+from fictl.toolchain import Nvcc, find_nvcc, gpus
+
+TESTS = Path(__file__).parent
+_FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _the_driver_sees_its_gpus() -> None:
+    """Before a test hides them: in a process it reads CUDA_VISIBLE_DEVICES once."""
+    if toolchain.visible_gpus():
+        import torch
+
+        torch.cuda.init()
+
+
+@pytest.fixture(autouse=True)
+def _isolated(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[None]:
+    # The tests of ops compile real modules: they share the user's cache, settings and device.
+    if request.path.is_relative_to(TESTS / "kernels"):
+        yield
+        return
+    for name in list(os.environ):
+        if name.startswith("FICTL_") or name in _FOREIGN:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "workspace"))
+    # A GPU here changes what is built; its absence is what tests of fictl itself expect.
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setattr(gpus, "_LIBRARY", "libcuda.so.hidden")
+    toolchain.forget()
+    yield
+    toolchain.forget()
+
+
+@pytest.fixture
+def stand_in_nvcc(tmp_path: Path) -> Callable[[str], Path]:
+    """Write a toolkit whose nvcc answers like that of a CUDA release, and nothing more."""
+    template = (TESTS / "toolchain" / "stand_in_nvcc.sh").read_text(encoding="utf-8")
+
+    def write(release: str, home: Path | None = None) -> Path:
+        home = home or tmp_path / f"cuda-{release}"
+        parts = ("bin/nvcc.profile", "nvvm/bin/cicc", "lib64/libcudart_static.a")
+        headers = ("include/cuda_runtime.h", "include/crt/host_config.h")
+        for part in (*parts, *headers):
+            (home / part).parent.mkdir(parents=True, exist_ok=True)
+            (home / part).touch()
+        nvcc = home / "bin" / "nvcc"
+        nvcc.write_text(template.replace("@RELEASE@", release), encoding="utf-8")
+        nvcc.chmod(0o755)
+        return nvcc
+
+    return write
+
+
+@pytest.fixture
+def use_nvcc(
+    stand_in_nvcc: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Nvcc]:
+    """Make a stand-in the nvcc of this test, as a user would: with FICTL_NVCC."""
+
+    def use(release: str) -> Nvcc:
+        monkeypatch.setenv("FICTL_NVCC", str(stand_in_nvcc(release)))
+        found = find_nvcc()
+        assert found is not None
+        return found
+
+    return use
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of tiny_project, whose op `twice` compiles in a second; the working folder is there."""
+    root = shutil.copytree(TESTS / "tiny_project", tmp_path / "tiny")
+    # Why here: in tiny_project it would be a test of this suite.
+    own = root / "tests" / "kernels" / "elementwise" / "test_twice.py"
+    own.parent.mkdir(parents=True)
+    own.write_text("def test_its_own() -> None:\n    pass\n", encoding="utf-8")
+    monkeypatch.chdir(root)
+    yield root
+    for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def real_nvcc() -> Nvcc:
+    found = find_nvcc()
+    if found is None:
+        pytest.skip("needs an nvcc")
+    return found

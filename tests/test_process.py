@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+import pytest
+
+from fictl.errors import SetupError
+from fictl.process import run, stream
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_both_streams_arrive_in_order():
+    code = "import os; os.write(1, b'a\\n'); os.write(2, b'b\\n'); os.write(1, b'c\\n')"
+    assert run(python(code)).output == "a\nb\nc\n"
+
+
+def test_the_exit_code_is_kept():
+    assert run(python("raise SystemExit(7)")).code == 7
+
+
+def test_a_killing_signal_is_a_negative_code():
+    assert run(python("import os; os.kill(os.getpid(), 9)")).code == -signal.SIGKILL
+
+
+def test_time_and_memory_are_measured():
+    done = run(python("import time; data = bytearray(64 << 20); time.sleep(0.05)"))
+    assert done.seconds >= 0.05
+    assert done.peak_kib > 64 << 10
+
+
+def test_variables_are_added_to_the_environment(monkeypatch):
+    monkeypatch.setenv("OURS", "1")
+    done = run(
+        python("import os; print(os.environ['OURS'], os.environ['THEIRS'])"), {"THEIRS": "2"}
+    )
+    assert done.output == "1 2\n"
+
+
+def test_words_are_not_seen_by_a_shell():
+    done = run([*python("import sys; print(sys.argv[1])"), "$(echo no) ; * 'x"])
+    assert done.output == "$(echo no) ; * 'x\n"
+
+
+def test_standard_input_is_empty():
+    assert run(python("import sys; print(repr(sys.stdin.read()))")).output == "''\n"
+
+
+def test_bytes_that_are_no_text_do_not_stop_the_reading():
+    assert run(python("import os; os.write(1, b'\\xff\\n')")).output == "\ufffd\n"
+
+
+def test_lines_are_handed_over_while_the_program_runs(tmp_path):
+    flag = tmp_path / "seen"
+    wait = f"import os, time\nwhile not os.path.exists({str(flag)!r}): time.sleep(0.01)"
+    done = stream(python(f"print('first', flush=True)\n{wait}"), lambda _: flag.touch())
+    assert (done.code, done.output) == (0, "first\n")
+
+
+def test_the_working_folder_can_be_chosen(tmp_path):
+    assert (
+        stream(python("import os; print(os.getcwd())"), len, cwd=tmp_path).output == f"{tmp_path}\n"
+    )
+
+
+def test_a_listener_that_fails_ends_the_program():
+    def fail(line: str) -> None:
+        raise KeyError(line)
+
+    start = time.monotonic()
+    with pytest.raises(KeyError, match="first"):
+        stream(python("print('first', flush=True); import time; time.sleep(60)"), fail)
+    assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize("name", ["no-such-program", "/"])
+def test_a_program_that_cannot_be_run_is_named(name):
+    with pytest.raises(SetupError, match=f"cannot run {name}: ") as caught:
+        run([name])
+    assert "executable" in caught.value.hint

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fictl import settings
+from fictl.errors import InvalidValue
+
+
+@pytest.mark.parametrize("text", ["1", "true", "yes", "on", "TRUE", " On "])
+def test_words_that_switch_on(monkeypatch, text):
+    monkeypatch.setenv("FICTL_DISABLE_JIT", text)
+    assert settings.DISABLE_JIT.get() is True
+
+
+@pytest.mark.parametrize("text", ["0", "false", "no", "off", "Off"])
+def test_words_that_switch_off(monkeypatch, text):
+    monkeypatch.setenv("FICTL_DISABLE_JIT", text)
+    assert settings.DISABLE_JIT.get() is False
+
+
+@pytest.mark.parametrize("setting", settings.SETTINGS, ids=lambda setting: setting.name)
+def test_empty_is_unset(monkeypatch, setting):
+    monkeypatch.setenv(setting.name, "")
+    assert (setting.get(), setting.origin()) == (setting.default, "default")
+
+
+@pytest.mark.parametrize("setting", settings.SETTINGS, ids=lambda setting: setting.name)
+def test_blank_is_the_default(monkeypatch, setting):
+    monkeypatch.setenv(setting.name, "  ")
+    assert setting.get() == setting.default
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("DISABLE_JIT", "2"),
+        ("ENABLE_SM120", "maybe"),
+        ("DEVICE", "gpu"),
+        ("MAX_JOBS", "0"),
+        ("MAX_JOBS", "-1"),
+        ("MAX_JOBS", "many"),
+        ("LOCK_TIMEOUT", "1.5"),
+        ("LOGGING_LEVEL", "loud"),
+        ("EXTRA_CFLAGS", "'unbalanced"),
+    ],
+)
+def test_a_value_that_cannot_be_read_names_variable_and_value(monkeypatch, name, text):
+    setting = getattr(settings, name)
+    monkeypatch.setenv(setting.name, text)
+    with pytest.raises(InvalidValue) as caught:
+        setting.get()
+    assert f"{setting.name}={text!r}" in caught.value.message
+    assert caught.value.hint == setting.doc
+
+
+def test_bare_max_jobs_counts(monkeypatch):
+    monkeypatch.setenv("MAX_JOBS", "3")
+    assert (settings.MAX_JOBS.get(), settings.MAX_JOBS.origin()) == (3, "MAX_JOBS")
+
+
+def test_fictl_max_jobs_beats_the_bare_one(monkeypatch):
+    monkeypatch.setenv("MAX_JOBS", "3")
+    monkeypatch.setenv("FICTL_MAX_JOBS", "5")
+    assert (settings.MAX_JOBS.get(), settings.MAX_JOBS.origin()) == (5, "FICTL_MAX_JOBS")
+
+
+def test_an_empty_fictl_max_jobs_leaves_the_bare_one(monkeypatch):
+    monkeypatch.setenv("MAX_JOBS", "3")
+    monkeypatch.setenv("FICTL_MAX_JOBS", "")
+    assert settings.MAX_JOBS.get() == 3
+
+
+def test_an_unreadable_bare_max_jobs_is_named_as_it_was_set(monkeypatch):
+    monkeypatch.setenv("MAX_JOBS", "all")
+    with pytest.raises(InvalidValue, match=r"^MAX_JOBS='all'"):
+        settings.MAX_JOBS.get()
+
+
+def test_words_are_split_like_a_shell_does(monkeypatch):
+    monkeypatch.setenv("FICTL_EXTRA_CFLAGS", "-DA='b c' -O1")
+    assert settings.EXTRA_CFLAGS.get() == ("-DA=b c", "-O1")
+
+
+def test_paths_expand_the_home_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("FICTL_STORES", "~/a::/b")
+    assert settings.STORES.get() == (tmp_path / "a", Path("/b"))
+
+
+def test_choices_do_not_mind_case(monkeypatch):
+    monkeypatch.setenv("FICTL_DEVICE", "EMU")
+    assert settings.DEVICE.get() == "emu"
+
+
+def test_every_setting_is_described_and_listed_once():
+    names = [setting.name for setting in settings.SETTINGS]
+    assert len(names) == len(set(names))
+    assert all(setting.doc and not setting.doc.endswith(".") for setting in settings.SETTINGS)
