@@ -1,0 +1,62 @@
+"""CompilationContext: the architectures of a whole process as nvcc flags, by major version."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection
+
+from fictl.arch import Arch, ArchRule, spell, unique
+from fictl.errors import SetupError
+from fictl.log import warn_once
+from fictl.toolchain import Targets, find_nvcc, nvcc_flags, select_targets, visible_gpus
+
+_ANY = ArchRule.parse(">=0.0")
+
+
+class CompilationContext:
+    """Reads the environment and looks for GPUs on first use, never at import."""
+
+    @functools.cached_property
+    def TARGET_CUDA_ARCHS(self) -> set[tuple[int, str]]:  # noqa: N802
+        """Major version, and minor version with its suffix: {(9, '0a'), (10, '0a')}."""
+        if isinstance(self._found, SetupError):
+            return set()
+        return {(arch.major, str(arch).partition(".")[2]) for arch in self._found.archs}
+
+    def get_nvcc_flags_list(
+        self, supported_major_versions: Collection[int] | None = None
+    ) -> list[str]:
+        """Flags for the targets of these major versions; None for all targets."""
+        archs = unique(Arch.parse(f"{major}.{rest}") for major, rest in self.TARGET_CUDA_ARCHS)
+        if supported_major_versions is not None:
+            archs = tuple(arch for arch in archs if arch.major in supported_major_versions)
+        if not archs:
+            raise self._no_arch(supported_major_versions)
+        return list(nvcc_flags(archs))
+
+    @functools.cached_property
+    def _found(self) -> Targets | SetupError:
+        try:
+            targets = select_targets("this process", _ANY, find_nvcc())
+        except SetupError as error:
+            return error
+        if targets.warning:
+            warn_once(targets.warning)
+        return targets
+
+    def _no_arch(self, majors: Collection[int] | None) -> SetupError:
+        nvcc = find_nvcc()
+        gpus = ", ".join(map(str, visible_gpus())) or "none"
+        message = (
+            f"No supported CUDA architectures found for major versions {majors or '(any)'}: "
+            f"{self._why()}; GPUs here: {gpus}; nvcc {nvcc.release if nvcc else 'not found'}"
+        )
+        return SetupError(message, "name some with FICTL_CUDA_ARCH_LIST, as in '9.0a 10.0a'")
+
+    def _why(self) -> str:
+        if isinstance(self._found, SetupError):
+            return self._found.message
+        return f"the targets are {spell(self._found.archs)} ({self._found.origin})"
+
+
+current_compilation_context = CompilationContext()

@@ -1,0 +1,83 @@
+"""Finding compilers, what they can target, and which targets to build for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fictl import settings
+from fictl.errors import SetupError
+from fictl.toolchain import hostcxx, memo, search
+from fictl.toolchain.capability import can_target
+from fictl.toolchain.gpus import Gpu, Probe, probe, visible_gpus
+from fictl.toolchain.hostcxx import HostCompiler, find_cxx
+from fictl.toolchain.libraries import cutlass_include, library_includes, library_versions
+from fictl.toolchain.nvcc import Nvcc
+from fictl.toolchain.request import native_targets
+from fictl.toolchain.search import Candidate, candidates, find_nvcc, require_nvcc
+from fictl.toolchain.targets import Dropped, Targets, defines, nvcc_flags, select_targets
+
+__all__ = [
+    "Candidate",
+    "Dropped",
+    "Gpu",
+    "HostCompiler",
+    "Nvcc",
+    "Probe",
+    "Targets",
+    "Toolchain",
+    "can_target",
+    "candidates",
+    "current_toolchain",
+    "cutlass_include",
+    "defines",
+    "find_cxx",
+    "find_nvcc",
+    "forget",
+    "library_includes",
+    "library_versions",
+    "native_targets",
+    "nvcc_flags",
+    "probe",
+    "require_nvcc",
+    "require_toolchain",
+    "select_targets",
+    "visible_gpus",
+]
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The two compilers that make a module."""
+
+    nvcc: Nvcc
+    cxx: HostCompiler
+
+    def identity(self) -> dict[str, str]:
+        """What a build depends on: versions and build ids, never paths."""
+        return {"nvcc": self.nvcc.identity, "cxx": self.cxx.identity}
+
+
+def require_toolchain() -> Toolchain:
+    return Toolchain(require_nvcc(), find_cxx())
+
+
+def current_toolchain() -> Toolchain | None:
+    """Both compilers, or None on a machine that only runs what others built."""
+    nvcc = find_nvcc()
+    if nvcc is None:
+        return None
+    try:
+        return Toolchain(nvcc, find_cxx())
+    except SetupError:
+        # A compiler that the user named and that does not work is never passed over.
+        if settings.CXX.get():
+            raise
+        return None
+
+
+def forget() -> None:
+    """Look again, as after a compiler was installed under a running process."""
+    for module in (memo, hostcxx, search):
+        module.forget()
+    can_target.cache_clear()
+    probe.cache_clear()

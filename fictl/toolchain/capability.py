@@ -1,0 +1,42 @@
+"""What an nvcc can compile for, asked of it: `--list-gpu-code` leaves 90a, 100f and others out."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import replace
+
+from fictl.arch import Arch
+from fictl.errors import SetupError
+from fictl.process import run
+from fictl.toolchain import memo
+from fictl.toolchain.nvcc import Nvcc
+
+# Two generations of nvcc refuse in different words.
+_REFUSAL = re.compile(r"Unsupported gpu architecture|is not defined for option 'gpu-architecture'")
+_ACCEPTED = "No input files specified"
+
+
+@functools.cache
+def can_target(nvcc: Nvcc, arch: Arch) -> bool:
+    """Whether this nvcc compiles for `arch`; asked once for each compiler, then remembered."""
+    argv = (str(nvcc.path),)
+    # By build, because a wrapper script may run another nvcc tomorrow.
+    known: dict[str, bool] = memo.recall(argv).get(nvcc.identity, {})
+    if arch.number not in known:
+        known = {**known, arch.number: _ask(nvcc, arch)}
+        memo.remember(argv, **{nvcc.identity: known})
+    return known[arch.number]
+
+
+def _ask(nvcc: Nvcc, arch: Arch) -> bool:
+    # Without an input file nvcc stops after reading its flags: quick, and no host compiler is run.
+    said = run([nvcc.path, "--dryrun", replace(arch, ptx=False).gencode])
+    if said.code == 0 or _ACCEPTED in said.output:
+        return True
+    if _REFUSAL.search(said.output):
+        return False
+    raise SetupError(
+        f"{nvcc.path} does not say whether it can target sm_{arch.number}: {said.output.strip()!r}",
+        "run `fictl doctor`, or name another nvcc with FICTL_NVCC",
+    )

@@ -1,0 +1,90 @@
+"""The GPUs that this process may use, asked of the driver; torch is not needed."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from dataclasses import dataclass
+
+from fictl.arch import Arch
+
+_LIBRARY = "libcuda.so.1"
+_NO_GPU = (34, 100)  # CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_NO_DEVICE
+_CAPABILITY = (75, 76)  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{MAJOR,MINOR}
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One device, numbered as CUDA numbers it under CUDA_VISIBLE_DEVICES."""
+
+    index: int
+    name: str
+    arch: Arch
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.arch})"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What the driver showed; `problem` is set if there is one but it failed."""
+
+    gpus: tuple[Gpu, ...] = ()
+    problem: str = ""
+
+
+class _DriverError(Exception):
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def visible_gpus() -> tuple[Gpu, ...]:
+    return probe().gpus
+
+
+@functools.cache
+def probe() -> Probe:
+    """Asked once: the driver reads CUDA_VISIBLE_DEVICES only once in a process, too."""
+    try:
+        driver = _Driver(ctypes.CDLL(_LIBRARY))
+    except OSError:
+        return Probe()
+    try:
+        return Probe(driver.gpus())
+    except _DriverError as error:
+        return Probe(problem="" if error.code in _NO_GPU else f"the CUDA driver failed: {error}")
+
+
+class _Driver:
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def gpus(self) -> tuple[Gpu, ...]:
+        self._call("cuInit", 0)
+        count = ctypes.c_int()
+        self._call("cuDeviceGetCount", ctypes.byref(count))
+        return tuple(self._gpu(index) for index in range(count.value))
+
+    def _gpu(self, index: int) -> Gpu:
+        device = ctypes.c_int()
+        self._call("cuDeviceGet", ctypes.byref(device), index)
+        name = ctypes.create_string_buffer(256)
+        self._call("cuDeviceGetName", name, len(name), device)
+        major, minor = (self._attribute(attribute, device) for attribute in _CAPABILITY)
+        return Gpu(index, name.value.decode(errors="replace"), Arch(major, minor))
+
+    def _attribute(self, attribute: int, device: ctypes.c_int) -> int:
+        value = ctypes.c_int()
+        self._call("cuDeviceGetAttribute", ctypes.byref(value), attribute, device)
+        return value.value
+
+    def _call(self, name: str, *arguments: object) -> None:
+        code = getattr(self._library, name)(*arguments)
+        if code:
+            raise _DriverError(code, f"{name} returned {code} ({self._error_name(code)})")
+
+    def _error_name(self, code: int) -> str:
+        text = ctypes.c_char_p()
+        self._library.cuGetErrorName(code, ctypes.byref(text))
+        return text.value.decode() if text.value else "unknown"

@@ -1,0 +1,89 @@
+"""Where a toolkit keeps its parts: NVIDIA's installer, distributions, conda and PyPI all differ."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.errors import SetupError
+from fictl.process import run
+from fictl.toolchain.hostcxx import find_cxx
+
+_SYSTEM_INCLUDE = Path("/usr/include")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`nvcc` is the one that a wrapper script runs; `parts` are files no compile goes without."""
+
+    home: Path
+    nvcc: Path
+    include_dirs: tuple[Path, ...]
+    cudart_static: Path | None
+    parts: tuple[Path, ...]
+
+
+def read_layout(path: Path) -> Layout:
+    """The layout around the nvcc at `path`; a SetupError names what is missing of it."""
+    profile = _profile(path)
+    home = Path(profile.get("TOP", path.parent.parent)).resolve()
+    include_dirs = _include_dirs(profile, home)
+    libraries = (folder / "libcudart_static.a" for folder in _library_dirs(profile, home))
+    cicc = Path(profile.get("CICC_PATH", home / "nvvm" / "bin")) / "cicc"
+    return Layout(
+        home=home,
+        # Unresolved, because /usr/local/cuda may point elsewhere later.
+        nvcc=Path(profile.get("_HERE_", path.parent)) / "nvcc",
+        include_dirs=include_dirs,
+        cudart_static=_first(libraries),
+        parts=_parts(path, cicc, (*include_dirs, _SYSTEM_INCLUDE)),
+    )
+
+
+def _profile(path: Path) -> dict[str, str]:
+    """The variables of nvcc.profile as nvcc resolves them, also behind a wrapper script."""
+    argv: list[str | Path] = [path, "--dryrun", "-x", "cu", "-c", os.devnull]
+    # Without a host compiler nvcc says nothing, and by itself it looks for gcc only.
+    with contextlib.suppress(SetupError):
+        argv += ["-ccbin", find_cxx().ccbin]
+    return dict(re.findall(r"^#\$ (\w+)=(.*?)\s*$", run(argv).output, re.MULTILINE))
+
+
+def _include_dirs(profile: dict[str, str], home: Path) -> tuple[Path, ...]:
+    flags = shlex.split(f"{profile.get('INCLUDES', '')} {profile.get('SYSTEM_INCLUDES', '')}")
+    listed = [Path(flag.removeprefix("-I")) for flag in flags if flag != "-isystem"]
+    usual = [home / "include", *sorted(home.glob("targets/*/include"))]
+    usual += [folder / "cccl" for folder in usual]
+    folders = (folder.resolve() for folder in listed or usual if folder.is_dir())
+    # An explicit /usr/include would break the order that #include_next of libstdc++ relies on.
+    return tuple(dict.fromkeys(folder for folder in folders if folder != _SYSTEM_INCLUDE))
+
+
+def _library_dirs(profile: dict[str, str], home: Path) -> list[Path]:
+    flags = shlex.split(profile.get("LIBRARIES", ""))
+    listed = [Path(flag.removeprefix("-L")) for flag in flags if flag.startswith("-L")]
+    # The PyPI wheels' nvcc names lib64, but they install lib; Debian has neither.
+    usual = [home / "lib64", home / "lib", *sorted(home.glob("targets/*/lib"))]
+    return [*listed, *usual, *sorted(Path("/usr/lib").glob("*-linux-gnu"))]
+
+
+def _parts(path: Path, cicc: Path, headers: Iterable[Path]) -> tuple[Path, ...]:
+    needed = {
+        "cicc (on PyPI: nvidia-nvvm)": [cicc],
+        "cuda_runtime.h (nvidia-cuda-runtime)": [f / "cuda_runtime.h" for f in headers],
+        "crt/host_config.h (nvidia-cuda-crt)": [f / "crt" / "host_config.h" for f in headers],
+    }
+    found = {what: _first(places) for what, places in needed.items()}
+    missing = [what for what, place in found.items() if place is None]
+    if missing:
+        raise SetupError(f"{path} is incomplete: no {', no '.join(missing)}")
+    return tuple(filter(None, found.values()))
+
+
+def _first(places: Iterable[Path]) -> Path | None:
+    return next((place.resolve() for place in places if place.is_file()), None)

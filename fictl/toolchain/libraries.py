@@ -1,0 +1,56 @@
+"""CUTLASS and CCCL: header libraries that count by version instead of by their bytes."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from fictl.errors import SetupError
+from fictl.toolchain.nvcc import Nvcc
+
+_CCCL_VERSION = re.compile(r"#define\s+CCCL_VERSION\s+(\d+)")
+
+
+def library_versions(libraries: Collection[str], nvcc: Nvcc) -> dict[str, str]:
+    """The version of each library that a module uses, for its build's identity."""
+    found = {}
+    if "cutlass" in libraries:
+        found["cutlass"] = _wheel_version("nvidia-cutlass")
+    if "cccl" in libraries:
+        found["cccl"] = _cccl_version(nvcc)
+    return found
+
+
+def library_includes(libraries: Collection[str]) -> tuple[Path, ...]:
+    """Include folders that the toolkit does not bring."""
+    return (cutlass_include(),) if "cutlass" in libraries else ()
+
+
+def cutlass_include() -> Path:
+    """The headers in the nvidia-cutlass wheel."""
+    spec = importlib.util.find_spec("cutlass_library")
+    if spec is not None and spec.origin is not None:
+        include = Path(spec.origin).parent / "source" / "include"
+        if (include / "cutlass").is_dir():
+            return include
+    raise SetupError("the CUTLASS headers are not installed", 'pip install "fictl[toolchain]"')
+
+
+def _wheel_version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
+
+
+def _cccl_version(nvcc: Nvcc) -> str:
+    for folder in nvcc.include_dirs:
+        for place in (folder, folder / "cccl"):
+            header = place / "cuda" / "std" / "__cccl" / "version.h"
+            if header.is_file():
+                match = _CCCL_VERSION.search(header.read_text(encoding="utf-8", errors="replace"))
+                return match[1] if match else "unknown"
+    return "unknown"

@@ -1,0 +1,87 @@
+"""What compilers answered before, kept on disk, so that a warm start runs none of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fictl import paths
+
+_Entries = dict[str, dict[str, Any]]
+_loaded: dict[Path, _Entries] = {}
+
+
+def recall(argv: Sequence[str]) -> dict[str, Any]:
+    """The answers of this very program; empty if it is unknown or was changed since."""
+    entry = _entries(_file()).get(" ".join(argv), {})
+    return entry.get("answers", {}) if entry.get("stamp") == stamp(argv) else {}
+
+
+def remember(argv: Sequence[str], **answers: Any) -> None:
+    """Add answers. A cache that cannot be written is no error: this process remembers."""
+    file = _file()
+    # Another process may have added its own since this one read the file.
+    entries = {**_entries(file), **_read(file)}
+    merged = {**recall(argv), **answers}
+    entries[" ".join(argv)] = {"stamp": stamp(argv), "answers": merged}
+    _loaded[file] = entries
+    try:
+        _make_private(file.parent)
+        paths.write_atomic(file, json.dumps(entries, indent=1))
+    except OSError:
+        pass
+
+
+def stamp(argv: Sequence[str]) -> list[list[int]]:
+    """Identity of the program files that lead `argv`: 'ccache g++ -m64' is two of them."""
+    files = []
+    for word in argv:
+        if word.startswith("-"):
+            break
+        try:
+            status = os.stat(word)
+        except OSError:
+            files.append([0])
+            continue
+        times = (status.st_mtime_ns, status.st_ctime_ns)
+        files.append([status.st_dev, status.st_ino, status.st_size, *times])
+    return files
+
+
+def forget() -> None:
+    """Drop what this process holds; the file stays."""
+    _loaded.clear()
+
+
+def _file() -> Path:
+    return paths.cache_root() / "v1" / ".memo" / "compilers.json"
+
+
+def _entries(file: Path) -> _Entries:
+    if file not in _loaded:
+        _loaded[file] = _read(file)
+    return _loaded[file]
+
+
+def _read(file: Path) -> _Entries:
+    try:
+        with file.open(encoding="utf-8") as stream:
+            status = os.fstat(stream.fileno())
+            # It names programs and headers: what others can write is not believed.
+            if status.st_uid != os.getuid() or status.st_mode & 0o022:
+                return {}
+            entries = json.load(stream)
+    except (OSError, ValueError):
+        return {}
+    return entries if isinstance(entries, dict) else {}
+
+
+def _make_private(folder: Path) -> None:
+    """Like `mkdir -p`, but from the cache's root down every folder is its user's alone."""
+    root = paths.cache_root()
+    root.parent.mkdir(parents=True, exist_ok=True)
+    for part in (root, folder.parent, folder):
+        part.mkdir(mode=0o700, exist_ok=True)

@@ -1,0 +1,103 @@
+"""One nvcc: what to run, its version and build, and the headers and libraries that go with it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import SetupError
+from fictl.process import run
+from fictl.toolchain import memo
+from fictl.toolchain.layout import read_layout
+
+
+@dataclass(frozen=True)
+class Nvcc:
+    """A complete CUDA compiler. `path` is what to run; `home` is the real toolkit's root."""
+
+    path: Path
+    home: Path
+    version: tuple[int, int]
+    build: str
+    include_dirs: tuple[Path, ...]
+    cudart_static: Path | None
+
+    @property
+    def release(self) -> str:
+        return f"{self.version[0]}.{self.version[1]}"
+
+    @property
+    def cudart_major(self) -> int:
+        return self.version[0]
+
+    @property
+    def identity(self) -> str:
+        """Version and build id; never a path, so that two installations of one release agree."""
+        return f"{self.release} {self.build}"
+
+
+def inspect(path: Path) -> Nvcc:
+    """The nvcc at `path`; a SetupError says why it is none or why it cannot compile."""
+    path = _executable(path)
+    known = _revive(path, memo.recall((str(path),)).get("nvcc", {}))
+    if known:
+        return known
+    facts = _ask(path)
+    memo.remember((str(path),), nvcc=facts)
+    return _nvcc(path, facts)
+
+
+def _executable(path: Path) -> Path:
+    if not path.is_file():
+        raise SetupError(f"{path} is not there")
+    if not os.access(path, os.X_OK):
+        folders = f"{path.parent}/* {path.parent.parent}/nvvm/bin/*"
+        raise SetupError(f"{path} is not executable (chmod +x {folders})")
+    # nvcc looks for its profile beside the name it is called by: a lone symlink would miss it.
+    real = path.resolve() if path.is_symlink() else path
+    return (real if (real.parent / "nvcc.profile").is_file() else path).absolute()
+
+
+def _revive(path: Path, facts: dict[str, Any]) -> Nvcc | None:
+    """From what was remembered, unless it does not hold any more or another fictl wrote it."""
+    try:
+        same = memo.stamp([facts["behind"]]) == facts["behind_stamp"]
+        return _nvcc(path, facts) if same and all(map(os.path.exists, facts["parts"])) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _nvcc(path: Path, facts: dict[str, Any]) -> Nvcc:
+    major, minor = facts["version"]
+    library = facts["cudart_static"]
+    return Nvcc(
+        path=path,
+        home=Path(facts["home"]),
+        version=(major, minor),
+        build=facts["build"],
+        include_dirs=tuple(map(Path, facts["include_dirs"])),
+        cudart_static=Path(library) if library else None,
+    )
+
+
+def _ask(path: Path) -> dict[str, Any]:
+    said = run([path, "--version"]).output.strip()
+    release = re.search(r"release (\d+)\.(\d+)", said)
+    if not release:
+        first = said.partition("\n")[0]
+        raise SetupError(f"{path} is no nvcc: --version says {first!r}")
+    build = re.search(r"^Build (\S+)", said, re.MULTILINE)
+    layout = read_layout(path)
+    return {
+        "version": [int(release[1]), int(release[2])],
+        "build": build[1] if build else "",
+        "home": str(layout.home),
+        "include_dirs": list(map(str, layout.include_dirs)),
+        "cudart_static": str(layout.cudart_static) if layout.cudart_static else None,
+        "behind": str(layout.nvcc),
+        "behind_stamp": memo.stamp([str(layout.nvcc)]),
+        "parts": list(map(str, layout.parts)),
+    }

@@ -1,0 +1,122 @@
+"""Where an nvcc is looked for, and what was found in each place."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import SetupError
+from fictl.toolchain.nvcc import Nvcc, inspect
+
+GET_NVCC = 'FICTL_NVCC, CUDA_HOME, or pip install "fictl[toolchain]"'
+_ROOTS = (Path("/usr/local"), Path("/opt"))
+
+_found: dict[tuple[object, ...], Nvcc] = {}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One place looked in: a usable nvcc, or the problem with it."""
+
+    origin: str
+    path: Path | None
+    found: Nvcc | None = None
+    problem: str = ""
+
+
+def candidates() -> tuple[Candidate, ...]:
+    """Every place in the order of preference, also those after the one that is used."""
+    return tuple(_look())
+
+
+def find_nvcc() -> Nvcc | None:
+    """The nvcc to use. FICTL_NVCC, if set, is it or an error."""
+    chosen = (settings.NVCC.get(), settings.CUDA_HOME.get(), settings.CONDA_PREFIX.get())
+    key = (*chosen, *os.get_exec_path())
+    if key not in _found:
+        found = _first_usable()
+        if found is None:
+            return None
+        _found[key] = found
+    return _found[key]
+
+
+def require_nvcc() -> Nvcc:
+    found = find_nvcc()
+    if found is None:
+        places = "\n".join(f"    {c.origin}: {c.problem}" for c in candidates())
+        raise SetupError(f"no usable nvcc; looked in\n{places}", GET_NVCC)
+    return found
+
+
+def forget() -> None:
+    _found.clear()
+
+
+def _first_usable() -> Nvcc | None:
+    for candidate in _look():
+        if candidate.found:
+            return candidate.found
+        if candidate.path and candidate.origin == settings.NVCC.name:
+            raise SetupError(
+                f"{candidate.origin}={candidate.path} cannot be used: {candidate.problem}",
+                "name an nvcc, or unset it and let CUDA_HOME, PATH and the usual places decide",
+            )
+    return None
+
+
+def _look() -> Iterator[Candidate]:
+    for origin, paths, nothing in _places():
+        empty = True
+        for path in paths:
+            empty = False
+            yield _examine(origin, path)
+        if empty:
+            yield Candidate(origin, None, problem=nothing)
+
+
+def _examine(origin: str, path: Path) -> Candidate:
+    if os.pathsep in str(path):
+        return Candidate(origin, path, problem=f"{path} has a {os.pathsep!r}: one path is expected")
+    try:
+        return Candidate(origin, path, inspect(path))
+    except SetupError as error:
+        return Candidate(origin, path, problem=error.message)
+
+
+def _places() -> Iterator[tuple[str, Iterable[Path], str]]:
+    """Origin, the nvccs to try there, and what to say where there is none."""
+    nvcc, home, conda = settings.NVCC.get(), settings.CUDA_HOME.get(), settings.CONDA_PREFIX.get()
+    yield settings.NVCC.name, [nvcc] if nvcc else [], "not set"
+    yield settings.CUDA_HOME.name, [home / "bin" / "nvcc"] if home else [], "not set"
+    yield "PATH", _present(Path(folder) / "nvcc" for folder in os.get_exec_path()), "no nvcc"
+    yield "/usr/local/cuda*, /opt/cuda*", _present(_installed()), "no nvcc"
+    environments = dict.fromkeys(filter(None, (conda, Path(sys.prefix))))
+    yield "conda", _present(root / "bin" / "nvcc" for root in environments), "no nvcc"
+    yield "PyPI packages", _present(_wheels()), "no nvcc (nvidia-cuda-nvcc is not installed)"
+
+
+def _present(paths: Iterable[Path]) -> Iterator[Path]:
+    return (path for path in paths if path.is_file())
+
+
+def _installed() -> Iterator[Path]:
+    """`cuda`, the administrator's choice, then the versions, newest first."""
+    for root in _ROOTS:
+        homes = sorted(root.glob("cuda-*"), key=_version_of, reverse=True)
+        yield from (home / "bin" / "nvcc" for home in (root / "cuda", *homes))
+
+
+def _wheels() -> Iterator[Path]:
+    for folder in dict.fromkeys(sys.path):
+        found = Path(folder or ".").glob("nvidia/cu[0-9]*/bin/nvcc")
+        yield from sorted(found, key=lambda nvcc: _version_of(nvcc.parents[1]), reverse=True)
+
+
+def _version_of(home: Path) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", home.name))

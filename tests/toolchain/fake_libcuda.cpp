@@ -1,0 +1,35 @@
+// A driver whose answers come from the environment: FAKE_CUDA_INIT, FAKE_CUDA_GPUS="90 120".
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
+
+static std::vector<int> gpus() {
+  const char* text = std::getenv("FAKE_CUDA_GPUS");
+  std::istringstream words(text ? text : "");
+  std::vector<int> found;
+  for (int number; words >> number;) found.push_back(number);
+  return found;
+}
+
+extern "C" {
+int cuInit(unsigned) {
+  const char* text = std::getenv("FAKE_CUDA_INIT");
+  return text ? std::atoi(text) : 0;
+}
+int cuDeviceGetCount(int* count) { return *count = static_cast<int>(gpus().size()), 0; }
+int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
+int cuDeviceGetName(char* name, int size, int device) {
+  std::string text = "NVIDIA Fake " + std::to_string(gpus()[device]);
+  return std::strncpy(name, text.c_str(), size), 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  int number = gpus()[device];
+  return *value = attribute == 75 ? number / 10 : number % 10, 0;
+}
+int cuGetErrorName(int code, const char** name) {
+  *name = code == 999 ? "CUDA_ERROR_UNKNOWN" : nullptr;
+  return 0;
+}
+}
