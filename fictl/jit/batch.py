@@ -1,0 +1,51 @@
+"""Many modules at once: every core busy, and a module that fails leaves the others alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from fictl import settings
+from fictl.arch import Arch
+from fictl.errors import FictlError
+from fictl.jit.build import Outcome, ensure, find
+from fictl.jit.jobs import fitting, usable_cores
+from fictl.jit.progress import LogObserver, Observer
+from fictl.jit.spec import JitSpec
+
+
+def build_jit_specs(
+    specs: Iterable[JitSpec], verbose: bool = False, skip_prebuilt: bool = True
+) -> None:
+    """Build all; specs that a store already serves are left out unless told otherwise."""
+    wanted = list(specs)
+    results = build_all(
+        wanted, (), LogObserver(verbose or settings.JIT_VERBOSE.get()), skip_prebuilt
+    )
+    failures = [error for error in results if isinstance(error, FictlError)]
+    if failures:
+        listed = "\n".join(error.message for error in failures)
+        raise FictlError(
+            f"{len(failures)} of {len(wanted)} modules do not build:\n{listed}", failures[0].hint
+        )
+
+
+def build_all(
+    specs: list[JitSpec], archs: tuple[Arch, ...], observer: Observer, any_build: bool = False
+) -> list[Outcome | FictlError]:
+    """The outcome or the error of each, in order. `any_build` takes what runs on this machine."""
+    limit = settings.MAX_JOBS.get()
+    width = limit or min(usable_cores(), max(1, fitting()))
+    workers = max(1, min(width, len(specs)))
+
+    def one(spec: JitSpec) -> Outcome | FictlError:
+        try:
+            found = find(spec) if any_build else None
+            if found:
+                return Outcome(found, compiled=False)
+            return ensure(spec, archs, observer, cores=max(1, width // workers))
+        except FictlError as error:
+            return error
+
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(one, specs))

@@ -1,0 +1,195 @@
+"""From a spec to a finished build: look in the stores, else compile once however many ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl import settings
+from fictl.arch import Arch, parse_archs, spell
+from fictl.errors import FictlError, SetupError
+from fictl.jit.compile import SourcesChanged, compile_plan, prepare
+from fictl.jit.entry import Entry
+from fictl.jit.ffi import ffi_abi
+from fictl.jit.lock import build_lock
+from fictl.jit.ninja_file import ninja_text
+from fictl.jit.plan import Plan, make_plan
+from fictl.jit.progress import LogObserver, Observer
+from fictl.jit.recipe import Recipe, recipe_of
+from fictl.jit.spec import JitSpec
+from fictl.jit.store import LAYOUT, stores, writable_store
+from fictl.paths import write_atomic
+from fictl.toolchain import (
+    Targets,
+    Toolchain,
+    current_toolchain,
+    library_versions,
+    require_toolchain,
+    select_targets,
+    visible_gpus,
+)
+
+_TRIES = 3
+
+
+class MissingBuild(SetupError):
+    """FICTL_DISABLE_JIT is set and no store has the module."""
+
+    def __init__(self, spec: JitSpec, recipe: Recipe) -> None:
+        super().__init__(
+            f"{spec.name} is in no store as recipe {recipe.key}, and "
+            f"{settings.DISABLE_JIT.name} forbids to compile it",
+            f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
+        )
+        self.spec = spec
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a build must cover: these very targets, or GPUs that it must run on."""
+
+    targets: tuple[Arch, ...] = ()
+    gpus: tuple[Arch, ...] = ()
+
+    def met_by(self, archs: tuple[Arch, ...]) -> bool:
+        runs = all(any(arch.runs_on(gpu) for arch in archs) for gpu in self.gpus)
+        return runs and set(self.targets) <= set(archs)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A build and how it came: compiled now, or found."""
+
+    entry: Entry
+    compiled: bool
+    targets: Targets | None = None
+
+
+def find(spec: JitSpec) -> Entry | None:
+    """The newest valid build that runs on this machine's GPUs."""
+    return _lookup(spec, recipe_of(spec), _need_to_run(spec))
+
+
+def ensure(
+    spec: JitSpec,
+    archs: tuple[Arch, ...] = (),
+    observer: Observer | None = None,
+    cores: int | None = None,
+) -> Outcome:
+    """A build for `archs`, or for what the environment and the GPUs ask for."""
+    watch = observer or LogObserver()
+    for _ in range(_TRIES):
+        try:
+            return _ensure_recipe(spec, recipe_of(spec), archs, watch, cores)
+        except SourcesChanged:
+            watch.note(f"{spec.name}: sources changed while they were compiled; building again")
+    raise FictlError(f"{spec.name}: its sources keep changing", "save them and build again")
+
+
+def ensure_runs(spec: JitSpec) -> Entry:
+    """A build that the GPUs present can run, for a caller that is about to launch."""
+    need = _need_to_run(spec)
+    entry = _lookup(spec, recipe_of(spec), need) or ensure(spec).entry
+    if not need.met_by(entry.archs):
+        raise SetupError(
+            f"{spec.name} was built for {spell(entry.archs)}, the GPU is {spell(need.gpus)}",
+            f"add it to {settings.CUDA_ARCH_LIST.name}, or unset that",
+        )
+    return entry
+
+
+def write_ninja(spec: JitSpec, folder: Path | None = None) -> Path:
+    """The whole graph, nothing taken from a cache."""
+    plan = plan_build(spec)
+    store = writable_store()
+    if folder is None:
+        store.ensure_private()
+        folder = store.module_dir(spec.project, spec.name) / "ninja"
+    folder.mkdir(parents=True, exist_ok=True)
+    prepare(plan, folder)
+    write_atomic(folder / "build.ninja", ninja_text(plan))
+    return folder / "build.ninja"
+
+
+def plan_build(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Plan:
+    """What a build would run now."""
+    toolchain = require_toolchain()
+    return make_plan(spec, recipe_of(spec), _targets(spec, archs, toolchain), toolchain)
+
+
+def _ensure_recipe(
+    spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], watch: Observer, cores: int | None
+) -> Outcome:
+    if settings.DISABLE_JIT.get():
+        need = Need(targets=archs) if archs else _need_to_run(spec)
+        entry = _lookup(spec, recipe, need)
+        if entry is None:
+            raise MissingBuild(spec, recipe)
+        return Outcome(entry, compiled=False)
+    toolchain = require_toolchain()
+    targets = _targets(spec, archs, toolchain)
+    need = Need(targets=targets.archs)
+    entry = _lookup(spec, recipe, need)
+    if entry is not None:
+        return Outcome(entry, compiled=False, targets=targets)
+    if targets.warning:
+        watch.note(targets.warning)
+    store = writable_store()
+    store.ensure_private()
+    lock = store.root / LAYOUT / ".locks" / f"{spec.project}.{spec.name}.{recipe.key}"
+
+    def published() -> Entry | None:
+        return _lookup(spec, recipe, need)
+
+    wait = settings.LOCK_TIMEOUT.get()
+    with build_lock(lock, wait, lambda: published() is not None, watch.note):
+        entry = published()
+        if entry is not None:
+            return Outcome(entry, compiled=False, targets=targets)
+        plan = make_plan(spec, recipe, targets, toolchain)
+        return Outcome(compile_plan(plan, store, watch, cores), compiled=True, targets=targets)
+
+
+def _lookup(spec: JitSpec, recipe: Recipe, need: Need) -> Entry | None:
+    identity = _identity(recipe)
+    for store in stores():
+        fits = _fitting(need, None if store.prebuilt else identity)
+        entry = store.find(spec.project, spec.name, recipe.key, fits)
+        if entry is not None:
+            return entry
+    return None
+
+
+def _fitting(need: Need, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
+    def fits(entry: Entry) -> bool:
+        same_tools = identity is None or entry.manifest.toolchain == identity
+        return same_tools and entry.manifest.ffi_abi == ffi_abi() and need.met_by(entry.archs)
+
+    return fits
+
+
+def _identity(recipe: Recipe) -> dict[str, str] | None:
+    """What the toolchain of a usable build must be; None where any will do."""
+    if settings.DISABLE_JIT.get():
+        return None
+    toolchain = current_toolchain()
+    if toolchain is None:
+        return None
+    return {**toolchain.identity(), **library_versions(recipe.libraries, toolchain.nvcc)}
+
+
+def _need_to_run(spec: JitSpec) -> Need:
+    gpus = tuple(sorted({gpu.arch for gpu in visible_gpus()}))
+    listed = parse_archs(settings.CUDA_ARCH_LIST.get(), native=lambda: gpus)
+    supported = tuple(gpu for gpu in gpus if spec.archs.supports(gpu))
+    covered = tuple(gpu for gpu in supported if any(arch.runs_on(gpu) for arch in listed))
+    # A GPU that the spec is not for is met by no build: the selection of targets then says so.
+    return Need(gpus=covered or supported or gpus)
+
+
+def _targets(spec: JitSpec, archs: tuple[Arch, ...], toolchain: Toolchain) -> Targets:
+    return select_targets(
+        spec.name, spec.archs, toolchain.nvcc,
+        explicit=archs or spec.exact_archs or None, fallback=spec.fallback_archs,
+    )  # fmt: skip

@@ -1,0 +1,193 @@
+"""Running one plan: staging, ninja over the units that no cache has, manifest, publication."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from fictl.errors import SetupError
+from fictl.jit import objects
+from fictl.jit.diagnose import BuildFailed, diagnose, ran_out_of_memory
+from fictl.jit.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.jit.history import History
+from fictl.jit.jobs import Parallelism, choose
+from fictl.jit.ninja_file import ninja_text
+from fictl.jit.plan import Plan
+from fictl.jit.progress import Observer, Started
+from fictl.jit.recipe import recipe_of
+from fictl.jit.render import render
+from fictl.jit.staging import publish, staging_folder
+from fictl.jit.store import Store
+from fictl.process import Finished, stream
+
+
+class SourcesChanged(Exception):
+    """An input was edited while it was compiled: the result is of neither version."""
+
+
+def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None = None) -> Entry:
+    """Build and publish; the published entry."""
+    module_dir = store.module_dir(plan.spec.project, plan.spec.name)
+    with staging_folder(module_dir) as staging:
+        start = time.monotonic()
+        cached = prepare(plan, staging, module_dir)
+        history = History.read(module_dir)
+        missing = [unit for unit in plan.units if unit.object not in cached]
+        parallel = choose(
+            len(missing), sum(unit.device for unit in missing),
+            len(plan.targets.archs), history.peak_kib, cores,
+        )  # fmt: skip
+        log = _open_log(staging, module_dir)
+        observer.started(_announcement(plan, log, cached, parallel, history))
+        finished = _run(plan, staging, cached, parallel, observer)
+        if recipe_of(plan.spec) != plan.recipe:
+            raise SourcesChanged
+        units = _unit_seconds(staging)
+        for unit in missing:
+            if unit.object in units:
+                objects.keep(module_dir / "objects", unit, staging / unit.object)
+        if finished.code != 0:
+            raise BuildFailed(plan.spec.name, diagnose(finished.output), _keep(staging, module_dir))
+        history.with_build(units, finished.peak_kib).write(module_dir)
+        seconds = time.monotonic() - start
+        _commit(plan, staging, seconds, units, finished.peak_kib)
+        final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
+        entry = publish(staging, final / plan.build_key)
+    observer.finished(plan.spec.name, seconds)
+    return entry
+
+
+def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[str]:
+    """Rendered sources, cached objects; the objects that need no compiler."""
+    (staging / "src").mkdir(parents=True, exist_ok=True)
+    if plan.spec.template:
+        render(plan.spec.template, staging / "src")
+    if module_dir is None:
+        return set()
+    kept = module_dir / "objects"
+    return {unit.object for unit in plan.units if objects.fetch(kept, unit, staging)}
+
+
+def ninja_binary() -> str:
+    beside = Path(sys.executable).parent / "ninja"
+    found = str(beside) if beside.is_file() else shutil.which("ninja")
+    if found is None:
+        raise SetupError(f"ninja is neither at {beside} nor on PATH", "pip install ninja")
+    return found
+
+
+def _run(
+    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: Observer
+) -> Finished:
+    finished = _ninja(plan, staging, cached, parallel, observer)
+    alone = Parallelism(1, 1)
+    if finished.code != 0 and ran_out_of_memory(finished.output) and parallel != alone:
+        observer.note(f"{plan.spec.name}: a compiler was killed for memory; again with one job")
+        finished = _ninja(plan, staging, cached, alone, observer)
+    return finished
+
+
+def _ninja(
+    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: Observer
+) -> Finished:
+    text = ninja_text(plan, cached, parallel.nvcc_threads)
+    (staging / "build.ninja").write_text(text, encoding="utf-8")
+    total = len(plan.units) - len(cached) + 1
+    with (staging / "build.log").open("a", encoding="utf-8") as log:
+
+        def on_line(line: str) -> None:
+            log.write(line + "\n")
+            log.flush()
+            count, _, what = line.partition("] ")
+            if count.startswith("[") and count[1:].isdigit():
+                observer.advanced(int(count[1:]), total, what)
+            observer.command(line)
+
+        argv = [ninja_binary(), "-C", str(staging), "-j", str(parallel.jobs)]
+        if observer.verbose:
+            argv.append("-v")
+        return stream(argv, on_line, env={"NINJA_STATUS": "[%f] "})
+
+
+def _open_log(staging: Path, module_dir: Path) -> Path:
+    """A second name for the log, which stays when the folder it lies in is renamed."""
+    (staging / "build.log").touch()
+    latest = module_dir / "latest.log"
+    try:
+        latest.unlink(missing_ok=True)
+        os.link(staging / "build.log", latest)
+    except OSError:  # Another build of the module was quicker, or there are no hard links.
+        return staging / "build.log"
+    return latest
+
+
+def _announcement(
+    plan: Plan, log: Path, cached: set[str], parallel: Parallelism, history: History
+) -> Started:
+    missing = [unit.object for unit in plan.units if unit.object not in cached]
+    return Started(
+        module=f"{plan.spec.project}/{plan.spec.name}",
+        archs=" ".join(str(arch) for arch in plan.targets.archs),
+        origin=plan.targets.origin,
+        units=len(plan.units),
+        cached=len(cached),
+        jobs=parallel.jobs,
+        eta=history.estimate(missing, parallel.jobs),
+        log=log,
+    )
+
+
+def _keep(staging: Path, module_dir: Path) -> Path:
+    """The failed build's folder, so that its log can be read and its ninja repeated."""
+    failed = module_dir / "failed"
+    while True:
+        shutil.rmtree(failed, ignore_errors=True)
+        try:
+            os.rename(staging, failed)
+        except OSError as error:  # Two builds of one module that fail at once.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        else:
+            return failed
+
+
+def _unit_seconds(staging: Path) -> dict[str, float]:
+    """What ninja finished, by object."""
+    seconds: dict[str, float] = {}
+    log = staging / ".ninja_log"
+    if not log.is_file():
+        return seconds
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        fields = line.split("\t")
+        if len(fields) == 5:
+            seconds[fields[3]] = (int(fields[1]) - int(fields[0])) / 1000
+    return seconds
+
+
+def _commit(
+    plan: Plan, staging: Path, seconds: float, units: dict[str, float], peak_kib: int
+) -> None:
+    """Leave what a reader needs and write the manifest, the last file."""
+    from fictl.version import VERSION
+
+    for leftover in (".ninja_log", ".ninja_deps", *(unit.object for unit in plan.units)):
+        (staging / leftover).unlink(missing_ok=True)
+    (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")
+    flags = asdict(plan.recipe.flags)
+    manifest = Manifest(
+        project=plan.spec.project, module=plan.spec.name,
+        recipe=plan.recipe.key, build=plan.build_key,
+        device=plan.recipe.device, variant=flags.pop("variant"),
+        archs=tuple(str(arch) for arch in plan.targets.archs),
+        toolchain=plan.identity, ffi_abi=plan.ffi_abi, cudart=plan.cudart,
+        inputs=plan.recipe.inputs, flags=flags, parameters=plan.recipe.parameters,
+        files={MODULE: FileStamp.of(staging / MODULE)},
+        fictl=VERSION, created=time.time(), seconds=round(seconds, 3),
+        peak_kib=peak_kib, units=units,
+    )  # fmt: skip
+    (staging / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")

@@ -1,0 +1,83 @@
+"""A failed build in three lines: the first real error, what it usually means, how to repeat it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.errors import FictlError
+
+_ERROR = re.compile(
+    r"error\s*:|\berror\b[: ]|fatal\s*:|undefined reference|cannot find -l|No space left|"
+    r"Killed|died due to signal|Unsupported gpu|not defined for option|: not found",
+    re.IGNORECASE,
+)
+_NOISE = re.compile(
+    r"^(ninja: |collect2|In file included|from |\[\d+\] )|ld returned|errors? detected"
+)
+_KILLED = (
+    r"died due to signal 9|Killed signal|(?m:(^|[:\d] +)Killed\b)|code=137|"
+    r"out of memory allocating|Memory allocation failure"
+)
+
+# Pattern in the log -> hint. The first that matches is said.
+_HINTS = (
+    (_KILLED, "the system ran out of memory: FICTL_MAX_JOBS=1"),
+    (r"No space left", "the disk is full: free some, or set FICTL_WORKSPACE_BASE to another one"),
+    (
+        r"unsupported GNU version|unsupported clang version",
+        "this nvcc wants an older host compiler: set CXX to one, as in CXX=g++-12",
+    ),
+    (
+        r"undefined reference to",
+        "a function is declared but not defined so: compare its parameter types in binding.cpp "
+        "and launcher.cu",
+    ),
+    (
+        r"Unsupported gpu architecture|is not defined for option",
+        "this nvcc lacks that architecture: a newer CUDA, or another FICTL_CUDA_ARCH_LIST",
+    ),
+    (r"cannot find -l", "a library is missing at link: extra_ldflags can add its -L"),
+    (r"No such file or directory", "is its folder in include_dirs, and the name spelt so?"),
+    (r"uses too much shared data", "static shared memory ends at 48 KB: make it dynamic"),
+)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    first: str
+    hint: str
+
+
+class BuildFailed(FictlError):
+    """Compilers ran and one refused."""
+
+    def __init__(self, module: str, diagnosis: Diagnosis, folder: Path) -> None:
+        repeat = f"ninja -v -C {shlex.quote(str(folder))}"
+        hint = "\n  ".join(
+            line
+            for line in (diagnosis.hint, f"repeat: {repeat}", f"log: {folder / 'build.log'}")
+            if line
+        )
+        super().__init__(f"{module} does not build: {diagnosis.first}", hint)
+        self.folder = folder
+
+
+def diagnose(log: str) -> Diagnosis:
+    lines = _said_by_compilers(log)
+    first = next((line for line in lines if _ERROR.search(line) and not _NOISE.search(line)), "")
+    hint = next((text for pattern, text in _HINTS if re.search(pattern, log)), "")
+    return Diagnosis(first or "a compiler failed without a message", hint)
+
+
+def ran_out_of_memory(log: str) -> bool:
+    return re.search(_KILLED, log) is not None
+
+
+def _said_by_compilers(log: str) -> list[str]:
+    """Below ninja's FAILED stands the command, where any word may occur: both are left out."""
+    lines = [line.strip() for line in log.splitlines()]
+    failed = {at for at, line in enumerate(lines) if line.startswith("FAILED: ")}
+    return [line for at, line in enumerate(lines) if not {at, at - 1} & failed]

@@ -1,0 +1,131 @@
+"""One build in a store: its manifest, written last, is what makes it exist."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fictl.arch import Arch
+
+SCHEMA = "fictl.build/1"
+MANIFEST = "manifest.json"
+MODULE = "module.so"
+
+# Up to here the whole file is hashed at load; above, its size and mtime must be as published.
+FULL_HASH_BYTES = 6 << 20
+
+
+class Corrupt(Exception):
+    """The entry is not what its manifest says."""
+
+
+@dataclass(frozen=True)
+class FileStamp:
+    """What a published file must still look like."""
+
+    size: int
+    mtime_ns: int
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> FileStamp:
+        stat = path.stat()
+        return cls(stat.st_size, stat.st_mtime_ns, sha256(path))
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything that is known about a build."""
+
+    project: str
+    module: str
+    recipe: str
+    build: str
+    device: str
+    variant: str
+    archs: tuple[str, ...]
+    toolchain: dict[str, str]
+    ffi_abi: str
+    cudart: int
+    inputs: dict[str, str]
+    flags: dict[str, list[str]]
+    parameters: dict[str, Any]
+    files: dict[str, FileStamp]
+    fictl: str
+    created: float
+    seconds: float
+    peak_kib: int
+    units: dict[str, float] = field(default_factory=dict)
+    schema: str = SCHEMA
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> Manifest:
+        try:
+            data = json.loads(text)
+            if data["schema"] != SCHEMA:
+                raise Corrupt(f"schema {data['schema']!r}, expected {SCHEMA!r}")
+            data["archs"] = tuple(data["archs"])
+            data["files"] = {name: FileStamp(**stamp) for name, stamp in data["files"].items()}
+            return cls(**data)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Corrupt(f"unreadable manifest: {error!r}") from error
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A folder that holds a finished build."""
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def module(self) -> Path:
+        return self.path / MODULE
+
+    @property
+    def archs(self) -> tuple[Arch, ...]:
+        return tuple(Arch.parse(text) for text in self.manifest.archs)
+
+    @classmethod
+    def read(cls, path: Path) -> Entry:
+        """The entry at `path`; Corrupt if it cannot be trusted."""
+        try:
+            text = (path / MANIFEST).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Corrupt(f"unreadable manifest: {error}") from error
+        return cls(path, Manifest.from_json(text))
+
+    @classmethod
+    def whole(cls, path: Path) -> Entry | None:
+        """The entry at `path` if it is as published."""
+        try:
+            entry = cls.read(path)
+            entry.verify()
+        except Corrupt:
+            return None
+        return entry
+
+    def verify(self, everything: bool = False) -> None:
+        """Raise Corrupt unless the files are as published."""
+        for name, stamp in self.manifest.files.items():
+            try:
+                stat = (self.path / name).stat()
+            except OSError as error:
+                raise Corrupt(f"{name}: {error.strerror}") from error
+            if stat.st_size != stamp.size:
+                raise Corrupt(f"{name} has {stat.st_size} bytes, published with {stamp.size}")
+            if everything or stamp.size <= FULL_HASH_BYTES:
+                if sha256(self.path / name) != stamp.sha256:
+                    raise Corrupt(f"{name} has other bytes than were published")
+            elif stat.st_mtime_ns != stamp.mtime_ns:
+                raise Corrupt(f"{name} was written after it was published")
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

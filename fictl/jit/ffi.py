@@ -1,0 +1,44 @@
+"""Where apache-tvm-ffi's headers and library are, and which ABI they speak; it is not imported."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fictl.errors import SetupError
+
+
+@dataclass(frozen=True)
+class FfiPaths:
+    tvm_ffi: Path
+    dlpack: Path
+    library: Path
+
+
+@cache
+def ffi_paths() -> FfiPaths:
+    spec = importlib.util.find_spec("tvm_ffi")
+    if spec is None or spec.origin is None:
+        raise SetupError(
+            "apache-tvm-ffi is not installed", "pip install 'apache-tvm-ffi>=0.1,<0.2'"
+        )
+    root = Path(spec.origin).parent
+    # Why two places for dlpack: releases differ in whether they copy it beside their own headers.
+    places = (root / "include", root / "3rdparty" / "dlpack" / "include")
+    dlpack = next((place for place in places if (place / "dlpack").is_dir()), places[0])
+    return FfiPaths(root / "include", dlpack, root / "lib" / "libtvm_ffi.so")
+
+
+@cache
+def ffi_abi() -> str:
+    """The version part within which tvm-ffi keeps its binary interface."""
+    loaded = sys.modules.get("tvm_ffi")
+    try:
+        version = loaded.__version__ if loaded else importlib.metadata.version("apache-tvm-ffi")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    return ".".join(version.split(".")[:2])

@@ -1,0 +1,53 @@
+"""The compiler flags of each kind of unit: semantic ones, which are in the key, and paths, which are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fictl import settings
+from fictl.jit.spec import JitSpec
+
+_NVCC = (
+    "-std=c++17", "--expt-relaxed-constexpr", "-Xcompiler=-fPIC,-fvisibility=hidden",
+    "-Xfatbin=-compress-all",
+)  # fmt: skip
+_CXX = ("-std=c++17", "-fPIC", "-fvisibility=hidden")
+_LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL")
+
+# Why -O1: a binding only unpacks and checks arguments; -O2 costs compile time and gains nothing.
+# Why -s: a quarter of a small module is symbols of cudart, and every load hashes it all.
+_VARIANTS = {
+    "release": (("-O3",), ("-O1",), ("-Wl,-s",)),
+    "lineinfo": (("-O3", "-lineinfo"), ("-O1", "-g1"), ()),
+    "debug": (("-O0", "-g", "-G"), ("-O0", "-g"), ()),
+}
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The semantic flags of one variant of one spec."""
+
+    variant: str
+    nvcc: tuple[str, ...]
+    cxx: tuple[str, ...]
+    link: tuple[str, ...]
+    environment: tuple[str, ...]
+
+
+def current_variant() -> str:
+    if settings.JIT_DEBUG.get():
+        return "debug"
+    return "lineinfo" if settings.JIT_LINEINFO.get() else "release"
+
+
+def semantic_flags(spec: JitSpec) -> Flags:
+    variant = current_variant()
+    nvcc, cxx, link = _VARIANTS[variant]
+    return Flags(
+        variant=variant,
+        nvcc=(*_NVCC, *nvcc, *spec.extra_cuda_cflags, *settings.EXTRA_CUDAFLAGS.get()),
+        cxx=(*_CXX, *cxx, *spec.extra_cflags, *settings.EXTRA_CFLAGS.get()),
+        link=(*_LINK, *link, *spec.extra_ldflags, *settings.EXTRA_LDFLAGS.get()),
+        # What nvcc adds to its command line by itself.
+        environment=(settings.NVCC_PREPEND_FLAGS.get(), settings.NVCC_APPEND_FLAGS.get()),
+    )

@@ -1,0 +1,38 @@
+"""What a module's last builds took, for the next one's estimate and number of jobs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from fictl.paths import write_atomic
+
+
+@dataclass(frozen=True)
+class History:
+    """Seconds by object, and the largest compiler process seen."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    peak_kib: int = 0
+
+    @classmethod
+    def read(cls, folder: Path) -> History:
+        try:
+            data = json.loads((folder / "history.json").read_text(encoding="utf-8"))
+            return cls(dict(data["seconds"]), int(data["peak_kib"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return cls()
+
+    def with_build(self, seconds: dict[str, float], peak_kib: int) -> History:
+        return History({**self.seconds, **seconds}, max(self.peak_kib, peak_kib))
+
+    def write(self, folder: Path) -> None:
+        write_atomic(folder / "history.json", json.dumps(asdict(self)))
+
+    def estimate(self, objects: list[str], jobs: int) -> float:
+        """Seconds until these are built, 0 if one was never timed."""
+        times = [self.seconds.get(name, 0.0) for name in objects]
+        if not times or not all(times):
+            return 0.0
+        return max(*times, sum(times) / jobs) + self.seconds.get("module.so", 0.0)

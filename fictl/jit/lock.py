@@ -1,0 +1,87 @@
+"""A lock that only saves duplicate work: waiting is bounded, and a dead holder holds nothing."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fictl.paths import on_network
+
+_POLL_SECONDS = 0.05
+_FIRST_WORD_SECONDS = 1.0
+_SAY_EVERY_SECONDS = 10.0
+
+
+@contextmanager
+def build_lock(
+    path: Path, timeout: float, done: Callable[[], bool], say: Callable[[str], None]
+) -> Iterator[None]:
+    """Hold the lock, or go on without it: once `done()`, after `timeout`, or on a network mount.
+
+    The file is never unlinked, so that two processes cannot lock two files of one name; the
+    kernel drops the flock when its holder dies.
+    """
+    if on_network(path):
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if _wait(descriptor, timeout, done, say):
+            _sign(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait(
+    descriptor: int, timeout: float, done: Callable[[], bool], say: Callable[[str], None]
+) -> bool:
+    start = time.monotonic()
+    next_word = start + _FIRST_WORD_SECONDS
+    while not _try_lock(descriptor):
+        now = time.monotonic()
+        if done():
+            return False
+        if now - start > timeout:
+            say(f"waited {timeout:.0f} s for {_holder(descriptor)}; building without the lock")
+            return False
+        if now >= next_word:
+            say(f"waiting for {_holder(descriptor)}")
+            next_word = now + _SAY_EVERY_SECONDS
+        time.sleep(_POLL_SECONDS)
+    return True
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+        # A file system without locks: as good as held, since it only saves duplicate work.
+    return True
+
+
+def _sign(descriptor: int) -> None:
+    text = json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()})
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, text.encode(), 0)
+
+
+def _holder(descriptor: int) -> str:
+    try:
+        who = json.loads(os.pread(descriptor, 4096, 0))
+        age = time.time() - who["since"]
+        return f"pid {who['pid']} on {who['host']}, which has been building for {age:.0f} s"
+    except (ValueError, KeyError, TypeError, OSError):
+        return "another process that builds the same module"

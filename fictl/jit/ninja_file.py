@@ -1,0 +1,46 @@
+"""build.ninja from a plan: an edge for every unit that no cache has, and one for the link."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections.abc import Collection
+
+from fictl.jit.entry import MODULE
+from fictl.jit.plan import Plan, Unit
+
+
+def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> str:
+    """Outputs are relative, so that the file still works where its folder is moved to."""
+    from ninja.ninja_syntax import Writer
+
+    buffer = io.StringIO()
+    writer = Writer(buffer, width=10**6)  # type: ignore[arg-type]  # Its stub is wrong.
+    writer.comment(f"{plan.spec.project} {plan.spec.name}, recipe {plan.recipe.key}")
+    writer.variable("ninja_required_version", "1.5")
+    writer.rule("run", command="$argv", description="$what")
+    writer.newline()
+    for unit in plan.units:
+        if unit.object not in cached:
+            writer.build(
+                [unit.object], "run", [_escaped(str(unit.source))],
+                variables={"argv": _command(_threaded(unit, threads)), "what": unit.source.name},
+            )  # fmt: skip
+    writer.build(
+        [MODULE], "run", [unit.object for unit in plan.units],
+        variables={"argv": _command(plan.link), "what": "link"},
+    )  # fmt: skip
+    writer.default(MODULE)
+    return buffer.getvalue()
+
+
+def _threaded(unit: Unit, threads: int) -> tuple[str, ...]:
+    return (*unit.argv, f"--threads={threads}") if unit.device and threads > 1 else unit.argv
+
+
+def _command(argv: tuple[str, ...]) -> str:
+    return _escaped(shlex.join(argv))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("$", "$$")

@@ -1,0 +1,124 @@
+"""The plan of a build: which unit is compiled by which command. Nothing runs here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl import settings
+from fictl.arch import Arch
+from fictl.errors import UsageError
+from fictl.jit.entry import MODULE
+from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
+from fictl.jit.recipe import Recipe, digest, unit_inputs
+from fictl.jit.spec import JitSpec
+from fictl.toolchain import Targets, Toolchain, library_includes, library_versions, nvcc_flags
+
+_HOST_SUFFIXES = (".cpp", ".cc", ".cxx")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One translation unit: its object file, its cache key and its command without `--threads`."""
+
+    source: Path
+    object: str
+    key: str
+    argv: tuple[str, ...]
+    device: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a build of `spec` for these targets with this toolchain consists of."""
+
+    spec: JitSpec
+    recipe: Recipe
+    targets: Targets
+    identity: dict[str, str]
+    ffi_abi: str
+    cudart: int
+    units: tuple[Unit, ...]
+    link: tuple[str, ...]
+
+    @property
+    def build_key(self) -> str:
+        archs = [str(arch) for arch in self.targets.archs]
+        return digest([self.identity, archs, self.ffi_abi, self.cudart])
+
+
+def make_plan(spec: JitSpec, recipe: Recipe, targets: Targets, toolchain: Toolchain) -> Plan:
+    identity = {**toolchain.identity(), **library_versions(recipe.libraries, toolchain.nvcc)}
+    paths = ffi_paths()
+    units = tuple(
+        _unit(spec, recipe, targets, toolchain, identity, paths, index)
+        for index in range(len(spec.sources))
+    )
+    return Plan(
+        spec, recipe, targets, identity, ffi_abi(), toolchain.nvcc.version[0],
+        units, _link(recipe, toolchain, paths, units),
+    )  # fmt: skip
+
+
+def _unit(
+    spec: JitSpec, recipe: Recipe, targets: Targets, toolchain: Toolchain,
+    identity: dict[str, str], paths: FfiPaths, index: int,
+) -> Unit:  # fmt: skip
+    source = spec.sources[index]
+    names = [path.stem for path in spec.sources]
+    stem = source.stem if names.count(source.stem) == 1 else f"{source.stem}.{index}"
+    if source.suffix == ".cu":
+        command = _nvcc(spec, recipe, targets.archs, toolchain, paths)
+        archs = [str(arch) for arch in targets.archs]
+    elif source.suffix in _HOST_SUFFIXES:
+        command = _cxx(spec, recipe, toolchain, paths)
+        archs = []
+    else:
+        raise UsageError(
+            f"{spec.name}: cannot compile {source.name}", "sources end in .cu, .cpp, .cc or .cxx"
+        )
+    inputs = unit_inputs(spec, source)
+    rendered = [recipe.inputs, recipe.parameters] if spec.template else []
+    flags = recipe.flags.nvcc if source.suffix == ".cu" else recipe.flags.cxx
+    key = digest([stem, inputs, rendered, flags, archs, identity, ffi_abi(), recipe.device])
+    object_name = f"{stem}.o"
+    argv = (*command, "-c", str(source), "-o", object_name)
+    return Unit(source, object_name, key, argv, source.suffix == ".cu")
+
+
+def _includes(spec: JitSpec, *system: Path) -> tuple[str, ...]:
+    rendered = ("-Isrc",) if spec.template else ()
+    return (
+        *rendered,
+        *(f"-I{path}" for path in spec.include_dirs),
+        *(word for path in system for word in ("-isystem", str(path))),
+    )
+
+
+def _nvcc(
+    spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], toolchain: Toolchain, paths: FfiPaths
+) -> tuple[str, ...]:
+    libraries = library_includes(recipe.libraries)
+    return (
+        *settings.NVCC_LAUNCHER.get(), str(toolchain.nvcc.path), f"-ccbin={toolchain.cxx.ccbin}",
+        *recipe.flags.nvcc, *nvcc_flags(archs),
+        *_includes(spec, paths.dlpack, paths.tvm_ffi, *toolchain.nvcc.include_dirs, *libraries),
+    )  # fmt: skip
+
+
+def _cxx(spec: JitSpec, recipe: Recipe, toolchain: Toolchain, paths: FfiPaths) -> tuple[str, ...]:
+    return (
+        *settings.CXX_LAUNCHER.get(), *toolchain.cxx.argv, *recipe.flags.cxx,
+        *_includes(spec, paths.tvm_ffi, paths.dlpack, *toolchain.nvcc.include_dirs),
+    )  # fmt: skip
+
+
+def _link(
+    recipe: Recipe, toolchain: Toolchain, paths: FfiPaths, units: tuple[Unit, ...]
+) -> tuple[str, ...]:
+    cudart = (str(toolchain.nvcc.cudart_static),) if toolchain.nvcc.cudart_static else ()
+    return (
+        *toolchain.cxx.argv, *recipe.flags.link, *(unit.object for unit in units),
+        *cudart, f"-L{paths.library.parent}", "-ltvm_ffi", "-ldl", "-lrt", "-lpthread",
+        "-o", MODULE,
+    )  # fmt: skip

@@ -1,0 +1,67 @@
+"""Who is told how a build goes. The library logs; the command line draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from fictl import settings
+from fictl.log import logger
+from fictl.paths import friendly
+
+
+@dataclass(frozen=True)
+class Started:
+    """What is about to be compiled. `eta` comes from the module's last builds, 0 if unknown."""
+
+    module: str
+    archs: str
+    origin: str
+    units: int
+    cached: int
+    jobs: int
+    eta: float
+    log: Path
+
+
+class Observer(Protocol):
+    """Receives the events of one build, from the thread that builds."""
+
+    @property
+    def verbose(self) -> bool: ...
+    def started(self, build: Started) -> None: ...
+    def advanced(self, done: int, total: int, what: str) -> None: ...
+    def finished(self, module: str, seconds: float) -> None: ...
+    def note(self, text: str) -> None: ...
+    def command(self, line: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class LogObserver:
+    """One line at the start and one at the end of a build; `verbose` adds every line of it."""
+
+    verbose: bool = field(default_factory=settings.JIT_VERBOSE.get)
+
+    def started(self, build: Started) -> None:
+        logger().info("%s", start_line(build))
+
+    def advanced(self, done: int, total: int, what: str) -> None:
+        logger().debug("%d/%d %s", done, total, what)
+
+    def finished(self, module: str, seconds: float) -> None:
+        logger().info("built %s in %.1f s", module, seconds)
+
+    def note(self, text: str) -> None:
+        logger().warning("%s", text)
+
+    def command(self, line: str) -> None:
+        if self.verbose:
+            logger().info("%s", line)
+
+
+def start_line(build: Started) -> str:
+    units = f"{build.units} unit{'s' * (build.units != 1)}"
+    cached = f" ({build.cached} cached)" if build.cached else ""
+    eta = f", about {build.eta:.0f} s" if build.eta >= 1 else ""
+    return f"building {build.module} for {build.archs}: {units}{cached}{eta}; log {friendly(build.log)}"

@@ -1,0 +1,78 @@
+"""The recipe of a module: one digest of everything that decides what its code means."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fictl import settings
+from fictl.errors import UsageError
+from fictl.jit.flags import Flags, semantic_flags
+from fictl.jit.sources import Reached, Stamp, facts, reach
+from fictl.jit.spec import JitSpec
+
+SCHEMA = "fictl.recipe/1"
+
+
+def digest(content: Any) -> str:
+    """A short stable hash of plain data."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=_plain)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _plain(value: object) -> object:
+    """What JSON does not know, in a form that is the same in every process."""
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)
+    text = str(value)
+    if " at 0x" in text:
+        raise UsageError(
+            f"{text} cannot be part of a module's key", "pass a number, a string or a dtype"
+        )
+    return text
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The digest with its parts: which files by hash, which flags, which variant and device.
+
+    `stamps` are not in the digest: they tell whether a file was touched since.
+    """
+
+    key: str
+    inputs: dict[str, str]
+    flags: Flags
+    device: str
+    parameters: dict[str, Any]
+    libraries: frozenset[str]
+    stamps: dict[str, Stamp]
+
+
+def recipe_of(spec: JitSpec) -> Recipe:
+    """Read the sources as they are now; templates count by bytes and parameters, unrendered."""
+    sources = spec.sources if spec.template is None else (*spec.sources, spec.template.path)
+    reached = _reach(spec, *sources)
+    known = {name: facts(path) for name, path in reached.files.items()}
+    inputs = {name: file.sha256 for name, file in known.items()}
+    stamps = {name: file.stamp for name, file in known.items()}
+    flags = semantic_flags(spec)
+    device = settings.DEVICE.get()
+    parameters = dict(spec.template.parameters) if spec.template else {}
+    units = [path.name for path in spec.sources]
+    key = digest(
+        [SCHEMA, spec.project, spec.name, units, inputs, asdict(flags), device, parameters]
+    )
+    return Recipe(key, inputs, flags, device, parameters, reached.libraries, stamps)
+
+
+def unit_inputs(spec: JitSpec, source: Path) -> dict[str, str]:
+    """The files by hash that one translation unit depends on."""
+    return {name: facts(path).sha256 for name, path in _reach(spec, source).files.items()}
+
+
+def _reach(spec: JitSpec, *sources: Path) -> Reached:
+    include_dirs = tuple(path.absolute() for path in spec.include_dirs)
+    return reach((path.absolute() for path in sources), spec.base.absolute(), include_dirs)

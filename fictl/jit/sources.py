@@ -1,0 +1,121 @@
+"""What a source file is made of: its bytes' hash and every project header it can reach."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.errors import UsageError
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+")', re.MULTILINE)
+
+# Headers of these libraries count by the library's version, not by their bytes.
+_LIBRARY_OF = {
+    "cutlass": "cutlass", "cute": "cutlass",
+    "cub": "cccl", "thrust": "cccl", "cuda": "cccl", "nv": "cccl",
+}  # fmt: skip
+
+
+# Two edits within one tick of a file system's clock look like one; ticks are 1 to 10 ms.
+_TICK_NS = 50_000_000
+
+Stamp = tuple[int, int, int, int, int]
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """The hash of a file's bytes and the names it includes, quoted ones with their quote."""
+
+    sha256: str
+    includes: tuple[str, ...]
+    stamp: Stamp
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The project files that a source reaches, by path-independent name, and libraries used."""
+
+    files: dict[str, Path]
+    libraries: frozenset[str]
+
+
+_known: dict[Stamp, FileFacts] = {}
+
+
+def facts(path: Path) -> FileFacts:
+    """Read once per (device, inode, size, mtime, ctime): an edit changes at least the ctime."""
+    now = time.time_ns()
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    stamp = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+    known = _known.get(stamp)
+    if known is None:
+        data = path.read_bytes()
+        names = tuple(os.fsdecode(match) for match in _INCLUDE.findall(data))
+        known = FileFacts(hashlib.sha256(data).hexdigest(), names, stamp)
+        if now - stat.st_ctime_ns > _TICK_NS:
+            _known[stamp] = known
+    return known
+
+
+def reach(sources: Iterable[Path], base: Path, include_dirs: tuple[Path, ...]) -> Reached:
+    """Follow `"…"` and `<…>` includes whatever the `#if` around them: a superset of what is used."""
+    files: dict[str, Path] = {}
+    libraries: set[str] = set()
+    pending = list(sources)
+    seen: set[Path] = set()
+    while pending:
+        path = pending.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        files[portable_name(path, base, include_dirs)] = path
+        for include in facts(path).includes:
+            found = _resolve(include, path.parent, include_dirs)
+            if found is not None:
+                pending.append(found)
+            elif library := _LIBRARY_OF.get(include[1:-1].split("/")[0]):
+                libraries.add(library)
+    return Reached(dict(sorted(files.items())), frozenset(libraries))
+
+
+def _resolve(include: str, folder: Path, include_dirs: tuple[Path, ...]) -> Path | None:
+    name = include[1:-1]
+    places = (folder, *include_dirs) if include[0] == '"' else include_dirs
+    for place in places:
+        candidate = os.path.join(place, name)  # Not pathlib: this loop is most of a warm load.
+        if os.path.isfile(candidate):
+            return _without_dots(Path(candidate)) if ".." in name else Path(candidate)
+    return None
+
+
+def _without_dots(path: Path) -> Path:
+    """One name for one file. Links are kept: a compiler looks beside the link, not its target."""
+    normal = Path(os.path.normpath(path))
+    return normal if normal.exists() and normal.samefile(path) else path.resolve()
+
+
+def portable_name(path: Path, base: Path, include_dirs: tuple[Path, ...]) -> str:
+    """`launcher.cu` in the op's folder, `<fictl/…>` on the include path: the same in any checkout."""
+    text = str(path)
+    roots = [root for root in (base, *include_dirs) if text.startswith(f"{root}{os.sep}")]
+    if not roots:
+        return text
+    nearest = max(roots, key=lambda root: len(str(root)))
+    name = text[len(str(nearest)) + 1 :]
+    return name if nearest == base else f"<{name}>"
+
+
+def locate(name: str, base: Path, include_dirs: tuple[Path, ...]) -> Path | None:
+    """The file that a portable name stands for here."""
+    if name.startswith("<"):
+        return _resolve(name, base, include_dirs)
+    path = base / name
+    return path if path.is_file() else None

@@ -1,0 +1,125 @@
+"""JitSpec: what a module is compiled from. A description; nothing happens until it is asked to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fictl.arch import Arch, ArchRule, parse_gencode, unique
+from fictl.errors import UsageError
+from fictl.paths import data_root, write_atomic
+
+if TYPE_CHECKING:
+    from fictl.jit.entry import Entry
+    from fictl.jit.progress import Observer
+
+_ANY = ArchRule.parse(">=7.5")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A Jinja file, rendered to `output` with `parameters`; the digest has all three."""
+
+    path: Path
+    output: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JitSpec:
+    """One loadable module: sources, flags, and the architectures that they are written for."""
+
+    name: str
+    sources: tuple[Path, ...]
+    extra_cuda_cflags: tuple[str, ...] = ()
+    extra_cflags: tuple[str, ...] = ()
+    extra_ldflags: tuple[str, ...] = ()
+    include_dirs: tuple[Path, ...] = ()
+    template: Template | None = None
+    archs: ArchRule = _ANY
+    exact_archs: tuple[Arch, ...] = ()
+    fallback_archs: str = ""
+    project: str = "local"
+    base: Path = field(default_factory=Path)
+
+    def write_ninja(self, folder: Path | None = None) -> Path:
+        """Write build.ninja and the rendered sources to `folder`; `ninja -C` there builds it all."""
+        from fictl.jit.build import write_ninja
+
+        return write_ninja(self, folder)
+
+    def try_load(self) -> Any | None:
+        """The loaded module if some store has a valid build for this machine; never compiles."""
+        from fictl.jit.build import find
+        from fictl.jit.load import load
+
+        entry = find(self)
+        return load(entry) if entry else None
+
+    def build(self, archs: Iterable[Arch] = (), observer: Observer | None = None) -> Entry:
+        """Compile if no valid build exists; the store entry either way."""
+        from fictl.jit.build import ensure
+
+        return ensure(self, tuple(archs), observer).entry
+
+    def build_and_load(self) -> Any:
+        """The loaded module, compiled first if need be."""
+        from fictl.jit.build import ensure_runs
+        from fictl.jit.load import load
+
+        return load(ensure_runs(self))
+
+
+def gen_jit_spec(
+    name: str,
+    sources: Sequence[str | Path],
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    extra_include_paths: Sequence[str | Path] | None = None,
+) -> JitSpec:
+    """A spec from plain files. `-gencode` flags become its architectures, `-I` its include_dirs."""
+    if not name or "/" in name or name.startswith("."):
+        raise UsageError(f"{name!r} cannot name a module", "use letters, digits, '_', '-' and '.'")
+    paths = tuple(Path(os.path.abspath(source)) for source in sources)
+    for path in paths:
+        if not path.is_file():
+            raise UsageError(f"{name}: source {path} does not exist")
+    if not paths:
+        raise UsageError(f"{name}: no sources given")
+    cuda_flags, cxx_flags = tuple(extra_cuda_cflags or ()), tuple(extra_cflags or ())
+    # Why: headers are found for the key on include_dirs, and a path must not be part of it.
+    included = [flag[2:] for flag in (*cuda_flags, *cxx_flags) if _is_include(flag)]
+    shipped = data_root("kernels")
+    return JitSpec(
+        name=name,
+        sources=paths,
+        extra_cuda_cflags=tuple(
+            flag for flag in cuda_flags if not (parse_gencode(flag) or _is_include(flag))
+        ),
+        extra_cflags=tuple(flag for flag in cxx_flags if not _is_include(flag)),
+        extra_ldflags=tuple(extra_ldflags or ()),
+        include_dirs=(
+            *(Path(os.path.abspath(path)) for path in (*(extra_include_paths or ()), *included)),
+            shipped / "include",
+            shipped,
+        ),
+        exact_archs=unique(arch for flag in cuda_flags for arch in parse_gencode(flag)),
+        base=Path(os.path.commonpath([path.parent for path in paths])),
+    )
+
+
+def _is_include(flag: str) -> bool:
+    return flag.startswith("-I") and len(flag) > 2
+
+
+def write_if_different(path: str | Path, content: str) -> None:
+    """Write generated code; a file that has this text already keeps its mtime."""
+    target = Path(path)
+    if target.is_file() and target.read_bytes() == content.encode():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(target, content)

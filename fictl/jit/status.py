@@ -1,0 +1,36 @@
+"""Whether a module is built, told from manifests and file hashes alone: nothing is imported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.arch import Arch
+from fictl.jit.entry import Entry
+from fictl.jit.sources import facts, locate
+from fictl.jit.store import stores
+
+
+@dataclass(frozen=True)
+class BuildStatus:
+    """`built` while every input of some build is unchanged, `stale` after an edit, else `no`."""
+
+    state: str
+    archs: tuple[Arch, ...] = ()
+
+
+def built(project: str, module: str, folder: Path, include_dirs: tuple[Path, ...]) -> BuildStatus:
+    entries = [entry for store in stores() for entry in store.entries(project, module)]
+    fresh = [entry for entry in entries if _unchanged(entry, folder, include_dirs)]
+    if fresh:
+        archs = {arch for entry in fresh for arch in entry.archs}
+        return BuildStatus("built", tuple(sorted(archs)))
+    return BuildStatus("stale" if entries else "no")
+
+
+def _unchanged(entry: Entry, folder: Path, include_dirs: tuple[Path, ...]) -> bool:
+    for name, sha256 in entry.manifest.inputs.items():
+        path = locate(name, folder, include_dirs)
+        if path is None or facts(path).sha256 != sha256:
+            return False
+    return True

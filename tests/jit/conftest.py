@@ -1,0 +1,138 @@
+"""Modules that compile in a tenth of a second, a compiler that is counted, and doctored builds."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fictl
+from fictl import log
+from fictl.jit import JitSpec, gen_jit_spec, load
+from fictl.jit.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.paths import cache_root
+
+_FUNCTION = """{above}
+#include <tvm/ffi/c_api.h>
+extern "C" __attribute__((visibility("default"))) int __tvm_ffi_{name}(
+    void*, const TVMFFIAny*, int32_t, TVMFFIAny* result) {{
+  result->type_index = kTVMFFIInt;
+  result->v_int64 = {value};
+  return 0;
+}}
+"""
+
+# Why without torch: tvm_ffi imports it where it can, which takes ten times as long as a build here.
+_WITHOUT_TORCH = "import sys; sys.modules['torch'] = None\n"
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An architecture where there is no GPU, nothing loaded, and the folder of the empty cache."""
+    monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "8.0")
+    monkeypatch.setattr(load, "_loaded", {})
+    log.warn_once.cache_clear()
+    return cache_root()
+
+
+@pytest.fixture
+def cpp() -> Callable[..., str]:
+    """The text of a unit that exports one function of no arguments."""
+
+    def text(name: str = "answer", value: object = 42, above: str = "") -> str:
+        return _FUNCTION.format(name=name, value=value, above=above)
+
+    return text
+
+
+@pytest.fixture
+def answer(tmp_path: Path, cpp: Callable[..., str]) -> Callable[..., JitSpec]:
+    """The spec of a module with one host unit: `answer()` returns `value`."""
+
+    def make(value: object = 42, folder: str = "op", above: str = "", **options: object) -> JitSpec:
+        source = tmp_path / folder / "answer.cpp"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(cpp("answer", value, above), encoding="utf-8")
+        return gen_jit_spec("answer", [source], **options)  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str, str], Path]:
+    """An executable shell script."""
+
+    def write(name: str, body: str) -> Path:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{body}", encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Callable[[str, str], Path]
+) -> Callable[[], list[str]]:
+    """The objects that compilers were run for, in order; links are not counted."""
+    log_file = tmp_path / "compiled.log"
+    counter = script("count", f'for last; do :; done\necho "$last" >> "{log_file}"\nexec "$@"\n')
+    monkeypatch.setenv("FICTL_CXX_LAUNCHER", str(counter))
+    monkeypatch.setenv("FICTL_NVCC_LAUNCHER", str(counter))
+    return lambda: log_file.read_text().split() if log_file.exists() else []
+
+
+@pytest.fixture
+def fake_build() -> Callable[..., Entry]:
+    """A build that nobody compiled, published at a folder."""
+
+    def make(folder: Path, content: bytes = b"code", **changes: object) -> Entry:
+        folder.mkdir(parents=True)
+        (folder / MODULE).write_bytes(content)
+        facts: dict[str, object] = {
+            "project": "local", "module": "answer", "recipe": folder.parent.name,
+            "build": folder.name, "device": "cuda", "variant": "release", "archs": ("8.0",),
+            "toolchain": {}, "ffi_abi": "0.1", "cudart": 13, "inputs": {}, "flags": {},
+            "parameters": {}, "files": {MODULE: FileStamp.of(folder / MODULE)},
+            "fictl": "0.1.0", "created": 1.0, "seconds": 1.0, "peak_kib": 1,
+        }  # fmt: skip
+        manifest = Manifest(**{**facts, **changes})  # type: ignore[arg-type]
+        (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        return Entry.read(folder)
+
+    return make
+
+
+@pytest.fixture
+def python() -> Callable[..., subprocess.Popen[str]]:
+    """A fresh interpreter that runs a script; None as a variable's value unsets it."""
+
+    def start(code: str, **changes: str | None) -> subprocess.Popen[str]:
+        path = os.pathsep.join(
+            [str(Path(fictl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        )
+        env = {**os.environ, "PYTHONPATH": path, **changes}
+        return subprocess.Popen(
+            [sys.executable, "-c", _WITHOUT_TORCH + code],
+            env={name: value for name, value in env.items() if value is not None},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    return start
+
+
+@pytest.fixture
+def listing() -> Callable[[Path], dict[str, tuple[int, int]]]:
+    """Everything below a folder with size and mtime: equal listings mean that nothing was written."""
+
+    def everything(folder: Path) -> dict[str, tuple[int, int]]:
+        stats = {str(path): path.lstat() for path in (folder, *folder.rglob("*"))}
+        return {name: (info.st_size, info.st_mtime_ns) for name, info in stats.items()}
+
+    return everything

@@ -1,0 +1,103 @@
+"""Manifests, and what tells a whole build from a broken one."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from fictl.arch import Arch
+from fictl.jit import entry as entry_module
+from fictl.jit.entry import MANIFEST, MODULE, SCHEMA, Corrupt, Entry, Manifest
+
+
+@pytest.fixture
+def build(tmp_path, fake_build):
+    return fake_build(tmp_path / "recipe" / "build", archs=("8.0", "9.0a"))
+
+
+def test_a_manifest_comes_back_as_it_was_written(build):
+    assert Manifest.from_json(build.manifest.to_json()) == build.manifest
+    assert build.archs == (Arch(8, 0), Arch(9, 0, "a"))
+
+
+def test_a_parameter_that_json_does_not_know_is_written_as_text(tmp_path, fake_build):
+    build = fake_build(tmp_path / "r" / "b", parameters={"where": tmp_path})
+    assert build.manifest.parameters == {"where": str(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", "{}", json.dumps({"schema": SCHEMA}), json.dumps({"schema": 3})],
+)
+def test_a_manifest_that_cannot_be_read_is_corrupt(build, text):
+    (build.path / MANIFEST).write_text(text)
+    with pytest.raises(Corrupt):
+        Entry.read(build.path)
+
+
+def test_a_manifest_of_another_schema_says_which(build):
+    data = json.loads(build.manifest.to_json())
+    (build.path / MANIFEST).write_text(json.dumps({**data, "schema": "fictl.build/99"}))
+    with pytest.raises(Corrupt, match=r"schema 'fictl\.build/99', expected 'fictl\.build/1'"):
+        Entry.read(build.path)
+
+
+def test_bytes_that_are_no_text_are_corrupt(build):
+    (build.path / MANIFEST).write_bytes(b"\xff\xfe")
+    with pytest.raises(Corrupt, match="unreadable manifest"):
+        Entry.read(build.path)
+
+
+def test_a_folder_without_a_manifest_is_corrupt(build):
+    (build.path / MANIFEST).unlink()
+    with pytest.raises(Corrupt, match="No such file"):
+        Entry.read(build.path)
+
+
+def test_a_whole_build_is_accepted(build):
+    build.verify()
+    build.verify(everything=True)
+
+
+def test_a_build_is_whole_or_nothing(build):
+    assert Entry.whole(build.path) == build
+    build.module.write_bytes(b"cOde")
+    assert Entry.whole(build.path) is None
+    assert Entry.whole(build.path / "nowhere") is None
+
+
+def test_a_truncated_file_is_told_by_its_size(build):
+    build.module.write_bytes(b"cod")
+    with pytest.raises(Corrupt, match=r"module\.so has 3 bytes, published with 4"):
+        build.verify()
+
+
+def test_a_flipped_byte_is_told_by_the_hash(build):
+    build.module.write_bytes(b"cOde")
+    with pytest.raises(Corrupt, match="other bytes than were published"):
+        build.verify()
+
+
+def test_a_missing_file_is_named(build):
+    build.module.unlink()
+    with pytest.raises(Corrupt, match=f"{MODULE}: No such file"):
+        build.verify()
+
+
+def test_a_small_file_may_be_touched(build):
+    os.utime(build.module, (1, 1))
+    build.verify()
+
+
+def test_a_large_file_counts_by_its_mtime_unless_all_is_verified(build, monkeypatch):
+    monkeypatch.setattr(entry_module, "FULL_HASH_BYTES", 3)
+    stat = build.module.stat()
+    build.module.write_bytes(b"cOde")
+    with pytest.raises(Corrupt, match="written after it was published"):
+        build.verify()
+    os.utime(build.module, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    build.verify()
+    with pytest.raises(Corrupt, match="other bytes"):
+        build.verify(everything=True)

@@ -1,0 +1,50 @@
+"""The flags of each variant."""
+
+from __future__ import annotations
+
+import pytest
+
+from fictl.jit.flags import current_variant, semantic_flags
+
+
+@pytest.mark.parametrize(
+    ("settings", "variant", "nvcc", "cxx"),
+    [
+        ({}, "release", {"-O3"}, {"-O1"}),
+        ({"FICTL_JIT_LINEINFO": "1"}, "lineinfo", {"-O3", "-lineinfo"}, {"-O1", "-g1"}),
+        ({"FICTL_JIT_DEBUG": "1"}, "debug", {"-O0", "-g", "-G"}, {"-O0", "-g"}),
+        (
+            {"FICTL_JIT_DEBUG": "1", "FICTL_JIT_LINEINFO": "1"},
+            "debug", {"-O0", "-g", "-G"}, {"-O0", "-g"},
+        ),
+    ],
+)  # fmt: skip
+def test_each_variant_has_its_flags(answer, monkeypatch, settings, variant, nvcc, cxx):
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    flags = semantic_flags(answer())
+    assert current_variant() == flags.variant == variant
+    assert nvcc <= set(flags.nvcc)
+    assert cxx <= set(flags.cxx)
+    assert ("-Wl,-s" in flags.link) == (variant == "release")
+
+
+def test_the_spec_s_and_the_environment_s_flags_come_last_in_that_order(answer, monkeypatch):
+    for name in ("CFLAGS", "CUDAFLAGS", "LDFLAGS"):
+        monkeypatch.setenv(f"FICTL_EXTRA_{name}", f"-D{name} '-DTEXT=two words'")
+    flags = semantic_flags(
+        answer(extra_cflags=["-Da"], extra_cuda_cflags=["-use_fast_math"], extra_ldflags=["-lm"])
+    )
+    assert flags.cxx[-3:] == ("-Da", "-DCFLAGS", "-DTEXT=two words")
+    assert flags.nvcc[-3:] == ("-use_fast_math", "-DCUDAFLAGS", "-DTEXT=two words")
+    assert flags.link[-3:] == ("-lm", "-DLDFLAGS", "-DTEXT=two words")
+
+
+def test_verbose_changes_no_flag(answer, monkeypatch):
+    before = semantic_flags(answer())
+    monkeypatch.setenv("FICTL_JIT_VERBOSE", "1")
+    assert semantic_flags(answer()) == before
+
+
+def test_an_undefined_name_is_an_error_of_the_link(answer):
+    assert "-Wl,--no-undefined" in semantic_flags(answer()).link

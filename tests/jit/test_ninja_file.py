@@ -1,0 +1,80 @@
+"""build.ninja from a plan, as ninja itself reads it."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from fictl.jit import gen_jit_spec
+from fictl.jit.build import plan_build
+from fictl.jit.compile import ninja_binary
+from fictl.jit.ninja_file import ninja_text
+
+pytestmark = pytest.mark.needs_nvcc
+
+
+@pytest.fixture
+def plan(tmp_path):
+    def make(*names, folder="op", **options):
+        root = tmp_path / folder
+        root.mkdir(exist_ok=True)
+        for name in names:
+            (root / name).write_text("")
+        return plan_build(gen_jit_spec("m", [root / name for name in names], **options))
+
+    return make
+
+
+def _words(command):
+    """What a program is given when a shell runs `command`."""
+    script = f"set -- {command}; printf '%s\\n' \"$@\""
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, encoding="utf-8")
+    return tuple(done.stdout.splitlines())
+
+
+def _ninja(tmp_path, text, *arguments):
+    (tmp_path / "build.ninja").write_text(text, encoding="utf-8")
+    argv = [ninja_binary(), "-C", str(tmp_path), *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    return done.stdout.splitlines()
+
+
+def test_there_is_an_edge_for_every_unit_and_one_for_the_link(plan, tmp_path):
+    text = ninja_text(plan("a.cu", "b.cpp"))
+    targets = _ninja(tmp_path, text, "-t", "targets", "all")
+    assert set(targets) == {"a.o: run", "b.o: run", "module.so: run"}
+
+
+def test_a_cached_object_has_no_edge_and_is_linked(plan, tmp_path):
+    text = ninja_text(plan("a.cu", "b.cpp"), cached={"a.o"})
+    (tmp_path / "a.o").touch()
+    assert set(_ninja(tmp_path, text, "-t", "targets", "all")) == {"b.o: run", "module.so: run"}
+    assert "a.o b.o" in _ninja(tmp_path, text, "-t", "commands")[-1]
+
+
+def test_threads_are_given_to_device_units_alone(plan):
+    lines = ninja_text(plan("a.cu", "b.cpp"), threads=4).splitlines()
+    threaded = [line for line in lines if "--threads=4" in line]
+    assert len(threaded) == 1
+    assert "a.cu" in threaded[0]
+    assert "--threads" not in ninja_text(plan("a.cu", "b.cpp"), threads=1)
+
+
+@pytest.mark.parametrize(
+    "folder", ["with space", "ünï çødé", "it's", "dollar$HOME", "co:lon", "#x", "(p)"]
+)
+def test_any_path_reaches_the_compiler_unchanged(plan, tmp_path, folder):
+    made = plan("a b.cpp", folder=folder)
+    commands = _ninja(tmp_path, ninja_text(made), "-t", "commands")
+    assert _words(commands[0]) == made.units[0].argv
+    assert _words(commands[1]) == made.link
+    (made.units[0].source.parent / "a b.cpp").touch()
+    assert "2/2" in " ".join(_ninja(tmp_path, ninja_text(made), "-n"))
+
+
+def test_a_flag_with_quotes_reaches_the_compiler_unchanged(plan, tmp_path):
+    made = plan("a.cpp", extra_cflags=["-DTEXT=\"a 'b' $c\""])
+    commands = _ninja(tmp_path, ninja_text(made), "-t", "commands")
+    assert "-DTEXT=\"a 'b' $c\"" in _words(commands[0])

@@ -1,0 +1,88 @@
+"""Private folders, one rename, and what killed builds leave."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import subprocess
+
+import pytest
+
+from fictl.errors import SetupError
+from fictl.jit.entry import MANIFEST
+from fictl.jit.staging import publish, staging_folder
+
+
+def _dead_pid():
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return child.pid
+
+
+def test_a_staging_folder_is_private_and_gone_afterwards(tmp_path):
+    with staging_folder(tmp_path) as one, staging_folder(tmp_path) as two:
+        assert one != two
+        assert one.is_dir()
+        assert str(os.getpid()) in one.name
+        (one / "x.o").touch()
+    assert list((tmp_path / "staging").iterdir()) == []
+
+
+def test_a_staging_folder_is_gone_after_an_error(tmp_path):
+    with pytest.raises(KeyError), staging_folder(tmp_path):
+        raise KeyError
+    assert list((tmp_path / "staging").iterdir()) == []
+
+
+def test_what_dead_builds_of_this_host_left_is_swept_and_nothing_else(tmp_path):
+    names = {
+        f"{platform.node()}+{_dead_pid()}+aa": False,
+        f"{platform.node()}+{os.getpid()}+bb": True,
+        f"elsewhere+{_dead_pid()}+cc": True,
+        "unknown": True,
+    }
+    for name in names:
+        (tmp_path / "staging" / name / "src").mkdir(parents=True)
+    with staging_folder(tmp_path):
+        there = {name: (tmp_path / "staging" / name).exists() for name in names}
+    assert there == names
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
+def test_a_disk_that_takes_no_more_is_said_in_words(tmp_path, code):
+    words = r"(?s)cannot write to the cache .*FICTL_WORKSPACE_BASE"
+    with pytest.raises(SetupError, match=words), staging_folder(tmp_path):
+        raise OSError(code, os.strerror(code))
+
+
+def test_another_error_of_the_system_is_passed_on(tmp_path):
+    with pytest.raises(FileNotFoundError), staging_folder(tmp_path):
+        raise FileNotFoundError(errno.ENOENT, "x")
+
+
+@pytest.fixture
+def staged(tmp_path, fake_build):
+    return fake_build(tmp_path / "staging" / "mine", build="b", content=b"mine").path
+
+
+def test_publishing_moves_the_build_into_place(tmp_path, staged):
+    entry = publish(staged, tmp_path / "recipe" / "b")
+    assert entry.path == tmp_path / "recipe" / "b"
+    assert entry.module.read_bytes() == b"mine"
+    assert not staged.exists()
+
+
+def test_the_second_of_two_writers_takes_the_first_one_s(tmp_path, staged, fake_build):
+    fake_build(tmp_path / "recipe" / "b", content=b"theirs")
+    assert publish(staged, tmp_path / "recipe" / "b").module.read_bytes() == b"theirs"
+
+
+def test_a_broken_build_in_the_way_is_replaced(tmp_path, staged, fake_build):
+    fake_build(tmp_path / "recipe" / "b").module.write_bytes(b"rotten")
+    assert publish(staged, tmp_path / "recipe" / "b").module.read_bytes() == b"mine"
+
+
+def test_a_folder_without_a_manifest_in_the_way_is_replaced(tmp_path, staged, fake_build):
+    (fake_build(tmp_path / "recipe" / "b").path / MANIFEST).unlink()
+    assert publish(staged, tmp_path / "recipe" / "b").module.read_bytes() == b"mine"
