@@ -1,0 +1,5 @@
+"""The shipped ops' folders as modules: `import fictl.kernels.<family>.<module>.op`."""
+
+from fictl.paths import data_root
+
+__path__ = [str(data_root("kernels"))]

@@ -1,0 +1,9 @@
+"""Projects: where ops lie, what they declare, whether they keep the layout."""
+
+from fictl.project.declaration import Declaration
+from fictl.project.discover import find, folders, names, select
+from fictl.project.folder import OpFolder
+from fictl.project.mount import mount
+from fictl.project.project import Project
+
+__all__ = ["Declaration", "OpFolder", "Project", "find", "folders", "mount", "names", "select"]

@@ -1,0 +1,58 @@
+"""`fictl check`: the layout law, one rule a function. A rule sees files, never imports them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+
+from fictl.project.check import bindings, includes, layout, names, python_files, traces
+from fictl.project.check.problem import Problem
+from fictl.project.discover import folders
+from fictl.project.folder import OpFolder
+from fictl.project.project import Project
+from fictl.project.python_source import SourceError
+
+__all__ = ["OP_RULES", "PROJECT_RULES", "Problem", "check_ops", "check_project"]
+
+OP_RULES: tuple[Callable[[OpFolder], Iterable[Problem]], ...] = (
+    layout.files_are_there,
+    layout.names_are_importable,
+    layout.python_files_define_their_part,
+    python_files.imports_stay_inside,
+    traces.templates_match_functions,
+    bindings.exports_are_called,
+    includes.headers_are_pure,
+    includes.heavy_headers_are_declared,
+    includes.tvm_stays_in_the_binding,
+    includes.includes_are_plain,
+    includes.launches_go_through_the_library,
+)
+
+PROJECT_RULES: tuple[Callable[[Project], Iterable[Problem]], ...] = (
+    names.each_is_defined_once,
+    names.uses_have_no_cycle,
+    layout.kernels_is_no_package,
+    includes.library_is_pure,
+)
+
+
+def check_ops(folders: Iterable[OpFolder]) -> tuple[Problem, ...]:
+    """The rules that an op holds by itself."""
+    return _checked(rule(folder) for folder in folders for rule in OP_RULES)
+
+
+def check_project(project: Project) -> tuple[Problem, ...]:
+    """Those of all its ops, and those that are about several of them."""
+    ops = (rule(folder) for folder in folders(project) for rule in OP_RULES)
+    return _checked(chain(ops, (rule(project) for rule in PROJECT_RULES)))
+
+
+def _checked(results: Iterable[Iterable[Problem]]) -> tuple[Problem, ...]:
+    """All problems, each once: a file that cannot be read would be one of every rule."""
+    found: set[Problem] = set()
+    for result in results:
+        try:
+            found.update(result)
+        except SourceError as error:
+            found.add(Problem("readable", error.path, error.line, error.problem, error.hint))
+    return tuple(sorted(found, key=lambda each: (str(each.path), each.line, each.message)))

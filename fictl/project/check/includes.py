@@ -1,0 +1,107 @@
+"""Which file may include what: the library stays pure, tvm stays out of nvcc, heavy is said."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from fictl.project.check.problem import Problem
+from fictl.project.cpp_source import CppSource, Include, reach
+from fictl.project.folder import OpFolder
+from fictl.project.project import Project
+from fictl.project.python_source import parse
+
+_FRAMEWORKS = ("torch", "ATen", "c10", "tvm", "dlpack", "binding")
+_HEAVY = ("cub/", "thrust/", "cooperative_groups", "cuda/", "cute/", "cutlass/")
+_CPP = (".cu", ".cuh", ".cpp", ".h", ".hpp", ".inc")
+
+
+def headers_are_pure(folder: OpFolder) -> Iterator[Problem]:
+    return _pure(folder.headers)
+
+
+def library_is_pure(project: Project) -> Iterator[Problem]:
+    return _pure(path for path in sorted(project.include.rglob("*")) if path.suffix in _CPP)
+
+
+def _pure(paths: Iterable[Path]) -> Iterator[Problem]:
+    for path in paths:
+        for include in CppSource(path).includes:
+            if _top(include) in _FRAMEWORKS:
+                yield Problem(
+                    "pure", path, include.line, f"the library includes {include.operand}",
+                    "raw pointers and cudaError_t here; frameworks in launcher.cu and binding.cpp",
+                )  # fmt: skip
+
+
+def heavy_headers_are_declared(folder: OpFolder) -> Iterator[Problem]:
+    """They cost seconds of every build (cub 2.9 s, cute 5.2, CUTLASS builders 11.6)."""
+    allowed = _heavy_headers(folder.jit)
+    sources = reach((*folder.launchers, *folder.headers), folder.project.include_dirs)
+    for source in sources:
+        for include in source.includes:
+            if include.name.startswith(_HEAVY) and not include.name.startswith(allowed):
+                yield Problem(
+                    "heavy", source.path, include.line, f"{folder} includes {include.operand}",
+                    f"use <fictl/device/…>, or say heavy_headers=({include.name!r},) in jit.py",
+                )  # fmt: skip
+
+
+def _heavy_headers(jit: Path) -> tuple[str, ...]:
+    """The literal that jit.py assigns or passes as `heavy_headers`."""
+    for node in ast.walk(parse(jit)) if jit.is_file() else ():
+        named = (
+            [node.arg]
+            if isinstance(node, ast.keyword)
+            else [getattr(target, "id", "") for target in getattr(node, "targets", ())]
+        )
+        if "heavy_headers" in named:
+            return tuple(_texts(node))
+    return ()
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
+
+
+def tvm_stays_in_the_binding(folder: OpFolder) -> Iterator[Problem]:
+    for source in _own(folder):
+        for include in source.includes:
+            ffi = include.name.endswith("binding/ffi.h") or _top(include) == "tvm"
+            if ffi and source.path != folder.binding:
+                yield Problem(
+                    "tvm", source.path, include.line, f"{include.operand} in {source.path.name}",
+                    "only binding.cpp does: tvm/ffi costs nvcc two seconds a file",
+                )  # fmt: skip
+
+
+def includes_are_plain(folder: OpFolder) -> Iterator[Problem]:
+    for source in (*_own(folder), *map(CppSource, folder.headers)):
+        for include in source.includes:
+            if not include.name:
+                yield Problem(
+                    "computed-include", source.path, include.line, f"#include {include.operand}",
+                    "name the file: a computed include escapes the build's content hash",
+                )  # fmt: skip
+
+
+def launches_go_through_the_library(folder: OpFolder) -> Iterator[Problem]:
+    """In ours only: launch.cuh does PDL, clusters and the shared-memory opt-in, once."""
+    if folder.project.is_shipped:
+        for source in (*_own(folder), *map(CppSource, folder.headers)):
+            for line in source.launches:
+                yield Problem(
+                    "launch", source.path, line, "a <<<…>>> launch", "use <fictl/device/launch.cuh>"
+                )
+
+
+def _own(folder: OpFolder) -> tuple[CppSource, ...]:
+    return tuple(CppSource(p) for p in sorted(folder.path.iterdir()) if p.suffix in _CPP)
+
+
+def _top(include: Include) -> str:
+    parts = [part for part in include.name.split("/") if part not in ("..", ".")]
+    return parts[0] if parts else ""

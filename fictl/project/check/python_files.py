@@ -1,0 +1,62 @@
+"""What an op's Python files import: so that its folder can be copied out or deleted whole."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+
+from fictl.project.check.problem import Problem
+from fictl.project.folder import OpFolder
+from fictl.project.python_source import parse
+
+_OURS = ("fictl.op", "fictl.jit", "fictl.trace", "fictl.bench")
+_FIX = (
+    "allowed: fictl.{op,jit,trace,bench}, torch, the standard library, own files, the family's "
+    "_*.py, and the functions of other modules that @op(uses=…) names"
+)
+
+
+def imports_stay_inside(folder: OpFolder) -> Iterator[Problem]:
+    used = {name for declaration in folder.declarations() for name in declaration.uses}
+    for path in sorted(folder.path.glob("*.py")):
+        tree = parse(path)
+        baselines = _inside_functions(tree) if path == folder.bench else set()
+        for node in ast.walk(tree):
+            for name, line in _imports(node, folder):
+                if node not in baselines and not _is_allowed(name, folder, used):
+                    yield Problem("imports", path, line, f"{path.name} imports {name}", _FIX)
+
+
+def _inside_functions(tree: ast.Module) -> set[ast.AST]:
+    """Where bench.py brings in the libraries that it compares with, if they are there."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return {node for function in functions for node in ast.walk(function)}
+
+
+def _imports(node: ast.AST, folder: OpFolder) -> Iterator[tuple[str, int]]:
+    """Absolute names, as `fictl.kernels.norm.rmsnorm.op.rmsnorm` of a from-import."""
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, node.lineno) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        parents = folder.package.split(".")
+        above = parents[: len(parents) - node.level + 1] if node.level else []
+        start = ".".join([*above, node.module] if node.module else above)
+        yield from ((f"{start}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def _is_allowed(name: str, folder: OpFolder, used: set[str]) -> bool:
+    top, _, rest = name.partition(".")
+    if top in sys.stdlib_module_names or top == "torch":
+        return True
+    if name in _OURS or name.rpartition(".")[0] in _OURS:
+        return True
+    if name.startswith(f"{folder.package}.") or _is_of_family(name, folder):
+        return True
+    return name.rpartition(".")[2] in used and (rest.startswith("ops.") or ".op." in name)
+
+
+def _is_of_family(name: str, folder: OpFolder) -> bool:
+    family = f"{folder.project.package}.{folder.family}."
+    first = name.removeprefix(family).partition(".")[0]
+    return name.startswith(family) and first.startswith("_")

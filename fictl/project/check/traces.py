@@ -1,0 +1,76 @@
+"""trace.py has a template for each public function, and its inputs are the function's own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fictl.project.check.problem import Problem
+from fictl.project.declaration import Declaration
+from fictl.project.folder import OpFolder
+from fictl.project.python_source import assigned, parse
+
+# How an op runs, not what it computes.
+_CONTROLS = ("enable_pdl", "backend")
+
+
+def templates_match_functions(folder: OpFolder) -> Iterator[Problem]:
+    if not folder.trace.is_file():
+        return
+    tree = parse(folder.trace)
+    for declaration in folder.declarations():
+        template = assigned(tree, declaration.name)
+        if not _is_template(template):
+            yield Problem(
+                "trace", folder.trace, 1, f"trace.py has no template {declaration.name}",
+                f"{declaration.name} = TraceTemplate(axes=…, inputs={{…}}, outputs={{…}}, …)",
+            )  # fmt: skip
+            continue
+        assert isinstance(template, ast.Call)
+        yield from _compare(folder, declaration, template, tree)
+
+
+def _is_template(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func).endswith("TraceTemplate")
+
+
+def _compare(
+    folder: OpFolder, declaration: Declaration, template: ast.Call, tree: ast.Module
+) -> Iterator[Problem]:
+    inputs = next((word.value for word in template.keywords if word.arg == "inputs"), None)
+    traced = _keys(inputs, tree)
+    if traced is None:
+        yield Problem(
+            "trace", folder.trace, template.lineno, f"{declaration.name}: inputs cannot be read",
+            'write a dict literal: inputs={"x": Tensor(…)}',
+        )  # fmt: skip
+        return
+    skipped = {*declaration.outputs, *_CONTROLS}
+    expected = {parameter.name for parameter in declaration.parameters} - skipped
+    for name in sorted(expected ^ (traced - set(_CONTROLS))):
+        said = "a parameter that trace.py leaves out" if name in expected else "no parameter"
+        yield Problem(
+            "trace", folder.trace, template.lineno, f"{declaration.name}: {name} is {said}",
+            f"inputs are the parameters of {declaration.name} without its outputs",
+        )  # fmt: skip
+
+
+def _keys(node: ast.expr | None, tree: ast.Module) -> set[str] | None:
+    """Of a dict: `{…}`, `dict(…)`, a name for one in this file, `a | b`; None if it is unclear."""
+    if isinstance(node, ast.Name):
+        return _keys(assigned(tree, node.id), tree)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        parts = [_keys(side, tree) for side in (node.left, node.right)]
+    elif isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        parts = [_literal(key) if key else _keys(value, tree) for key, value in pairs]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func) == "dict" and not node.args:
+        parts = [{word.arg} if word.arg else _keys(word.value, tree) for word in node.keywords]
+    else:
+        return None
+    known = [part for part in parts if part is not None]
+    return set[str]().union(*known) if len(known) == len(parts) else None
+
+
+def _literal(key: ast.expr) -> set[str] | None:
+    return {str(key.value)} if isinstance(key, ast.Constant) else None

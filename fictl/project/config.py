@@ -1,0 +1,104 @@
+"""Reading a project's settings: `fictl.toml`, or `[tool.fictl]` of a pyproject.toml."""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+import re
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from fictl.arch import parse_archs
+from fictl.errors import InvalidValue, UsageError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+OWN_FILE, SHARED_FILE = "fictl.toml", "pyproject.toml"
+
+_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the file says; folders are relative to it."""
+
+    name: str
+    package: str = ""
+    kernels: str = "kernels"
+    tests: str = "tests/kernels"
+    archs: str = "8.0 9.0a"
+
+
+_KEYS = tuple(field.name for field in fields(Config))
+
+
+def read_config(path: Path) -> Config | None:
+    """None for a pyproject.toml that says nothing about fictl."""
+    text = _read(path)
+    if path.name == OWN_FILE:
+        return _validated(path, text, _parsed(path, text))
+    # Why: somebody else's malformed pyproject.toml is no business of ours.
+    if "tool.fictl" not in text:
+        return None
+    table = _parsed(path, text).get("tool", {}).get("fictl")
+    return None if table is None else _validated(path, text, table)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}", "it is a UTF-8 text file") from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        table: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = _LINE.search(str(error))
+        line = place[1] if place else text.count("\n") + 1
+        raise UsageError(f"{path}:{line}: not valid TOML: {error}", "https://toml.io") from None
+    return table
+
+
+def _validated(path: Path, text: str, table: Any) -> Config:
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: tool.fictl is {table!r}", "it is a table: [tool.fictl]")
+    for key, value in table.items():
+        if key not in _KEYS:
+            place = f"{path}:{_line_of(key, text)}"
+            close = difflib.get_close_matches(key, _KEYS, n=1)
+            meant = f"; did you mean {close[0]!r}?" if close else ""
+            raise UsageError(f"{place}: unknown key {key!r}", f"one of {', '.join(_KEYS)}{meant}")
+        if not isinstance(value, str) or not value.strip():
+            place = f"{path}:{_line_of(key, text)}"
+            raise UsageError(f"{place}: {key} = {value!r}", "expected a text that is not empty")
+    if "name" not in table:
+        raise UsageError(f"{path}: no name", 'write name = "my_kernels": the import name')
+    config = Config(**table)
+    _check_values(path, text, config)
+    return config
+
+
+def _check_values(path: Path, text: str, config: Config) -> None:
+    if not config.name.isidentifier() or keyword.iskeyword(config.name):
+        place = f"{path}:{_line_of('name', text)}"
+        raise UsageError(
+            f"{place}: name {config.name!r} cannot be imported",
+            "letters, digits and '_', as in 'my_kernels'",
+        )
+    try:
+        parse_archs(config.archs)
+    except InvalidValue as error:
+        place = f"{path}:{_line_of('archs', text)}"
+        raise UsageError(f"{place}: {error.message}", error.hint) from None
+
+
+def _line_of(key: str, text: str) -> int:
+    found = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", text, re.MULTILINE)
+    return text.count("\n", 0, found.end()) + 1 if found else 1

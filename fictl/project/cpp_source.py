@@ -1,0 +1,76 @@
+"""What a C++ or CUDA file includes, launches and exports, by text; comments do not count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(?P<what>[^\n]*?)[ \t]*$", re.MULTILINE)
+_EXPORT = re.compile(r"\bTVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)")
+_LAUNCH = re.compile(r"<<<.*?>>>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Include:
+    """One directive; `name` is empty where the operand is a macro."""
+
+    line: int
+    operand: str
+
+    @property
+    def name(self) -> str:
+        quoted = self.operand[:1] + self.operand[-1:] in ('""', "<>")
+        return self.operand[1:-1] if quoted else ""
+
+
+@dataclass(frozen=True)
+class CppSource:
+    """One file."""
+
+    path: Path
+
+    @cached_property
+    def code(self) -> str:
+        text = self.path.read_text(encoding="utf-8", errors="replace")
+        return _COMMENT.sub(_blank, text)
+
+    @property
+    def includes(self) -> tuple[Include, ...]:
+        matches = _INCLUDE.finditer(self.code)
+        return tuple(Include(self._line(match), match["what"]) for match in matches)
+
+    @property
+    def exports(self) -> dict[str, int]:
+        """Name -> line of what the binding offers to Python."""
+        return {match[1]: self._line(match) for match in _EXPORT.finditer(self.code)}
+
+    @property
+    def launches(self) -> tuple[int, ...]:
+        """The lines of `<<<…>>>`."""
+        return tuple(self._line(match) for match in _LAUNCH.finditer(self.code))
+
+    def _line(self, match: re.Match[str]) -> int:
+        return self.code.count("\n", 0, match.start()) + 1
+
+
+def _blank(match: re.Match[str]) -> str:
+    text = match[0]
+    return text if text.startswith('"') else " " + "\n" * text.count("\n")
+
+
+def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[CppSource]:
+    """The files, and those of the projects that they include, whatever the `#if` around it."""
+    pending, seen = list(paths), set()
+    while pending:
+        source = CppSource(pending.pop(0).resolve())
+        if source.path in seen:
+            continue
+        seen.add(source.path)
+        yield source
+        for name in (include.name for include in source.includes if include.name):
+            places = [place / name for place in (source.path.parent, *include_dirs)]
+            pending.extend([place for place in places if place.is_file()][:1])

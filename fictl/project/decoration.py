@@ -1,0 +1,72 @@
+"""Finding `@op(...)` on a definition and reading its arguments, which are literals."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from fictl.project.python_source import SourceError
+
+FORM = '@op(archs=">=8.0", dtypes="f16 bf16", devices="cuda", mutates="out")'
+
+# Argument -> what it is where left out; None: it is always said.
+_DEFAULTS: dict[str, object] = {
+    "archs": None, "dtypes": None, "mutates": None, "devices": "cuda", "uses": "", "settings": {},
+}  # fmt: skip
+
+
+def op_arguments(path: Path, node: ast.FunctionDef | ast.ClassDef) -> dict[str, object] | None:
+    """The value of every argument of `@op`; None where `node` is not decorated with it."""
+    for decorator in node.decorator_list:
+        if _name(decorator) != "op":
+            continue
+        if not isinstance(decorator, ast.Call) or decorator.args:
+            raise SourceError(
+                path, decorator.lineno, f"{node.name}: @op takes keyword arguments", f"write {FORM}"
+            )
+        return _complete(
+            path, node, [_argument(path, node.name, word) for word in decorator.keywords]
+        )
+    return None
+
+
+def _name(decorator: ast.expr) -> str:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _argument(path: Path, op: str, word: ast.keyword) -> tuple[str, object]:
+    try:
+        value = ast.literal_eval(word.value)
+    except ValueError:
+        value = None
+    if word.arg is None or value is None:
+        raise SourceError(
+            path, word.value.lineno, f"{op}: @op({ast.unparse(word)}) is not a literal",
+            "write the value itself: @op is read without running the file",
+        )  # fmt: skip
+    if word.arg not in _DEFAULTS:
+        raise SourceError(
+            path,
+            word.value.lineno,
+            f"{op}: @op has no {word.arg!r}",
+            f"it has {', '.join(_DEFAULTS)}",
+        )
+    expected = dict if word.arg == "settings" else str
+    if not isinstance(value, expected):
+        raise SourceError(
+            path, word.value.lineno, f"{op}: {word.arg}={value!r}", f"a {expected.__name__} literal"
+        )
+    return word.arg, value
+
+
+def _complete(
+    path: Path, node: ast.FunctionDef | ast.ClassDef, said: list[tuple[str, object]]
+) -> dict[str, object]:
+    arguments = {**_DEFAULTS, **dict(said)}
+    missing = [key for key, value in arguments.items() if value is None]
+    if missing:
+        raise SourceError(
+            path, node.lineno, f"{node.name}: @op lacks {', '.join(missing)}", f"write {FORM}"
+        )
+    return arguments

@@ -1,0 +1,100 @@
+"""Finding ops: a module exists where `<family>/<module>/op.py` does. Nothing is imported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+from fictl.errors import UsageError
+from fictl.project.declaration import Declaration
+from fictl.project.folder import OpFolder
+from fictl.project.project import Project
+from fictl.project.python_source import SourceError
+
+
+def folders(project: Project) -> tuple[OpFolder, ...]:
+    """Every op folder of a project, by family and module."""
+    if not project.kernels.is_dir():
+        raise UsageError(
+            f"project {project.name} has no folder {project.kernels}",
+            f"make it, or set kernels in {project.root}",
+        )
+    found = sorted(path.parts[-3:-1] for path in project.kernels.glob("[!._]*/[!._]*/op.py"))
+    return tuple(OpFolder(project, family, module) for family, module in found)
+
+
+def functions(project: Project) -> Iterator[tuple[OpFolder, Declaration]]:
+    for folder in folders(project):
+        for declaration in folder.declarations():
+            yield folder, declaration
+
+
+def find_function(name: str, project: Project) -> OpFolder | None:
+    """The folder that declares `name`; an error if two do."""
+    # Why the text first: 80 small files are read in 2 ms and parsed in 20, and an op that is
+    # broken in the middle of an edit must not take the others with it.
+    defined = re.compile(rf"^(?:def|class) {re.escape(name)}\b", re.MULTILINE)
+    candidates = [f for f in folders(project) if defined.search(f.op.read_text("utf-8", "replace"))]
+    found = [
+        folder
+        for folder in candidates
+        if any(declaration.name == name for declaration in folder.declarations())
+    ]
+    if len(found) > 1:
+        places = " and ".join(str(folder.op) for folder in found)
+        raise UsageError(f"{name} is defined twice: {places}", "rename one of them")
+    return found[0] if found else None
+
+
+def find(name: str, projects: Sequence[Project] = ()) -> tuple[OpFolder, ...]:
+    """What an OP argument means: a module, a public function, or a family with all its modules.
+
+    `project/…` looks in that project only, else the first project that knows the name decides.
+    """
+    projects = projects or Project.all()
+    head, _, rest = name.partition("/")
+    if rest and head in {project.name for project in projects}:
+        projects, name = [project for project in projects if project.name == head], rest
+    for project in projects:
+        found = _find_in(project, name)
+        if found:
+            return found
+    raise UsageError(f"there is no op {name!r}", _suggestion(name, projects))
+
+
+def select(names: Iterable[str], projects: Sequence[Project] = ()) -> tuple[OpFolder, ...]:
+    """The folders of all OP arguments, each once; with none, every op of the projects."""
+    projects = projects or Project.all()
+    named = [folder for name in names for folder in find(name, projects)]
+    if named:
+        return tuple(dict.fromkeys(named))
+    return tuple(folder for project in projects for folder in folders(project))
+
+
+def names(projects: Iterable[Project]) -> list[str]:
+    """Everything that `find` understands without a qualification, as far as op.py files parse."""
+    known: set[str] = set()
+    for folder in (folder for project in projects for folder in folders(project)):
+        known |= {folder.module, folder.family}
+        with suppress(SourceError):
+            known |= {declaration.name for declaration in folder.declarations()}
+    return sorted(known)
+
+
+def _find_in(project: Project, name: str) -> tuple[OpFolder, ...]:
+    everything = folders(project)
+    modules = [f for f in everything if name in (f.module, f"{f.family}/{f.module}")]
+    if modules:
+        return tuple(modules)
+    declaring = find_function(name, project) if name.isidentifier() else None
+    if declaring:
+        return (declaring,)
+    return tuple(folder for folder in everything if folder.family == name)
+
+
+def _suggestion(name: str, projects: Iterable[Project]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name.rpartition("/")[2], names(projects), n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else "fictl list shows them all"

@@ -1,0 +1,38 @@
+"""A module whose attributes are a project's public functions, imported when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fictl.project.discover import find_function, functions
+from fictl.project.project import Project
+
+
+@dataclass(frozen=True)
+class Facade:
+    """`resolve` is the module's `__getattr__`, `names` its `__dir__`."""
+
+    project: Callable[[], Project]
+    namespace: dict[str, Any]
+
+    def resolve(self, name: str) -> Any:
+        """The function; kept in the module, so that the next access is a plain attribute."""
+        folder = None if name.startswith("_") else find_function(name, self.project())
+        if folder is None:
+            raise AttributeError(self._miss(name), name=name, obj=None)
+        value = self.namespace[name] = getattr(folder.load("op"), name)
+        return value
+
+    def names(self) -> list[str]:
+        return sorted(declaration.name for _, declaration in functions(self.project()))
+
+    def _miss(self, name: str) -> str:
+        message = f"module {self.namespace['__name__']!r} has no op {name!r}"
+        if name.startswith("_"):
+            return message
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, self.names(), n=1)
+        return f"{message}; did you mean {close[0]!r}?" if close else message

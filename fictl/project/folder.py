@@ -1,0 +1,118 @@
+"""OpFolder: where each file of one module lies, in the library, beside it and in the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from fictl.arch import ArchRule
+from fictl.errors import UsageError
+from fictl.project.declaration import Declaration, read_declarations
+from fictl.project.project import Project
+
+
+@dataclass(frozen=True)
+class OpFolder:
+    """A module: the functions that share a kernel template, and everything that belongs to them."""
+
+    project: Project
+    family: str
+    module: str
+
+    @classmethod
+    def of(cls, path: str | Path) -> OpFolder:
+        """The one that the file `path` belongs to."""
+        folder = Path(path).resolve().parent
+        project = Project.at(folder)
+        if folder.parent.parent != project.kernels:
+            raise UsageError(
+                f"{path} is in no op folder of {project.name}",
+                f"op folders are {project.kernels}/<family>/<module>",
+            )
+        return cls(project, folder.parent.name, folder.name)
+
+    @property
+    def key(self) -> str:
+        """Its name in the build cache, unique within the project."""
+        return f"{self.family}.{self.module}"
+
+    @property
+    def path(self) -> Path:
+        return self.project.kernels / self.family / self.module
+
+    @property
+    def package(self) -> str:
+        return f"{self.project.package}.{self.family}.{self.module}"
+
+    @property
+    def op(self) -> Path:
+        return self.path / "op.py"
+
+    @property
+    def jit(self) -> Path:
+        return self.path / "jit.py"
+
+    @property
+    def trace(self) -> Path:
+        return self.path / "trace.py"
+
+    @property
+    def bench(self) -> Path:
+        return self.path / "bench.py"
+
+    @property
+    def binding(self) -> Path:
+        return self.path / "binding.cpp"
+
+    @property
+    def test(self) -> Path:
+        return self.project.tests / self.family / f"test_{self.module}.py"
+
+    @property
+    def header(self) -> Path:
+        return self.project.include / self.project.name / self.family / f"{self.module}.cuh"
+
+    @property
+    def headers(self) -> tuple[Path, ...]:
+        """The plain one, and one for each backend that has its own."""
+        variants = (f"{self.module}_{backend}.cuh" for backend in self.backends())
+        wanted = (self.header, *(self.header.with_name(name) for name in variants))
+        return tuple(path for path in wanted if path.is_file())
+
+    @property
+    def launchers(self) -> tuple[Path, ...]:
+        return tuple(sorted(self.path.glob("launcher*.cu")))
+
+    def backends(self) -> tuple[str, ...]:
+        """`sm90` of launcher_sm90.cu; none where one launcher serves every architecture."""
+        names = (path.stem.removeprefix("launcher") for path in self.launchers)
+        return tuple(name.removeprefix("_") for name in names if name)
+
+    def declarations(self) -> tuple[Declaration, ...]:
+        return read_declarations(self.op)
+
+    @property
+    def archs(self) -> ArchRule:
+        return ArchRule.any_of([declaration.archs for declaration in self.declarations()])
+
+    def files(self) -> Iterator[tuple[str, Path]]:
+        """What it consists of, as (role, path): those that exist, as a reader wants them."""
+        yield from (("kernel", path) for path in self.headers)
+        yield from (("launcher", path) for path in self.launchers)
+        named = (self.binding, self.jit, self.op, self.trace, self.bench)
+        roles = [(path.stem, path) for path in (*named, self.path / "config.jinja")]
+        yield from ((role, path) for role, path in [*roles, ("test", self.test)] if path.is_file())
+
+    def load(self, part: str) -> ModuleType:
+        """Import `op`, `jit`, `trace` or `bench` of it, installed or not."""
+        from importlib import import_module
+
+        from fictl.project.mount import mount
+
+        mount(self.project)
+        return import_module(f"{self.package}.{part}")
+
+    def __str__(self) -> str:
+        return f"{self.project.name}/{self.family}/{self.module}"

@@ -1,0 +1,46 @@
+"""Making a project importable where it lies: `import my_kernels.elementwise.scale.op`."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
+
+from fictl.errors import UsageError
+from fictl.project.facade import Facade
+from fictl.project.project import Project
+
+
+def mount(project: Project | None = None) -> None:
+    """Idempotent. A package of that name that is something else is refused, not shadowed."""
+    project = project or Project.at()
+    package = project.package
+    if package not in sys.modules and _is_free(package):
+        sys.modules[package] = _namespace(project)
+    module = sys.modules.get(package) or import_module(package)
+    here = [str(place) for place in getattr(module, "__path__", ())]
+    if str(project.kernels) not in here:
+        raise UsageError(
+            f"project {project.name} ({project.root}) cannot be imported as {package}: that name "
+            f"is taken by {getattr(module, '__file__', None) or ', '.join(here)}",
+            "give the project another name in fictl.toml, or uninstall the other package",
+        )
+
+
+def _is_free(package: str) -> bool:
+    """No such package, or only a bare folder of that name somewhere on the path."""
+    spec = find_spec(package)
+    return spec is None or spec.origin is None
+
+
+def _namespace(project: Project) -> ModuleType:
+    spec = ModuleSpec(project.package, None, is_package=True)
+    spec.submodule_search_locations = [str(project.kernels)]
+    module = module_from_spec(spec)
+    ops = ModuleType(f"{project.package}.ops", f"The ops of {project.name}, found by folder.")
+    facade = Facade(lambda: project, vars(ops))
+    ops.__getattr__, ops.__dir__ = facade.resolve, facade.names  # type: ignore[method-assign]
+    module.ops = sys.modules[ops.__name__] = ops  # type: ignore[attr-defined]
+    return module

@@ -1,0 +1,112 @@
+"""Project: where a set of ops lies and what it is called; fictl's own is one like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fictl.errors import UsageError
+from fictl.paths import data_root
+from fictl.project.config import OWN_FILE, SHARED_FILE, Config, read_config
+
+ENTRY_POINTS = "fictl.projects"
+_OURS = "fictl"
+
+
+@dataclass(frozen=True)
+class Project:
+    """`name` is the include prefix, `package` what its op folders are imported from."""
+
+    name: str
+    package: str
+    root: Path
+    kernels: Path
+    tests: Path
+    archs: str
+
+    @classmethod
+    def shipped(cls) -> Project:
+        return _shipped()
+
+    @classmethod
+    def at(cls, path: Path | None = None) -> Project:
+        """The nearest in or above `path` (default: the working folder), else the shipped one."""
+        here = (path or Path.cwd()).resolve()
+        for folder in (here, *here.parents):
+            project = cls.shipped() if folder == data_root("kernels") else cls.of(folder)
+            if project is not None:
+                return project
+        return cls.shipped()
+
+    @classmethod
+    def of(cls, folder: Path) -> Project | None:
+        """The project whose file lies in `folder` itself."""
+        for name in (OWN_FILE, SHARED_FILE):
+            path = folder / name
+            config = read_config(path) if path.is_file() else None
+            if config is not None:
+                project = _from(config, folder)
+                _refuse_our_name(project, path)
+                return project
+        return None
+
+    @classmethod
+    def all(cls) -> tuple[Project, ...]:
+        """The one here, the shipped one, and those that packages register."""
+        return tuple(dict.fromkeys((cls.at(), cls.shipped(), *_installed())))
+
+    @property
+    def is_shipped(self) -> bool:
+        return self.root == data_root("kernels")
+
+    @property
+    def include(self) -> Path:
+        """What a C++ user passes as -I."""
+        return self.kernels / "include"
+
+    @property
+    def include_dirs(self) -> tuple[Path, ...]:
+        """For `<name/…>` and `<binding/…>`; ours come after a user's own."""
+        shipped = Project.shipped()
+        places = (self.include, self.kernels, shipped.include, shipped.kernels)
+        return tuple(dict.fromkeys(places))
+
+
+@cache
+def _shipped() -> Project:
+    project = Project.of(data_root("kernels"))
+    if project is None:
+        raise UsageError(
+            f"fictl's own kernels are not at {data_root('kernels')}", "install fictl again"
+        )
+    return project
+
+
+def _from(config: Config, folder: Path) -> Project:
+    root = folder.resolve()
+    return Project(
+        config.name, config.package or config.name, root,
+        (root / config.kernels).resolve(), (root / config.tests).resolve(), config.archs,
+    )  # fmt: skip
+
+
+def _refuse_our_name(project: Project, path: Path) -> None:
+    if project.name == _OURS and not project.is_shipped:
+        raise UsageError(
+            f"{path}: the name {_OURS!r} is taken by {data_root('kernels')}",
+            "give the project another name; in a checkout of fictl, pip install -e .",
+        )
+
+
+def _installed() -> Iterator[Project]:
+    from importlib.metadata import entry_points
+    from importlib.util import find_spec
+
+    for entry in entry_points(group=ENTRY_POINTS):
+        spec = find_spec(entry.value)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            project = Project.of(Path(folder))
+            if project is not None:
+                yield project

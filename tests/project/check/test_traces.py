@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+_OP = "kernels/elementwise/halve"
+_INPUTS = '{"input": Tensor(("n",)), "factor": Scalar("float32")}'
+
+
+def test_every_function_has_a_template_of_its_name(tree, problems) -> None:
+    tree.edit(f"{_OP}/trace.py", "halve = ", "halved = ")
+    assert problems() == [f"trace {_OP}/trace.py:1 trace.py has no template halve"]
+
+
+def test_another_kind_of_value_is_no_template(tree, problems) -> None:
+    tree.edit(f"{_OP}/trace.py", "TraceTemplate(axes", "dict(axes")
+    assert problems() == [f"trace {_OP}/trace.py:1 trace.py has no template halve"]
+
+
+def test_an_input_that_is_no_parameter_is_a_problem(tree, problems) -> None:
+    tree.edit(f"{_OP}/trace.py", '"factor"', '"scale"')
+    assert problems() == [
+        f"trace {_OP}/trace.py:2 halve: factor is a parameter that trace.py leaves out",
+        f"trace {_OP}/trace.py:2 halve: scale is no parameter",
+    ]
+
+
+def test_an_output_is_no_input(tree, problems) -> None:
+    tree.edit(f"{_OP}/trace.py", '"factor"', '"out": Tensor(("n",)), "factor"')
+    assert problems() == [f"trace {_OP}/trace.py:2 halve: out is no parameter"]
+
+
+def test_what_is_written_in_place_is_an_input(tree, problems) -> None:
+    tree.edit(f"{_OP}/op.py", 'mutates="out"', 'mutates="input out"')
+    assert problems() == []
+
+
+@pytest.mark.parametrize("name", ["enable_pdl", "backend"])
+def test_how_an_op_runs_is_no_input(tree, problems, name: str) -> None:
+    tree.edit(f"{_OP}/op.py", "out=None)", f"out=None, {name}=None)")
+    assert problems() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "inputs"),
+    [
+        ("", 'dict(input=Tensor(("n",)), factor=Scalar("float32"))'),
+        (f"shared = {_INPUTS}\n", "shared"),
+        ('shared = {"input": 1}\n', '{**shared, "factor": 2}'),
+        ('shared = {"input": 1}\n', 'shared | {"factor": 2}'),
+    ],
+)
+def test_inputs_may_be_put_together_in_the_file(tree, problems, before: str, inputs: str) -> None:
+    tree.edit(f"{_OP}/trace.py", _INPUTS, inputs)
+    tree.edit(f"{_OP}/trace.py", "halve = ", f"{before}halve = ")
+    assert problems() == []
+
+
+@pytest.mark.parametrize("inputs", ["make()", "[]", "missing", "{name: 1}"])
+def test_inputs_that_cannot_be_read_are_a_problem(tree, problems, inputs: str) -> None:
+    tree.edit(f"{_OP}/trace.py", _INPUTS, inputs)
+    assert problems() == [f"trace {_OP}/trace.py:2 halve: inputs cannot be read"]

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from fictl.errors import UsageError
+from fictl.project import OpFolder
+
+
+def test_a_file_knows_its_folder(tree) -> None:
+    folder = OpFolder.of(tree.root / "kernels/elementwise/halve/jit.py")
+    assert folder == OpFolder(tree.project, "elementwise", "halve")
+    assert str(folder) == "my_kernels/elementwise/halve"
+    assert folder.key == "elementwise.halve"
+
+
+@pytest.mark.parametrize("path", ["kernels/elementwise/jit.py", "setup.py", "kernels/a/b/c/jit.py"])
+def test_a_file_elsewhere_has_none(tree, path: str) -> None:
+    with pytest.raises(UsageError, match="is in no op folder of my_kernels"):
+        OpFolder.of(tree.root / path)
+
+
+def test_its_files_are_those_of_the_layout(tree) -> None:
+    found = {
+        role: path.relative_to(tree.root).as_posix()
+        for role, path in tree.op("elementwise", "halve").files()
+    }
+    assert found == {
+        "kernel": "kernels/include/my_kernels/elementwise/halve.cuh",
+        "launcher": "kernels/elementwise/halve/launcher.cu",
+        "binding": "kernels/elementwise/halve/binding.cpp",
+        "jit": "kernels/elementwise/halve/jit.py",
+        "op": "kernels/elementwise/halve/op.py",
+        "trace": "kernels/elementwise/halve/trace.py",
+        "bench": "kernels/elementwise/halve/bench.py",
+        "test": "tests/kernels/elementwise/test_halve.py",
+    }
+
+
+def test_one_launcher_is_no_backend(tree) -> None:
+    assert tree.op("elementwise", "halve").backends() == ()
+
+
+def test_backends_are_the_launchers_names_and_have_headers_of_their_own(tree) -> None:
+    folder = tree.op("gemm", "dense")
+    tree.write("kernels/gemm/dense/launcher_sm80.cu", "")
+    tree.write("kernels/gemm/dense/launcher_sm90.cu", "")
+    variant = tree.write("kernels/include/my_kernels/gemm/dense_sm90.cuh", "")
+    tree.write("kernels/include/my_kernels/gemm/dense_mixed.cuh", "")
+    assert folder.backends() == ("sm80", "sm90")
+    assert folder.headers == (folder.header, variant)
+
+
+def test_its_architectures_are_the_union_of_its_functions(tree) -> None:
+    folder = tree.op("norm", "rms")
+    tree.write(
+        "kernels/norm/rms/op.py",
+        '@op(archs=">=8.0", dtypes="f16", mutates="")\ndef a(): ...\n'
+        '@op(archs="9.0a", dtypes="f16", mutates="")\ndef b(): ...\n',
+    )
+    assert str(folder.archs) == ">=8.0 9.0a"
+
+
+def test_a_part_is_imported_uninstalled(tree) -> None:
+    assert callable(tree.op("elementwise", "halve").load("bench").cases)
+
+
+def test_the_shipped_ops_are_loaded_the_same_way() -> None:
+    from fictl.project import Project, folders
+
+    folder = folders(Project.shipped())[0]
+    assert folder.load("op").__name__ == f"fictl.kernels.{folder.key}.op"

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import pytest
+
+from fictl.errors import UsageError
+from fictl.project import Project, mount
+
+
+def test_a_project_is_importable_where_it_lies(tree) -> None:
+    mount()
+    module = import_module("my_kernels.elementwise.halve.bench")
+    assert module.__file__ == str(tree.root / "kernels/elementwise/halve/bench.py")
+
+
+def test_mounting_twice_changes_nothing(tree) -> None:
+    mount(tree.project)
+    first = sys.modules["my_kernels"]
+    mount(tree.project)
+    assert sys.modules["my_kernels"] is first
+
+
+def test_a_mounted_project_has_a_facade(tree) -> None:
+    mount(tree.project)
+    import my_kernels
+    from my_kernels.ops import halve
+
+    assert dir(my_kernels.ops) == ["halve"]
+    assert my_kernels.ops.halve is halve
+
+
+def test_the_shipped_package_is_mounted_by_itself() -> None:
+    mount(Project.shipped())
+    assert "fictl.kernels" in sys.modules
+
+
+def test_a_folder_of_the_same_name_on_the_path_is_no_package(
+    tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.write("elsewhere/my_kernels/notes.txt", "")
+    monkeypatch.syspath_prepend(tree.root / "elsewhere")
+    mount(tree.project)
+    assert sys.modules["my_kernels"].__path__ == [str(tree.root / "kernels")]
+
+
+def test_a_foreign_package_is_refused_not_shadowed(tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign = tree.write("elsewhere/my_kernels/__init__.py", "")
+    monkeypatch.syspath_prepend(tree.root / "elsewhere")
+    with pytest.raises(UsageError, match=rf"that name is taken by {foreign}"):
+        mount(tree.project)
+
+
+def test_another_project_of_the_same_name_is_refused(tree) -> None:
+    mount(tree.project)
+    tree.write("copy/fictl.toml", 'name = "my_kernels"\n')
+    with pytest.raises(UsageError, match="that name is taken by"):
+        mount(Project.at(tree.root / "copy"))
+
+
+def test_a_package_that_is_the_kernels_folder_is_used_as_it_is(
+    tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.write("my_kernels/__init__.py", "installed = True")
+    tree.write("fictl.toml", 'name = "my_kernels"\nkernels = "my_kernels"\n')
+    monkeypatch.syspath_prepend(tree.root)
+    mount(tree.project)
+    assert sys.modules["my_kernels"].installed

@@ -1,0 +1,230 @@
+"""The rules of the code, held by reading it: who imports whom, what happens where, names, sizes."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
+LAYERS = [
+    {"arch", "dtype", "errors", "lazy", "log", "paths", "process", "settings", "version"},
+    {"project", "trace", "timing", "scaffold", "toolchain", "emu", "jit"},
+    {"op"},
+    {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"},
+    {"cli"},
+    {"__init__", "__main__", "compat", "compile", "kernels", "ops"},
+]
+SIBLINGS = {"emu": {"toolchain"}, "jit": {"toolchain", "emu"}} | {
+    name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer
+}
+
+VOCABULARY = LAYERS[0]
+LEAN = VOCABULARY | {"project", "toolchain", "jit", "cli"}
+HEAVY = {"torch", "jinja2", "git", "pydantic"}
+
+AUTHORS_IMPORT = {"op", "jit", "trace", "bench"}
+READ_THE_ENVIRONMENT = {"fictl/settings.py", "fictl/process.py"}
+NO_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "misc"}
+LONGEST = {".py": 400, ".cuh": 600}
+LONGEST_FUNCTION = 60
+
+
+def files(*folders: str, suffixes: Iterable[str] = (".py",)) -> list[Path]:
+    found = (path for folder in folders for path in (ROOT / folder).rglob("*"))
+    return sorted(path.relative_to(ROOT) for path in found if path.suffix in suffixes)
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"), str(path))
+
+
+def nodes(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(parse(path))
+
+
+def at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a module is imported: all but functions and what only type checkers read."""
+    for child in ast.iter_child_nodes(node):
+        checked_only = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+        if not checked_only and not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield child
+            yield from at_import(child)
+
+
+def imported(path: Path, among: Iterable[ast.AST]) -> Iterator[tuple[str, ...]]:
+    """Full names, split at the dots: `from fictl import settings` is fictl.settings."""
+    for node in among:
+        if isinstance(node, ast.Import):
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = path.parts[: -node.level] if node.level else ()
+            origin = (*above, *(node.module.split(".") if node.module else ()))
+            yield from ((*origin, alias.name) for alias in node.names)
+
+
+def part(path: Path) -> str:
+    """The package or root module of fictl that a file belongs to."""
+    return path.with_suffix("").parts[1]
+
+
+def visible(name: str) -> set[str]:
+    """The parts of fictl that the part `name` may import."""
+    depth = next((depth for depth, layer in enumerate(LAYERS) if name in layer), None)
+    assert depth is not None, f"fictl/{name} is in no layer: give it a place in LAYERS"
+    return {name}.union(SIBLINGS.get(name, ()), *LAYERS[:depth])
+
+
+def shipped_names() -> set[str]:
+    """The ops' folders and the public functions in them."""
+    ops = [path for path in files("kernels") if path.name == "op.py"]
+    public = {
+        node.name
+        for path in ops
+        for node in parse(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.decorator_list
+    }
+    return public | {path.parent.name for path in ops}
+
+
+def test_imports_go_one_way() -> None:
+    assert not [
+        f"{path} imports {'.'.join(name)}"
+        for path in files("fictl")
+        for name in imported(path, nodes(path))
+        if name[0] == "fictl" and name[1] not in visible(part(path))
+    ]
+
+
+def test_what_the_command_line_loads_is_light() -> None:
+    assert not [
+        f"{path} imports {name[0]} at module level"
+        for path in files("fictl")
+        for name in imported(path, at_import(parse(path)))
+        if part(path) in LEAN and name[0] in HEAVY
+    ]
+
+
+def test_the_vocabulary_needs_the_standard_library_only() -> None:
+    """setup.py asks it for the version and the commit, where nothing is installed yet."""
+    assert not [
+        f"{path} imports {name[0]} at module level"
+        for path in files("fictl")
+        for name in imported(path, at_import(parse(path)))
+        if part(path) in VOCABULARY and name[0] not in {"fictl", *sys.stdlib_module_names}
+    ]
+
+
+def test_an_op_imports_only_what_its_author_may() -> None:
+    assert not [
+        f"{path} imports {'.'.join(name)}"
+        for path in files("kernels")
+        for name in imported(path, nodes(path))
+        if (name[0] == "fictl" and name[1] not in AUTHORS_IMPORT)
+        or (name[0] == "kernels" and name[1] != path.parts[1])
+    ]
+
+
+def test_the_tool_names_no_op() -> None:
+    names = shipped_names()
+    assert not [
+        f"{path}:{node.lineno} names {ast.unparse(node)}"
+        for path in files("fictl")
+        for node in nodes(path)
+        if (isinstance(node, ast.Constant) and node.value in names)
+        or (
+            isinstance(node, ast.Attribute)
+            and node.attr in names
+            and "ops" in ast.unparse(node.value)
+        )
+    ]
+
+
+def test_nothing_happens_at_import() -> None:
+    """A bare call at module level is made for its effect; only the entry points make one."""
+    assert not [
+        f"{path}:{node.lineno} {ast.unparse(node)}"
+        for path in files("fictl", "kernels")
+        for node in at_import(parse(path))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and not ast.unparse(node).startswith(("app.", "sys.exit(main("))
+    ]
+
+
+def test_the_environment_is_read_in_one_place() -> None:
+    """Elsewhere it is handed on whole, to a child process: {**os.environ, …}."""
+    assert not [
+        f"{path}:{node.lineno} {ast.unparse(node)}"
+        for path in files("fictl", "kernels")
+        if str(path) not in READ_THE_ENVIRONMENT
+        for node in nodes(path)
+        if isinstance(node, ast.Attribute | ast.Subscript)
+        and ast.unparse(node).startswith(("os.environ.", "os.environ[", "os.getenv", "os.putenv"))
+    ]
+
+
+def test_only_the_command_line_prints() -> None:
+    assert not [
+        f"{path}:{node.lineno} {ast.unparse(node)}"
+        for path in files("fictl", "kernels")
+        for node in nodes(path)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"print", "sys.stdout.write", "sys.stderr.write"}
+        and part(path) != "cli"
+    ]
+
+
+def test_files_are_named_for_what_they_hold() -> None:
+    suffixes = (".py", ".cu", ".cuh", ".h", ".cpp")
+    named = files("fictl", "kernels", "templates", "tests", suffixes=suffixes)
+    assert not [str(path) for path in named if path.stem in NO_NAMES]
+
+
+def test_the_kernels_folder_is_no_package() -> None:
+    # Why: fictl/kernels.py mounts it; as a package it would shadow the `kernels` of others.
+    assert not (ROOT / "kernels" / "__init__.py").exists()
+
+
+def test_files_are_short() -> None:
+    paths = files("fictl", "kernels", "templates", "tests", suffixes=LONGEST)
+    lines = {path: (ROOT / path).read_text(encoding="utf-8").count("\n") for path in paths}
+    assert not [f"{path}: {n} lines" for path, n in lines.items() if n > LONGEST[path.suffix]]
+
+
+def test_functions_are_short() -> None:
+    assert not [
+        f"{path}:{node.lineno} {node.name}"
+        for path in files("fictl", "kernels", "tests")
+        for node in nodes(path)
+        if isinstance(node, ast.FunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+    ]
+
+
+def test_import_fictl_imports_nothing_else_of_it() -> None:
+    code = "import sys, fictl; print([name for name in sys.modules if name.startswith('fictl.')])"
+    assert output_of(code) == "[]"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import atexit, sys\n"
+        f"atexit.register(lambda: print('loaded', sorted({HEAVY} & set(sys.modules))))\n"
+        "sys.argv = ['fictl', '--help']\n"
+        "from fictl.cli import main\n"
+        "main()"
+    )
+    assert output_of(code).endswith("loaded []")
+
+
+def output_of(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
