@@ -1,0 +1,17 @@
+#include <binding/launch.h>
+#include <binding/rows.h>
+
+#include <fictl/elementwise/scale.cuh>
+
+namespace fictl::elementwise {
+
+void scale(const Launch& launch, View out, View input, double factor) {
+  const Rows rows = COLLAPSE(launch, out, input);
+  const ScaleShape shape{rows.rows, rows.cols, rows.input_pitch, rows.out_pitch};
+  DISPATCH_DTYPE(launch, input, T, (__half, __nv_bfloat16, float), {
+    CUDA_CHECK(launch, Scale(input.data<const T>(), out.data<T>(), static_cast<float>(factor),
+                             shape, launch.stream, launch.pdl));
+  });
+}
+
+}  // namespace fictl::elementwise

@@ -1,0 +1,25 @@
+"""scale: multiply every element by one number."""
+
+from __future__ import annotations
+
+import torch
+
+from fictl.op import KernelModule, op
+
+from .jit import module
+
+kernel = KernelModule(module)
+
+
+@op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda", mutates="out")
+def scale(input: torch.Tensor, factor: float, out: torch.Tensor | None = None) -> torch.Tensor:
+    """input * factor, rounded once from fp32.
+
+    input: any shape; dense in any order of its dimensions, or rows at a regular pitch.
+    factor: a number.
+    out: like input; may be input itself. None allocates it.
+    """
+    if out is None:
+        out = torch.empty_like(input)
+    kernel.scale(out, input, factor)
+    return out

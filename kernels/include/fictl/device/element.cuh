@@ -1,0 +1,79 @@
+// Element types: what a kernel must know of one, one specialisation per entry of fictl/dtype.py.
+// fp8, fp4 and e8m0 are in element_fp8.cuh: their CUDA headers cost compile time.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+namespace fictl::device {
+
+// A type without a specialisation is not an element type: its use does not compile.
+template <typename T>
+struct Element;
+
+// How DLPack writes the type down: DLDataTypeCode, bits of one lane, lanes in one T.
+template <int Code, int Bits, int Lanes = 1>
+struct DLPackType {
+  static constexpr int kCode = Code;
+  static constexpr int kBits = Bits;
+  static constexpr int kLanes = Lanes;
+};
+
+// A type that C++ itself converts; a float becomes an integer by truncation.
+template <typename T, int Code>
+struct PlainElement : DLPackType<Code, 8 * sizeof(T)> {
+  static __host__ __device__ float to_float(T x) { return static_cast<float>(x); }
+  static __host__ __device__ T from_float(float x) { return static_cast<T>(x); }
+};
+
+template <>
+struct Element<__half> : DLPackType<2, 16> {
+  static constexpr const char* kName = "float16";
+  static __host__ __device__ float to_float(__half x) { return __half2float(x); }
+  static __host__ __device__ __half from_float(float x) { return __float2half_rn(x); }
+};
+
+template <>
+struct Element<__nv_bfloat16> : DLPackType<4, 16> {
+  static constexpr const char* kName = "bfloat16";
+  static __host__ __device__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+  static __host__ __device__ __nv_bfloat16 from_float(float x) { return __float2bfloat16_rn(x); }
+};
+
+template <>
+struct Element<float> : PlainElement<float, 2> {
+  static constexpr const char* kName = "float32";
+};
+
+template <>
+struct Element<double> : PlainElement<double, 2> {
+  static constexpr const char* kName = "float64";
+};
+
+template <>
+struct Element<int8_t> : PlainElement<int8_t, 0> {
+  static constexpr const char* kName = "int8";
+};
+
+template <>
+struct Element<uint8_t> : PlainElement<uint8_t, 1> {
+  static constexpr const char* kName = "uint8";
+};
+
+template <>
+struct Element<int32_t> : PlainElement<int32_t, 0> {
+  static constexpr const char* kName = "int32";
+};
+
+template <>
+struct Element<int64_t> : PlainElement<int64_t, 0> {
+  static constexpr const char* kName = "int64";
+};
+
+template <>
+struct Element<bool> : PlainElement<bool, 6> {
+  static constexpr const char* kName = "bool";
+};
+
+}  // namespace fictl::device

@@ -1,0 +1,78 @@
+// Kernel launch: one call for grid, clusters, large shared memory and programmatic dependent
+// launch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <utility>
+
+namespace fictl::device {
+
+struct LaunchConfig {
+  dim3 grid;
+  dim3 block;
+  cudaStream_t stream = nullptr;
+  size_t shared_bytes = 0;
+  dim3 cluster = {1, 1, 1};
+  // Where GPU and code have it, the kernel starts while its predecessor ends; it must call
+  // pdl_wait() before it touches memory.
+  bool pdl = false;
+};
+
+// Blocks until the kernels before this one have ended and their writes are seen.
+__device__ inline void pdl_wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel start as soon as every block of this one has come here or ended.
+__device__ inline void pdl_trigger() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// Whether the code that runs here has pdl_wait(): PTX of an older architecture has not, though the
+// GPU it was translated for may honour the launch attribute.
+template <auto kernel>
+bool has_pdl() {
+  static const bool has = [] {
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)) ==
+               cudaSuccess &&
+           attributes.ptxVersion >= 90;
+  }();
+  return has;
+}
+
+template <auto kernel, typename... Args>
+cudaError_t launch(const LaunchConfig& config, Args&&... args) {
+  constexpr size_t kSharedWithoutOptIn = 48 * 1024;
+  if (config.shared_bytes > kSharedWithoutOptIn) {
+    const cudaError_t status = cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    static_cast<int>(config.shared_bytes));
+    if (status != cudaSuccess) return status;
+  }
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = config.grid;
+  launch.blockDim = config.block;
+  launch.dynamicSmemBytes = config.shared_bytes;
+  launch.stream = config.stream;
+  launch.attrs = attributes;
+  if (config.pdl && has_pdl<kernel>()) {
+    cudaLaunchAttribute& attribute = attributes[launch.numAttrs++];
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (config.cluster.x * config.cluster.y * config.cluster.z > 1) {
+    cudaLaunchAttribute& attribute = attributes[launch.numAttrs++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {config.cluster.x, config.cluster.y, config.cluster.z};
+  }
+  return cudaLaunchKernelEx(&launch, kernel, std::forward<Args>(args)...);
+}
+
+}  // namespace fictl::device

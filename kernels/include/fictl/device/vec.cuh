@@ -1,0 +1,54 @@
+// Vectors of up to 16 bytes, which one instruction loads or stores.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+namespace fictl::device {
+
+constexpr int kVecBytes = 16;
+
+// The register type of so many bytes.
+template <int Bytes>
+struct Word;
+template <>
+struct Word<2> {
+  using type = unsigned short;
+};
+template <>
+struct Word<4> {
+  using type = unsigned int;
+};
+template <>
+struct Word<16> {
+  using type = uint4;
+};
+
+template <typename T, int N>
+struct alignas(N * sizeof(T)) Vec {
+  using Bits = typename Word<N * sizeof(T)>::type;
+  T data[N];
+
+  __device__ T& operator[](int i) { return data[i]; }
+  __device__ Bits& bits() { return *reinterpret_cast<Bits*>(data); }
+};
+
+// Past L1, for what a block touches once.
+// Why intrinsics: the compiler may split a plain 16-byte access into four.
+template <int N, typename T>
+__device__ Vec<T, N> load_l2(const T* from) {
+  Vec<T, N> vec;
+  vec.bits() = __ldcg(reinterpret_cast<const typename Vec<T, N>::Bits*>(from));
+  return vec;
+}
+
+template <int N, typename T>
+__device__ void store_l2(T* to, Vec<T, N> vec) {
+  __stcg(reinterpret_cast<typename Vec<T, N>::Bits*>(to), vec.bits());
+}
+
+inline bool vec_aligned(const void* pointer) {
+  return reinterpret_cast<uintptr_t>(pointer) % kVecBytes == 0;
+}
+
+}  // namespace fictl::device

@@ -1,0 +1,155 @@
+// One exported function per check, dispatch and view property; the tests call them from Python.
+// Built twice: as modules for CUDA are, and as modules for the emulated device are (FICTL_EMU).
+#include <binding/ffi.h>
+#include <binding/rows.h>
+
+#include <fictl/device/element.cuh>
+
+namespace {
+
+using fictl::Launch;
+using fictl::Rows;
+using fictl::View;
+
+const Launch kLaunch{nullptr, 0, 0, false, "attend"};
+
+// A tensor that no framework would hand over: of any device, without strides, at an offset.
+struct BareTensor {
+  int64_t shape[3] = {2, 3, 4};
+  DLTensor tensor = {};
+
+  explicit BareTensor(DLDevice device = {kDLCPU, 0}, void* data = nullptr, int64_t offset = 0) {
+    tensor.data = data;
+    tensor.device = device;
+    tensor.ndim = 3;
+    tensor.dtype = {kDLFloat, 32, 1};
+    tensor.shape = shape;
+    tensor.byte_offset = offset;
+  }
+};
+
+void check_cuda(View weight) { CHECK_CUDA(weight); }
+void check_contiguous(View weight) { CHECK_CONTIGUOUS(weight); }
+void check_input(View weight) { CHECK_INPUT(weight); }
+void check_dim(View weight, int ndim) { CHECK_DIM(weight, ndim); }
+void check_same_shape(View out, View input) { CHECK_SAME_SHAPE(out, input); }
+void check_same_dtype(View out, View input) { CHECK_SAME_DTYPE(out, input); }
+
+void check_cuda_of_device(int type, int id) {
+  const BareTensor bare({static_cast<DLDeviceType>(type), id});
+  const View weight(&bare.tensor);
+  CHECK_CUDA(weight);
+}
+
+void check_same_device(View out, int type, int id) {
+  const BareTensor bare({static_cast<DLDeviceType>(type), id});
+  const View input(&bare.tensor);
+  CHECK_SAME_DEVICE(out, input);
+}
+
+// The size of the type that was dispatched to.
+int64_t dispatch_dtype(View weight) {
+  int64_t seen = 0;
+  fictl::translate(
+      [&] { DISPATCH_DTYPE(kLaunch, weight, T, (__half, float, int64_t), { seen = sizeof(T); }); });
+  return seen;
+}
+
+int64_t dispatch_int(int64_t head_dim) {
+  int64_t seen = 0;
+  fictl::translate([&] {
+    DISPATCH_INT(kLaunch, head_dim, kHeadDim, (64, 128, 256), {
+      static_assert(kHeadDim % 64 == 0);
+      seen = kHeadDim;
+    });
+  });
+  return seen;
+}
+
+int64_t dispatch_bool(bool causal) {
+  int64_t seen = -1;
+  fictl::translate([&] { DISPATCH_BOOL(kLaunch, causal, kCausal, seen = kCausal ? 1 : 0); });
+  return seen;
+}
+
+int64_t dispatch_nested(View weight, int64_t head_dim) {
+  int64_t seen = 0;
+  fictl::translate([&] {
+    DISPATCH_DTYPE(kLaunch, weight, T, (__half, float), {
+      DISPATCH_INT(kLaunch, head_dim, kHeadDim, (64, 128), seen = sizeof(T) * kHeadDim);
+    });
+  });
+  return seen;
+}
+
+void cuda_status(int status) {
+  fictl::translate([&] { CUDA_CHECK(kLaunch, static_cast<cudaError_t>(status)); });
+}
+
+void launcher(const Launch& launch, View result) { result.data<int64_t>()[0] = launch.sm_count; }
+
+void call(View result) { fictl::call(__func__, result, launcher, result); }
+
+void throw_long_text() {
+  fictl::translate([] {
+    fictl::Error error(fictl::ErrorKind::ValueError);
+    for (int i = 0; i < 1000; ++i) error << i << " ";
+    throw error;
+  });
+}
+
+int64_t stride_without_strides(int dim) {
+  const BareTensor bare;
+  return View(&bare.tensor).stride(dim);
+}
+
+bool contiguous_without_strides() {
+  const BareTensor bare;
+  return View(&bare.tensor).contiguous();
+}
+
+int64_t first_at_offset(int64_t offset) {
+  int64_t data[] = {10, 11, 12};
+  const BareTensor bare({kDLCPU, 0}, data, offset * static_cast<int64_t>(sizeof(int64_t)));
+  return *View(&bare.tensor).data<int64_t>();
+}
+
+bool contiguous(View x) { return x.contiguous(); }
+int64_t size(View x, int dim) { return x.size(dim); }
+int64_t stride(View x, int dim) { return x.stride(dim); }
+int64_t numel(View x) { return x.numel(); }
+
+// Writes rows, cols, out_pitch and input_pitch to `result`.
+void collapse(View out, View input, View result) {
+  fictl::translate([&] {
+    const Rows rows = COLLAPSE(kLaunch, out, input);
+    int64_t* to = result.data<int64_t>();
+    for (int64_t value : {rows.rows, rows.cols, rows.out_pitch, rows.input_pitch}) *to++ = value;
+  });
+}
+
+}  // namespace
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_cuda, check_cuda);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_contiguous, check_contiguous);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_input, check_input);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_dim, check_dim);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_shape, check_same_shape);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_dtype, check_same_dtype);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_cuda_of_device, check_cuda_of_device);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_device, check_same_device);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(dispatch_dtype, dispatch_dtype);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(dispatch_int, dispatch_int);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(dispatch_bool, dispatch_bool);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(dispatch_nested, dispatch_nested);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(cuda_status, cuda_status);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(call, call);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(throw_long_text, throw_long_text);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(stride_without_strides, stride_without_strides);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(contiguous_without_strides, contiguous_without_strides);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(first_at_offset, first_at_offset);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(contiguous, contiguous);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(size, size);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(stride, stride);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(numel, numel);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(collapse, collapse);

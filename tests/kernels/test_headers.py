@@ -1,0 +1,84 @@
+"""The header library is pure, its headers stand alone, and its Elements are fictl's dtypes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fictl.dtype import DTYPES, DType
+
+from .conftest import INCLUDE, KERNELS, Toolkit, run
+
+HEADERS = sorted(str(path.relative_to(INCLUDE)) for path in INCLUDE.rglob("*.cuh"))
+BINDING = sorted(str(path.relative_to(KERNELS)) for path in (KERNELS / "binding").glob("*.h"))
+_INCLUDED = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+_FOREIGN = ("torch/", "ATen/", "c10/", "tvm/", "dlpack/", "binding/")
+_HEAVY = ("cub/", "cooperative_groups", "cuda/", "thrust/", "cute/", "cutlass/")
+
+
+def _includes(path: Path) -> list[str]:
+    return _INCLUDED.findall(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_header_of_the_library_includes_no_framework(header: str) -> None:
+    assert [name for name in _includes(INCLUDE / header) if name.startswith(_FOREIGN)] == []
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_header_of_the_library_includes_nothing_slow_to_compile(header: str) -> None:
+    assert [name for name in _includes(INCLUDE / header) if name.startswith(_HEAVY)] == []
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_header_of_the_library_compiles_alone(
+    header: str, toolkit: Toolkit, tmp_path: Path
+) -> None:
+    unit = tmp_path / "unit.cu"
+    unit.write_text(f"#include <{header}>\n")
+    toolkit.compile(f"-I{INCLUDE}", "-c", unit, "-o", tmp_path / "unit.o")
+
+
+@pytest.mark.parametrize("header", [name for name in BINDING if name != "binding/ffi.h"])
+def test_only_ffi_h_includes_tvm(header: str) -> None:
+    assert [name for name in _includes(KERNELS / header) if name.startswith("tvm/")] == []
+
+
+@pytest.mark.parametrize("header", BINDING)
+def test_a_binding_header_compiles_alone(
+    header: str, toolkit: Toolkit, cxx: str, ffi_includes: list[str], tmp_path: Path
+) -> None:
+    unit = tmp_path / "unit.cpp"
+    unit.write_text(f"#include <{header}>\n")
+    includes = [f"-I{KERNELS}", f"-I{toolkit.include}", *ffi_includes]
+    run(cxx, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *includes, unit)
+
+
+@pytest.fixture(scope="module")
+def elements(
+    toolkit: Toolkit, cxx: str, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[str]]:
+    folder = tmp_path_factory.mktemp("elements")
+    shown = "".join(f"show<{dtype.cpp}>();\n" for dtype in DTYPES.values())
+    (folder / "elements.inc").write_text(shown)
+    source = Path(__file__).with_name("print_elements.cpp")
+    includes = [f"-I{INCLUDE}", f"-I{toolkit.include}", f"-I{folder}"]
+    run(cxx, "-std=c++17", *includes, source, "-o", folder / "print_elements")
+    lines = run(folder / "print_elements").splitlines()
+    return {line.split()[0]: line.split()[1:] for line in lines}
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=lambda dtype: dtype.name)
+def test_an_element_says_what_the_dtype_says(dtype: DType, elements: dict[str, list[str]]) -> None:
+    code, bits, lanes, size, _ = elements[dtype.name]
+    assert (int(code), int(bits), int(lanes)) == (dtype.code, dtype.bits, dtype.lanes)
+    assert int(size) == dtype.bytes
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_one_survives_the_way_from_float_and_back(
+    name: str, elements: dict[str, list[str]]
+) -> None:
+    assert elements[name][-1] == "1"
