@@ -1,0 +1,97 @@
+"""Building ops by name: what `fictl build` and the tests call."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from fictl.arch import Arch, spell
+from fictl.errors import FictlError
+from fictl.jit import JitSpec
+from fictl.jit.batch import build_all
+from fictl.jit.build import Outcome, plan_build
+from fictl.jit.progress import Observer
+from fictl.project import Project, select
+
+
+@dataclass(frozen=True)
+class Built:
+    """The outcome for one module; `error` is set where there is none."""
+
+    project: str
+    module: str
+    archs: tuple[str, ...] = ()
+    origin: str = ""
+    compiled: bool = False
+    seconds: float = 0.0
+    recipe: str = ""
+    build: str = ""
+    path: str = ""
+    error: FictlError | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        data = {**self.__dict__, "error": None}
+        if self.error:
+            data["error"] = {"message": self.error.message, "hint": self.error.hint}
+        return data
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a build of one module would run."""
+
+    project: str
+    module: str
+    archs: tuple[str, ...]
+    origin: str
+    warning: str
+    variant: str
+    flags: dict[str, tuple[str, ...]]
+    commands: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def build(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> list[Built]:
+    """Every module of the ops named, or of the project at hand; failures are isolated."""
+    specs = specs_of(names)
+    results = build_all(specs, archs, observer)
+    return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
+
+
+def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[Planned]:
+    """The same, and nothing is run."""
+    return [_planned(spec, archs) for spec in specs_of(names)]
+
+
+def specs_of(names: Sequence[str]) -> list[JitSpec]:
+    """What the aot() of the ops named yield; all ops of the project here if none is named."""
+    folders = select(names) if names else select((), [Project.at()])
+    return [spec for folder in folders for spec in folder.load("jit").aot()]
+
+
+def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
+    if isinstance(result, FictlError):
+        return Built(spec.project, spec.name, error=result)
+    manifest = result.entry.manifest
+    return Built(
+        spec.project, spec.name, manifest.archs, result.targets.origin if result.targets else "",
+        result.compiled, manifest.seconds, manifest.recipe, manifest.build, str(result.entry.path),
+    )  # fmt: skip
+
+
+def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:
+    plan = plan_build(spec, archs)
+    flags = plan.recipe.flags
+    from fictl.toolchain import nvcc_flags
+
+    targets = nvcc_flags(plan.targets.archs)
+    return Planned(
+        spec.project, spec.name, tuple(spell([arch]) for arch in plan.targets.archs),
+        plan.targets.origin, plan.targets.warning, flags.variant,
+        {"nvcc": (*flags.nvcc, *targets), "cxx": flags.cxx, "link": flags.link},
+        (*(shlex.join(unit.argv) for unit in plan.units), shlex.join(plan.link)),
+    )  # fmt: skip

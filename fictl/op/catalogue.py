@@ -1,0 +1,54 @@
+"""The ops of the projects at hand, as `fictl list` and the docs show them; nothing is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fictl.arch import Arch
+from fictl.jit.status import BuildStatus, built
+from fictl.project import Declaration, OpFolder, select
+
+
+@dataclass(frozen=True)
+class Row:
+    """One public function."""
+
+    project: str
+    family: str
+    module: str
+    function: str
+    doc: str
+    dtypes: tuple[str, ...]
+    archs: str
+    devices: tuple[str, ...]
+    built: str
+    built_archs: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def catalogue(names: Sequence[str], archs: Sequence[Arch] = ()) -> list[Row]:
+    """Those named, or all; those that run on one of `archs`, if given."""
+    return [row for folder in select(names) for row in _rows(folder, archs)]
+
+
+def _rows(folder: OpFolder, archs: Sequence[Arch]) -> Iterator[Row]:
+    status = _status(folder)
+    for declared in folder.declarations():
+        if not archs or any(declared.archs.supports(arch) for arch in archs):
+            yield _row(folder, declared, status)
+
+
+def _status(folder: OpFolder) -> BuildStatus:
+    return built(folder.project.name, folder.key, folder.path, folder.project.include_dirs)
+
+
+def _row(folder: OpFolder, declared: Declaration, status: BuildStatus) -> Row:
+    return Row(
+        folder.project.name, folder.family, folder.module, declared.name, declared.doc,
+        tuple(dtype.short for dtype in declared.dtypes), str(declared.archs), declared.devices,
+        status.state, tuple(str(arch) for arch in status.archs),
+    )  # fmt: skip

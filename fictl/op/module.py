@@ -1,0 +1,42 @@
+"""The spec of an op folder: its launcher and binding, and what its declaration already says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fictl.jit import JitSpec, Template
+from fictl.project import OpFolder
+
+
+def module_spec(
+    file: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    backend: str = "",
+    extra_cuda_cflags: Sequence[str] = (),
+    extra_cflags: Sequence[str] = (),
+    extra_ldflags: Sequence[str] = (),
+) -> JitSpec:
+    """Call it in jit.py with `__file__`. `parameters` render config.jinja to config.inc.
+
+    The architectures are those that `@op` declares in op.py: nothing is said twice.
+    """
+    folder = OpFolder.of(file)
+    launcher = f"launcher_{backend}.cu" if backend else "launcher.cu"
+    template = None
+    if parameters is not None:
+        template = Template(folder.path / "config.jinja", "config.inc", dict(parameters))
+    return JitSpec(
+        name=folder.key,
+        sources=(folder.path / launcher, folder.binding),
+        extra_cuda_cflags=tuple(extra_cuda_cflags),
+        extra_cflags=tuple(extra_cflags),
+        extra_ldflags=tuple(extra_ldflags),
+        include_dirs=folder.project.include_dirs,
+        template=template,
+        archs=folder.archs,
+        fallback_archs=folder.project.archs,
+        project=folder.project.name,
+        base=folder.path,
+    )

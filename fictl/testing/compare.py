@@ -1,0 +1,38 @@
+"""Comparing a result with its reference, and saying where they differ most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fictl.trace.template import TOLERANCES
+
+if TYPE_CHECKING:
+    import torch
+
+
+def assert_close(
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    name: str = "out",
+    tolerances: Mapping[str, tuple[float, float]] = TOLERANCES,
+) -> None:
+    """`expected` is the fp64 reference; NaN and infinities must stand in the same places."""
+    import torch
+
+    assert actual.shape == expected.shape, (
+        f"{name} has shape {tuple(actual.shape)}, the reference {tuple(expected.shape)}"
+    )
+    dtype = str(actual.dtype).removeprefix("torch.")
+    relative, absolute = tolerances.get(dtype, (0.0, 0.0))
+    got, want = actual.to(torch.float64), expected.to(torch.float64)
+    near = torch.isclose(got, want, rtol=relative, atol=absolute, equal_nan=True)
+    wrong = int((~near).sum())
+    if wrong:
+        error = torch.where(near, 0.0, (got - want).abs()).nan_to_num(nan=float("inf"))
+        at = tuple(int(i) for i in torch.unravel_index(error.argmax(), got.shape))
+        raise AssertionError(
+            f"{name}: {wrong} of {got.numel()} elements differ; worst at {at}: "
+            f"{got[at].item():.9g}, reference {want[at].item():.9g} "
+            f"({dtype}: rtol {relative:g}, atol {absolute:g})"
+        )

@@ -1,0 +1,58 @@
+"""One op folder as its tests see it: specs, traces, cases and functions, imported on demand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from fictl.jit import JitSpec
+from fictl.project import OpFolder
+from fictl.trace import Case, TraceTemplate
+
+if TYPE_CHECKING:
+    from fictl.jit.entry import Entry
+
+_EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)")
+
+
+@dataclass(frozen=True)
+class OpSuite:
+    """Everything the contract tests ask of an op."""
+
+    folder: OpFolder
+
+    @property
+    def name(self) -> str:
+        return self.folder.module
+
+    @cached_property
+    def specs(self) -> list[JitSpec]:
+        return list(self.folder.load("jit").aot())
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        return list(self.folder.load("bench").cases())
+
+    @cached_property
+    def exported(self) -> set[str]:
+        return set(_EXPORT.findall(self.folder.binding.read_text(encoding="utf-8")))
+
+    def template(self, case: Case) -> TraceTemplate:
+        template = getattr(self.folder.load("trace"), case.function)
+        assert isinstance(template, TraceTemplate)
+        return template
+
+    def function(self, case: Case) -> Any:
+        return getattr(self.folder.load("op"), case.function)
+
+    @staticmethod
+    def exports_of(entry: Entry) -> set[str]:
+        """The functions that the built module offers, read from its symbol table."""
+        table = subprocess.run(
+            ["nm", "-D", "--defined-only", str(entry.module)],
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        return set(re.findall(r" T __tvm_ffi_(?!_)(\w+)", table))

@@ -1,0 +1,19 @@
+"""One set of sizes that users meet, for tests and benchmarks alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Case:
+    """A public function at these axis sizes and this dtype."""
+
+    function: str
+    sizes: Mapping[str, int]
+    dtype: str
+
+    def __str__(self) -> str:
+        sizes = "x".join(str(size) for size in self.sizes.values())
+        return f"{self.function}-{sizes}-{self.dtype}"

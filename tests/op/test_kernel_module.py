@@ -1,0 +1,176 @@
+"""The first call builds, the later ones are the module's function itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from fictl.errors import FictlError, InvalidValue
+from fictl.op import KernelModule
+
+
+class Spec:
+    """A spec whose module exports `scale`, and that counts how often it is built."""
+
+    name = "elementwise.scale"
+
+    def __init__(self) -> None:
+        self.builds = 0
+        self.called: list[tuple[Any, ...]] = []
+
+    def scale(self, *arguments: Any) -> str:
+        self.called.append(arguments)
+        return "scaled"
+
+    def build_and_load(self) -> Any:
+        self.builds += 1
+        return SimpleNamespace(scale=self.scale)
+
+
+@pytest.fixture
+def spec() -> Spec:
+    return Spec()
+
+
+@pytest.fixture
+def scale(spec: Spec) -> Callable[..., Any]:
+    """A public function as authors write them."""
+    kernel = KernelModule(lambda: spec)  # type: ignore[arg-type, return-value]
+
+    def public(input: Any, factor: float, out: Any = None) -> Any:
+        if out is None:
+            out = torch.empty_like(input)
+        return kernel.scale(out, input, factor)
+
+    return public
+
+
+def test_nothing_is_built_before_a_call(spec: Spec) -> None:
+    kernel = KernelModule(lambda: spec)
+    assert callable(kernel.scale)
+    assert spec.builds == 0
+
+
+def test_the_first_call_builds_and_hands_on_arguments_and_result(spec: Spec) -> None:
+    kernel = KernelModule(lambda: spec)
+    assert kernel.scale(1, 2.0) == "scaled"
+    assert spec.called == [(1, 2.0)]
+
+
+def test_later_calls_are_the_function_of_the_module_itself(monkeypatch) -> None:
+    def function(*arguments: Any) -> None: ...
+
+    module = SimpleNamespace(build_and_load=lambda: SimpleNamespace(scale=function))
+    kernel = KernelModule(lambda: module)
+    kernel.scale(1)
+    assert vars(kernel)["scale"] is function
+    assert kernel.scale is function
+
+
+def test_a_function_taken_before_the_build_does_not_build_again(spec: Spec) -> None:
+    kernel = KernelModule(lambda: spec)
+    taken = kernel.scale
+    taken(1)
+    taken(2)
+    assert spec.builds == 1
+
+
+def test_threads_that_call_first_build_once(spec: Spec) -> None:
+    started = threading.Barrier(4)
+    build = spec.build_and_load
+    spec.build_and_load = lambda: threading.Event().wait(0.05) or build()  # type: ignore[method-assign]
+    kernel = KernelModule(lambda: spec)
+
+    def call(factor: int) -> None:
+        function = kernel.scale
+        started.wait()
+        function(factor)
+
+    threads = [threading.Thread(target=call, args=(factor,)) for factor in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert spec.builds == 1
+    assert sorted(spec.called) == [(0,), (1,), (2,), (3,)]
+
+
+def test_a_function_that_the_binding_lacks_is_named(spec: Spec) -> None:
+    with pytest.raises(FictlError, match=r"elementwise\.scale exports no function 'scael'") as info:
+        KernelModule(lambda: spec).scael(1)
+    assert "binding.cpp" in info.value.hint
+
+
+def test_an_attribute_error_of_the_build_is_not_taken_for_a_missing_function() -> None:
+    broken = SimpleNamespace(build_and_load=lambda: SimpleNamespace().missing)
+    with pytest.raises(AttributeError, match="missing"):
+        KernelModule(lambda: broken).scale(1)
+
+
+def test_private_names_are_no_functions(spec: Spec) -> None:
+    with pytest.raises(AttributeError, match="_scale"):
+        _ = KernelModule(lambda: spec)._scale
+
+
+def test_a_build_that_fails_is_tried_again(spec: Spec) -> None:
+    answers = iter([FictlError("does not build"), spec])
+
+    def module() -> Any:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    kernel = KernelModule(module)
+    with pytest.raises(FictlError, match="does not build"):
+        kernel.scale(1)
+    assert kernel.scale(1) == "scaled"
+
+
+def test_parameters_make_a_module_of_their_own_once(spec: Spec) -> None:
+    asked = []
+
+    def module(*parameters: object) -> Any:
+        asked.append(parameters)
+        return spec
+
+    kernel = KernelModule(module)
+    assert kernel["float16", 128] is kernel["float16", 128]
+    kernel["float16", 128].scale(1)
+    kernel["float16", 128].scale(2)
+    kernel["float16"].scale(3)
+    assert asked == [("float16", 128), ("float16",)]
+
+
+def test_a_cpu_tensor_is_refused_by_its_parameter_before_anything_is_built(
+    spec: Spec, scale: Callable[..., Any]
+) -> None:
+    with pytest.raises(InvalidValue) as info:
+        scale(torch.ones(4), 2.0)
+    assert info.value.message == (
+        "scale: argument 'input' is on cpu, but this build takes CUDA tensors"
+    )
+    assert "input.cuda()" in info.value.hint
+    assert "FICTL_DEVICE=emu" in info.value.hint
+    assert spec.builds == 0
+
+
+def test_a_tensor_without_memory_is_refused_as_well(scale: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match="'input' is on meta"):
+        scale(torch.ones(4, device="meta"), 2.0)
+
+
+def test_the_emulated_device_takes_cpu_tensors(
+    spec: Spec, scale: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    assert scale(torch.ones(4), 2.0) == "scaled"
+    with pytest.raises(InvalidValue, match="takes CPU tensors, for the emulated device") as info:
+        KernelModule(lambda: spec).scale(x := torch.ones(4, device="meta"))
+    assert x.device.type in info.value.message
+    assert "unset FICTL_DEVICE" in info.value.hint
