@@ -1,0 +1,7 @@
+"""`python -m fictl`."""
+
+import sys
+
+from fictl.cli import main
+
+sys.exit(main())

@@ -1,0 +1,65 @@
+"""fictl build: compile ops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fictl.cli import console
+from fictl.cli.options import Archs, DryRun, Json, Ops, Verbose
+from fictl.paths import friendly
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def command(
+    ops: Ops = None,
+    arch: Archs = "",
+    dry_run: DryRun = False,
+    verbose: Verbose = False,
+    json: Json = False,
+) -> None:
+    """Compile ops, those of the project here if none is named. What is built already is kept."""
+    from fictl.arch import parse_archs
+    from fictl.cli.progress import ConsoleObserver
+    from fictl.op import building
+    from fictl.toolchain import native_targets
+
+    archs = parse_archs(arch, native_targets)
+    if dry_run:
+        plans = building.plan(ops or [], archs)
+        data = [plan.to_dict() for plan in plans]
+        console.show(console.Result("build", data, lambda out: _plans(out, plans)))
+        return
+    with ConsoleObserver(verbose) as observer:
+        built = building.build(ops or [], archs, observer)
+    errors = [each.error for each in built if each.error]
+    data = [each.to_dict() for each in built]
+    code = max((error.exit_code for error in errors), default=0)
+    console.show(
+        console.Result(
+            "build", data, lambda out: _built(out, built), code, next(iter(errors), None)
+        )
+    )
+
+
+def _built(out: Console, built: list[Any]) -> None:
+    for each in built:
+        if each.error:
+            console.problem(each.error)
+            continue
+        how = f"compiled in {each.seconds:.1f} s" if each.compiled else "was built already"
+        origin = f" ({each.origin})" if each.origin else ""
+        out.print(f"[green]✓[/] [bold]{each.module}[/]  {' '.join(each.archs)}{origin}  {how}")
+        out.print(f"  {friendly(each.path)}", markup=False, style="dim", soft_wrap=True)
+
+
+def _plans(out: Console, plans: list[Any]) -> None:
+    for plan in plans:
+        out.print(f"[bold]{plan.module}[/]  {' '.join(plan.archs)} ({plan.origin})  {plan.variant}")
+        if plan.warning:
+            out.print(f"  [yellow]![/] {plan.warning}", soft_wrap=True)
+        for tool, flags in plan.flags.items():
+            out.print(f"  {tool:5} {' '.join(flags)}", markup=False, soft_wrap=True)
+        for line in plan.commands:
+            out.print(f"  $ {line}", markup=False, soft_wrap=True, style="dim")

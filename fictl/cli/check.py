@@ -1,0 +1,35 @@
+"""fictl check: the law of an op folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fictl.cli import console
+from fictl.cli.options import Json, Ops
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.project.check import Problem
+
+
+def command(ops: Ops = None, json: Json = False) -> None:
+    """Check that ops keep the rules of an op folder; the whole project here if none is named."""
+    from fictl.project import Project, select
+    from fictl.project.check import check_ops, check_project
+
+    problems = check_ops(select(ops)) if ops else check_project(Project.at())
+    data = [problem.to_dict() for problem in problems]
+    result = console.Result("check", data, lambda out: _view(out, problems), int(bool(problems)))
+    console.show(result)
+
+
+def _view(out: Console, problems: Sequence[Problem]) -> None:
+    for problem in problems:
+        out.print(f"{problem.path}:{problem.line}:", end=" ", markup=False, soft_wrap=True)
+        out.print(problem.rule, end=" ", style="red", soft_wrap=True)
+        out.print(problem.message, markup=False, soft_wrap=True)
+        out.print(f"  {problem.fix}", markup=False, soft_wrap=True)
+    if not problems:
+        out.print("[green]✓[/] every rule holds")

@@ -1,0 +1,140 @@
+"""All that the command line prints: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fictl.errors import FictlError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text. `styles` colours a cell that is, or begins with, one of its words."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    styles: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command found: `data` for --json, `view` for people, an exit code."""
+
+    command: str
+    data: Any
+    view: str | Table | Callable[[Console], None]
+    exit_code: int = 0
+    error: FictlError | None = None
+
+
+@dataclass
+class _Output:
+    json: bool = False
+    command: str = "fictl"
+    consoles: dict[bool, Any] = field(default_factory=dict)
+
+
+_output = _Output()
+
+
+def begin(command: str, as_json: bool) -> None:
+    """Say which command runs and how it answers, before anything can fail."""
+    _output.command, _output.json = command, as_json
+    _output.consoles.clear()
+
+
+def console(stderr: bool = False) -> Console:
+    """On a pipe as wide as its lines: nothing is cut off there."""
+    if stderr not in _output.consoles:
+        from rich.console import Console
+
+        stream = sys.stderr if stderr else sys.stdout
+        width = None if stream.isatty() else 400
+        _output.consoles[stderr] = Console(stderr=stderr, width=width, highlight=False)
+    found: Console = _output.consoles[stderr]
+    return found
+
+
+def show(result: Result) -> None:
+    """Print a result and leave with its exit code."""
+    if _output.json:
+        _document(ok=result.exit_code == 0, data=result.data, error=result.error)
+    elif callable(result.view):
+        result.view(console())
+    else:
+        _write(result.view)
+    # Why: a reader that went away is noticed here, not when the interpreter ends.
+    sys.stdout.flush()
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)
+
+
+def fail(error: FictlError) -> int:
+    """Print an error; its exit code."""
+    if _output.json:
+        _document(ok=False, error=error)
+    else:
+        problem(error)
+    return error.exit_code
+
+
+def problem(error: FictlError) -> None:
+    out = console(stderr=True)
+    out.print("[bold red]error:[/]", end=" ")
+    out.print(error.message, markup=False, soft_wrap=True)
+    if error.hint:
+        out.print("  [bold]hint:[/]", end=" ")
+        out.print(error.hint, markup=False, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Something on the way, for people: never on stdout."""
+    from rich.text import Text
+
+    console(stderr=True).print(Text.from_ansi(text), soft_wrap=True)
+
+
+def wants_json() -> bool:
+    return _output.json
+
+
+def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
+    said = {"message": error.message, "hint": error.hint} if error else None
+    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": said}
+    sys.stdout.write(json.dumps(document, default=str) + "\n")
+
+
+def _write(view: str | Table) -> None:
+    if isinstance(view, Table) and sys.stdout.isatty():
+        _print_table(view)
+    else:
+        text = view if isinstance(view, str) else "\n".join(_aligned(view))
+        sys.stdout.write(text + "\n")
+
+
+def _print_table(view: Table) -> None:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(*view.columns, box=None, pad_edge=False, header_style="bold")
+    for row in view.rows:
+        styles = (view.styles.get(cell.partition(" ")[0], "") for cell in row)
+        table.add_row(*map(Text, row, styles))
+    console().print(table)
+
+
+def _aligned(view: Table) -> list[str]:
+    """Plain text without rich, which takes longer to import than 80 ops to list."""
+    lines = [view.columns, *view.rows]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    padded = ([cell.ljust(w) for cell, w in zip(line, widths, strict=True)] for line in lines)
+    return ["  ".join(line).rstrip() for line in padded]

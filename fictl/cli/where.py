@@ -1,0 +1,58 @@
+"""fictl where: the files of an op, or of the C++ library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import Json, Ops
+from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from fictl.project import OpFolder
+
+
+def command(
+    ops: Ops = None,
+    include: Annotated[
+        bool, typer.Option("--include", help="Print the folder for -I.", show_default=False)
+    ] = False,
+    cmake: Annotated[
+        bool, typer.Option("--cmake", help="Print the folder for find_package.", show_default=False)
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print where an op's files are, or the C++ library of its project."""
+    from fictl.project import Project, select
+
+    if (include and cmake) or not (include or cmake or ops):
+        raise UsageError(
+            "nothing, or too much, to look for", "fictl where OP, --include or --cmake"
+        )
+    folders = select(ops) if ops else ()
+    if include or cmake:
+        project = folders[0].project if folders else Project.at()
+        path = project.include if include else Project.shipped().kernels / "cmake"
+        console.show(console.Result("where", {"path": str(path)}, str(path)))
+    else:
+        found = [_described(folder) for folder in folders]
+        console.show(console.Result("where", found, "\n".join(_lines(found))))
+
+
+def _described(folder: OpFolder) -> dict[str, Any]:
+    functions = [{"name": each.name, "line": each.line} for each in folder.declarations()]
+    files = [{"part": part, "path": str(path)} for part, path in folder.files()]
+    return {"op": str(folder), "functions": functions, "files": files}
+
+
+def _lines(found: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for op in found:
+        yield op["op"]
+        for file in op["files"]:
+            yield f"  {file['part']:8}  {file['path']}"
+        source = next(file["path"] for file in op["files"] if file["part"] == "op")
+        for function in op["functions"]:
+            yield f"  {function['name'] + '()':8}  {source}:{function['line']}"
