@@ -1,0 +1,116 @@
+"""Builds and loads of `scale`, against the same op as one nvcc unit that includes tvm/ffi."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fictl.jit.ffi import ffi_paths
+from fictl.paths import data_root
+from fictl.toolchain import find_cxx, require_nvcc
+from sample import Pair, checkout_of, interleave, python, timed
+
+_ROOT = Path(__file__).resolve().parents[2]
+_ARCH = "9.0a"
+_BUILD = "from fictl.kernels.elementwise.scale.jit import module; module().build()"
+
+
+def warm_load() -> Pair:
+    """`build_and_load` of a cached module against loading that very file; both sides imported."""
+    ours = (
+        "import time, torch, tvm_ffi, fictl.jit.build, fictl.jit.load\n"
+        "from fictl.kernels.elementwise.scale.jit import module\n"
+        "spec = module()\n"
+        "start = time.perf_counter(); spec.build_and_load()\n"
+        "print(time.perf_counter() - start)"
+    )
+    bare = (
+        "import time, torch, tvm_ffi\n"
+        "start = time.perf_counter(); tvm_ffi.load_module({path!r})\n"
+        "print(time.perf_counter() - start)"
+    )
+    with _checkout() as env:
+        python(_BUILD, env)
+        path = next(Path(env["FICTL_WORKSPACE_BASE"]).rglob("module.so"))
+        return interleave(
+            lambda: float(python(ours, env)),
+            lambda: float(python(bare.format(path=str(path)), env)),
+            9,
+        )
+
+
+def cold() -> Pair:
+    with _checkout() as env:
+
+        def ours() -> float:
+            shutil.rmtree(env["FICTL_WORKSPACE_BASE"], ignore_errors=True)
+            return _built(env)
+
+        return interleave(ours, lambda: _one_unit(env), 5)
+
+
+def edited() -> Pair:
+    """A changed kernel header: everything else is as it was."""
+    with _checkout() as env:
+        python(_BUILD, env)
+        header = checkout_of(env) / "kernels/include/fictl/elementwise/scale.cuh"
+
+        def ours() -> float:
+            header.write_text(header.read_text() + "// edited\n")
+            return _built(env)
+
+        return interleave(ours, lambda: _one_unit(env), 5)
+
+
+def _built(env: dict[str, str]) -> float:
+    """Seconds of one `build()`, interpreter start-up left out."""
+    timer = (
+        "import time; from fictl.kernels.elementwise.scale.jit import module\n"
+        "start = time.perf_counter(); module().build(); print(time.perf_counter() - start)"
+    )
+    return float(python(timer, env))
+
+
+@contextmanager
+def _checkout() -> Iterator[dict[str, str]]:
+    """A copy of the package to edit, an empty cache, and the environment that uses both."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "checkout"
+        shutil.copytree(_ROOT / "fictl", copy / "fictl")
+        shutil.copytree(data_root("kernels"), copy / "kernels")
+        yield {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")]),
+            "FICTL_WORKSPACE_BASE": str(Path(folder) / "cache"),
+            "FICTL_CUDA_ARCH_LIST": _ARCH,
+            "FICTL_LOGGING_LEVEL": "warning",
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
+
+
+def _one_unit(env: dict[str, str]) -> float:
+    """What a single `.cu` costs that holds kernel, launcher and binding: compile and link.
+
+    It includes what tvm-ffi's documentation includes; ours takes fewer of its headers.
+    """
+    nvcc, paths = require_nvcc(), ffi_paths()
+    kernels = checkout_of(env) / "kernels"
+    with tempfile.TemporaryDirectory() as folder:
+        unit = Path(folder) / "unit.cu"
+        op = kernels / "elementwise/scale"
+        parts = ("<tvm/ffi/tvm_ffi.h>", f'"{op}/launcher.cu"', f'"{op}/binding.cpp"')
+        unit.write_text("".join(f"#include {part}\n" for part in parts))
+        includes = [kernels / "include", kernels, paths.tvm_ffi, paths.dlpack, *nvcc.include_dirs]
+        argv = [
+            nvcc.path, f"-ccbin={find_cxx().ccbin}", "-std=c++17", "-O3", "-shared",
+            "--expt-relaxed-constexpr", "-Xcompiler=-fPIC,-fvisibility=hidden",
+            "-Xfatbin=-compress-all", "-gencode=arch=compute_90a,code=sm_90a",
+            *(f"-I{path}" for path in includes), unit, f"-L{paths.library.parent}", "-ltvm_ffi",
+            "-o", Path(folder) / "unit.so",
+        ]  # fmt: skip
+        return timed(lambda: subprocess.run(argv, check=True))

@@ -1,0 +1,91 @@
+"""The numbers that fictl promises, each measured beside its yardstick in one run: `make perf`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import builds
+import calls
+import startup
+from sample import Pair
+
+
+@dataclass(frozen=True)
+class Row:
+    """A promise: ours against the yardstick, as a ratio or as a difference."""
+
+    what: str
+    ours: float
+    yardstick: float
+    value: float
+    limit: float
+    unit: str
+
+    @property
+    def kept(self) -> bool:
+        return self.value <= self.limit
+
+
+def ratio(what: str, pair: Pair, limit: float) -> Row:
+    return Row(what, pair.ours, pair.yardstick, pair.ratio, limit, "x")
+
+
+def excess(what: str, pair: Pair, limit: float, unit: str) -> Row:
+    scale = {"ms": 1e3, "us": 1e6}[unit]
+    return Row(what, pair.ours, pair.yardstick, pair.excess * scale, limit, unit)
+
+
+PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
+    "help": lambda: iter([ratio("fictl --help / import typer", startup.help_text(), 3.0)]),
+    "list": lambda: iter([excess("fictl list, 80 modules", startup.list_80(), 250.0, "ms")]),
+    "load": lambda: iter([excess("warm load - bare dlopen", builds.warm_load(), 5.0, "ms")]),
+    "cold": lambda: iter([ratio("cold build / one nvcc unit", builds.cold(), 0.4)]),
+    "edit": lambda: iter([ratio("rebuild after edit / one nvcc unit", builds.edited(), 0.4)]),
+    "call": lambda: iter([excess("op call - FFI call", calls.scale_call(), 0.3, "us")]),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *PROMISES], help="default: all")
+    parser.add_argument("--save", type=Path, help="write the rows as JSON")
+    options = parser.parse_args()
+    rows = []
+    print(f"{'':36}{'ours':>11}{'yardstick':>11}{'result':>10}{'promise':>10}")
+    for name in options.names or PROMISES:
+        for row in PROMISES[name]():
+            rows.append(row)
+            print(
+                f"{row.what:36}{row.ours * 1e3:>9.3f}ms{row.yardstick * 1e3:>9.3f}ms"
+                f"{row.value:>8.2f}{row.unit:2}{'<=':>5}{row.limit:g} {'' if row.kept else 'MISSED'}",
+                flush=True,
+            )
+    if options.save:
+        options.save.write_text(json.dumps(_report(rows), indent=1) + "\n", encoding="utf-8")
+    return 0 if all(row.kept for row in rows) else 1
+
+
+def _report(rows: list[Row]) -> dict[str, object]:
+    from fictl.toolchain import current_toolchain, visible_gpus
+    from fictl.version import describe
+
+    toolchain = current_toolchain()
+    return {
+        "fictl": describe(),
+        "python": platform.python_version(),
+        "toolchain": toolchain.identity() if toolchain else {},
+        "gpus": [gpu.name for gpu in visible_gpus()],
+        "rows": [{**asdict(row), "kept": row.kept} for row in rows],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
