@@ -1,0 +1,51 @@
+"""Generated pages are those of the code, links lead somewhere, and shown commands exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fictl.cli import COMMANDS
+from fictl.settings import SETTINGS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs/generate.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_shown_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", text, re.DOTALL))
+    shown = set(re.findall(r"(?:^|`|\$\(|\$ )fictl ([a-z][a-z-]*)", code, re.MULTILINE))
+    assert shown <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_settings_named_exist(page: Path) -> None:
+    known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
+    defines = {"FICTL_ENABLE_FP8_E8M0", "FICTL_ENABLE_FP4_E2M1", "FICTL_CMAKE", "FICTL_THROW"}
+    named = set(re.findall(r"\bFICTL_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8")))
+    assert {name for name in named if not name.startswith("FICTL_EXTRA")} <= known | defines
+
+
+def test_pictures_are_drawn() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for picture in re.findall(r"!\[[^]]*\]\(([^)]+\.svg)\)", readme):
+        assert "<svg" in (ROOT / picture).read_text(encoding="utf-8")
