@@ -92,9 +92,8 @@ ENABLE_SM120A = Setting(
     "FICTL_ENABLE_SM120A", "bool", _boolean, False, "add the target sm_120a"
 )  # fmt: skip
 DEVICE = Setting(
-    "FICTL_DEVICE", "cuda|emu", _choice("cuda", "emu"), "cuda",
-    "the device that ops run on: cuda, or emu, the emulated one",
-)  # fmt: skip
+    "FICTL_DEVICE", "cuda", _choice("cuda"), "cuda", "the device that ops run on; part of the key"
+)
 NVCC: Setting[Path | None] = Setting(
     "FICTL_NVCC", "path", _path, None, "the nvcc to use; unset: CUDA_HOME, PATH, usual places"
 )

@@ -90,8 +90,8 @@ def test_paths_expand_the_home_folder(monkeypatch, tmp_path):
 
 
 def test_choices_do_not_mind_case(monkeypatch):
-    monkeypatch.setenv("FICTL_DEVICE", "EMU")
-    assert settings.DEVICE.get() == "emu"
+    monkeypatch.setenv("FICTL_LOGGING_LEVEL", "DEBUG")
+    assert settings.LOGGING_LEVEL.get() == "debug"
 
 
 def test_every_setting_is_described_and_listed_once():

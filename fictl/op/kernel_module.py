@@ -8,11 +8,10 @@ from collections.abc import Callable, Hashable
 from types import FrameType
 from typing import Any
 
-from fictl import settings
 from fictl.errors import FictlError, InvalidValue
 from fictl.jit import JitSpec
 
-_CPU, _CUDA = 1, 2  # DLPack device types
+_CUDA = 2  # DLPack's device type
 _building = threading.RLock()
 
 
@@ -80,22 +79,13 @@ def _variables(frame: FrameType | None) -> dict[str, Any]:
 
 def _check_devices(op: str, arguments: tuple[Any, ...], names: dict[str, Any]) -> None:
     """`names` are the public function's variables, in the order of its parameters."""
-    emulated = settings.DEVICE.get() == "emu"
     for name, value in names.items():
-        if not any(value is argument for argument in arguments):
-            continue
-        if _device_type(value) in (None, _CPU if emulated else _CUDA):
-            continue
-        message = f"{op}: argument '{name}' is on {value.device}, but this build takes "
-        if emulated:
+        passed = any(value is argument for argument in arguments)
+        if passed and _device_type(value) not in (None, _CUDA):
             raise InvalidValue(
-                message + "CPU tensors, for the emulated device",
-                f"pass {name}.cpu(), or unset {settings.DEVICE.name} to run on CUDA",
+                f"{op}: argument '{name}' is on {value.device}, but this build takes CUDA tensors",
+                f"pass {name}.cuda()",
             )
-        raise InvalidValue(
-            message + "CUDA tensors",
-            f"pass {name}.cuda(), or set {settings.DEVICE.name}=emu to run on the emulated device",
-        )
 
 
 def _device_type(value: Any) -> int | None:

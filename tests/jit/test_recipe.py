@@ -74,7 +74,6 @@ def test_what_the_spec_says_is_in_the_key(spec, change):
         ("FICTL_EXTRA_LDFLAGS", "-lm"),
         ("FICTL_JIT_DEBUG", "1"),
         ("FICTL_JIT_LINEINFO", "1"),
-        ("FICTL_DEVICE", "emu"),
     ],
 )
 def test_a_setting_that_changes_the_code_is_in_the_key(spec, monkeypatch, variable, value):

@@ -156,21 +156,9 @@ def test_a_cpu_tensor_is_refused_by_its_parameter_before_anything_is_built(
         "scale: argument 'input' is on cpu, but this build takes CUDA tensors"
     )
     assert "input.cuda()" in info.value.hint
-    assert "FICTL_DEVICE=emu" in info.value.hint
     assert spec.builds == 0
 
 
 def test_a_tensor_without_memory_is_refused_as_well(scale: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match="'input' is on meta"):
         scale(torch.ones(4, device="meta"), 2.0)
-
-
-def test_the_emulated_device_takes_cpu_tensors(
-    spec: Spec, scale: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FICTL_DEVICE", "emu")
-    assert scale(torch.ones(4), 2.0) == "scaled"
-    with pytest.raises(InvalidValue, match="takes CPU tensors, for the emulated device") as info:
-        KernelModule(lambda: spec).scale(x := torch.ones(4, device="meta"))
-    assert x.device.type in info.value.message
-    assert "unset FICTL_DEVICE" in info.value.hint
