@@ -103,10 +103,6 @@ def note(text: str) -> None:
     console(stderr=True).print(Text.from_ansi(text), soft_wrap=True)
 
 
-def wants_json() -> bool:
-    return _output.json
-
-
 def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
     said = {"message": error.message, "hint": error.hint} if error else None
     document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": said}

@@ -14,7 +14,7 @@ from fictl.jit.entry import Entry
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.lock import build_lock
 from fictl.jit.ninja_file import ninja_text
-from fictl.jit.plan import Plan, make_plan
+from fictl.jit.plan import Plan, build_identity, make_plan
 from fictl.jit.progress import LogObserver, Observer
 from fictl.jit.recipe import Recipe, recipe_of
 from fictl.jit.spec import JitSpec
@@ -24,7 +24,6 @@ from fictl.toolchain import (
     Targets,
     Toolchain,
     current_toolchain,
-    library_versions,
     require_toolchain,
     select_targets,
     visible_gpus,
@@ -174,9 +173,7 @@ def _identity(recipe: Recipe) -> dict[str, str] | None:
     if settings.DISABLE_JIT.get():
         return None
     toolchain = current_toolchain()
-    if toolchain is None:
-        return None
-    return {**toolchain.identity(), **library_versions(recipe.libraries, toolchain.nvcc)}
+    return build_identity(recipe, toolchain) if toolchain else None
 
 
 def _need_to_run(spec: JitSpec) -> Need:

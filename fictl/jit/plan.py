@@ -47,15 +47,20 @@ class Plan:
         return digest([self.identity, archs, self.ffi_abi, self.cudart])
 
 
+def build_identity(recipe: Recipe, toolchain: Toolchain) -> dict[str, str]:
+    """The compilers, and the libraries that this recipe uses, by version and build id."""
+    return {**toolchain.identity(), **library_versions(recipe.libraries, toolchain.nvcc)}
+
+
 def make_plan(spec: JitSpec, recipe: Recipe, targets: Targets, toolchain: Toolchain) -> Plan:
-    identity = {**toolchain.identity(), **library_versions(recipe.libraries, toolchain.nvcc)}
+    identity = build_identity(recipe, toolchain)
     paths = ffi_paths()
     units = tuple(
         _unit(spec, recipe, targets, toolchain, identity, paths, index)
         for index in range(len(spec.sources))
     )
     return Plan(
-        spec, recipe, targets, identity, ffi_abi(), toolchain.nvcc.version[0],
+        spec, recipe, targets, identity, ffi_abi(), toolchain.nvcc.cudart_major,
         units, _link(recipe, toolchain, paths, units),
     )  # fmt: skip
 

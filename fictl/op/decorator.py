@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 from fictl.arch import Arch, ArchRule
 from fictl.dtype import DType, parse_dtype
 from fictl.errors import InvalidValue
+from fictl.project.declaration import DEVICES
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-DEVICES = ("cuda", "emu")
 
 
 @dataclass(frozen=True)
