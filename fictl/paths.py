@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from fictl import settings
+from fictl.errors import SetupError
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -24,9 +25,14 @@ def cache_root() -> Path:
     base = settings.WORKSPACE_BASE.get()
     if base is not None:
         return base.absolute() / ".cache" / "fictl"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("fictl", appauthor=False)
+    try:
+        # Not platformdirs: importing it takes longer than loading a module may.
+        return (settings.XDG_CACHE_HOME.get() or Path("~/.cache").expanduser()) / "fictl"
+    except RuntimeError as error:
+        raise SetupError(
+            f"there is no folder for the cache: HOME is unset and user {os.getuid()} has none",
+            f"set HOME, or {settings.WORKSPACE_BASE.name} to a folder that you can write",
+        ) from error
 
 
 def friendly(path: Path | str) -> str:

@@ -1,15 +1,18 @@
-"""Every environment variable that fictl reads: name, type, default, meaning. Nothing else reads one."""
+"""Every setting of fictl: name, type, default, meaning, origin. Nothing else reads the environment."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from fictl.arch import parse_archs
 from fictl.errors import InvalidValue
+from fictl.settings_file import PREFIX, SettingsFile, key_of, read
 
 T = TypeVar("T")
 
@@ -40,6 +43,11 @@ def _choice(*values: str) -> Callable[[str], str]:
     return parse
 
 
+def _arch_list(text: str) -> str:
+    parse_archs(text)
+    return text
+
+
 def _path(text: str) -> Path:
     return Path(text).expanduser()
 
@@ -53,6 +61,19 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Who decides a value: a flag, the environment, the file, or nobody; `place` is where."""
+
+    kind: str
+    place: str = ""
+    text: str = ""
+
+
+_DEFAULT = Origin("default")
+_flags: dict[str, Origin] = {}
+
+
+@dataclass(frozen=True)
 class Setting(Generic[T]):
     """One variable. Empty counts as unset; a value that cannot be read is an error that names it."""
 
@@ -63,26 +84,50 @@ class Setting(Generic[T]):
     doc: str
     also: tuple[str, ...] = ()
 
-    def origin(self) -> str:
-        """The variable that decides the value, or 'default'."""
-        return next(
-            (name for name in (self.name, *self.also) if os.environ.get(name, "").strip()),
-            "default",
-        )
+    def origin(self) -> Origin:
+        """The flag, else the variable, else the line of the settings file that decides."""
+        if self.name in _flags:
+            return _flags[self.name]
+        for name in (self.name, *self.also):
+            text = os.environ.get(name, "").strip()
+            if text:
+                return Origin("environment", name, text)
+        # What names the file cannot stand in it.
+        if self.name.startswith(PREFIX) and self is not CONFIG:
+            file = file_in_use()
+            text = file.text(self.name, self.kind).strip()
+            if text:
+                return Origin("file", file.place(self.name), text)
+        return _DEFAULT
 
     def get(self) -> T:
         origin = self.origin()
-        if origin == "default":
+        if origin is _DEFAULT:
             return self.default
-        text = os.environ[origin].strip()
         try:
-            return self.parse(text)
+            return self.parse(origin.text)
         except ValueError as error:
-            raise InvalidValue(f"{origin}={text!r} cannot be read: {error}", self.doc) from None
+            where = f"{origin.place}: {key_of(self.name)} = " if origin.kind == "file" else ""
+            said = f"{where or origin.place + '='}{origin.text!r}"
+            why, hint = getattr(error, "message", str(error)), getattr(error, "hint", "")
+            raise InvalidValue(f"{said} cannot be read: {why}", hint or self.doc) from None
+
+    def set_by_flag(self, flag: str, text: str) -> None:
+        """What the command line says counts for this process before everything else."""
+        _flags[self.name] = Origin("flag", flag, text)
 
 
+CONFIG: Setting[Path | None] = Setting(
+    "FICTL_CONFIG", "path", _path, None, "the settings file; unset: ~/.config/fictl/settings.toml"
+)
+XDG_CONFIG_HOME: Setting[Path | None] = Setting(
+    "XDG_CONFIG_HOME", "path", _path, None, "what stands for ~/.config"
+)
+XDG_CACHE_HOME: Setting[Path | None] = Setting(
+    "XDG_CACHE_HOME", "path", _path, None, "what stands for ~/.cache"
+)
 CUDA_ARCH_LIST = Setting(
-    "FICTL_CUDA_ARCH_LIST", "list", str, "",
+    "FICTL_CUDA_ARCH_LIST", "list", _arch_list, "",
     "architectures to build for, as in '8.0 9.0a'; unset: the GPUs present",
 )  # fmt: skip
 ENABLE_SM120 = Setting(
@@ -154,7 +199,7 @@ DISABLE_VERSION_CHECK = Setting(
 )  # fmt: skip
 WORKSPACE_BASE: Setting[Path | None] = Setting(
     "FICTL_WORKSPACE_BASE", "path", _path, None,
-    "the cache is <this>/.cache/fictl; unset: the user's cache folder",
+    "the cache is <this>/.cache/fictl; unset: ~/.cache/fictl",
 )  # fmt: skip
 STORES: Setting[tuple[Path, ...]] = Setting(
     "FICTL_STORES", "paths", _paths, (), "read-only stores to look in after the cache, by ':'"
@@ -171,3 +216,30 @@ LOGGING_LEVEL = Setting(
 SETTINGS: tuple[Setting[Any], ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Setting)
 )
+
+
+def file_in_use() -> SettingsFile:
+    return _file(*map(os.environ.get, (CONFIG.name, XDG_CONFIG_HOME.name, "HOME")))
+
+
+@cache
+def _file(*_variables: str | None) -> SettingsFile:
+    """Found once for these values of the variables that decide where it is."""
+    try:
+        folder = XDG_CONFIG_HOME.get() or Path("~/.config").expanduser()
+    except RuntimeError:  # A user without a home has no file there.
+        folder = Path(os.devnull)
+    return read(CONFIG.get() or folder / "fictl" / "settings.toml")
+
+
+def unknown(known: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """FICTL_ names that mean nothing, each with the name that it may be meant for, or ''.
+
+    `known` are names beyond those here: the settings of ops.
+    """
+    import difflib
+
+    names = [name for setting in SETTINGS for name in (setting.name, *setting.also)] + [*known]
+    said = {name for name in os.environ if name.startswith(PREFIX)} | set(file_in_use().values)
+    strange = sorted(said - set(names))
+    return [(name, next(iter(difflib.get_close_matches(name, names, 1)), "")) for name in strange]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fictl import toolchain
+from fictl import settings, toolchain
+from fictl.jit.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
 from fictl.toolchain import Nvcc, find_nvcc, gpus
 
 TESTS = Path(__file__).parent
@@ -38,12 +39,26 @@ def _isolated(
         if name.startswith("FICTL_") or name in _FOREIGN:
             monkeypatch.delenv(name)
     monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "workspace"))
+    monkeypatch.setenv("FICTL_CONFIG", str(tmp_path / "settings.toml"))
+    monkeypatch.setattr(settings, "_flags", {})
     # A GPU here changes what is built; its absence is what tests of fictl itself expect.
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.setattr(gpus, "_LIBRARY", "libcuda.so.hidden")
     toolchain.forget()
     yield
     toolchain.forget()
+
+
+@pytest.fixture
+def settings_toml(tmp_path: Path) -> Callable[[str], Path]:
+    """Write the settings file of this test."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "settings.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.fixture
@@ -93,6 +108,27 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield root
     for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
         del sys.modules[name]
+
+
+@pytest.fixture
+def fake_build() -> Callable[..., Entry]:
+    """A build that nobody compiled, published at a folder."""
+
+    def make(folder: Path, content: bytes = b"code", **changes: object) -> Entry:
+        folder.mkdir(parents=True)
+        (folder / MODULE).write_bytes(content)
+        facts: dict[str, object] = {
+            "project": "local", "module": "answer", "recipe": folder.parent.name,
+            "build": folder.name, "device": "cuda", "variant": "release", "archs": ("8.0",),
+            "toolchain": {}, "ffi_abi": "0.1", "cudart": 13, "inputs": {}, "flags": {},
+            "parameters": {}, "files": {MODULE: FileStamp.of(folder / MODULE)},
+            "fictl": "0.1.0", "created": 1.0, "seconds": 1.0, "peak_kib": 1,
+        }  # fmt: skip
+        manifest = Manifest(**{**facts, **changes})  # type: ignore[arg-type]
+        (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        return Entry.read(folder)
+
+    return make
 
 
 @pytest.fixture

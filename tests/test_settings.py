@@ -23,7 +23,7 @@ def test_words_that_switch_off(monkeypatch, text):
 @pytest.mark.parametrize("setting", settings.SETTINGS, ids=lambda setting: setting.name)
 def test_empty_is_unset(monkeypatch, setting):
     monkeypatch.setenv(setting.name, "")
-    assert (setting.get(), setting.origin()) == (setting.default, "default")
+    assert (setting.get(), setting.origin().kind) == (setting.default, "default")
 
 
 @pytest.mark.parametrize("setting", settings.SETTINGS, ids=lambda setting: setting.name)
@@ -57,13 +57,13 @@ def test_a_value_that_cannot_be_read_names_variable_and_value(monkeypatch, name,
 
 def test_bare_max_jobs_counts(monkeypatch):
     monkeypatch.setenv("MAX_JOBS", "3")
-    assert (settings.MAX_JOBS.get(), settings.MAX_JOBS.origin()) == (3, "MAX_JOBS")
+    assert (settings.MAX_JOBS.get(), settings.MAX_JOBS.origin().place) == (3, "MAX_JOBS")
 
 
 def test_fictl_max_jobs_beats_the_bare_one(monkeypatch):
     monkeypatch.setenv("MAX_JOBS", "3")
     monkeypatch.setenv("FICTL_MAX_JOBS", "5")
-    assert (settings.MAX_JOBS.get(), settings.MAX_JOBS.origin()) == (5, "FICTL_MAX_JOBS")
+    assert (settings.MAX_JOBS.get(), settings.MAX_JOBS.origin().place) == (5, "FICTL_MAX_JOBS")
 
 
 def test_an_empty_fictl_max_jobs_leaves_the_bare_one(monkeypatch):
@@ -98,3 +98,49 @@ def test_every_setting_is_described_and_listed_once():
     names = [setting.name for setting in settings.SETTINGS]
     assert len(names) == len(set(names))
     assert all(setting.doc and not setting.doc.endswith(".") for setting in settings.SETTINGS)
+
+
+def test_a_flag_beats_the_environment_and_the_environment_the_file(monkeypatch, settings_toml):
+    settings_toml("max_jobs = 2\n")
+    assert (settings.MAX_JOBS.get(), settings.MAX_JOBS.origin().kind) == (2, "file")
+    monkeypatch.setenv("MAX_JOBS", "3")
+    assert (settings.MAX_JOBS.get(), settings.MAX_JOBS.origin().kind) == (3, "environment")
+    settings.MAX_JOBS.set_by_flag("--jobs", "4")
+    origin = settings.MAX_JOBS.origin()
+    assert (settings.MAX_JOBS.get(), origin.kind, origin.place) == (4, "flag", "--jobs")
+
+
+def test_a_value_of_the_file_that_cannot_be_read_names_its_line(settings_toml):
+    path = settings_toml("# mine\nmax_jobs = 'many'\n")
+    with pytest.raises(InvalidValue) as caught:
+        settings.MAX_JOBS.get()
+    assert caught.value.message.startswith(f"{path}:2: max_jobs = 'many' cannot be read")
+
+
+def test_what_names_the_file_does_not_stand_in_it(settings_toml):
+    settings_toml("config = '/elsewhere'\n")
+    assert settings.CONFIG.origin().kind == "environment"
+
+
+def test_others_variables_do_not_stand_in_the_file(settings_toml):
+    settings_toml("cxx = 'clang++'\n")
+    assert settings.CXX.get() == ()
+
+
+def test_unknown_names_are_found_wherever_they_are_said(monkeypatch, settings_toml):
+    settings_toml("max_job = 2\n")
+    monkeypatch.setenv("FICTL_NVC", "/x")
+    monkeypatch.setenv("FICTL_TOPK_ALGO", "radix")
+    monkeypatch.setenv("FICTL_ZZZZZZ", "1")
+    assert settings.unknown(known=["FICTL_TOPK_ALGO"]) == [
+        ("FICTL_MAX_JOB", "FICTL_MAX_JOBS"), ("FICTL_NVC", "FICTL_NVCC"), ("FICTL_ZZZZZZ", ""),
+    ]  # fmt: skip
+
+
+def test_where_the_file_lies_when_nobody_chose(monkeypatch, tmp_path):
+    monkeypatch.delenv("FICTL_CONFIG")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert settings.file_in_use().path == tmp_path / ".config" / "fictl" / "settings.toml"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    assert settings.file_in_use().path == tmp_path / "xdg" / "fictl" / "settings.toml"

@@ -14,7 +14,6 @@ import pytest
 import fictl
 from fictl import log
 from fictl.jit import JitSpec, gen_jit_spec, load
-from fictl.jit.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
 from fictl.paths import cache_root
 
 _FUNCTION = """{above}
@@ -86,27 +85,6 @@ def compiled(
     monkeypatch.setenv("FICTL_CXX_LAUNCHER", str(counter))
     monkeypatch.setenv("FICTL_NVCC_LAUNCHER", str(counter))
     return lambda: log_file.read_text().split() if log_file.exists() else []
-
-
-@pytest.fixture
-def fake_build() -> Callable[..., Entry]:
-    """A build that nobody compiled, published at a folder."""
-
-    def make(folder: Path, content: bytes = b"code", **changes: object) -> Entry:
-        folder.mkdir(parents=True)
-        (folder / MODULE).write_bytes(content)
-        facts: dict[str, object] = {
-            "project": "local", "module": "answer", "recipe": folder.parent.name,
-            "build": folder.name, "device": "cuda", "variant": "release", "archs": ("8.0",),
-            "toolchain": {}, "ffi_abi": "0.1", "cudart": 13, "inputs": {}, "flags": {},
-            "parameters": {}, "files": {MODULE: FileStamp.of(folder / MODULE)},
-            "fictl": "0.1.0", "created": 1.0, "seconds": 1.0, "peak_kib": 1,
-        }  # fmt: skip
-        manifest = Manifest(**{**facts, **changes})  # type: ignore[arg-type]
-        (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-        return Entry.read(folder)
-
-    return make
 
 
 @pytest.fixture

@@ -1,0 +1,43 @@
+"""Sizes and ages as people write and read them: '10G', '1.5 MiB', '30d'."""
+
+from __future__ import annotations
+
+import re
+
+from fictl.errors import InvalidValue
+
+_SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_AGES = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+def parse_size(text: str) -> int:
+    """Bytes; K, M, G and T are powers of 1024."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if not match:
+        raise InvalidValue(f"{text!r} is no size", "write it as in '500M' or '10G'")
+    return int(float(match[1]) * _SIZES[match[2]])
+
+
+def parse_age(text: str) -> float:
+    """Seconds."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip().lower())
+    if not match:
+        raise InvalidValue(f"{text!r} is no age", "write it as in '12h', '30d' or '2w'")
+    return float(match[1]) * _AGES[match[2]]
+
+
+def spell_size(size: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def spell_age(seconds: float) -> str:
+    """The largest unit that fills once; a clock that was set back gives no negative age."""
+    seconds = max(0.0, seconds)
+    for unit in ("w", "d", "h", "m"):
+        if seconds >= _AGES[unit]:
+            return f"{seconds / _AGES[unit]:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,90 @@
+"""The user's settings file: what they always want, under the variables' names in lower case.
+
+`max_jobs = 4` in it is FICTL_MAX_JOBS=4, unless the environment says something else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import InvalidValue
+
+PREFIX = "FICTL_"
+
+# How a list is written in the one variable that it stands for.
+_JOIN = {"paths": os.pathsep.join, "words": shlex.join}
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """What the file says, by variable; a file that is not there says nothing."""
+
+    path: Path
+    values: Mapping[str, Any] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def place(self, variable: str) -> str:
+        return f"{self.path}:{self.lines[variable]}"
+
+    def text(self, variable: str, kind: str) -> str:
+        """The value as it would stand in the environment."""
+        value = self.values.get(variable, "")
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            return _JOIN.get(kind, " ".join)(value)
+        if isinstance(value, (str, int)):
+            return str(value)
+        raise InvalidValue(
+            f"{self.place(variable)}: {key_of(variable)} = {value!r} cannot be read",
+            "expected a text, a whole number, true, false, or a list of texts",
+        )
+
+
+@cache
+def read(path: Path) -> SettingsFile:
+    """Once in a process."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return SettingsFile(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue(f"cannot read {path}: {error}", "it is a UTF-8 text file") from error
+    values = {_variable(key): value for key, value in _parsed(path, text).items()}
+    return SettingsFile(path, values, {name: _line(key_of(name), text) for name in values})
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        table: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"line (\d+)", str(error))
+        line = place[1] if place else text.count("\n") + 1
+        raise InvalidValue(f"{path}:{line}: not valid TOML: {error}", "https://toml.io") from None
+    return table
+
+
+def _variable(key: str) -> str:
+    return PREFIX + key.upper()
+
+
+def key_of(variable: str) -> str:
+    """What the file calls it."""
+    return variable.removeprefix(PREFIX).lower()
+
+
+def _line(key: str, text: str) -> int:
+    found = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", text, re.MULTILINE | re.IGNORECASE)
+    return text.count("\n", 0, found.end()) + 1 if found else 1
