@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,10 +28,30 @@ class Finished:
     peak_kib: int = 0
 
 
-def run(argv: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Finished:
+# Long enough for a compiler on a slow network drive.
+_ANSWER_SECONDS = 60.0
+
+_running: set[subprocess.Popen[str]] = set()
+_stopped: set[subprocess.Popen[str]] = set()
+
+
+class TimedOut(SetupError):
+    """A program was still running after the time that it was given, and was ended."""
+
+
+def run(
+    argv: Sequence[str | Path],
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> Finished:
     """Run to the end; stdout and stderr together."""
     lines: list[str] = []
-    return stream(argv, lines.append, env=env)
+    return stream(argv, lines.append, env=env, timeout=timeout)
+
+
+def ask(argv: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Finished:
+    """Run what answers at once, as --version does; a program that hangs is a TimedOut."""
+    return run(argv, env, timeout=_ANSWER_SECONDS)
 
 
 def stream(
@@ -35,8 +59,12 @@ def stream(
     on_line: Callable[[str], object],
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
 ) -> Finished:
-    """Run to the end, handing over each line of stdout and stderr as it comes."""
+    """Run to the end, handing over each line of stdout and stderr as it comes.
+
+    After `timeout` seconds the program is killed with all that it started: TimedOut.
+    """
     words = tuple(str(word) for word in argv)
     start = time.monotonic()
     merged = {**os.environ, **(env or {})}
@@ -44,13 +72,14 @@ def stream(
         child = subprocess.Popen(
             words, cwd=cwd, env=merged, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            start_new_session=timeout is not None,
         )  # fmt: skip
     except OSError as error:
         raise SetupError(
             f"cannot run {words[0]}: {error.strerror}", "check that it exists and is executable"
         ) from error
     output: list[str] = []
-    with child:
+    with child, _stoppable(child), _deadline(child, timeout):
         assert child.stdout is not None
         try:
             for line in child.stdout:
@@ -61,6 +90,53 @@ def stream(
             raise
         code, peak_kib = _wait(child)
     return Finished(words, code, "".join(output), time.monotonic() - start, peak_kib)
+
+
+def stop_all() -> None:
+    """End the programs that other threads run: where they are waited for, KeyboardInterrupt."""
+    for child in tuple(_running):
+        _stopped.add(child)
+        child.terminate()
+
+
+@contextmanager
+def _stoppable(child: subprocess.Popen[str]) -> Iterator[None]:
+    _running.add(child)
+    try:
+        yield
+    finally:
+        _running.discard(child)
+        stopped = child in _stopped
+        _stopped.discard(child)
+    if stopped:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _deadline(child: subprocess.Popen[str], timeout: float | None) -> Iterator[None]:
+    if timeout is None:
+        yield
+        return
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        # Why the group: what a script has started holds the pipe open, too.
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+    timer = threading.Timer(timeout, end)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+    if late.is_set():
+        assert isinstance(child.args, tuple)
+        raise TimedOut(
+            f"{child.args[0]} did not end within {timeout:g} s",
+            f"it hangs by hand, too? {shlex.join(child.args)}",
+        )
 
 
 def _wait(child: subprocess.Popen[str]) -> tuple[int, int]:

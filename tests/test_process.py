@@ -3,11 +3,12 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from fictl.errors import SetupError
-from fictl.process import run, stream
+from fictl.process import TimedOut, run, stop_all, stream
 
 
 def python(code: str) -> list[str]:
@@ -82,3 +83,27 @@ def test_a_program_that_cannot_be_run_is_named(name):
     with pytest.raises(SetupError, match=f"cannot run {name}: ") as caught:
         run([name])
     assert "executable" in caught.value.hint
+
+
+def test_a_program_that_hangs_is_ended_with_all_that_it_started():
+    start = time.monotonic()
+    with pytest.raises(TimedOut, match=r"sh did not end within 0\.2 s"):
+        run(["sh", "-c", "sleep 60; true"], timeout=0.2)
+    assert time.monotonic() - start < 30
+
+
+def test_a_program_that_ends_in_time_is_left_alone():
+    assert run(python("print('done')"), timeout=60).output == "done\n"
+
+
+def test_what_other_threads_run_can_be_ended_and_they_are_told(tmp_path):
+    flag = tmp_path / "seen"
+    code = "import time; print('first', flush=True); time.sleep(60)"
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(stream, python(code), lambda _: flag.touch())
+        while not flag.exists():
+            time.sleep(0.01)
+        stop_all()
+        with pytest.raises(KeyboardInterrupt):
+            waiting.result(timeout=30)
+    assert run(python("print('next')")).output == "next\n"

@@ -15,6 +15,7 @@ from fictl.toolchain.nvcc import Nvcc
 from fictl.toolchain.request import native_targets
 from fictl.toolchain.search import Candidate, candidates, find_nvcc, require_nvcc
 from fictl.toolchain.targets import Dropped, Targets, defines, nvcc_flags, select_targets
+from fictl.toolchain.tools import find_tool
 
 __all__ = [
     "Candidate",
@@ -32,6 +33,7 @@ __all__ = [
     "defines",
     "find_cxx",
     "find_nvcc",
+    "find_tool",
     "forget",
     "library_includes",
     "library_versions",

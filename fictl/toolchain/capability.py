@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from fictl.arch import Arch
 from fictl.errors import SetupError
-from fictl.process import run
+from fictl.process import ask
 from fictl.toolchain import memo
 from fictl.toolchain.nvcc import Nvcc
 
@@ -31,7 +31,7 @@ def can_target(nvcc: Nvcc, arch: Arch) -> bool:
 
 def _ask(nvcc: Nvcc, arch: Arch) -> bool:
     # Without an input file nvcc stops after reading its flags: quick, and no host compiler is run.
-    said = run([nvcc.path, "--dryrun", replace(arch, ptx=False).gencode])
+    said = ask([nvcc.path, "--dryrun", replace(arch, ptx=False).gencode])
     if said.code == 0 or _ACCEPTED in said.output:
         return True
     if _REFUSAL.search(said.output):

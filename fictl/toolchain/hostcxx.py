@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fictl import settings
 from fictl.errors import SetupError
-from fictl.process import run
+from fictl.process import ask
 from fictl.toolchain import memo
 
 _NAMES = ("g++", "c++", "clang++")
@@ -96,12 +96,12 @@ def _located(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _ask(argv: tuple[str, ...]) -> HostCompiler:
-    said = run([*argv, "--version"], env={"LC_ALL": "C"})
+    said = ask([*argv, "--version"], env={"LC_ALL": "C"})
     first = said.output.strip().partition("\n")[0]
     family, number, line = _parse(first)
     if said.code or not family:
         raise SetupError(f"{argv[0]} is neither GCC nor Clang: it says {first!r}", _WAYS_OUT)
-    triple = run([*argv, "-dumpmachine"], env={"LC_ALL": "C"}).output.strip()
+    triple = ask([*argv, "-dumpmachine"], env={"LC_ALL": "C"}).output.strip()
     version = tuple(int(part) for part in number.split("."))
     identity = " ".join((line, triple, *argv[len(_programs(argv)) :]))
     memo.remember(argv, cxx={"family": family, "version": version, "identity": identity})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.process import run
+from fictl.process import ask
 from fictl.toolchain.hostcxx import find_cxx
 
 _SYSTEM_INCLUDE = Path("/usr/include")
@@ -51,7 +51,7 @@ def _profile(path: Path) -> dict[str, str]:
     # Without a host compiler nvcc says nothing, and by itself it looks for gcc only.
     with contextlib.suppress(SetupError):
         argv += ["-ccbin", find_cxx().ccbin]
-    return dict(re.findall(r"^#\$ (\w+)=(.*?)\s*$", run(argv).output, re.MULTILINE))
+    return dict(re.findall(r"^#\$ (\w+)=(.*?)\s*$", ask(argv).output, re.MULTILINE))
 
 
 def _include_dirs(profile: dict[str, str], home: Path) -> tuple[Path, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl import paths
+from fictl.errors import SetupError
 
 _Entries = dict[str, dict[str, Any]]
 _loaded: dict[Path, _Entries] = {}
@@ -31,7 +32,7 @@ def remember(argv: Sequence[str], **answers: Any) -> None:
     try:
         _make_private(file.parent)
         paths.write_atomic(file, json.dumps(entries, indent=1))
-    except OSError:
+    except (OSError, SetupError):
         pass
 
 
@@ -57,7 +58,10 @@ def forget() -> None:
 
 
 def _file() -> Path:
-    return paths.cache_root() / "v1" / ".memo" / "compilers.json"
+    try:
+        return paths.cache_root() / "v1" / ".memo" / "compilers.json"
+    except SetupError:  # Who needs the cache itself says so.
+        return Path(os.devnull)
 
 
 def _entries(file: Path) -> _Entries:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import SetupError
-from fictl.process import run
+from fictl.process import ask
 from fictl.toolchain import memo
 from fictl.toolchain.layout import read_layout
+
+_FLOOR = (12, 0)
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,11 @@ class Nvcc:
 def inspect(path: Path) -> Nvcc:
     """The nvcc at `path`; a SetupError says why it is none or why it cannot compile."""
     path = _executable(path)
-    known = _revive(path, memo.recall((str(path),)).get("nvcc", {}))
-    if known:
-        return known
-    facts = _ask(path)
-    memo.remember((str(path),), nvcc=facts)
-    return _nvcc(path, facts)
+    found = _revive(path, memo.recall((str(path),)).get("nvcc", {})) or _ask(path)
+    if found.version < _FLOOR:
+        floor = ".".join(map(str, _FLOOR))
+        raise SetupError(f"{path} is nvcc {found.release}: CUDA {floor} or newer is needed")
+    return found
 
 
 def _executable(path: Path) -> Path:
@@ -83,15 +84,15 @@ def _nvcc(path: Path, facts: dict[str, Any]) -> Nvcc:
     )
 
 
-def _ask(path: Path) -> dict[str, Any]:
-    said = run([path, "--version"]).output.strip()
+def _ask(path: Path) -> Nvcc:
+    said = ask([path, "--version"]).output.strip()
     release = re.search(r"release (\d+)\.(\d+)", said)
     if not release:
         first = said.partition("\n")[0]
         raise SetupError(f"{path} is no nvcc: --version says {first!r}")
     build = re.search(r"^Build (\S+)", said, re.MULTILINE)
     layout = read_layout(path)
-    return {
+    facts = {
         "version": [int(release[1]), int(release[2])],
         "build": build[1] if build else "",
         "home": str(layout.home),
@@ -101,3 +102,5 @@ def _ask(path: Path) -> dict[str, Any]:
         "behind_stamp": memo.stamp([str(layout.nvcc)]),
         "parts": list(map(str, layout.parts)),
     }
+    memo.remember((str(path),), nvcc=facts)
+    return _nvcc(path, facts)

@@ -54,7 +54,7 @@ def test_an_nvcc_that_fails_in_other_words_is_an_error_and_not_a_refusal(use_nvc
 
 
 def test_the_real_nvcc_agrees_with_its_own_list(real_nvcc):
-    listed = toolchain.capability.run([real_nvcc.path, "--list-gpu-code"]).output.split()
+    listed = toolchain.capability.ask([real_nvcc.path, "--list-gpu-code"]).output.split()
     assert all(can_target(real_nvcc, Arch.parse(code)) for code in listed)
 
 

@@ -37,6 +37,13 @@ def test_version_and_build_are_read(stand_in_nvcc, release, build):
     assert found.cudart_major == int(release.partition(".")[0])
 
 
+def test_a_release_below_the_floor_is_refused_also_when_it_was_seen_before(stand_in_nvcc):
+    path = stand_in_nvcc("11.8")
+    for _ in range(2):
+        with pytest.raises(SetupError, match=r"is nvcc 11\.8: CUDA 12\.0 or newer is needed"):
+            inspect(path)
+
+
 def test_the_layout_is_where_the_profile_says(stand_in_nvcc):
     path = stand_in_nvcc("12.8")
     home = path.parent.parent
