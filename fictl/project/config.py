@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import keyword
 import re
 import sys
@@ -51,9 +50,16 @@ def read_config(path: Path) -> Config | None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}", "it is a UTF-8 text file") from error
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}", "it is a text file") from error
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8", "save it as UTF-8 text"
+        ) from None
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
@@ -72,7 +78,9 @@ def _validated(path: Path, text: str, table: Any) -> Config:
     for key, value in table.items():
         if key not in _KEYS:
             place = f"{path}:{_line_of(key, text)}"
-            close = difflib.get_close_matches(key, _KEYS, n=1)
+            from difflib import get_close_matches
+
+            close = get_close_matches(key, _KEYS, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ""
             raise UsageError(f"{place}: unknown key {key!r}", f"one of {', '.join(_KEYS)}{meant}")
         if not isinstance(value, str) or not value.strip():

@@ -84,10 +84,11 @@ def names(projects: Iterable[Project]) -> list[str]:
 
 def _find_in(project: Project, name: str) -> tuple[OpFolder, ...]:
     everything = folders(project)
+    # First, because a function that is defined twice must not hide behind a module of its name.
+    declaring = find_function(name, project) if name.isidentifier() else None
     modules = [f for f in everything if name in (f.module, f"{f.family}/{f.module}")]
     if modules:
         return tuple(modules)
-    declaring = find_function(name, project) if name.isidentifier() else None
     if declaring:
         return (declaring,)
     return tuple(folder for folder in everything if folder.family == name)

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from fictl.arch import ArchRule
 from fictl.errors import UsageError
 from fictl.project.declaration import Declaration, read_declarations
 from fictl.project.project import Project
+from fictl.project.python_source import running
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,19 @@ class OpFolder:
         from fictl.project.mount import mount
 
         mount(self.project)
-        return import_module(f"{self.package}.{part}")
+        path = self.path / f"{part}.py"
+        if not path.is_file():
+            raise UsageError(
+                f"{self} has no {path}", "fictl check names all that an op consists of"
+            )
+        with running(path):
+            return import_module(f"{self.package}.{part}")
+
+    def specs(self) -> list[Any]:
+        """What `aot()` of its jit.py yields."""
+        jit = self.load("jit")
+        with running(self.jit):
+            return list(jit.aot())
 
     def __str__(self) -> str:
         return f"{self.project.name}/{self.family}/{self.module}"

@@ -45,7 +45,9 @@ class Project:
         """The project whose file lies in `folder` itself."""
         for name in (OWN_FILE, SHARED_FILE):
             path = folder / name
-            config = read_config(path) if path.is_file() else None
+            # Whatever has our name must be readable; a folder of the other name is not our business.
+            there = path.exists() if name == OWN_FILE else path.is_file()
+            config = read_config(path) if there else None
             if config is not None:
                 project = _from(config, folder)
                 _refuse_our_name(project, path)

@@ -1,12 +1,14 @@
-"""Reading Python files without running them."""
+"""Reading Python files without running them, and saying where one that runs is wrong."""
 
 from __future__ import annotations
 
 import ast
+import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from fictl.errors import UsageError
+from fictl.errors import FictlError, UsageError
 
 
 class SourceError(UsageError):
@@ -15,6 +17,22 @@ class SourceError(UsageError):
     def __init__(self, path: Path, line: int, problem: str, hint: str = "") -> None:
         super().__init__(f"{path}:{line}: {problem}", hint)
         self.path, self.line, self.problem = path, line, problem
+
+
+@contextmanager
+def running(path: Path) -> Iterator[None]:
+    """Around code of that file: what it raises is an error of its author's, with the line."""
+    try:
+        yield
+    except FictlError:
+        raise
+    except SyntaxError as error:
+        where = Path(error.filename or path)
+        raise SourceError(where, error.lineno or 1, f"not valid Python: {error.msg}") from error
+    except Exception as error:  # What somebody's file raises can be anything.
+        frames = traceback.extract_tb(error.__traceback__)
+        line = next((f.lineno for f in reversed(frames) if f.filename == str(path)), None)
+        raise SourceError(path, line or 1, f"{type(error).__name__}: {error}") from error
 
 
 def parse(path: Path) -> ast.Module:

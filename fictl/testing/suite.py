@@ -30,7 +30,7 @@ class OpSuite:
 
     @cached_property
     def specs(self) -> list[JitSpec]:
-        return list(self.folder.load("jit").aot())
+        return self.folder.specs()
 
     @cached_property
     def cases(self) -> list[Case]:

@@ -61,6 +61,6 @@ def test_a_table_that_is_no_table_is_refused(tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "fictl.toml"
-    path.write_bytes(b'name = "\xff"')
-    with pytest.raises(UsageError, match=r"cannot read .*utf-8"):
+    path.write_bytes(b'# fine\nname = "\xff"')
+    with pytest.raises(UsageError, match=r"fictl\.toml:2: byte 0xff is not UTF-8"):
         read_config(path)

@@ -74,6 +74,17 @@ def test_a_name_defined_twice_is_an_error_that_prints_both_paths(tree) -> None:
         find("both")
 
 
+@pytest.mark.parametrize("place", ["elementwise/double", "norm/halve"])
+def test_a_module_of_the_name_does_not_hide_that_it_is_defined_twice(tree, place: str) -> None:
+    text = (tree.root / "kernels/elementwise/halve/op.py").read_text()
+    tree.write(f"kernels/{place}/op.py", text)
+    with pytest.raises(UsageError, match="halve is defined twice: ") as caught:
+        find("halve")
+    assert f"{place}/op.py" in caught.value.message
+    assert "elementwise/halve/op.py" in caught.value.message
+    assert [folder.module for folder in find("elementwise/halve")] == ["halve"]
+
+
 def test_an_op_that_is_being_edited_does_not_hide_the_others(tree) -> None:
     tree.op("norm", "rms")
     tree.write("kernels/norm/rms/op.py", "def rms(:\n")

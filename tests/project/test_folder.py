@@ -4,6 +4,7 @@ import pytest
 
 from fictl.errors import UsageError
 from fictl.project import OpFolder
+from fictl.project.python_source import SourceError
 
 
 def test_a_file_knows_its_folder(tree) -> None:
@@ -69,3 +70,46 @@ def test_the_shipped_ops_are_loaded_the_same_way() -> None:
 
     folder = folders(Project.shipped())[0]
     assert folder.load("op").__name__ == f"fictl.kernels.{folder.key}.op"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import not_installed\n", r"jit\.py:1: ModuleNotFoundError: No module named 'not_in"),
+        ("x = 1\nx.y\n", r"jit\.py:2: AttributeError: "),
+        ("x = (\n", r"jit\.py:1: not valid Python: "),
+    ],
+)
+def test_a_part_that_cannot_be_imported_is_an_error_with_its_line(tree, text, said) -> None:
+    folder = tree.op("norm", "rms")
+    folder.jit.write_text(text)
+    with pytest.raises(SourceError, match=said):
+        folder.load("jit")
+
+
+def test_a_part_that_is_not_there_is_named(tree) -> None:
+    folder = tree.op("norm", "rms")
+    folder.jit.unlink()
+    with pytest.raises(UsageError, match=r"my_kernels/norm/rms has no .*rms/jit\.py"):
+        folder.load("jit")
+
+
+def test_what_aot_yields_are_its_specs(tree) -> None:
+    folder = tree.op("norm", "rms")
+    folder.jit.write_text("def aot():\n    yield 1\n    yield 2\n")
+    assert folder.specs() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", r"jit\.py:1: AttributeError: module .* has no attribute 'aot'"),
+        ("def aot():\n    yield 1\n    yield 1 / 0\n", r"jit\.py:3: ZeroDivisionError: "),
+        ("def aot():\n    return 1\n", r"jit\.py:1: TypeError: 'int' object is not iterable"),
+    ],
+)
+def test_an_aot_that_fails_is_an_error_with_its_line(tree, text, said) -> None:
+    folder = tree.op("norm", "rms")
+    folder.jit.write_text(text)
+    with pytest.raises(SourceError, match=said):
+        folder.specs()

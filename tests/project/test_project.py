@@ -47,6 +47,15 @@ def test_a_pyproject_of_others_is_passed_by(tree) -> None:
     assert Project.at(tree.root / "kernels") == tree.project
 
 
+def test_a_folder_of_our_file_s_name_is_no_project_and_is_not_passed_by(tmp_path) -> None:
+    (tmp_path / "fictl.toml").mkdir()
+    with pytest.raises(UsageError, match=r"cannot read .*fictl\.toml: Is a directory"):
+        Project.of(tmp_path)
+    (tmp_path / "fictl.toml").rmdir()
+    (tmp_path / "pyproject.toml").mkdir()
+    assert Project.of(tmp_path) is None
+
+
 def test_outside_of_any_project_it_is_the_shipped_one(tmp_path: Path) -> None:
     assert Project.at(tmp_path) == Project.shipped()
 
