@@ -12,6 +12,7 @@ from fictl.jit.build import Outcome, ensure, find
 from fictl.jit.jobs import fitting, usable_cores
 from fictl.jit.progress import LogObserver, Observer
 from fictl.jit.spec import JitSpec
+from fictl.process import stop_all
 
 
 def build_jit_specs(
@@ -48,4 +49,10 @@ def build_all(
             return error
 
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(one, specs))
+        try:
+            return list(pool.map(one, specs))
+        except BaseException:
+            # Ctrl-C arrives in this thread, not in those that wait for compilers.
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop_all()
+            raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from fictl.arch import Arch, parse_archs, spell
 from fictl.errors import FictlError, SetupError
 from fictl.jit.compile import SourcesChanged, compile_plan, prepare
 from fictl.jit.entry import Entry
+from fictl.jit.failure import Failure
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.lock import build_lock
 from fictl.jit.ninja_file import ninja_text
@@ -18,7 +20,7 @@ from fictl.jit.plan import Plan, build_identity, make_plan
 from fictl.jit.progress import LogObserver, Observer
 from fictl.jit.recipe import Recipe, recipe_of
 from fictl.jit.spec import JitSpec
-from fictl.jit.store import LAYOUT, stores, writable_store
+from fictl.jit.store import LAYOUT, Store, stores, writable_store
 from fictl.paths import write_atomic
 from fictl.toolchain import (
     Targets,
@@ -63,6 +65,28 @@ class Outcome:
     entry: Entry
     compiled: bool
     targets: Targets | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a build would be of now, and the one that is there already."""
+
+    recipe: Recipe
+    need: Need
+    targets: Targets | None
+    entry: Entry | None
+
+
+def examine(spec: JitSpec, archs: tuple[Arch, ...] = (), recipe: Recipe | None = None) -> Look:
+    """Hit or miss, without building. Where nothing can compile, any build that runs will do."""
+    recipe = recipe or recipe_of(spec)
+    toolchain = None if settings.DISABLE_JIT.get() else current_toolchain()
+    if toolchain is None:
+        targets, need = None, Need(targets=archs) if archs else _need_to_run(spec)
+    else:
+        targets = _targets(spec, archs, toolchain)
+        need = Need(targets=targets.archs)
+    return Look(recipe, need, targets, _lookup(spec, recipe, need))
 
 
 def find(spec: JitSpec) -> Entry | None:
@@ -120,18 +144,14 @@ def plan_build(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Plan:
 def _ensure_recipe(
     spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], watch: Observer, cores: int | None
 ) -> Outcome:
+    look = examine(spec, archs, recipe)
+    if look.entry is not None:
+        return Outcome(look.entry, compiled=False, targets=look.targets)
     if settings.DISABLE_JIT.get():
-        need = Need(targets=archs) if archs else _need_to_run(spec)
-        entry = _lookup(spec, recipe, need)
-        if entry is None:
-            raise MissingBuild(spec, recipe)
-        return Outcome(entry, compiled=False)
-    toolchain = require_toolchain()
-    targets = _targets(spec, archs, toolchain)
-    need = Need(targets=targets.archs)
-    entry = _lookup(spec, recipe, need)
-    if entry is not None:
-        return Outcome(entry, compiled=False, targets=targets)
+        raise MissingBuild(spec, recipe)
+    toolchain, targets = require_toolchain(), look.targets
+    assert targets is not None
+    asked = time.time()
     if targets.warning:
         watch.note(targets.warning)
     store = writable_store()
@@ -139,7 +159,7 @@ def _ensure_recipe(
     lock = store.root / LAYOUT / ".locks" / f"{spec.project}.{spec.name}.{recipe.key}"
 
     def published() -> Entry | None:
-        return _lookup(spec, recipe, need)
+        return _lookup(spec, recipe, look.need)
 
     wait = settings.LOCK_TIMEOUT.get()
     with build_lock(lock, wait, lambda: published() is not None, watch.note):
@@ -147,7 +167,17 @@ def _ensure_recipe(
         if entry is not None:
             return Outcome(entry, compiled=False, targets=targets)
         plan = make_plan(spec, recipe, targets, toolchain)
+        _raise_failure_since(asked, plan, store)
         return Outcome(compile_plan(plan, store, watch, cores), compiled=True, targets=targets)
+
+
+def _raise_failure_since(asked: float, plan: Plan, store: Store) -> None:
+    """What another process found out while this one waited for it."""
+    module_dir = store.module_dir(plan.spec.project, plan.spec.name)
+    failure = Failure.read(module_dir)
+    same = failure and (failure.recipe, failure.build) == (plan.recipe.key, plan.build_key)
+    if failure and same and asked <= failure.when <= time.time():
+        raise failure.error(plan.spec.name, module_dir)
 
 
 def _lookup(spec: JitSpec, recipe: Recipe, need: Need) -> Entry | None:

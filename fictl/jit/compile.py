@@ -11,9 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.jit import objects
-from fictl.jit.diagnose import BuildFailed, diagnose, ran_out_of_memory
+from fictl.jit import objects, past_sources
+from fictl.jit.diagnose import diagnose, ran_out_of_memory
 from fictl.jit.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.jit.failure import FAILED, Failure
 from fictl.jit.history import History
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
@@ -24,6 +25,8 @@ from fictl.jit.render import render
 from fictl.jit.staging import publish, staging_folder
 from fictl.jit.store import Store
 from fictl.process import Finished, stream
+
+_INTERRUPTED = "ninja: build stopped: interrupted by user"
 
 
 class SourcesChanged(Exception):
@@ -52,10 +55,14 @@ def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None
             if unit.object in units:
                 objects.keep(module_dir / "objects", unit, staging / unit.object)
         if finished.code != 0:
-            raise BuildFailed(plan.spec.name, diagnose(finished.output), _keep(staging, module_dir))
+            failure = Failure.of(plan.recipe.key, plan.build_key, diagnose(finished.output))
+            failure.write(staging)
+            _keep(staging, module_dir)
+            raise failure.error(plan.spec.name, module_dir)
         history.with_build(units, finished.peak_kib).write(module_dir)
         seconds = time.monotonic() - start
         _commit(plan, staging, seconds, units, finished.peak_kib)
+        past_sources.keep(store.root, plan.recipe.inputs, plan.recipe.paths)
         final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
         entry = publish(staging, final / plan.build_key)
     observer.finished(plan.spec.name, seconds)
@@ -111,7 +118,11 @@ def _ninja(
         argv = [ninja_binary(), "-C", str(staging), "-j", str(parallel.jobs)]
         if observer.verbose:
             argv.append("-v")
-        return stream(argv, on_line, env={"NINJA_STATUS": "[%f] "})
+        finished = stream(argv, on_line, env={"NINJA_STATUS": "[%f] "})
+    if _INTERRUPTED in finished.output:
+        # It has heard of Ctrl-C before this process: that is no failure to keep and to share.
+        raise KeyboardInterrupt
+    return finished
 
 
 def _open_log(staging: Path, module_dir: Path) -> Path:
@@ -142,9 +153,9 @@ def _announcement(
     )
 
 
-def _keep(staging: Path, module_dir: Path) -> Path:
+def _keep(staging: Path, module_dir: Path) -> None:
     """The failed build's folder, so that its log can be read and its ninja repeated."""
-    failed = module_dir / "failed"
+    failed = module_dir / FAILED
     while True:
         shutil.rmtree(failed, ignore_errors=True)
         try:
@@ -153,7 +164,7 @@ def _keep(staging: Path, module_dir: Path) -> Path:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         else:
-            return failed
+            return
 
 
 def _unit_seconds(staging: Path) -> dict[str, float]:

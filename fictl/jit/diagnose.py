@@ -7,29 +7,36 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from fictl.errors import FictlError
+from fictl.errors import FictlError, SetupError
 
 _ERROR = re.compile(
-    r"error\s*:|\berror\b[: ]|fatal\s*:|undefined reference|cannot find -l|No space left|"
+    r"error\s*:|\berror\b[: ]|fatal\s*:|undefined reference|cannot find -l|No space left|quota|"
     r"Killed|died due to signal|Unsupported gpu|not defined for option|: not found",
     re.IGNORECASE,
 )
 _NOISE = re.compile(
-    r"^(ninja: |collect2|In file included|from |\[\d+\] )|ld returned|errors? detected"
+    r"^(ninja: build stopped|ninja: Entering|collect2|In file included|from |\[\d+\] )|ld returned|errors? detected"
 )
 _KILLED = (
     r"died due to signal 9|Killed signal|(?m:(^|[:\d] +)Killed\b)|code=137|"
     r"out of memory allocating|Memory allocation failure"
 )
 
-# Pattern in the log -> hint. The first that matches is said.
-_HINTS = (
+# Pattern in the log -> hint. The first that matches is said; those of the machine come first.
+_OF_THE_MACHINE = (
     (_KILLED, "the system ran out of memory: FICTL_MAX_JOBS=1"),
-    (r"No space left", "the disk is full: free some, or set FICTL_WORKSPACE_BASE to another one"),
+    (
+        r"No space left|Disk quota exceeded",
+        "the disk of the cache or of TMPDIR is full: free some space, or set FICTL_WORKSPACE_BASE "
+        "or TMPDIR to a folder with room",
+    ),
     (
         r"unsupported GNU version|unsupported clang version",
         "this nvcc wants an older host compiler: set CXX to one, as in CXX=g++-12",
     ),
+)
+_HINTS = (
+    *_OF_THE_MACHINE,
     (
         r"undefined reference to",
         "a function is declared but not defined so: compare its parameter types in binding.cpp "
@@ -50,6 +57,12 @@ class Diagnosis:
     first: str
     hint: str
 
+    @property
+    def exit_code(self) -> int:
+        """Whether the module is wrong, or the machine cannot build it."""
+        machine = self.hint in (hint for _, hint in _OF_THE_MACHINE)
+        return (SetupError if machine else FictlError).exit_code
+
 
 class BuildFailed(FictlError):
     """Compilers ran and one refused."""
@@ -63,6 +76,7 @@ class BuildFailed(FictlError):
         )
         super().__init__(f"{module} does not build: {diagnosis.first}", hint)
         self.folder = folder
+        self.exit_code = diagnosis.exit_code
 
 
 def diagnose(log: str) -> Diagnosis:

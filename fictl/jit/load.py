@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -10,15 +11,30 @@ from typing import Any
 
 from fictl.errors import FictlError
 from fictl.jit.entry import Entry
+from fictl.jit.use import Removed, hold
 from fictl.paths import cache_root
 
+_TRIES = 3
+
 _loaded: dict[Path, Any] = {}
+
+
+def load_found(find: Callable[[], Entry | None]) -> Any | None:
+    """Load what `find` finds; find it again if it was cleared from the cache in between."""
+    for _ in range(_TRIES):
+        entry = find()
+        with suppress(Removed):
+            return load(entry) if entry else None
+    raise FictlError("builds vanish from the cache while they are loaded", "who clears it?")
 
 
 def load(entry: Entry) -> Any:
     """The tvm-ffi module; its functions are its attributes. In the cache, mtime is last use."""
     module = _loaded.get(entry.path)
     if module is None:
+        in_cache = entry.path.is_relative_to(cache_root())
+        if in_cache:
+            hold(entry.path)
         try:
             module = _tvm_ffi().load_module(str(entry.module))
         except (OSError, RuntimeError) as error:
@@ -27,7 +43,7 @@ def load(entry: Entry) -> Any:
                 f"fictl build {entry.manifest.module.rpartition('.')[2]} after removing {entry.path}",
             ) from error
         _loaded[entry.path] = module
-        if entry.path.is_relative_to(cache_root()):
+        if in_cache:
             with suppress(OSError):
                 os.utime(entry.path)
     return module

@@ -9,9 +9,10 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from fictl.jit.writing import writing
 from fictl.paths import on_network
 
 _POLL_SECONDS = 0.05
@@ -25,18 +26,31 @@ def build_lock(
 ) -> Iterator[None]:
     """Hold the lock, or go on without it: once `done()`, after `timeout`, or on a network mount.
 
-    The file is never unlinked, so that two processes cannot lock two files of one name; the
+    No build unlinks the file, so that two processes do not lock two files of one name; the
     kernel drops the flock when its holder dies.
     """
     if on_network(path):
         yield
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if _wait(descriptor, timeout, done, say):
             _sign(descriptor)
         yield
+    finally:
+        os.close(descriptor)
+
+
+def is_held(path: Path) -> bool:
+    """Whether some process on this machine builds under this lock."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _try_lock(descriptor)
     finally:
         os.close(descriptor)
 
@@ -74,14 +88,15 @@ def _try_lock(descriptor: int) -> bool:
 
 def _sign(descriptor: int) -> None:
     text = json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()})
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, text.encode(), 0)
+    with suppress(OSError):  # On a full disk it is held all the same.
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, text.encode(), 0)
 
 
 def _holder(descriptor: int) -> str:
     try:
         who = json.loads(os.pread(descriptor, 4096, 0))
-        age = time.time() - who["since"]
+        age = max(0.0, time.time() - who["since"])
         return f"pid {who['pid']} on {who['host']}, which has been building for {age:.0f} s"
     except (ValueError, KeyError, TypeError, OSError):
         return "another process that builds the same module"

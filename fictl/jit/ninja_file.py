@@ -5,9 +5,14 @@ from __future__ import annotations
 import io
 import shlex
 from collections.abc import Collection
+from itertools import pairwise
 
+from fictl.errors import SetupError
 from fictl.jit.entry import MODULE
 from fictl.jit.plan import Plan, Unit
+
+# nvcc pastes paths into a shell command of its own, unquoted, and splits lists of them at commas.
+_LOST_IN_NVCC = frozenset("$`\"',")
 
 
 def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> str:
@@ -22,9 +27,16 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
     writer.newline()
     for unit in plan.units:
         if unit.object not in cached:
+            if unit.device:
+                _refuse_lost_paths(plan.spec.name, unit)
+            # Why a variable: no escape makes '|' part of a path, and a variable is not parsed again.
             writer.build(
-                [unit.object], "run", [_escaped(str(unit.source))],
-                variables={"argv": _command(_threaded(unit, threads)), "what": unit.source.name},
+                [unit.object], "run", ["$source"],
+                variables={
+                    "source": _escaped(str(unit.source)),
+                    "argv": _command(_threaded(unit, threads)),
+                    "what": _escaped(unit.source.name),
+                },
             )  # fmt: skip
     writer.build(
         [MODULE], "run", [unit.object for unit in plan.units],
@@ -32,6 +44,18 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
     )  # fmt: skip
     writer.default(MODULE)
     return buffer.getvalue()
+
+
+def _refuse_lost_paths(module: str, unit: Unit) -> None:
+    for before, word in pairwise(unit.argv):
+        is_path = before in ("-isystem", "-c") or word.startswith("-I")
+        lost = _LOST_IN_NVCC.intersection(word) if is_path else None
+        if lost:
+            raise SetupError(
+                f"{module}: nvcc cannot take the {' '.join(sorted(lost))} in "
+                f"{word.removeprefix('-I')}",
+                "move or rename that folder; spaces and letters of any kind are fine",
+            )
 
 
 def _threaded(unit: Unit, threads: int) -> tuple[str, ...]:

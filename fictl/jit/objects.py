@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from fictl.jit.entry import sha256
@@ -14,22 +15,29 @@ from fictl.jit.plan import Unit
 def fetch(folder: Path, unit: Unit, into: Path) -> bool:
     """Bring the unit's object if it is there and whole. Its name carries its hash."""
     for path in folder.glob(f"{unit.key}.*.o"):
-        if sha256(path)[:16] == path.name.split(".")[1]:
+        if is_whole(path):
             _link_or_copy(path, into / unit.object)
+            with suppress(OSError):
+                os.utime(path)  # Its last use, for whoever makes room.
             return True
         path.unlink(missing_ok=True)
     return False
 
 
+def is_whole(path: Path) -> bool:
+    return sha256(path)[:16] == path.name.split(".")[1]
+
+
 def keep(folder: Path, unit: Unit, built: Path) -> None:
     """Publish by rename; a second writer of the same key does no harm."""
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{unit.key}.{sha256(built)[:16]}.o"
     temporary = folder / f".{unit.key}.{secrets.token_hex(4)}"
-    _link_or_copy(built, temporary)
-    os.replace(temporary, target)
-    # Why: where both names are links to one file already, the rename does nothing.
-    temporary.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # Whoever clears the cache takes empty folders away.
+        folder.mkdir(parents=True, exist_ok=True)
+        _link_or_copy(built, temporary)
+        os.replace(temporary, target)
+        # Why: where both names are links to one file already, the rename does nothing.
+        temporary.unlink(missing_ok=True)
 
 
 def _link_or_copy(source: Path, target: Path) -> None:

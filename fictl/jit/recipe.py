@@ -39,7 +39,7 @@ def _plain(value: object) -> object:
 class Recipe:
     """The digest with its parts: which files by hash, which flags, which variant and device.
 
-    `stamps` are not in the digest: they tell whether a file was touched since.
+    `stamps` and `paths` are not in the digest: whether a file was touched since, and where it is.
     """
 
     key: str
@@ -49,6 +49,7 @@ class Recipe:
     parameters: dict[str, Any]
     libraries: frozenset[str]
     stamps: dict[str, Stamp]
+    paths: dict[str, Path]
 
 
 def recipe_of(spec: JitSpec) -> Recipe:
@@ -65,7 +66,8 @@ def recipe_of(spec: JitSpec) -> Recipe:
     key = digest(
         [SCHEMA, spec.project, spec.name, units, inputs, asdict(flags), device, parameters]
     )
-    return Recipe(key, inputs, flags, device, parameters, reached.libraries, stamps)
+    libraries = reached.libraries
+    return Recipe(key, inputs, flags, device, parameters, libraries, stamps, reached.files)
 
 
 def unit_inputs(spec: JitSpec, source: Path) -> dict[str, str]:

@@ -54,10 +54,9 @@ class JitSpec:
     def try_load(self) -> Any | None:
         """The loaded module if some store has a valid build for this machine; never compiles."""
         from fictl.jit.build import find
-        from fictl.jit.load import load
+        from fictl.jit.load import load_found
 
-        entry = find(self)
-        return load(entry) if entry else None
+        return load_found(lambda: find(self))
 
     def build(self, archs: Iterable[Arch] = (), observer: Observer | None = None) -> Entry:
         """Compile if no valid build exists; the store entry either way."""
@@ -68,9 +67,9 @@ class JitSpec:
     def build_and_load(self) -> Any:
         """The loaded module, compiled first if need be."""
         from fictl.jit.build import ensure_runs
-        from fictl.jit.load import load
+        from fictl.jit.load import load_found
 
-        return load(ensure_runs(self))
+        return load_found(lambda: ensure_runs(self))
 
 
 def gen_jit_spec(

@@ -7,56 +7,86 @@ import os
 import platform
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fictl.errors import SetupError
-from fictl.jit.entry import Entry
+from fictl.errors import FictlError
+from fictl.jit.entry import Corrupt, Entry
+from fictl.jit.writing import writing
+
+STAGING = "staging"
+_FORGOTTEN_SECONDS = 86400.0
 
 
 @contextmanager
 def staging_folder(module_dir: Path) -> Iterator[Path]:
-    """A fresh folder that is gone afterwards, published or not; full disks are said in words."""
-    parent = module_dir / "staging"
+    """A fresh folder that is gone afterwards, published or not."""
+    parent = module_dir / STAGING
     path = parent / f"{platform.node()}+{os.getpid()}+{secrets.token_hex(4)}"
     try:
-        path.mkdir(parents=True)
-        _sweep(parent)
-        yield path
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
-            raise SetupError(
-                f"cannot write to the cache at {module_dir}: {error.strerror}",
-                "free some space, or set FICTL_WORKSPACE_BASE to a folder with room",
-            ) from error
-        raise
+        with writing(module_dir):
+            _make(path)
+            _sweep(parent)
+            yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def _make(path: Path) -> None:
+    for _ in range(3):
+        with suppress(FileNotFoundError):  # Whoever clears the cache took an empty parent away.
+            path.mkdir(parents=True)
+            return
+    path.mkdir(parents=True)
+
+
 def publish(staging: Path, final: Path) -> Entry:
     """Rename into place. Whoever comes second takes what is there, unless it is broken."""
-    final.parent.mkdir(parents=True, exist_ok=True)
     for _ in range(3):
         try:
+            final.parent.mkdir(parents=True, exist_ok=True)
             os.rename(staging, final)
+        except FileNotFoundError:
+            continue  # Whoever clears the cache took the empty folder away.
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
             winner = Entry.whole(final)
-            if winner is not None:
+            if winner is not None and _same(winner, Entry.read(staging)):
                 return winner
             shutil.rmtree(final, ignore_errors=True)
         else:
             break
-    return Entry.read(final)
+    try:
+        return Entry.read(final)
+    except Corrupt as error:
+        raise FictlError(
+            f"{final} was cleared away while it was published", "build it again"
+        ) from error
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    """Whether both are what a build's folder is named for; a damaged manifest may claim otherwise."""
+    said = ("archs", "toolchain", "ffi_abi", "cudart")
+    return all(getattr(one.manifest, name) == getattr(other.manifest, name) for name in said)
+
+
+def is_abandoned(path: Path) -> bool:
+    """Whether nobody builds there any more; of another host only its age tells."""
+    host, _, rest = path.name.partition("+")
+    pid = rest.partition("+")[0]
+    if host == platform.node() and pid.isdigit():
+        return not Path("/proc", pid).exists()
+    try:
+        return time.time() - path.stat().st_mtime > _FORGOTTEN_SECONDS
+    except OSError:
+        return True
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what killed builds on this host left behind."""
+    """Remove what killed builds left behind."""
     for path in parent.iterdir():
-        host, _, rest = path.name.partition("+")
-        pid = rest.partition("+")[0]
-        if host == platform.node() and pid.isdigit() and not Path("/proc", pid).exists():
+        if is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)

@@ -83,8 +83,12 @@ class Store:
             os.rename(path, aside)
         except FileNotFoundError:
             return  # Another process was first,
-        except OSError:
+        except OSError as reason:
             shutil.rmtree(path, ignore_errors=True)
+            if path.exists():
+                why = f"{error}; it cannot be removed: {reason.strerror}"
+                warn_once(f"corrupt build {path} is passed over: {why}")
+                return
         if Entry.whole(aside):  # or even has built it again since this one looked.
             with suppress(OSError):
                 os.rename(aside, path)
@@ -110,7 +114,7 @@ class Store:
         top = self.root / LAYOUT
         try:
             info = top.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         open_to = "others" if info.st_mode & stat.S_IWOTH else "its group"
         if info.st_mode & (stat.S_IWOTH | stat.S_IWGRP):

@@ -64,7 +64,7 @@ CASES = {
     "full disk": (
         "as: /tmp/x.o: No space left on device\n",
         "as: /tmp/x.o: No space left on device",
-        "disk is full",
+        "or of TMPDIR is full",
     ),
     "no compiler": ("/bin/sh: 1: /opt/nvcc: not found\n", "/bin/sh: 1: /opt/nvcc: not found", ""),
     "out of memory": (
@@ -127,3 +127,23 @@ def test_a_failed_build_says_error_hint_repeat_and_log():
 def test_without_a_hint_it_goes_on_to_the_next_line():
     error = BuildFailed("answer", Diagnosis("a.cpp:1: error: x", ""), Path("/c"))
     assert error.hint == "repeat: ninja -v -C /c\n  log: /c/build.log"
+
+
+@pytest.mark.parametrize(
+    ("log", "code"),
+    [
+        ("a.cpp:3:1: error: expected ';'", 1),
+        ("undefined reference to `f()'", 1),
+        ("as: a.o: No space left on device", 3),
+        ("ld: final link failed: Disk quota exceeded", 3),
+        ("Killed", 3),
+        ("#error -- unsupported GNU version! gcc versions later than 15 are not supported!", 3),
+    ],
+)
+def test_the_exit_code_tells_the_module_s_fault_from_the_machine_s(log, code):
+    assert BuildFailed("answer", diagnose(log), Path("/c")).exit_code == code
+
+
+def test_what_ninja_itself_refuses_is_no_silence():
+    said = "ninja: error: build.ninja:7: expected newline, got '|'"
+    assert diagnose(f"ninja: Entering directory `/x'\n{said}\n").first == said

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from fictl.errors import SetupError
 from fictl.jit import lock
 from fictl.jit.lock import build_lock
 
@@ -104,6 +105,33 @@ def test_a_holder_that_did_not_sign_is_no_error(path, text):
     with _held(path, text), build_lock(path, 0.1, _never, said.append):
         pass
     assert "another process that builds the same module" in said[0]
+
+
+def test_a_holder_of_a_clock_that_was_set_back_has_not_built_for_less_than_nothing(path):
+    said = []
+    holder = json.dumps({"pid": 1, "host": "h", "since": time.time() + 3600})
+    with _held(path, holder), build_lock(path, 0.1, _never, said.append):
+        pass
+    assert "which has been building for 0 s" in said[0]
+
+
+def test_a_disk_too_full_for_a_signature_is_no_error(path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", refuse)
+    with build_lock(path, 5, _never, _unsaid):
+        assert _is_locked(path)
+
+
+def test_a_folder_that_takes_no_lock_file_is_named(path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refuse)
+    words = f"cannot write to the cache at {path.parent}: Read-only file system"
+    with pytest.raises(SetupError, match=words), build_lock(path, 5, _never, _unsaid):
+        pass
 
 
 def test_a_killed_holder_holds_nothing(path, python):

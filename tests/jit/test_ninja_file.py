@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from fictl.errors import SetupError
 from fictl.jit import gen_jit_spec
 from fictl.jit.build import plan_build
 from fictl.jit.compile import ninja_binary
@@ -63,7 +64,19 @@ def test_threads_are_given_to_device_units_alone(plan):
 
 
 @pytest.mark.parametrize(
-    "folder", ["with space", "ünï çødé", "it's", "dollar$HOME", "co:lon", "#x", "(p)"]
+    "folder",
+    [
+        "with space",
+        "ünï çødé",
+        "it's",
+        "dollar$HOME",
+        "dollar$ x",
+        "pi|pe",
+        "a | b",
+        "co:lon",
+        "#x",
+        "(p)",
+    ],
 )
 def test_any_path_reaches_the_compiler_unchanged(plan, tmp_path, folder):
     made = plan("a b.cpp", folder=folder)
@@ -78,3 +91,17 @@ def test_a_flag_with_quotes_reaches_the_compiler_unchanged(plan, tmp_path):
     made = plan("a.cpp", extra_cflags=["-DTEXT=\"a 'b' $c\""])
     commands = _ninja(tmp_path, ninja_text(made), "-t", "commands")
     assert "-DTEXT=\"a 'b' $c\"" in _words(commands[0])
+
+
+def test_a_source_s_name_is_shown_as_it_is(plan, tmp_path):
+    made = plan("a$b.cpp")
+    assert "a$b.cpp" in _ninja(tmp_path, ninja_text(made), "-n")[1]
+
+
+@pytest.mark.parametrize("sign", "$`\"',")
+def test_a_path_that_nvcc_would_garble_is_refused(plan, sign):
+    with pytest.raises(SetupError, match=rf"nvcc cannot take the \{sign} in .*x\{sign}y"):
+        ninja_text(plan("a.cu", folder=f"x{sign}y"))
+    with pytest.raises(SetupError, match=f"nvcc cannot take the \\{sign}"):
+        ninja_text(plan("a.cu", extra_include_paths=[f"/x{sign}y"]))
+    assert ninja_text(plan("a.cpp", folder=f"x{sign}y"))

@@ -49,16 +49,10 @@ def test_what_dead_builds_of_this_host_left_is_swept_and_nothing_else(tmp_path):
     assert there == names
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
-def test_a_disk_that_takes_no_more_is_said_in_words(tmp_path, code):
-    words = r"(?s)cannot write to the cache .*FICTL_WORKSPACE_BASE"
-    with pytest.raises(SetupError, match=words), staging_folder(tmp_path):
-        raise OSError(code, os.strerror(code))
-
-
-def test_another_error_of_the_system_is_passed_on(tmp_path):
-    with pytest.raises(FileNotFoundError), staging_folder(tmp_path):
-        raise FileNotFoundError(errno.ENOENT, "x")
+def test_a_disk_that_takes_no_more_is_said_in_words(tmp_path):
+    with pytest.raises(SetupError, match="cannot write to the cache"), staging_folder(tmp_path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert list((tmp_path / "staging").iterdir()) == []
 
 
 @pytest.fixture
@@ -81,6 +75,11 @@ def test_the_second_of_two_writers_takes_the_first_one_s(tmp_path, staged, fake_
 def test_a_broken_build_in_the_way_is_replaced(tmp_path, staged, fake_build):
     fake_build(tmp_path / "recipe" / "b").module.write_bytes(b"rotten")
     assert publish(staged, tmp_path / "recipe" / "b").module.read_bytes() == b"mine"
+
+
+def test_a_whole_build_of_something_else_in_the_way_is_replaced(tmp_path, staged, fake_build):
+    fake_build(tmp_path / "recipe" / "b", archs=("9.0",))
+    assert publish(staged, tmp_path / "recipe" / "b").manifest.archs == ("8.0",)
 
 
 def test_a_folder_without_a_manifest_in_the_way_is_replaced(tmp_path, staged, fake_build):

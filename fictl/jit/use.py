@@ -1,0 +1,74 @@
+"""Which builds are loaded: a process holds a shared lock on each for as long as it lives.
+
+The kernel frees it with the process, so a crash leaves nothing behind; readers never wait.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fictl.jit.entry import MANIFEST
+
+_held: dict[Path, int] = {}
+
+
+class Removed(Exception):
+    """The build was cleared away between being found and being loaded."""
+
+
+def hold(build: Path) -> None:
+    """Keep `build` from being cleared while this process lives."""
+    if build in _held:
+        return
+    try:
+        descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise Removed(build) from None
+    with suppress(OSError):  # A file system without locks: then nobody is kept from clearing.
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    if not _is_at(descriptor, build / MANIFEST):
+        os.close(descriptor)
+        raise Removed(build)
+    _held[build] = descriptor
+
+
+def in_use(build: Path) -> bool:
+    """Whether some process on this machine has it loaded."""
+    with claimed(build) as ours:
+        return not ours
+
+
+@contextmanager
+def claimed(build: Path) -> Iterator[bool]:
+    """Keep others from loading it meanwhile; False if one has it loaded."""
+    try:
+        descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        yield True  # Without a manifest it cannot be loaded.
+        return
+    try:
+        yield _try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether the file that was opened is still the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False

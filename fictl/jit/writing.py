@@ -1,0 +1,34 @@
+"""What a file system refuses below the cache, said in words: full, read-only, not ours."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import SetupError
+
+_ELSEWHERE = f"set {settings.WORKSPACE_BASE.name} to a folder"
+_HINTS = {
+    errno.ENOSPC: f"free some space, or {_ELSEWHERE} with room",
+    errno.EDQUOT: f"your quota is used up: remove files, or {_ELSEWHERE} with room",
+    errno.EROFS: f"{_ELSEWHERE} that you can write",
+    errno.EACCES: f"{_ELSEWHERE} that you can write",
+    errno.EPERM: f"{_ELSEWHERE} that you can write",
+    errno.ENOTDIR: f"a file is where a folder should be: remove it, or {_ELSEWHERE} elsewhere",
+}
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Around all that writes to `folder`; other errors are passed on."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _HINTS:
+            raise
+        raise SetupError(
+            f"cannot write to the cache at {folder}: {error.strerror}", _HINTS[error.errno]
+        ) from error

@@ -1,0 +1,189 @@
+"""The real command line in a small project, with a toolkit whose compiles take a tenth of a second."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import fictl
+from fictl.jit.entry import Entry
+from fictl.jit.store import writable_store
+
+_PYTHONPATH = os.pathsep.join(
+    [str(Path(fictl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+)
+# Why without torch: tvm_ffi imports it where it can, which takes ten times as long as a build here.
+_CALL = """import sys
+sys.modules["torch"] = None
+from fictl.project import mount
+mount()
+import tiny
+print(tiny.ops.twice(21))
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a run of the command line left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        return self.out + self.err
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """The project `tiny`, whose op `twice` returns 42 for 21, and the nvcc that builds it."""
+
+    root: Path
+    nvcc: Path
+
+    @property
+    def op(self) -> Path:
+        return self.root / "kernels" / "elementwise" / "twice"
+
+    @property
+    def header(self) -> Path:
+        return self.root / "kernels" / "include" / "tiny" / "elementwise" / "twice.cuh"
+
+    def multiply_by(self, factor: object) -> None:
+        """Edit the launcher: 21 times this is what a right build answers."""
+        path = self.op / "launcher.cu"
+        text = re.sub(r"return .* \* value", f"return {factor} * value", path.read_text())
+        path.write_text(text, encoding="utf-8")
+
+    @property
+    def compiles(self) -> int:
+        """How often the launcher was compiled."""
+        calls = (self.nvcc.parents[1] / "calls").read_text().splitlines()
+        return sum("-o launcher.o" in call for call in calls)
+
+    @property
+    def folder(self) -> Path:
+        """What the cache has of the op."""
+        return writable_store().module_dir("tiny", "elementwise.twice")
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Every published build, whole or not."""
+        manifests = self.folder.glob("*/*/manifest.json")
+        paths = [path.parent for path in manifests if path.parts[-3] != "staging"]
+        return [Entry.read(path) for path in paths]
+
+    @property
+    def staging(self) -> list[Path]:
+        return list((self.folder / "staging").glob("*"))
+
+
+@pytest.fixture
+def toolkit(stand_in_nvcc: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    nvcc = stand_in_nvcc("13.0")
+    (nvcc.parents[1] / "lib64" / "libcudart_static.a").write_bytes(b"!<arch>\n")
+    monkeypatch.setenv("FICTL_NVCC", str(nvcc))
+    return nvcc
+
+
+@pytest.fixture
+def project(tiny: Path, toolkit: Path) -> Tiny:
+    return Tiny(tiny, toolkit)
+
+
+def _environment(changes: dict[str, str | None]) -> dict[str, str]:
+    merged = {**os.environ, "PYTHONPATH": _PYTHONPATH, **changes}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+@pytest.fixture
+def start() -> Callable[..., subprocess.Popen[str]]:
+    """Start Python in a session of its own; None as a variable's value unsets it."""
+
+    def run(*words: str, **changes: str | None) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, *words], env=_environment(changes), text=True, start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def fictl_(start: Callable[..., subprocess.Popen[str]]) -> Callable[..., Answer]:
+    """Run a command to its end. Whatever happens, no user sees a traceback."""
+
+    def run(*words: str, **changes: str | None) -> Answer:
+        child = start("-m", "fictl", *words, **changes)
+        out, err = child.communicate(timeout=120)
+        answer = Answer(child.returncode, out, err)
+        assert "Traceback" not in answer.said
+        assert "internal error" not in answer.said
+        return answer
+
+    return run
+
+
+@pytest.fixture
+def call(start: Callable[..., subprocess.Popen[str]]) -> Callable[..., str]:
+    """What `tiny.ops.twice(21)` prints in a fresh interpreter."""
+
+    def run(**changes: str | None) -> str:
+        child = start("-c", _CALL, **changes)
+        out, err = child.communicate(timeout=120)
+        assert child.returncode == 0, err
+        return out.strip()
+
+    return run
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str, str], str]:
+    """An executable shell script."""
+
+    def write(name: str, body: str) -> str:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Callable[..., Answer]:
+    """Run a shell script as root of a user namespace that may mount; the cache is at $CACHE.
+
+    In it `fictl` is the command line and `call` the op, called in a fresh interpreter.
+    """
+
+    def run(text: str, *options: str, **changes: str | None) -> Answer:
+        unshare = ["unshare", "--user", *(options or ("--map-root-user", "--mount"))]
+        if subprocess.run([*unshare, "true"], capture_output=True).returncode:
+            pytest.skip("needs user namespaces: unshare is refused here")
+        cache = tmp_path / "mounted"
+        cache.mkdir(exist_ok=True)
+        (tmp_path / "call.py").write_text(_CALL, encoding="utf-8")
+        python = shlex.quote(sys.executable)
+        aliases = f'fictl() {{ {python} -m fictl "$@"; }}\ncall() {{ {python} ../call.py; }}\n'
+        environment = {"CACHE": str(cache), "FICTL_WORKSPACE_BASE": str(cache), **changes}
+        done = subprocess.run(
+            [*unshare, "sh", "-c", aliases + text], env=_environment(environment),
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        answer = Answer(done.returncode, done.stdout, done.stderr)
+        assert "Traceback" not in answer.said
+        assert "internal error" not in answer.said
+        return answer
+
+    return run
