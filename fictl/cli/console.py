@@ -110,14 +110,17 @@ def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> No
 
 
 def _write(view: str | Table) -> None:
-    if isinstance(view, Table) and sys.stdout.isatty():
-        _print_table(view)
+    if isinstance(view, Table):
+        print_table(view)
     else:
-        text = view if isinstance(view, str) else "\n".join(_aligned(view))
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(view + "\n")
 
 
-def _print_table(view: Table) -> None:
+def print_table(view: Table) -> None:
+    """Drawn on a terminal, aligned on a pipe."""
+    if not sys.stdout.isatty():
+        sys.stdout.write("\n".join(_aligned(view)) + "\n")
+        return
     from rich.table import Table as RichTable
     from rich.text import Text
 

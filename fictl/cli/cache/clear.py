@@ -1,0 +1,26 @@
+"""fictl cache clear: empty the cache, or throw away what belongs to some ops."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.cache.removed import result
+from fictl.cli.options import DryRun, Json, Ops
+
+
+def command(
+    ops: Ops = None,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Also what a running process has loaded.", show_default=False),
+    ] = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Remove what is cached, builds of older versions too; what is in use stays without --force."""
+    from fictl.op.cached import clear_builds
+
+    console.show(result("cache.clear", clear_builds(ops or [], force, dry_run), dry_run))

@@ -1,0 +1,86 @@
+"""fictl cache explain: hit or miss, and what changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fictl.cli import console
+from fictl.cli.options import Archs, Json, Ops, Verbose
+from fictl.paths import friendly
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.jit.cache.changes import Change
+    from fictl.jit.cache.explain import Verdict
+
+
+def command(
+    ops: Ops = None, arch: Archs = "", verbose: Verbose = False, json: Json = False
+) -> None:
+    """Say of each module of an op whether a build is there, and if not, which input changed."""
+    from fictl.arch import parse_archs
+    from fictl.op.cached import explain_ops
+    from fictl.toolchain import native_targets
+
+    verdicts = explain_ops(ops or [], parse_archs(arch, native_targets))
+    data = [verdict.to_dict() for verdict in verdicts]
+    console.show(console.Result("cache.explain", data, lambda out: _view(out, verdicts, verbose)))
+
+
+def _view(out: Console, verdicts: list[Verdict], verbose: bool) -> None:
+    for verdict in verdicts:
+        name = _name(verdict)
+        if verdict.hit:
+            out.print(f"[green]hit[/]   {name}  {_built(verdict)}", soft_wrap=True)
+            if verbose and verdict.entry:
+                out.print(f"  {friendly(verdict.entry.path)}", style="dim", soft_wrap=True)
+            continue
+        out.print(f"[yellow]miss[/]  {name}  {verdict.why or _since(verdict)}", soft_wrap=True)
+        for change in verdict.changes:
+            _change(out, change, verbose)
+        if verdict.changes and verdict.unchanged:
+            out.print(f"  unchanged: {', '.join(verdict.unchanged)}", style="dim")
+
+
+def _change(out: Console, change: Change, verbose: bool) -> None:
+    name = _shown(change.name)
+    kind = "" if change.kind in (change.name, "source", "header") else f"{change.kind} "
+    out.print(f"  {kind}{name} {change.how}", markup=False, soft_wrap=True)
+    if verbose and change.diff:
+        for line in change.diff.splitlines():
+            style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "dim")
+            out.print(f"    {line}", markup=False, style=style, soft_wrap=True)
+
+
+def _shown(name: str) -> str:
+    """A file below the working folder as one would open it from here."""
+    here = f"{Path.cwd()}{os.sep}"
+    return name.removeprefix(here) if name.startswith(here) else friendly(name)
+
+
+def _name(verdict: Verdict) -> str:
+    given = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
+    return f"[bold]{verdict.project}/{verdict.module}[/]{f' ({given})' if given else ''}"
+
+
+def _built(verdict: Verdict) -> str:
+    made = verdict.entry.manifest if verdict.entry else None
+    if made is None:
+        return ""
+    return f"{' '.join(made.archs)}, built {_clock(made.created)} in {made.seconds:.1f} s"
+
+
+def _since(verdict: Verdict) -> str:
+    made = verdict.entry.manifest if verdict.entry else None
+    return f"since the build of {_clock(made.created)}:" if made else ""
+
+
+def _clock(when: float) -> str:
+    """`14:02` today, with the day before that."""
+    then, now = time.localtime(when), time.localtime()
+    same_day = then[:3] == now[:3]
+    return time.strftime("%H:%M" if same_day else "%Y-%m-%d %H:%M", then)

@@ -1,0 +1,14 @@
+"""fictl cache path: where the cache is."""
+
+from __future__ import annotations
+
+from fictl.cli import console
+from fictl.cli.options import Json
+
+
+def command(json: Json = False) -> None:
+    """Print the cache's folder, as in: du -sh "$(fictl cache path)"."""
+    from fictl.paths import cache_root
+
+    path = str(cache_root())
+    console.show(console.Result("cache.path", {"path": path}, path))

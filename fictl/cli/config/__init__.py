@@ -1,0 +1,3 @@
+"""The settings in force."""
+
+COMMANDS = ("show",)

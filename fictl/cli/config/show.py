@@ -1,0 +1,74 @@
+"""fictl config show: every setting, its value and who decided it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from fictl.cli import console
+from fictl.cli.options import Archs, Json, Verbose
+from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.op.configuration import Configuration, SettingRow
+
+_WHO = {"flag": "cyan", "environment": "green", "file": "green", "unreadable": "red"}
+
+
+def command(arch: Archs = "", verbose: Verbose = False, json: Json = False) -> None:
+    """Show every setting: value, default, and whether a flag, a variable or a file decided it."""
+    from fictl import settings
+    from fictl.op.configuration import configuration
+
+    if arch:
+        settings.CUDA_ARCH_LIST.set_by_flag("--arch", arch)
+    if verbose:
+        settings.JIT_VERBOSE.set_by_flag("--verbose", "1")
+    found = configuration()
+    problems = [UsageError(row.problem, row.doc) for row in found.settings if row.problem]
+    console.show(
+        console.Result(
+            "config.show", found.to_dict(), lambda out: _view(out, found),
+            2 if problems else 0, next(iter(problems), None),
+        )
+    )  # fmt: skip
+
+
+def _view(out: Console, found: Configuration) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("setting", "value", "default", "origin"):
+        table.add_column(title, overflow="fold")
+    for row in found.settings:
+        cells = [Text(cell) for cell in _cells(row)]
+        cells[-1].stylize(_WHO.get(row.origin, ""))
+        table.add_row(*cells, style="dim" if row.origin == "default" else "")
+    out.print(table)
+    out.print(f"\nfile: {found.file}", markup=False, style="dim", soft_wrap=True)
+    project = found.project
+    out.print(
+        f"project: {project['name']}, for {project['archs']} where neither GPU nor list says more",
+        markup=False, style="dim", soft_wrap=True,
+    )  # fmt: skip
+    for row in (row for row in found.settings if row.problem):
+        console.note(f"error: {row.problem}")
+    for unknown, meant in found.unknown:
+        console.note(f"warning: {unknown} means nothing{f'; {meant}?' if meant else ''}")
+
+
+def _cells(row: SettingRow) -> tuple[str, str, str, str]:
+    place = "" if row.place == row.name else row.place
+    origin = f"{row.origin} {place}".rstrip()
+    return row.name, _text(row.value), _text(row.default), origin
+
+
+def _text(value: Any) -> str:
+    if value in (None, "", []):
+        return "unset"
+    if isinstance(value, list):
+        return shlex.join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

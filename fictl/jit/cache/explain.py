@@ -1,0 +1,124 @@
+"""Why a module would be built now, or would not: the verdict and what changed since the last time."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fictl.arch import Arch
+from fictl.jit.build import examine
+from fictl.jit.cache.changes import Change, Wanted, changes
+from fictl.jit.entry import Corrupt, Entry
+from fictl.jit.plan import build_identity
+from fictl.jit.recipe import Recipe
+from fictl.jit.spec import JitSpec
+from fictl.jit.store import Store, stores
+from fictl.paths import cache_root
+from fictl.toolchain import current_toolchain
+
+# What is said to be unchanged where nothing of that kind is among the changes.
+_ASPECTS = {
+    "sources": ("source", "header"), "flags": ("flags", "variant", "parameter"),
+    "compiler": ("compiler", "tvm-ffi"), "architectures": ("architectures",),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`entry` is the build that is hit, or on a miss the nearest one, which `changes` is about."""
+
+    project: str
+    module: str
+    parameters: dict[str, Any]
+    recipe: str
+    hit: bool
+    why: str
+    changes: tuple[Change, ...] = ()
+    entry: Entry | None = None
+    store: Path | None = None
+
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        kinds = {change.kind for change in self.changes}
+        return tuple(name for name, of in _ASPECTS.items() if not kinds.intersection(of))
+
+    def to_dict(self) -> dict[str, Any]:
+        built = self.entry.manifest if self.entry else None
+        return {
+            "project": self.project,
+            "module": self.module,
+            "parameters": {name: str(value) for name, value in self.parameters.items()},
+            "recipe": self.recipe,
+            "verdict": "hit" if self.hit else "miss",
+            "why": self.why,
+            "changes": [asdict(change) for change in self.changes],
+            "unchanged": list(self.unchanged) if built and not self.hit else [],
+            "build": str(self.entry.path) if self.entry else None,
+            "built": built.created if built else None,
+            "archs": list(built.archs) if built else [],
+            "store": str(self.store) if self.store else None,
+        }
+
+
+def explain(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Verdict:
+    """What `fictl build` would do about this spec now, and why; nothing is built."""
+    look = examine(spec, archs)
+    known = (spec.project, spec.name, look.recipe.parameters, look.recipe.key)
+    if look.entry:
+        return Verdict(*known, True, "", (), look.entry, _store_of(look.entry))
+    nearest = _nearest(spec, look.recipe)
+    if nearest is None:
+        return Verdict(*known, False, _never(spec))
+    found = tuple(changes(nearest.manifest, _wanted(look.recipe, look.targets), cache_root()))
+    why = "" if found else _unfit(nearest)
+    return Verdict(*known, False, why, found, nearest, _store_of(nearest))
+
+
+def _wanted(recipe: Recipe, targets: Any) -> Wanted:
+    toolchain = current_toolchain()
+    return Wanted(
+        recipe,
+        build_identity(recipe, toolchain) if toolchain else {},
+        targets.archs if targets else (),
+        toolchain.nvcc.cudart_major if toolchain else 0,
+    )
+
+
+def _nearest(spec: JitSpec, recipe: Recipe) -> Entry | None:
+    """The newest build of the module, rather one with these parameters, of this variant."""
+    entries = [e for store in stores() for e in store.entries(spec.project, spec.name)]
+
+    def likeness(entry: Entry) -> tuple[bool, bool, float]:
+        made = entry.manifest
+        return (
+            {k: str(v) for k, v in made.parameters.items()}
+            == {k: str(v) for k, v in recipe.parameters.items()},
+            (made.variant, made.device) == (recipe.flags.variant, recipe.device),
+            made.created,
+        )
+
+    return max(entries, key=likeness, default=None)
+
+
+def _never(spec: JitSpec) -> str:
+    looked = ", ".join(str(store.root) for store in stores())
+    return f"no store has a build of {spec.name} (looked in {looked})"
+
+
+def _unfit(entry: Entry) -> str:
+    """Nothing changed, and still it does not serve."""
+    try:
+        entry.verify(everything=True)
+    except Corrupt as error:
+        return f"the build is corrupt: {error}"
+    return f"it was built for {' '.join(entry.manifest.archs)}, and no GPU here runs that"
+
+
+def _store_of(entry: Entry) -> Path | None:
+    found = (store.root for store in _all_stores() if entry.path.is_relative_to(store.root))
+    return next(found, None)
+
+
+def _all_stores() -> tuple[Store, ...]:
+    return tuple(stores())

@@ -1,0 +1,126 @@
+"""Taking things out of the cache, so that no reader ever meets half a build."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.errors import SetupError
+from fictl.jit.cache.inventory import TRASH, Item, inventory
+from fictl.jit.staging import STAGING
+from fictl.jit.store import LAYOUT
+from fictl.jit.use import claimed
+
+# What nobody can use any more, whatever its age; and what is no one's to pick by age.
+_GARBAGE = ("staging", "quarantine", "trash")
+_AGELESS = ("memo", "lock", "source")
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What went, or would go; what stays because it is in use; and the bytes that are left."""
+
+    removed: tuple[Item, ...]
+    kept: tuple[Item, ...]
+    left: int
+
+    @property
+    def freed(self) -> int:
+        return sum(item.size for item in self.removed)
+
+
+def clear(
+    root: Path, wanted: Callable[[Item], bool] = lambda item: True,
+    force: bool = False, dry_run: bool = False,
+) -> Removal:  # fmt: skip
+    """All items that are wanted; those in use only by force."""
+    items = inventory(root)
+    picked = [item for item in items if item.kind != "source" and wanted(item)]
+    return _remove(root, items, picked, force, dry_run)
+
+
+def gc(
+    root: Path, max_size: int | None = None, older_than: float | None = None, dry_run: bool = False
+) -> Removal:
+    """Garbage, what was not used for `older_than` seconds, then the least recently used.
+
+    The last until what is left fits `max_size`.
+    """
+    items = inventory(root)
+    limit = time.time() - older_than if older_than is not None else 0.0
+    left = sum(item.size for item in items)
+    picked = []
+    for item in sorted(items, key=lambda item: (item.kind not in _GARBAGE, item.used)):
+        too_old = item.used < limit or (max_size is not None and left > max_size)
+        if item.kind in _GARBAGE or (item.kind not in _AGELESS and too_old):
+            picked.append(item)
+            left -= 0 if item.in_use else item.size
+    return _remove(root, items, picked, False, dry_run)
+
+
+def _remove(
+    root: Path, items: list[Item], picked: list[Item], force: bool, dry_run: bool
+) -> Removal:
+    going = [item for item in picked if force or not item.in_use]
+    going += _unreferenced(items, {item.path for item in going})
+    removed = [item for item in going if dry_run or _take_away(root, item, force)]
+    gone = {item.path for item in removed}
+    # In use, or loaded by somebody since it was looked at.
+    kept = [item for item in picked if item.path not in gone]
+    if not dry_run:
+        _prune(root, removed)
+    left = sum(item.size for item in items if item.path not in gone)
+    return Removal(tuple(removed), tuple(kept), left)
+
+
+def _unreferenced(items: list[Item], going: set[Path]) -> list[Item]:
+    """The kept sources that no build which stays was made from."""
+    staying = [item.entry for item in items if item.entry and item.path not in going]
+    named = {sha256 for entry in staying for sha256 in entry.manifest.inputs.values()}
+    return [item for item in items if item.kind == "source" and item.path.name not in named]
+
+
+def _take_away(root: Path, item: Item, force: bool) -> bool:
+    if item.kind != "build":
+        return _delete(item.path)
+    with claimed(item.path) as ours:
+        if not (ours or force):
+            return False
+        aside = root / LAYOUT / TRASH / secrets.token_hex(8)
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            os.rename(item.path, aside)
+            return _delete(aside)
+        return _delete(item.path)
+
+
+def _delete(path: Path) -> bool:
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    except FileNotFoundError:
+        pass  # Somebody else did.
+    except OSError as error:
+        raise SetupError(
+            f"cannot remove {path}: {error.strerror}", "can you write to this cache?"
+        ) from error
+    return True
+
+
+def _prune(root: Path, removed: list[Item]) -> None:
+    """The folders of modules and projects that what went has left empty."""
+    for item in removed:
+        if item.module:
+            project = root / LAYOUT / item.project
+            module = project / item.module
+            for folder in (item.path.parent, module / STAGING, module, project):
+                with suppress(OSError):
+                    folder.rmdir()

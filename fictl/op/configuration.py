@@ -1,0 +1,86 @@
+"""The settings in force: fictl's own and those that ops declare, with the origin of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fictl import settings
+from fictl.errors import FictlError
+from fictl.project import Project, folders
+from fictl.project.python_source import SourceError
+from fictl.settings import Setting
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """One setting; `problem` says why its value cannot be read."""
+
+    name: str
+    value: Any
+    default: Any
+    origin: str
+    place: str
+    doc: str
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """All settings, names that mean nothing with what they may be meant for, and the project."""
+
+    settings: tuple[SettingRow, ...]
+    unknown: tuple[tuple[str, str], ...]
+    file: str
+    project: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        unknown = [{"name": name, "suggestion": meant or None} for name, meant in self.unknown]
+        return {**asdict(self), "unknown": unknown}
+
+
+def configuration() -> Configuration:
+    """What a command started here would go by."""
+    declared = tuple(_of_ops())
+    here = Project.at()
+    return Configuration(
+        settings=tuple(_row(setting) for setting in (*settings.SETTINGS, *declared)),
+        unknown=tuple(settings.unknown(setting.name for setting in declared)),
+        file=str(settings.file_in_use().path),
+        project={"name": here.name, "root": str(here.root), "archs": here.archs},
+    )
+
+
+def _of_ops() -> Iterator[Setting[str]]:
+    found: dict[str, str] = {}
+    for folder in (folder for project in Project.all() for folder in folders(project)):
+        with suppress(SourceError):  # `fictl check` says what is wrong with it.
+            for declared in folder.declarations():
+                found.update(declared.settings)
+    for name, doc in sorted(found.items()):
+        yield Setting(name, "text", str, "", doc)
+
+
+def _row(setting: Setting[Any]) -> SettingRow:
+    try:
+        origin = setting.origin()
+        value, problem = setting.get(), ""
+    except FictlError as error:
+        return SettingRow(
+            setting.name, None, _plain(setting.default), "unreadable", "", setting.doc,
+            error.message,
+        )  # fmt: skip
+    return SettingRow(
+        setting.name, _plain(value), _plain(setting.default), origin.kind, origin.place,
+        setting.doc, problem,
+    )  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it."""
+    if isinstance(value, Path):
+        return str(value)
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value

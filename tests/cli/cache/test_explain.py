@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.needs_nvcc
+
+
+@pytest.fixture
+def header(tiny: Path) -> Path:
+    return tiny / "kernels" / "include" / "tiny" / "elementwise" / "twice.cuh"
+
+
+def test_before_the_first_build_it_is_a_miss(fictl, tiny: Path) -> None:
+    answer = fictl("cache", "explain", "twice")
+    assert answer.code == 0
+    assert answer.out.startswith("miss  tiny/elementwise.twice  no store has a build of")
+
+
+def test_after_it_a_hit_then_a_miss_that_names_file_and_line(fictl, header: Path) -> None:
+    fictl("build", "twice")
+    assert fictl("cache", "explain", "twice").out.startswith("hit   tiny/elementwise.twice  8.0")
+    header.write_text("// first\n" + header.read_text())
+    said = fictl("cache", "explain", "twice").out
+    assert "miss  tiny/elementwise.twice  since the build of " in said
+    assert "twice.cuh changed (line 1)" in said
+    assert "unchanged: flags, compiler, architectures" in said
+
+
+def test_verbose_shows_the_edit(fictl, header: Path) -> None:
+    fictl("build", "twice")
+    header.write_text("// first\n" + header.read_text())
+    assert "    +// first" in fictl("cache", "explain", "twice", "-v").out
+
+
+def test_the_document_has_one_verdict_a_module(fictl, header: Path) -> None:
+    fictl("build", "twice")
+    header.write_text("// first\n" + header.read_text())
+    document = fictl("cache", "explain", "twice", "--json").document
+    assert (document["schema"], document["ok"]) == ("fictl.cache.explain/1", True)
+    (verdict,) = document["data"]
+    assert verdict["verdict"] == "miss"
+    assert [(change["kind"], change["lines"]) for change in verdict["changes"]] == [
+        ("header", [[1, 1]])
+    ]
+    assert verdict["unchanged"] == ["flags", "compiler", "architectures"]
+
+
+def test_another_architecture_is_a_miss_for_that(fictl, tiny: Path) -> None:
+    fictl("build", "twice")
+    said = fictl("cache", "explain", "twice", "--arch", "9.0a").out
+    assert "architectures 9.0a wanted, it was built for 8.0" in said

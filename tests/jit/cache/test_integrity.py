@@ -1,0 +1,113 @@
+"""Every byte of every store is read; what is broken is named, and removed on request."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import pytest
+
+from fictl.jit import entry as entry_module
+from fictl.jit.cache.integrity import examine
+from fictl.jit.entry import MANIFEST, MODULE
+from fictl.jit.store import Store
+from fictl.jit.use import hold
+
+
+def _object(put, content):
+    put(f"mine/norm.rms/objects/key.{hashlib.sha256(b'1234').hexdigest()[:16]}.o", content)
+
+
+def test_a_whole_cache_has_nothing_broken(store, add, put):
+    add()
+    _object(put, b"1234")
+    found = examine(store)
+    assert (found.checked, found.broken) == (2, ())
+
+
+def _flip(path):
+    (path / MODULE).write_bytes(b"cOde")
+
+
+def _truncate(path):
+    (path / MODULE).write_bytes(b"co")
+
+
+def _lose(path):
+    (path / MODULE).unlink()
+
+
+def _garble(path):
+    (path / MANIFEST).write_text("{")
+
+
+def _age(path):
+    text = (path / MANIFEST).read_text()
+    (path / MANIFEST).write_text(text.replace("fictl.build/1", "fictl.build/0"))
+
+
+def _forget(path):
+    (path / MANIFEST).unlink()
+
+
+@pytest.mark.parametrize(
+    ("harm", "problem"),
+    [
+        (_flip, "other bytes than were published"),
+        (_truncate, "has 2 bytes, published with 4"),
+        (_lose, "No such file"),
+        (_garble, "unreadable manifest"),
+        (_age, "schema 'fictl.build/0', expected 'fictl.build/1'"),
+        (_forget, "unreadable manifest"),
+    ],
+)
+def test_each_kind_of_harm_is_named_and_repaired(store, add, harm, problem):
+    path = add()
+    harm(path)
+    (broken,) = examine(store).broken
+    assert (broken.path, broken.module, broken.removed) == (path, "norm.rms", False)
+    assert problem in broken.problem
+    (broken,) = examine(store, repair=True).broken
+    assert broken.removed
+    assert not path.exists()
+    assert examine(store).broken == ()
+
+
+def test_a_flipped_byte_of_a_large_file_is_found_whatever_its_mtime(store, add, monkeypatch):
+    monkeypatch.setattr(entry_module, "FULL_HASH_BYTES", 3)
+    path = add()
+    stat = (path / MODULE).stat()
+    _flip(path)
+    os.utime(path / MODULE, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert len(examine(store).broken) == 1
+
+
+def test_a_build_that_lies_where_another_should_is_broken(store, add):
+    path = add()
+    path.rename(path.with_name("elsewhere"))
+    (broken,) = examine(store).broken
+    assert "its manifest is that of r-b/b" in broken.problem
+
+
+def test_an_object_of_other_bytes_is_broken(store, put):
+    _object(put, b"4321")
+    (broken,) = examine(store, repair=True).broken
+    assert broken.problem == "other bytes than its name says"
+    assert broken.removed
+
+
+def test_what_is_loaded_is_reported_and_stays(store, add):
+    path = add()
+    hold(path)
+    _flip(path)
+    (broken,) = examine(store, repair=True).broken
+    assert not broken.removed
+    assert path.exists()
+
+
+def test_a_read_only_store_is_never_repaired(store, add):
+    path = add()
+    _flip(path)
+    (broken,) = examine(Store(store.root), repair=True).broken
+    assert not broken.removed
+    assert path.exists()
