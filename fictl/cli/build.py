@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from fictl.cli import console
 from fictl.cli.options import Archs, DryRun, Json, Ops, Verbose
+from fictl.errors import UsageError
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fictl.arch import Arch
+
 
 def command(
     ops: Ops = None,
     arch: Archs = "",
+    time: Annotated[
+        bool,
+        typer.Option("--time", help="Show where a cold build's time goes.", show_default=False),
+    ] = False,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     json: Json = False,
@@ -25,14 +34,15 @@ def command(
     from fictl.op import building
     from fictl.toolchain import native_targets
 
+    if time and dry_run:
+        raise UsageError("--time measures compiles, --dry-run runs none", "leave one of them out")
     archs = parse_archs(arch, native_targets)
     if dry_run:
-        plans = building.plan(ops or [], archs)
-        data = [plan.to_dict() for plan in plans]
-        console.show(console.Result("build", data, lambda out: _plans(out, plans)))
+        show_plans("build", ops or [], archs)
         return
     with ConsoleObserver(verbose) as observer:
-        built = building.build(ops or [], archs, observer)
+        build = building.build_timed if time else building.build
+        built = build(ops or [], archs, observer)
     errors = [each.error for each in built if each.error]
     data = [each.to_dict() for each in built]
     code = max((error.exit_code for error in errors), default=0)
@@ -52,6 +62,19 @@ def _built(out: Console, built: list[Any]) -> None:
         origin = f" ({each.origin})" if each.origin else ""
         out.print(f"[green]✓[/] [bold]{each.module}[/]  {' '.join(each.archs)}{origin}  {how}")
         out.print(f"  {friendly(each.path)}", markup=False, style="dim", soft_wrap=True)
+        if each.time:
+            from fictl.cli.build_time import show_time
+
+            show_time(out, each.time)
+
+
+def show_plans(command: str, ops: list[str], archs: tuple[Arch, ...]) -> None:
+    """What `command` would build, and how."""
+    from fictl.op.building import plan
+
+    plans = plan(ops, archs)
+    data = [each.to_dict() for each in plans]
+    console.show(console.Result(command, data, lambda out: _plans(out, plans)))
 
 
 def _plans(out: Console, plans: list[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from fictl.arch import Arch, spell
@@ -12,13 +12,15 @@ from fictl.errors import FictlError
 from fictl.jit import JitSpec
 from fictl.jit.batch import build_all
 from fictl.jit.build import Outcome, plan_build
+from fictl.jit.build_time.measure import measure
+from fictl.jit.build_time.report import BuildTime
 from fictl.jit.progress import Observer
 from fictl.project import Project, select
 
 
 @dataclass(frozen=True)
 class Built:
-    """The outcome for one module; `error` is set where there is none."""
+    """The outcome for one module; `error` is set where there is none, `time` where it was asked."""
 
     project: str
     module: str
@@ -30,9 +32,11 @@ class Built:
     build: str = ""
     path: str = ""
     error: FictlError | None = None
+    time: BuildTime | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        data = {**self.__dict__, "error": None}
+        data = {**self.__dict__, "error": None, **(self.time.to_dict() if self.time else {})}
+        del data["time"]
         if self.error:
             data["error"] = {"message": self.error.message, "hint": self.error.hint}
         return data
@@ -62,15 +66,24 @@ def build(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> 
     return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
 
 
+def build_timed(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> list[Built]:
+    """The same, then where the time of a cold build goes, one module after another."""
+    specs = specs_of(names)
+    results = build_all(specs, archs, observer)
+    return [
+        _timed(spec, result, archs, observer) for spec, result in zip(specs, results, strict=True)
+    ]
+
+
 def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[Planned]:
-    """The same, and nothing is run."""
+    """What a build would run; nothing is run."""
     return [_planned(spec, archs) for spec in specs_of(names)]
 
 
 def specs_of(names: Sequence[str]) -> list[JitSpec]:
     """What the aot() of the ops named yield; all ops of the project here if none is named."""
     folders = select(names) if names else select((), [Project.at()])
-    return [spec for folder in folders for spec in folder.load("jit").aot()]
+    return [spec for folder in folders for spec in folder.specs()]
 
 
 def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
@@ -81,6 +94,18 @@ def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
         spec.project, spec.name, manifest.archs, result.targets.origin if result.targets else "",
         result.compiled, manifest.seconds, manifest.recipe, manifest.build, str(result.entry.path),
     )  # fmt: skip
+
+
+def _timed(
+    spec: JitSpec, result: Outcome | FictlError, archs: tuple[Arch, ...], observer: Observer
+) -> Built:
+    built = _built(spec, result)
+    if isinstance(result, FictlError):
+        return built
+    try:
+        return replace(built, time=measure(plan_build(spec, archs), result.entry, observer))
+    except FictlError as error:
+        return replace(built, error=error)
 
 
 def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:

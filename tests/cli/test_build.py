@@ -152,3 +152,40 @@ def test_without_a_compiler_it_is_the_machines_fault(fictl, twice: Path, monkeyp
     answer = fictl("build", "twice")
     assert answer.code == 3
     assert "/nowhere/nvcc" in answer.err
+
+
+@pytest.mark.needs_nvcc
+def test_time_builds_what_is_missing_and_says_where_a_cold_build_spends_its_time(
+    fictl, twice: Path
+) -> None:
+    answer = fictl("build", "twice", "--time", "--json")
+    assert answer.code == 0
+    (built,) = answer.document["data"]
+    assert built["compiled"] is True
+    assert {phase["unit"] for phase in built["phases"]} == {"launcher.cu", "binding.cpp", ""}
+    assert "cuda_runtime.h" in [header["name"] for header in built["headers"]]
+    assert built["last_edit"] is None
+    assert "time" not in built
+    assert "elementwise.twice: timing launcher.cu" in answer.err
+
+
+@pytest.mark.needs_nvcc
+def test_time_is_shown_below_the_build(fictl, twice: Path) -> None:
+    lines = fictl("build", "twice", "--time").out.splitlines()
+    assert lines[0].startswith("✓ elementwise.twice")
+    assert any(line.strip().startswith("cold, one unit after another: ") for line in lines)
+
+
+@pytest.mark.needs_nvcc
+def test_time_of_a_module_that_does_not_build_is_its_diagnosis(fictl, twice: Path) -> None:
+    (twice / "launcher.cu").write_text('#error "half done"\n')
+    answer = fictl("build", "twice", "--time")
+    assert answer.code == 1
+    assert "half done" in answer.err
+    assert "cold" not in answer.out
+
+
+def test_time_and_a_dry_run_contradict_each_other(fictl, twice: Path) -> None:
+    answer = fictl("build", "--time", "--dry-run")
+    assert answer.code == 2
+    assert "--time measures compiles, --dry-run runs none" in answer.err

@@ -12,7 +12,7 @@ from fictl.arch import Arch
 from fictl.errors import UsageError
 from fictl.jit import BuildFailed
 from fictl.jit.progress import LogObserver
-from fictl.op.building import build, plan, specs_of
+from fictl.op.building import build, build_timed, plan, specs_of
 from fictl.paths import cache_root
 
 A100 = (Arch(8, 0),)
@@ -76,3 +76,22 @@ def test_a_plan_is_json(tiny: Path) -> None:
     data = json.loads(json.dumps(planned.to_dict()))
     assert data["module"] == "elementwise.twice"
     assert set(data["flags"]) == {"nvcc", "cxx", "link"}
+
+
+@pytest.mark.needs_nvcc
+def test_a_timed_build_has_times_where_there_is_a_build(tiny: Path) -> None:
+    _another(tiny, "broken", '#error "half done"\n')
+    broken, twice = build_timed([], A100, LogObserver())
+    assert isinstance(broken.error, BuildFailed)
+    assert broken.time is None
+    assert twice.time is not None
+    assert json.loads(json.dumps(twice.to_dict()))["cold_seconds"] > 0
+
+
+@pytest.mark.needs_nvcc
+def test_a_measurement_that_fails_is_the_error_of_that_module(tiny: Path, monkeypatch) -> None:
+    build(["twice"], A100, LogObserver())
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    (built,) = build_timed(["twice"], A100, LogObserver())
+    assert built.error is not None
+    assert "forbids to compile" in built.error.message

@@ -1,0 +1,67 @@
+"""fictl compile-commands: what clangd needs to understand kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import Archs, DryRun, Json, Ops
+from fictl.paths import friendly
+
+if TYPE_CHECKING:
+    from fictl.jit.compile_commands import Database
+
+
+def command(
+    ops: Ops = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The file, or its folder.", show_default=False)
+    ] = None,
+    arch: Archs = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Write compile_commands.json for clangd: sources and headers of ops, as they are built."""
+    from fictl.arch import parse_archs
+    from fictl.jit.compile_commands import database
+    from fictl.op.building import specs_of
+    from fictl.toolchain import native_targets
+
+    found = database(specs_of(ops or []), parse_archs(arch, native_targets))
+    path = _file(out)
+    if not found.commands and found.errors:
+        raise found.errors[0]
+    written = not dry_run and found.write(path)
+    for error in found.errors:
+        console.problem(error)
+    data = {
+        "path": str(path), "written": written,
+        "commands": [command.to_dict() for command in found.commands],
+    }  # fmt: skip
+    view = found.text.rstrip("\n") if dry_run else _said(found, path, written)
+    if dry_run:
+        console.note(f"would be {friendly(path)}")
+    code = max((error.exit_code for error in found.errors), default=0)
+    console.show(
+        console.Result("compile-commands", data, view, code, next(iter(found.errors), None))
+    )
+
+
+def _file(out: Path | None) -> Path:
+    """By default where clangd looks: the project's root; fictl's own lies below the checkout's."""
+    from fictl.jit.compile_commands import FILE
+    from fictl.project import Project
+
+    here = Project.at()
+    place = out or (Path.cwd() if here.is_shipped else here.root)
+    return (place / FILE if place.is_dir() else place).absolute()
+
+
+def _said(found: Database, path: Path, written: bool) -> str:
+    headers = sum(command.header for command in found.commands)
+    units = len(found.commands) - headers
+    how = "written" if written else "up to date"
+    return f"{friendly(path)}  {how}: {units} sources, {headers} headers"

@@ -1,0 +1,1 @@
+"""Where the time of a build goes: phases, headers, kernels, and what the last edit cost."""

@@ -1,0 +1,44 @@
+"""What the last edit of a module cost: the newest two of its builds that differ in their inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fictl.jit.entry import MODULE, Entry, Manifest
+from fictl.jit.store import writable_store
+
+
+@dataclass(frozen=True)
+class LastEdit:
+    """The files that changed, what was compiled again with its seconds, and the whole build's."""
+
+    when: float
+    changed: tuple[str, ...]
+    units: dict[str, float]
+    link: float
+    seconds: float
+
+
+def last_edit(of: Entry) -> LastEdit | None:
+    """None for a module that was built from one state of its sources only."""
+    now = of.manifest
+    entries = writable_store().entries(now.project, now.module)
+    alike = [entry.manifest for entry in entries if _kind(entry.manifest) == _kind(now)]
+    newest = next(iter(alike), None)
+    before = next((each for each in alike[1:] if newest and each.inputs != newest.inputs), None)
+    if newest is None or before is None:
+        return None
+    units = {name: seconds for name, seconds in newest.units.items() if name != MODULE}
+    return LastEdit(
+        newest.created, _changed(before.inputs, newest.inputs), units,
+        newest.units.get(MODULE, 0.0), newest.seconds,
+    )  # fmt: skip
+
+
+def _kind(manifest: Manifest) -> tuple[object, ...]:
+    """What a build is of, but for the text of its sources."""
+    return (manifest.device, manifest.variant, manifest.archs, manifest.parameters)
+
+
+def _changed(before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in {*before, *after} if before.get(name) != after.get(name)))

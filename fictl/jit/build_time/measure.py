@@ -1,0 +1,168 @@
+"""Measuring a cold build: each unit by itself, in a folder that is never published."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import FictlError, SetupError
+from fictl.jit.build_time import device_trace
+from fictl.jit.build_time.device_trace import DeviceTrace
+from fictl.jit.build_time.included import Included, includes
+from fictl.jit.build_time.last_edit import LastEdit, last_edit
+from fictl.jit.build_time.phases import Phase, host_phases, nvcc_phases
+from fictl.jit.build_time.report import BuildTime, Header, Kernel
+from fictl.jit.compile import prepare
+from fictl.jit.diagnose import diagnose
+from fictl.jit.entry import Entry
+from fictl.jit.plan import Plan, Unit
+from fictl.jit.progress import Observer
+from fictl.jit.sources import portable_name, reach
+from fictl.jit.staging import staging_folder
+from fictl.jit.store import writable_store
+from fictl.jit.unit_command import compiler_and_flags
+from fictl.process import Finished, stream
+from fictl.toolchain import require_toolchain
+
+# Each costs a compile of its own.
+_TIMED_ALONE = 3
+
+
+def measure(plan: Plan, built: Entry, observer: Observer) -> BuildTime:
+    """Compile every unit of `plan` again, whatever is cached."""
+    if settings.DISABLE_JIT.get():
+        raise SetupError(
+            f"{settings.DISABLE_JIT.name} forbids to compile, which is what --time measures",
+            "unset it",
+        )
+    spec = plan.spec
+    with staging_folder(writable_store().module_dir(spec.project, spec.name)) as folder:
+        prepare(plan, folder)
+        bench = _Bench(plan, folder)
+        for unit in plan.units:
+            observer.note(f"{spec.name}: timing {unit.source.name}")
+            bench.compile(unit)
+        link = bench.run(plan.link).seconds
+    phases = (*bench.phases, Phase("", "link", link))
+    return BuildTime(
+        sum(phase.seconds for phase in phases), phases,
+        tuple(bench.headers), tuple(bench.kernels), _named(last_edit(built), plan),
+    )  # fmt: skip
+
+
+class _Bench:
+    """One measurement: the folder it happens in, and what was found so far."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._toolchain = require_toolchain()
+        self._traces = device_trace.supported(self._toolchain.nvcc)
+        self.phases: list[Phase] = []
+        self.headers: list[Header] = []
+        self.kernels: list[Kernel] = []
+
+    def run(self, argv: Sequence[str]) -> Finished:
+        done = self._try(argv)
+        if done.code:
+            diagnosis = diagnose(done.output)
+            message = f"{self._plan.spec.name} cannot be timed: {diagnosis.first}"
+            raise FictlError(message, diagnosis.hint)
+        return done
+
+    def compile(self, unit: Unit) -> None:
+        """First the preprocessor: after it the headers are in the system's file cache."""
+        text = self._folder / f"{unit.object}.i"
+        preprocessed = self.run([*self._front(unit), "-E", str(unit.source), "-o", str(text)])
+        found = includes(text.read_bytes(), self._own(unit))
+        trace = None
+        if unit.device:
+            trace = self._compile_device(unit)
+        else:
+            syntax = self.run([*self._front(unit), "-fsyntax-only", str(unit.source)]).seconds
+            wall = self.run(self._cold(unit)).seconds
+            self.phases += host_phases(unit.source.name, preprocessed.seconds, syntax, wall)
+        self.headers += self._timed(unit, found, trace)
+
+    def _compile_device(self, unit: Unit) -> DeviceTrace | None:
+        table, base = self._folder / f"{unit.object}.csv", f"{unit.object}.trace"
+        traced = [f"{device_trace.FLAG}={base}"] if self._traces else []
+        wall = self.run([*self._cold(unit), f"--time={table.name}", *traced]).seconds
+        text = table.read_text(encoding="utf-8", errors="replace") if table.is_file() else ""
+        self.phases += nvcc_phases(text, unit.source, wall)
+        trace = device_trace.read_trace(self._folder / f"{base}.json")
+        if trace:
+            names = sorted(trace.kernels, key=lambda name: -trace.kernels[name])
+            shown = device_trace.demangled(names)
+            self.kernels += [
+                Kernel(unit.source.name, plain, trace.kernels[name])
+                for name, plain in zip(names, shown, strict=True)
+            ]
+        return trace
+
+    def _timed(self, unit: Unit, found: list[Included], trace: DeviceTrace | None) -> list[Header]:
+        own = self._own(unit)
+        headers = [self._header(unit, each, trace) for each in found]
+        if trace is None:
+            candidates = [(each.lines, at) for at, each in enumerate(found) if each.path not in own]
+            empty = self._alone(unit, "")
+            for _, at in sorted(candidates, reverse=True)[:_TIMED_ALONE]:
+                alone = self._alone(unit, f'#include "{found[at].path}"\n')
+                if alone and empty:
+                    took = max(0.0, alone - empty)
+                    headers[at] = replace(headers[at], seconds=took, measured="alone")
+        return sorted(headers, key=lambda header: (-(header.seconds or 0), -header.lines))
+
+    def _header(self, unit: Unit, each: Included, trace: DeviceTrace | None) -> Header:
+        seconds = trace.headers.get(each.path) if trace else None
+        includer = self._spelt(each.includer) if each.includer else ""
+        return Header(
+            unit.source.name, self._spelt(each.path), includer, each.lines,
+            seconds, "front end" if seconds is not None else "",
+        )  # fmt: skip
+
+    def _spelt(self, path: Path) -> str:
+        """As one would include it."""
+        if not path.is_absolute():
+            return path.name  # Rendered into the folder of the build.
+        base, include_dirs = self._places()
+        name = portable_name(path, base, include_dirs).strip("<>")
+        return name.rpartition("/include/")[2] or name
+
+    def _alone(self, unit: Unit, text: str) -> float | None:
+        """Seconds of a unit with this text only; None where it does not compile."""
+        source = self._folder / f"alone{unit.source.suffix}"
+        source.write_text(text, encoding="utf-8")
+        what = "-c" if unit.device else "-fsyntax-only"
+        done = self._try([*self._front(unit), what, str(source), "-o", "alone.o"])
+        return None if done.code else done.seconds
+
+    def _front(self, unit: Unit) -> tuple[str, ...]:
+        """No launcher: a compiler cache would be what is timed."""
+        return compiler_and_flags(unit, self._toolchain)
+
+    def _cold(self, unit: Unit) -> tuple[str, ...]:
+        return (*self._front(unit), "-c", str(unit.source), "-o", unit.object)
+
+    def _own(self, unit: Unit) -> set[Path]:
+        reached = reach([unit.source.absolute()], *self._places())
+        return {Path(os.path.normpath(path)) for path in reached.files.values()}
+
+    def _places(self) -> tuple[Path, tuple[Path, ...]]:
+        spec = self._plan.spec
+        return spec.base.absolute(), tuple(path.absolute() for path in spec.include_dirs)
+
+    def _try(self, argv: Sequence[str]) -> Finished:
+        return stream(argv, lambda _: None, cwd=self._folder)
+
+
+def _named(edit: LastEdit | None, plan: Plan) -> LastEdit | None:
+    """Sources instead of objects."""
+    if edit is None:
+        return None
+    sources = {unit.object: unit.source.name for unit in plan.units}
+    units = {sources.get(name, name): seconds for name, seconds in edit.units.items()}
+    return replace(edit, units=units)

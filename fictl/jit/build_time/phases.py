@@ -1,0 +1,63 @@
+"""The phases of one compile: what `nvcc --time` lists, by what they are for."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.arch import Arch
+
+# These run once for every target; the others' target is the one that came last.
+_PER_TARGET = ("cicc", "ptxas")
+_REST = "driver"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One step of a unit; `arch` where it runs once for each target."""
+
+    unit: str
+    name: str
+    seconds: float
+    arch: str = ""
+
+
+def nvcc_phases(table: str, source: Path, wall: float) -> list[Phase]:
+    """The longest first. What the table does not account for is the driver's: they add up to `wall`."""
+    seconds: dict[tuple[str, str], float] = defaultdict(float)
+    for line in table.splitlines():
+        # Why not split first: a comma in the source's path.
+        fields = [field.strip() for field in line.removeprefix(str(source)).split(",")]
+        if len(fields) >= 6 and fields[-1] == "ms":
+            name = _named(fields[1])
+            arch = _arch(fields[-4]) if name in _PER_TARGET else ""
+            seconds[name, arch] += float(fields[-2]) / 1000
+    seconds.pop((_REST, ""), None)
+    seconds[_REST, ""] = max(0.0, wall - sum(seconds.values()))
+    phases = [Phase(source.name, name, took, arch) for (name, arch), took in seconds.items()]
+    return sorted(phases, key=lambda phase: -phase.seconds)
+
+
+def host_phases(unit: str, preprocess: float, syntax: float, wall: float) -> list[Phase]:
+    """From three runs: only to the preprocessed text, to the end of parsing, and to the object."""
+    steps = {
+        "preprocess": preprocess, "parse": syntax - preprocess, "generate code": wall - syntax
+    }  # fmt: skip
+    return [Phase(unit, name, max(0.0, seconds)) for name, seconds in steps.items()]
+
+
+def _named(phase: str) -> str:
+    """`g++ (preprocessing 4)` is preprocess; the host compiler is told by what it does."""
+    if "(preprocessing" in phase:
+        return "preprocess"
+    if "(compiling" in phase:
+        return "host compiler"
+    return _REST if "(driver" in phase else phase
+
+
+def _arch(target: str) -> str:
+    """`compute_90a` and `sm_90a` are 9.0a."""
+    match = re.fullmatch(r"(?:sm|compute|lto)_(\d+[af]?)", target)
+    return str(Arch.parse(match[1])) if match else target

@@ -1,0 +1,54 @@
+"""What a measurement of a build found, as `build --time` shows it and --json has it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fictl.jit.build_time.last_edit import LastEdit
+from fictl.jit.build_time.phases import Phase
+
+
+@dataclass(frozen=True)
+class Header:
+    """What it costs `unit`: in the front end of its compile, or in one of that header `alone`."""
+
+    unit: str
+    name: str
+    includer: str
+    lines: int
+    seconds: float | None = None
+    measured: str = ""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Seconds in optimiser and assembler, over all targets."""
+
+    unit: str
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class BuildTime:
+    """A cold build, one unit after another, and the last warm one; the longest first."""
+
+    seconds: float
+    phases: tuple[Phase, ...]
+    headers: tuple[Header, ...]
+    kernels: tuple[Kernel, ...]
+    last_edit: LastEdit | None
+
+    def to_dict(self) -> dict[str, Any]:
+        data: dict[str, Any] = _rounded(asdict(self))
+        return {"cold_seconds": data.pop("seconds"), **data}
+
+
+def _rounded(data: Any) -> Any:
+    """To what a clock can tell."""
+    if isinstance(data, dict):
+        return {name: _rounded(value) for name, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_rounded(value) for value in data]
+    return round(data, 4) if isinstance(data, float) else data

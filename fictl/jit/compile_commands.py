@@ -1,0 +1,177 @@
+"""compile_commands.json from the build's own plan: each unit and header, in flags that clang takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fictl.arch import Arch
+from fictl.errors import FictlError, SetupError
+from fictl.jit.build import plan_build
+from fictl.jit.compile import prepare
+from fictl.jit.plan import Plan, Unit
+from fictl.jit.sources import reach
+from fictl.jit.spec import JitSpec, write_if_different
+from fictl.jit.store import writable_store
+from fictl.jit.unit_command import compiler_and_flags
+from fictl.toolchain import Nvcc, Toolchain, require_toolchain
+
+FILE = "compile_commands.json"
+
+_AS_HEADER = ("-x", "c++-header")
+_HOST_OPTIONS = ("-Xcompiler", "--compiler-options")
+_WITH_VALUE = {
+    "-I": "-I", "--include-path": "-I", "-isystem": "-isystem", "--system-include": "-isystem",
+    "-D": "-D", "--define-macro": "-D", "-U": "-U", "--undefine-macro": "-U",
+    "-include": "-include", "--pre-include": "-include",
+}  # fmt: skip
+_STANDARD = ("-std", "--std")
+_KEPT = ("-I", "-D", "-U", "-O0", "-O1", "-O2", "-O3")
+
+
+@dataclass(frozen=True)
+class Command:
+    """How one file is compiled; relative words of `argv` count from `directory`."""
+
+    file: Path
+    directory: Path
+    argv: tuple[str, ...]
+    header: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "directory": str(self.directory), "file": str(self.file), "arguments": list(self.argv)
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Database:
+    """The commands by file, the plans whose config is rendered for them, and what has no plan."""
+
+    commands: tuple[Command, ...]
+    templated: tuple[Plan, ...]
+    errors: tuple[FictlError, ...]
+
+    @property
+    def text(self) -> str:
+        return json.dumps([command.to_dict() for command in self.commands], indent=1) + "\n"
+
+    def write(self, path: Path) -> bool:
+        """Render configs into the cache and write the file; whether it was not so already."""
+        if self.templated:
+            writable_store().ensure_private()
+        for plan in self.templated:
+            prepare(plan, _folder(plan))
+        try:
+            before = path.read_bytes() if path.is_file() else None
+            write_if_different(path, self.text)
+        except OSError as error:
+            raise SetupError(
+                f"cannot write {path}: {error.strerror}", "--out takes another file or folder"
+            ) from error
+        return before != self.text.encode()
+
+
+def database(specs: Iterable[JitSpec], archs: tuple[Arch, ...] = ()) -> Database:
+    """One command for a file, though several specs may compile it; a spec that fails is left out."""
+    toolchain = require_toolchain()
+    plans, errors = [], []
+    for spec in specs:
+        try:
+            plans.append(plan_build(spec, archs))
+        except FictlError as error:
+            errors.append(error)
+    # The newest architecture first: with it most of a header is not hidden by an #if.
+    plans.sort(key=lambda plan: plan.targets.archs[-1], reverse=True)
+    found: dict[Path, Command] = {}
+    for command in (*_units(plans, toolchain), *_headers(plans, toolchain)):
+        found.setdefault(command.file, command)
+    commands = tuple(found[path] for path in sorted(found))
+    return Database(commands, _distinct(plans), tuple(errors))
+
+
+def clang_flags(words: Sequence[str]) -> list[str]:
+    """Of nvcc's flags those that decide what the code says, as clang spells them."""
+    kept: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in _HOST_OPTIONS:
+            kept += clang_flags((value if equals else next(rest, "")).split(","))
+        elif name in _WITH_VALUE:
+            kept += [_WITH_VALUE[name], value if equals else next(rest, "")]
+        elif name in _STANDARD:
+            kept.append(f"-std={value if equals else next(rest, '')}")
+        elif word.startswith(_KEPT):
+            kept.append(word)
+    return kept
+
+
+def _units(plans: Iterable[Plan], toolchain: Toolchain) -> Iterator[Command]:
+    for plan in plans:
+        for unit in plan.units:
+            argv = (*_argv(plan, unit, toolchain), "-c", str(unit.source))
+            yield Command(unit.source, _directory(plan), argv, header=False)
+
+
+def _headers(plans: Iterable[Plan], toolchain: Toolchain) -> Iterator[Command]:
+    """What a host unit includes is C++, except for .cuh; what only a device unit does is CUDA."""
+    pairs = [(plan, unit) for plan in plans for unit in plan.units]
+    for device in (False, True):
+        for plan, unit in (pair for pair in pairs if pair[1].device is device):
+            front = _argv(plan, unit, toolchain)
+            for path in _reached(plan.spec, unit):
+                if device or path.suffix != ".cuh":
+                    language = () if device else _AS_HEADER
+                    argv = (*front, *language, "-c", str(path))
+                    yield Command(path, _directory(plan), argv, header=True)
+
+
+def _argv(plan: Plan, unit: Unit, toolchain: Toolchain) -> tuple[str, ...]:
+    words = compiler_and_flags(unit, toolchain)
+    if not unit.device:
+        return words
+    cuda = _cuda(toolchain.nvcc, plan.targets.archs[-1])
+    return ("clang++", "-x", "cuda", *cuda, *clang_flags(words[1:]))
+
+
+def _cuda(nvcc: Nvcc, arch: Arch) -> tuple[str, ...]:
+    major, minor = nvcc.version
+    # clang has no targets of a family; those of one GPU have all that the family's have.
+    target = replace(arch, suffix="a" if arch.suffix else "")
+    return (
+        *_cuda_path(nvcc), f"--cuda-gpu-arch=sm_{target.number}",
+        "--no-cuda-version-check", "-Wno-unknown-cuda-version",
+        f"-D__CUDACC_VER_MAJOR__={major}", f"-D__CUDACC_VER_MINOR__={minor}",
+    )  # fmt: skip
+
+
+def _cuda_path(nvcc: Nvcc) -> tuple[str, ...]:
+    """Distributions spread a toolkit over the system, and clang knows by itself where."""
+    parts = ("bin", "include", "nvvm/libdevice")
+    complete = all((nvcc.home / part).is_dir() for part in parts)
+    return (f"--cuda-path={nvcc.home}",) if complete else ()
+
+
+def _reached(spec: JitSpec, unit: Unit) -> Iterator[Path]:
+    include_dirs = tuple(path.absolute() for path in spec.include_dirs)
+    files = reach([unit.source.absolute()], spec.base.absolute(), include_dirs).files.values()
+    return (path for path in files if path != unit.source)
+
+
+def _distinct(plans: Iterable[Plan]) -> tuple[Plan, ...]:
+    """Of the plans that share a folder the first, whose commands were taken."""
+    return tuple({_folder(p): p for p in reversed(list(plans)) if p.spec.template}.values())
+
+
+def _directory(plan: Plan) -> Path:
+    return _folder(plan) if plan.spec.template else plan.spec.base.absolute()
+
+
+def _folder(plan: Plan) -> Path:
+    """Where -Isrc leads: the same after every edit; one for each launcher of a module."""
+    spec = plan.spec
+    return writable_store().module_dir(spec.project, spec.name) / "ninja" / spec.sources[0].stem
