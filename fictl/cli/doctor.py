@@ -1,0 +1,74 @@
+"""fictl doctor: the verdict on this machine, or a report of it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import Json, Verbose
+from fictl.errors import FictlError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.doctor import Finding
+
+_SIGNS = {"error": ("✗", "bold red"), "warning": ("!", "yellow"), "ok": ("✓", "green")}
+
+
+def command(
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report",
+            help="Print a report for a bug tracker, without names and secrets.",
+            show_default=False,
+        ),
+    ] = False,
+    verbose: Verbose = False,
+    json: Json = False,
+) -> None:
+    """Examine this machine: compilers, driver, GPUs, tools, cache; build and run a tiny kernel."""
+    from fictl.doctor import examine, exit_code, tally
+
+    with _waiting():
+        findings = examine()
+    code, summary = exit_code(findings), tally(findings)
+    data: dict[str, object] = {"findings": [finding.to_dict() for finding in findings]}
+    problem = FictlError(summary, "each finding says what mends it") if code else None
+    if report:
+        from fictl.doctor.report import make_report
+
+        data["report"] = text = make_report(findings)
+        console.show(console.Result("doctor", data, text, code, problem))
+    else:
+        console.show(
+            console.Result(
+                "doctor", data, lambda out: _view(out, findings, summary, verbose), code, problem
+            )
+        )
+
+
+def _waiting() -> AbstractContextManager[object]:
+    """It takes some seconds: people see that something goes on."""
+    out = console.console(stderr=True)
+    return out.status("examining this machine") if out.is_interactive else nullcontext()
+
+
+def _view(out: Console, findings: list[Finding], summary: str, verbose: bool) -> None:
+    """Problems first, each with its fix on a line of its own."""
+    width = max(len(finding.name) for finding in findings)
+    for finding in sorted(findings, key=lambda finding: list(_SIGNS).index(finding.level)):
+        sign, style = _SIGNS[finding.level]
+        first, *evidence = finding.found.splitlines() or [""]
+        out.print(sign, style=style, end=" ")
+        out.print(finding.name.ljust(width), first, sep="  ", markup=False, soft_wrap=True)
+        if verbose or finding.level != "ok":
+            for line in evidence:
+                out.print(f"    {line}", markup=False, soft_wrap=True, style="dim")
+        if finding.fix:
+            out.print(f"  {'':{width}}  → {finding.fix}", markup=False, soft_wrap=True)
+    out.print(summary)

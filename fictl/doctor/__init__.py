@@ -1,0 +1,88 @@
+"""fictl doctor: what this machine can do, what it cannot and why, and what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from fictl.doctor import (
+    cache_folder,
+    compilers,
+    driver,
+    environment,
+    gpu_state,
+    gpus,
+    launchers,
+    machine,
+    probes,
+    profilers,
+    python_packages,
+    targets,
+)
+from fictl.doctor.facts import Facts, broken, gather
+from fictl.doctor.finding import Finding, error, exit_code, tally, warning
+from fictl.doctor.parallel import at_once
+from fictl.errors import FictlError
+
+__all__ = ["Facts", "Finding", "examine", "exit_code", "tally"]
+
+Check = Callable[[Facts], Iterator[Finding]]
+
+CHECKS: tuple[Check, ...] = (
+    environment.settings_in_force,
+    python_packages.python,
+    python_packages.torch,
+    python_packages.ninja,
+    python_packages.tvm_ffi,
+    driver.driver,
+    gpus.gpus,
+    gpu_state.answers,
+    gpu_state.clocks,
+    gpu_state.memory_errors,
+    gpu_state.processes,
+    compilers.nvcc,
+    compilers.toolkit,
+    compilers.host_compiler,
+    targets.targets,
+    launchers.launchers,
+    cache_folder.cache_folder,
+    cache_folder.temporary_folder,
+    cache_folder.stores,
+    machine.memory,
+    environment.flags,
+    environment.behind_the_key,
+    environment.stubs,
+    profilers.cupti,
+    profilers.permission,
+    profilers.tools,
+    probes.probes,
+)
+
+_SECONDS = 180.0
+
+
+def examine(checks: tuple[Check, ...] = CHECKS) -> list[Finding]:
+    """What every check found, in their order; they run side by side, and none can break another."""
+    facts, findings = gather()
+    return findings + run(checks, facts)
+
+
+def run(checks: tuple[Check, ...], facts: Facts) -> list[Finding]:
+    def job(check: Check) -> Callable[[], list[Finding]]:
+        return lambda: list(check(facts))
+
+    names = [check.__name__.replace("_", " ") for check in checks]
+    jobs = {name: job(check) for name, check in zip(names, checks, strict=True)}
+    findings: list[Finding] = []
+    for name, result in at_once(jobs, _SECONDS).items():
+        if isinstance(result, FictlError):
+            findings.append(_stopped(name, result, findings))
+        else:
+            findings += [broken(name, result)] if isinstance(result, Exception) else result
+    return findings
+
+
+def _stopped(name: str, why: FictlError, findings: list[Finding]) -> Finding:
+    """A setting that cannot be read is one error, and stops each check that needs it."""
+    if any(finding.found.startswith(why.message) for finding in findings):
+        return warning(name, f"not run: {why.message}", "mend that, then `fictl doctor` again")
+    return error(name, why.message, why.hint)

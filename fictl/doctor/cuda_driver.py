@@ -1,0 +1,43 @@
+"""Asking the NVIDIA driver for its release, and for the newest CUDA whose programs it runs."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+LIBRARY = "libcuda.so.1"
+_KERNEL_MODULE = Path("/proc/driver/nvidia/version")
+
+
+@dataclass(frozen=True)
+class Driver:
+    """`release` is empty where the kernel does not show it, as in some sandboxes."""
+
+    cuda: tuple[int, int]
+    release: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.release, f"(CUDA {self.cuda[0]}.{self.cuda[1]})")))
+
+
+def read_driver() -> Driver | None:
+    try:
+        library = ctypes.CDLL(LIBRARY)
+    except OSError:
+        return None
+    version = ctypes.c_int()
+    library.cuDriverGetVersion(ctypes.byref(version))
+    major, rest = divmod(version.value, 1000)
+    return Driver((major, rest // 10), kernel_module())
+
+
+def kernel_module() -> str:
+    """The release of the kernel's part, '' where there is none."""
+    try:
+        text = _KERNEL_MODULE.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    found = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", text)
+    return found[1] if found else ""

@@ -1,0 +1,56 @@
+"""What more than one check needs to know of this machine, asked once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fictl.doctor.cuda_driver import Driver, read_driver
+from fictl.doctor.finding import Finding, error
+from fictl.doctor.parallel import at_once
+from fictl.doctor.smi import Smi, read_smi
+from fictl.errors import FictlError
+from fictl.toolchain import HostCompiler, Nvcc, Probe, find_cxx, find_nvcc, probe
+
+_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Facts:
+    """None is what is not here or cannot be used; the check of each says why."""
+
+    nvcc: Nvcc | None = None
+    cxx: HostCompiler | None = None
+    gpus: Probe = field(default_factory=Probe)
+    driver: Driver | None = None
+    smi: Smi | None = None
+    # As the programs that fictl starts see it; what fictl itself obeys is in settings.py.
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+def gather() -> tuple[Facts, list[Finding]]:
+    """The facts, and what could not be asked."""
+    questions: dict[str, Callable[[], Any]] = {
+        "nvcc": find_nvcc, "cxx": find_cxx, "gpus": probe, "driver": read_driver, "smi": read_smi,
+    }  # fmt: skip
+    answers = at_once(questions, _SECONDS)
+    known = {name: value for name, value in answers.items() if not isinstance(value, Exception)}
+    findings = [
+        broken(name, value)
+        for name, value in answers.items()
+        if isinstance(value, Exception) and not isinstance(value, FictlError)
+    ]
+    return Facts(**known, environ=dict(os.environ)), findings
+
+
+def broken(name: str, why: Exception) -> Finding:
+    """A question that nobody foresaw the answer to."""
+    if isinstance(why, TimeoutError):
+        return error(name, f"{why}: what it asks hangs", "nvidia-smi, df and nvcc show what hangs")
+    return error(
+        name,
+        f"the check itself failed: {type(why).__name__}: {why}",
+        "this is a bug in fictl; `fictl doctor --report` makes the text to report it with",
+    )

@@ -1,0 +1,133 @@
+"""The probe's module in a process of its own: loaded, launched on every GPU, traced by CUPTI."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from fictl.doctor.finding import Finding, ok, warning
+from fictl.doctor.probe_steps import LAUNCH, LOAD, TRACE, after, failed, not_run
+from fictl.errors import FictlError
+from fictl.jit.entry import Entry
+from fictl.process import Finished, run
+
+if TYPE_CHECKING:
+    from fictl.doctor.facts import Facts
+
+_SECONDS = 90.0
+
+# Why without torch: tvm_ffi imports it where it can, which takes ten times as long as the rest.
+_LOAD = """
+import sys
+sys.modules["torch"] = None
+import tvm_ffi
+module = tvm_ffi.load_module(sys.argv[1])
+print("loaded", flush=True)
+for device in sys.argv[2:]:
+    print("wrong", device, module.launch(int(device)), flush=True)
+"""
+_TRACED = """
+import sys
+from cupti import cupti
+sys.modules["torch"] = None
+import tvm_ffi
+kernel, kinds = cupti.ActivityKind.CONCURRENT_KERNEL, []
+cupti.activity_register_callbacks(
+    lambda: (1 << 20, 0), lambda batch: kinds.extend(record.kind for record in batch)
+)
+cupti.activity_enable(kernel)
+tvm_ffi.load_module(sys.argv[1]).launch(0)
+cupti.activity_flush_all(1)
+print("kernels", kinds.count(kernel), flush=True)
+"""
+
+_CAUSES = {
+    "cudaErrorNoKernelImageForDevice": "unset FICTL_CUDA_ARCH_LIST, or add the GPU's architecture",
+    "cudaErrorInsufficientDriver": "update the driver, or use an older nvcc: FICTL_NVCC",
+    "cudaErrorMemoryAllocation": "another program fills the GPU: nvidia-smi; end it",
+    "cudaErrorDevicesUnavailable": "another program has the GPU to itself: nvidia-smi -c DEFAULT",
+    "cudaErrorSystemNotReady": "systemctl restart nvidia-fabricmanager",
+    "noexec": "set FICTL_WORKSPACE_BASE to a folder on a file system that runs programs",
+    "failed to map segment": "set FICTL_WORKSPACE_BASE to a folder on a file system that runs programs",
+    "GLIBCXX": "the C++ library in use is older than the compiler's: conda install libstdcxx-ng, or CXX",
+}
+
+
+def loaded(entry: Entry, facts: Facts) -> Iterator[Finding]:
+    devices = [str(gpu.index) for gpu in facts.gpus.gpus]
+    done = child(_LOAD, str(entry.module), *devices)
+    if "loaded\n" not in done.output:
+        yield failed(
+            LOAD,
+            _last_words(done),
+            _cause(done.output, "pip install --force-reinstall apache-tvm-ffi"),
+        )
+        yield from after(LOAD)
+        return
+    yield ok(LOAD, f"in {done.seconds:.1f} s, in a process of its own")
+    if not devices:
+        yield not_run(LAUNCH, "there is no GPU", "run `fictl doctor` where there is one")
+        return
+    launched = _launched(done, devices)
+    yield launched
+    if launched.level == "ok":
+        yield from traced(entry)
+
+
+def _launched(done: Finished, devices: list[str]) -> Finding:
+    results = dict(
+        line.split()[1:] for line in done.output.splitlines() if line.startswith("wrong ")
+    )
+    bad = [device for device in devices if results.get(device) != "0"]
+    if not bad and done.code == 0:
+        many = f"each of {len(devices)} GPUs" if len(devices) > 1 else "the GPU"
+        return ok(LAUNCH, f"65536 right numbers on {many}")
+    device = bad[0] if bad else devices[-1]
+    wrong = results.get(device, "")
+    if wrong.isdigit() and wrong != "0":
+        found = f"GPU {device}: {wrong} of 65536 numbers are wrong"
+        return failed(
+            LAUNCH, found, "the GPU or its memory is faulty: nvidia-smi -q -d ECC,ROW_REMAPPER"
+        )
+    found = f"GPU {device}: {_last_words(done)}"
+    return failed(LAUNCH, found, _cause(done.output, "nvidia-smi; sudo dmesg | grep -i xid"))
+
+
+def traced(entry: Entry) -> Iterator[Finding]:
+    try:
+        metadata.version("cupti-python")
+    except metadata.PackageNotFoundError:
+        return  # Said by its own check.
+    done = child(_TRACED, str(entry.module))
+    if "kernels 1\n" in done.output:
+        yield ok(TRACE, "one launch, one record")
+        return
+    found = f"{_last_words(done)}: timing falls back to CUDA graphs and events"
+    yield warning(TRACE, found, "end other profilers; in a container: --cap-add=SYS_ADMIN")
+
+
+def child(code: str, *words: str) -> Finished:
+    # What this process imports from, that one must find, too.
+    path = os.pathsep.join(filter(None, sys.path))
+    try:
+        return run([sys.executable, "-c", code, *words], env={"PYTHONPATH": path}, timeout=_SECONDS)
+    except FictlError as problem:
+        return Finished((), -signal.SIGKILL, problem.message, _SECONDS)
+
+
+def _last_words(done: Finished) -> str:
+    lines = [
+        line
+        for line in done.output.strip().splitlines()
+        if not line.startswith(("loaded", "wrong"))
+    ]
+    killed = f"ended by {signal.Signals(-done.code).name}" if done.code < 0 else ""
+    return ": ".join(filter(None, (killed, lines[-1] if lines else ""))) or f"exit code {done.code}"
+
+
+def _cause(output: str, otherwise: str) -> str:
+    return next((fix for sign, fix in _CAUSES.items() if sign in output), otherwise)

@@ -1,0 +1,26 @@
+"""The steps of trying it, and what is said of one that failed or was not reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fictl.doctor.finding import Finding, warning
+
+COMPILE, LINK, LOAD, LAUNCH, TRACE = (
+    f"probe: {step}" for step in ("compile", "link", "load", "launch", "CUPTI trace")
+)
+
+
+def failed(name: str, found: str, fix: str) -> Finding:
+    return Finding(name, "error", found, fix, probe=True)
+
+
+def not_run(name: str, reason: str, fix: str = "mend that, then `fictl doctor` again") -> Finding:
+    return warning(name, f"not run: {reason}", fix)
+
+
+def after(step: str) -> Iterator[Finding]:
+    """The steps that a failed one leaves untried."""
+    steps = (COMPILE, LINK, LOAD, LAUNCH)
+    for name in steps[steps.index(step) + 1 :]:
+        yield not_run(name, f"{step.removeprefix('probe: ')} failed")

@@ -1,0 +1,81 @@
+"""Trying it: a tiny module is compiled, linked, loaded, launched and traced, in a throw-away folder."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fictl import settings
+from fictl.arch import spell
+from fictl.doctor.finding import Finding, error, ok
+from fictl.doctor.probe_module import build_probe
+from fictl.doctor.probe_run import loaded
+from fictl.doctor.probe_steps import COMPILE, LAUNCH, LINK, LOAD, after, failed, not_run
+from fictl.errors import FictlError
+from fictl.jit import BuildFailed
+from fictl.jit.entry import Entry
+from fictl.paths import cache_root
+
+if TYPE_CHECKING:
+    from fictl.doctor.facts import Facts
+
+
+def probes(facts: Facts) -> Iterator[Finding]:
+    """Each step as far as it goes; what cannot be tried here is said, never passed over."""
+    reason = _why_not(facts)
+    if reason:
+        yield from (not_run(step, reason) for step in (COMPILE, LINK, LOAD, LAUNCH))
+        return
+    with tempfile.TemporaryDirectory(prefix="doctor-", dir=_place()) as folder:
+        try:
+            entry = build_probe(Path(folder))
+        except BuildFailed as problem:
+            yield from _broken_build(problem)
+        except FictlError as problem:
+            yield error(COMPILE, problem.message, problem.hint)
+            yield from after(COMPILE)
+        else:
+            yield from _built(entry)
+            yield from loaded(entry, facts)
+
+
+def _why_not(facts: Facts) -> str:
+    if settings.DISABLE_JIT.get():
+        return f"{settings.DISABLE_JIT.name} is set"
+    if facts.nvcc is None:
+        return "there is no usable nvcc"
+    return "" if facts.cxx else "there is no usable C++ compiler"
+
+
+def _place() -> Path | None:
+    """Beside the builds, so that what their file system forbids is met here, too."""
+    root = cache_root()
+    return root if os.access(root, os.W_OK | os.X_OK) else None
+
+
+def _built(entry: Entry) -> Iterator[Finding]:
+    manifest, size = entry.manifest, entry.module.stat().st_size >> 10
+    tools = [f"{tool}: {identity}" for tool, identity in manifest.toolchain.items()]
+    yield ok(COMPILE, f"{manifest.seconds:.1f} s for {spell(entry.archs)}", *tools)
+    yield ok(LINK, f"{size} KiB with cudart {manifest.cudart} and tvm-ffi {manifest.ffi_abi}")
+
+
+def _broken_build(problem: BuildFailed) -> Iterator[Finding]:
+    said = problem.message.partition(": ")[2]
+    # Why not its whole hint: the folder that it names is gone by then.
+    lines = (line.strip() for line in problem.hint.splitlines())
+    hint = " ".join(line for line in lines if not line.startswith(("repeat:", "log:")))
+    log = (problem.folder / "build.log").read_text(encoding="utf-8", errors="replace")
+    evidence = "\n".join((said, *log.strip().splitlines()[-12:]))
+    compiled = {path.stem for path in problem.folder.glob("*.o")} >= {"kernel", "binding"}
+    if compiled:
+        yield ok(COMPILE, "both units")
+    step = LINK if compiled else COMPILE
+    finding = failed(step, evidence, hint or "set FICTL_NVCC or CXX to another compiler")
+    # Memory or disk that ran out is the environment's fault, not the probe's.
+    yield replace(finding, probe=problem.exit_code == 1)
+    yield from after(step)

@@ -1,0 +1,86 @@
+"""The environment as Markdown, to paste into a bug report."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import metadata
+
+from fictl.doctor.finding import Finding, tally
+from fictl.doctor.redact import HIDDEN, is_secret, redact
+from fictl.jit.jobs import available_kib, usable_cores
+from fictl.op.configuration import SettingRow, configuration
+from fictl.version import describe
+
+# Names, or how they begin.
+_PACKAGES = (
+    "apache-tvm-ffi", "cuda-", "cupti-python", "fictl", "flashinfer", "jinja2", "ninja", "numpy",
+    "nvidia-", "pydantic", "tilelang", "torch", "triton", "typer",
+)  # fmt: skip
+
+
+def make_report(findings: Sequence[Finding]) -> str:
+    sections = {
+        "Machine": _machine(),
+        f"Findings: {tally(findings)}": _findings(findings),
+        "Settings": _settings(),
+        "Packages": _packages(),
+    }
+    body = "\n\n".join("\n".join([f"### {title}", "", *rows]) for title, rows in sections.items())
+    return redact(f"## Environment of {describe()}\n\n{body}")
+
+
+def _machine() -> Iterator[str]:
+    libc = " ".join(platform.libc_ver())
+    rows = {
+        "platform": platform.platform(),
+        "libc": libc,
+        "python": f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}",
+        "cores": str(usable_cores()),
+        "memory": f"{available_kib() / 2**20:.1f} GiB free",
+    }
+    yield from _table(("", ""), rows.items())
+
+
+def _findings(findings: Iterable[Finding]) -> Iterator[str]:
+    signs = {"error": "✗", "warning": "!", "ok": "✓"}
+    for each in findings:
+        first, *evidence = each.found.splitlines() or [""]
+        yield f"- {signs[each.level]} **{each.name}**: {first}" + (
+            f" → {each.fix}" * bool(each.fix)
+        )
+        yield from (f"    - `{line.strip()}`" for line in evidence if line.strip())
+
+
+def _settings() -> Iterator[str]:
+    rows = [row for row in configuration().settings if row.origin != "default"]
+    if rows:
+        cells = ((row.name, _value(row), f"{row.origin}: {row.place}") for row in rows)
+        yield from _table(("setting", "value", "origin"), cells)
+        yield ""
+    yield f"{'The others are' if rows else 'All are'} at their defaults."
+
+
+def _value(row: SettingRow) -> str:
+    return HIDDEN if is_secret(row.name) else row.problem or str(row.value)
+
+
+def _packages() -> Iterator[str]:
+    found = {
+        name: each.version
+        for each in metadata.distributions()
+        if (name := (each.metadata["Name"] or "").lower()).startswith(_PACKAGES)
+    }
+    yield from _table(("package", "version"), sorted(found.items()))
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(columns)} |"
+    yield f"|{'---|' * len(columns)}"
+    for row in rows:
+        yield f"| {' | '.join(map(_cell, row))} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")

@@ -1,0 +1,63 @@
+"""What nvidia-smi tells of the GPUs' state, whatever it answers with."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fictl.errors import FictlError, SetupError
+from fictl.process import run
+
+_PROGRAM = "nvidia-smi"
+_SECONDS = 15.0
+_GPU_FIELDS = (
+    "index", "uuid", "name", "driver_version", "memory.total", "memory.used", "clocks.sm",
+    "clocks.max.sm", "clocks_throttle_reasons.active", "temperature.gpu", "persistence_mode",
+    "mig.mode.current", "ecc.mode.current", "ecc.errors.uncorrected.volatile.total",
+)  # fmt: skip
+_PROCESS_FIELDS = ("gpu_uuid", "pid", "used_memory", "process_name")
+_UNKNOWN_FIELD = re.compile(r'Field "(.+?)" is not a valid field')
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Smi:
+    """A row for each GPU of the machine, hidden ones too, and for each process that uses one."""
+
+    gpus: tuple[Row, ...] = ()
+    processes: tuple[Row, ...] = ()
+    problem: str = ""
+
+
+def read_smi() -> Smi | None:
+    """None where there is no nvidia-smi."""
+    if shutil.which(_PROGRAM) is None:
+        return None
+    try:
+        return Smi(_query("gpu", _GPU_FIELDS), _query("compute-apps", _PROCESS_FIELDS))
+    except FictlError as error:
+        return Smi(problem=error.message)
+
+
+def _query(what: str, fields: Sequence[str]) -> tuple[Row, ...]:
+    done = run([_PROGRAM, f"--query-{what}={','.join(fields)}", "--format=csv,noheader,nounits"],
+               timeout=_SECONDS)  # fmt: skip
+    unknown = _UNKNOWN_FIELD.search(done.output)
+    if unknown and unknown[1] in fields:  # An older driver's: ask for the rest.
+        return _query(what, [field for field in fields if field != unknown[1]])
+    if done.code:
+        said = next(iter(done.output.strip().splitlines()), "nothing")
+        raise SetupError(f"{_PROGRAM} fails (exit code {done.code}): {said}")
+    return tuple(_row(line, fields) for line in done.output.splitlines() if line.strip())
+
+
+def _row(line: str, fields: Sequence[str]) -> Row:
+    values = line.strip().split(", ", len(fields) - 1)
+    if len(values) != len(fields):
+        raise SetupError(f"{_PROGRAM} answers what cannot be read: {line.strip()!r}")
+    # '[N/A]', '[Not Supported]', '[Unknown Error]': the GPU has no such thing.
+    known = (pair for pair in zip(fields, values, strict=True) if pair[1][:1] not in ("[", ""))
+    return {field: value for field, value in known if value != "N/A"}

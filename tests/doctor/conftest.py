@@ -1,0 +1,91 @@
+"""A machine made of stand-ins: programs on PATH, a driver, GPUs, none of them real."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fictl.arch import Arch
+from fictl.doctor import Facts, Finding, cuda_driver, profilers, run
+from fictl.doctor.cuda_driver import Driver
+from fictl.toolchain import Gpu, Nvcc, Probe
+
+Check = Callable[[Facts], Iterator[Finding]]
+
+
+@pytest.fixture(autouse=True)
+def _no_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cuda_driver, "LIBRARY", "libcuda.so.hidden")
+    monkeypatch.setattr(cuda_driver, "_KERNEL_MODULE", tmp_path / "version")
+    monkeypatch.setattr(profilers, "_PARAMETERS", tmp_path / "params")
+    monkeypatch.setattr(profilers, "_OPT", tmp_path / "opt")
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Put a shell script on PATH, before everything else."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    def write(name: str, body: str) -> Path:
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def machine() -> Callable[..., Facts]:
+    """The facts of a machine in few words: gpus=["NVIDIA H200 9.0"], driver="13.0", nvcc="12.8"."""
+
+    def make(
+        gpus: Sequence[str] = (), driver: str = "", nvcc: str | Nvcc = "", **others: Any
+    ) -> Facts:
+        found = tuple(_gpu(index, words) for index, words in enumerate(gpus))
+        facts: dict[str, Any] = {"gpus": Probe(found)}
+        if driver:
+            facts["driver"] = Driver(_version(driver), "550.54.15")
+        if nvcc:
+            facts["nvcc"] = _nvcc(nvcc) if isinstance(nvcc, str) else nvcc
+        return Facts(**{**facts, **others})
+
+    return make
+
+
+@pytest.fixture
+def findings(machine: Callable[..., Facts]) -> Callable[..., list[Finding]]:
+    """What one check finds on such a machine, run as the examination runs it."""
+    return lambda check, **facts: run((check,), machine(**facts))
+
+
+@pytest.fixture
+def finding(findings: Callable[..., list[Finding]]) -> Callable[..., Finding]:
+    def only(check: Check, **facts: Any) -> Finding:
+        (found,) = findings(check, **facts)
+        return found
+
+    return only
+
+
+def _gpu(index: int, words: str) -> Gpu:
+    name, _, arch = words.rpartition(" ")
+    return Gpu(index, name, Arch.parse(arch))
+
+
+def _nvcc(release: str) -> Nvcc:
+    return Nvcc(
+        path=Path("/cuda/bin/nvcc"), home=Path("/cuda"), version=_version(release), build="b",
+        include_dirs=(), cudart_static=Path("/cuda/lib64/libcudart_static.a"),
+    )  # fmt: skip
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, minor = map(int, text.split("."))
+    return major, minor
