@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from fictl.cli import console
 from fictl.errors import FictlError, UsageError
 
-COMMANDS = ("list", "where", "check", "build", "test", "demo")
+COMMANDS = (
+    "list", "where", "check", "build", "test", "doctor", "cache", "config", "aot",
+    "compile-commands", "demo",
+)  # fmt: skip
 
-app = typer.Typer(name="fictl", pretty_exceptions_enable=False)
-for _name in COMMANDS:
-    app.command(_name)(import_module(f"fictl.cli.{_name}").command)
+
+def _group(names: Sequence[str], package: str, **options: Any) -> typer.Typer:
+    """Each name is a module with a `command`, or a folder with COMMANDS of its own."""
+    group = typer.Typer(pretty_exceptions_enable=False, **options)
+    for name in names:
+        module = import_module(f"{package}.{name.replace('-', '_')}")
+        if hasattr(module, "command"):
+            group.command(name)(module.command)
+        else:
+            inner = _group(module.COMMANDS, module.__name__, help=module.__doc__)
+            group.add_typer(inner, name=name)
+    return group
+
+
+app = _group(COMMANDS, __name__)
 
 
 def _version(wanted: bool) -> None:
@@ -39,11 +55,14 @@ def _options(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit code. Errors are said here, once: no traceback reaches a user."""
+    if argv is None:
+        # As Ctrl-C does: compilers end with the program, and nothing half done stays.
+        signal.signal(signal.SIGTERM, _terminated)
     words = sys.argv[1:] if argv is None else argv
-    command = next((word for word in words if word in COMMANDS), "")
-    console.begin(f"fictl.{command}".rstrip("."), "--json" in words)
+    path, is_group = _path(words)
+    console.begin(".".join(("fictl", *path)), "--json" in words)
     try:
-        return _run(words or ["--help"])
+        return _run([*words, "--help"] if is_group and len(words) == len(path) else words)
     except FictlError as error:
         return console.fail(error)
     except KeyboardInterrupt:
@@ -56,6 +75,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.flags.dev_mode:
             raise
         return console.fail(_internal(error))
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _path(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """The command that runs, as in (cache, show), and whether it is a group; it is not run."""
+    path: tuple[str, ...] = ()
+    known: Sequence[str] = COMMANDS
+    for word in (word for word in words if not word.startswith("-")):
+        if word not in known:
+            break
+        path += (word,)
+        module = sys.modules[".".join((__name__, *path)).replace("-", "_")]
+        known = getattr(module, "COMMANDS", ())
+    return path, bool(known)
 
 
 def _run(words: Sequence[str]) -> int:

@@ -1,0 +1,63 @@
+"""fictl aot build: every module into one folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.build import show_plans
+from fictl.cli.options import Archs, DryRun, Json, Ops, Verbose
+from fictl.paths import friendly
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.ship.aot import Shipped
+
+
+def command(
+    out: Annotated[Path, typer.Option("--out", help="The folder to fill.", show_default=False)],
+    ops: Ops = None,
+    arch: Archs = "",
+    dry_run: DryRun = False,
+    verbose: Verbose = False,
+    json: Json = False,
+) -> None:
+    """Build all that ops declare into a folder; FICTL_STORES=<folder> then serves it anywhere."""
+    from fictl.arch import parse_archs
+    from fictl.cli.progress import ConsoleObserver
+    from fictl.ship.aot import ship
+    from fictl.toolchain import native_targets
+
+    archs = parse_archs(arch, native_targets)
+    if dry_run:
+        show_plans("aot.build", ops or [], archs)
+        return
+    with ConsoleObserver(verbose) as observer:
+        shipped = ship(out, ops or [], archs, observer)
+    errors = [built.error for built in shipped.built if built.error]
+    code = max((error.exit_code for error in errors), default=0)
+    error = next(iter(errors), None)
+    console.show(
+        console.Result("aot.build", shipped.to_dict(), lambda out: _view(out, shipped), code, error)
+    )
+
+
+def _view(out: Console, shipped: Shipped) -> None:
+    for built in shipped.built:
+        if built.error:
+            console.problem(built.error)
+            continue
+        how = f"compiled in {built.seconds:.1f} s" if built.compiled else "was built already"
+        out.print(f"[green]✓[/] [bold]{built.module}[/]  {' '.join(built.archs)}  {how}")
+    failed = sum(built.error is not None for built in shipped.built)
+    total = len(shipped.built)
+    old = f" · {shipped.replaced} of earlier sources removed" if shipped.replaced else ""
+    out.print(
+        f"{total - failed} of {total} modules in {friendly(shipped.out)}{old}", soft_wrap=True
+    )
+    if total > failed:
+        out.print(f"  use it: FICTL_STORES={shipped.out}", markup=False, soft_wrap=True)

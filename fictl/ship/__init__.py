@@ -1,0 +1,1 @@
+"""Taking what was built to other machines."""

@@ -1,0 +1,140 @@
+"""A folder of prebuilt modules: what goes in, what stays, and that it serves."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from fictl.arch import Arch
+from fictl.errors import UsageError
+from fictl.jit.entry import Entry
+from fictl.jit.progress import LogObserver
+from fictl.jit.store import STORE_FILE, Store
+from fictl.project import find
+from fictl.ship.aot import ship
+from fictl.version import VERSION
+
+pytestmark = pytest.mark.needs_nvcc
+
+
+@pytest.fixture
+def out(tiny: Path, tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+def _ship(out: Path, *names: str, archs: tuple[Arch, ...] = ()):
+    return ship(out, names, archs, LogObserver())
+
+
+def _files(out: Path) -> list[str]:
+    return sorted(path.name for path in out.rglob("*") if path.is_file())
+
+
+def _launcher(tiny: Path) -> Path:
+    return tiny / "kernels" / "elementwise" / "twice" / "launcher.cu"
+
+
+def test_every_module_comes_with_its_manifest_and_nothing_else(out: Path) -> None:
+    shipped = _ship(out)
+    assert [built.error for built in shipped.built] == [None]
+    assert _files(out) == ["manifest.json", "module.so", STORE_FILE]
+    assert json.loads((out / STORE_FILE).read_text()) == {"fictl": VERSION}
+
+
+def test_what_was_copied_is_whole_and_readable_by_all(out: Path) -> None:
+    (built,) = _ship(out).built
+    entry = Entry.read(Path(built.path))
+    entry.verify(everything=True)
+    assert entry.path.is_relative_to(out)
+    for path in (out / STORE_FILE, entry.module, entry.path / "manifest.json"):
+        assert path.stat().st_mode & stat.S_IROTH
+
+
+def test_no_path_of_this_machine_goes_along(out: Path, tiny: Path) -> None:
+    _ship(out)
+    texts = [path.read_text() for path in out.rglob("*.json")]
+    assert not any(str(tiny) in text for text in texts)
+
+
+def test_once_more_changes_nothing(out: Path, listing_of) -> None:
+    _ship(out)
+    before = listing_of(out)
+    _ship(out)
+    assert listing_of(out) == before
+
+
+def test_architectures_are_those_asked_for(out: Path) -> None:
+    (built,) = _ship(out, archs=(Arch(8, 0), Arch(9, 0, "a"))).built
+    assert built.archs == ("8.0", "9.0a")
+
+
+def test_builds_for_other_architectures_stay_beside_each_other(out: Path) -> None:
+    _ship(out, archs=(Arch(8, 0),))
+    assert _ship(out, archs=(Arch(9, 0, "a"),)).replaced == 0
+    assert len(list(out.rglob("module.so"))) == 2
+
+
+def test_a_build_of_edited_sources_takes_the_place_of_the_old_one(out: Path, tiny: Path) -> None:
+    _ship(out)
+    launcher = _launcher(tiny)
+    launcher.write_text(launcher.read_text() + "// edited\n")
+    assert _ship(out).replaced == 1
+    assert len(list(out.rglob("module.so"))) == 1
+
+
+def test_a_failure_is_reported_and_leaves_the_others_and_what_was_there(
+    out: Path, tiny: Path
+) -> None:
+    _ship(out)
+    other = shutil.copytree(_launcher(tiny).parent, _launcher(tiny).parents[1] / "thrice")
+    (other / "op.py").write_text((other / "op.py").read_text().replace("def twice", "def thrice"))
+    _launcher(tiny).write_text("#error half done\n")
+    results = {built.module: built for built in _ship(out).built}
+    assert results["elementwise.thrice"].error is None
+    assert "half done" in results["elementwise.twice"].error.message
+    assert len(list(out.glob("v1/tiny/elementwise.twice/*/*/module.so"))) == 1
+
+
+def test_a_folder_with_something_else_in_it_is_refused(out: Path) -> None:
+    out.mkdir()
+    (out / "precious").touch()
+    with pytest.raises(UsageError, match="holds something that fictl did not put there"):
+        _ship(out)
+    assert _files(out) == ["precious"]
+
+
+def test_a_file_in_its_place_is_refused(out: Path) -> None:
+    out.touch()
+    with pytest.raises(UsageError, match="holds something"):
+        _ship(out)
+
+
+@pytest.mark.parametrize(("text", "who"), [('{"fictl": "0.0.9"}', "0.0.9"), ("{", "unknown")])
+def test_a_folder_of_another_version_is_refused(out: Path, text: str, who: str) -> None:
+    out.mkdir()
+    (out / STORE_FILE).write_text(text)
+    with pytest.raises(UsageError, match=rf"was made by fictl .*{who}"):
+        _ship(out)
+
+
+def test_the_folder_serves_where_nothing_can_compile(
+    out: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _ship(out)
+    monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "another"))
+    monkeypatch.setenv("FICTL_STORES", str(out))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("fictl.toolchain.search._ROOTS", ())
+    monkeypatch.setattr("fictl.toolchain.search._wheels", lambda: ())
+    module = find("twice")[0].load("jit").module().build_and_load()
+    assert module.twice(21) == 42
+    assert not (tmp_path / "another").exists()
+
+
+def test_the_store_says_that_it_is_prebuilt(out: Path) -> None:
+    _ship(out)
+    assert len(Store(out, prebuilt=True).entries("tiny", "elementwise.twice")) == 1
