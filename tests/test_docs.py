@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,13 @@ def test_settings_named_exist(page: Path) -> None:
     defines = {"FICTL_ENABLE_FP8_E8M0", "FICTL_ENABLE_FP4_E2M1", "FICTL_CMAKE", "FICTL_THROW"}
     named = set(re.findall(r"\bFICTL_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8")))
     assert {name for name in named if not name.startswith("FICTL_EXTRA")} <= known | defines
+
+
+def test_flashinfers_variables_stand_for_what_there_is() -> None:
+    table = runpy.run_path(str(ROOT / "docs/counterparts.py"))
+    known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
+    here = {theirs: table["counterpart"](theirs) in known for theirs in table["COUNTERPARTS"]}
+    assert here == {theirs: not why_none for theirs, why_none in table["COUNTERPARTS"].items()}
 
 
 def test_pictures_are_drawn() -> None:

@@ -30,6 +30,15 @@ def steps(out: Path) -> list[Step]:
     ops = ("tests/kernels", "-m", "needs_gpu", "-k", "not 2_to_the_31", "-p", "no:cacheprovider")
     return [
         Step("build", (python, "-m", "fictl", "build", "scale"), 120),
+        Step("doctor", (python, "-m", "fictl", "doctor"), 120),
+        Step(
+            "aot",
+            (python, "-m", "fictl", "aot", "build", "--out", str(ROOT / "build" / "prebuilt")),
+            120,
+        ),
+        Step(
+            "verify", (python, "-m", "fictl", "aot", "verify", str(ROOT / "build" / "prebuilt")), 60
+        ),
         Step("test", (python, "-m", "fictl", "test", "scale"), 300),
         Step(
             "suite", (*pytest, "tests", "--ignore=tests/test_packaging.py", "--numprocesses=8"), 420
