@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource  # os.wait4 imports it on first use, where sys.path may be another.
 import shlex
 import signal
 import subprocess
@@ -142,5 +143,9 @@ def _deadline(child: subprocess.Popen[str], timeout: float | None) -> Iterator[N
 def _wait(child: subprocess.Popen[str]) -> tuple[int, int]:
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    # Why: macOS counts bytes, Linux KiB.
-    return child.returncode, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+    return child.returncode, _peak_kib(usage)
+
+
+def _peak_kib(usage: resource.struct_rusage) -> int:
+    """macOS counts bytes, Linux KiB."""
+    return usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
