@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import stat
 import subprocess
 import sys
@@ -114,9 +115,15 @@ def start() -> Callable[..., subprocess.Popen[str]]:
         return subprocess.Popen(
             [sys.executable, *words], env=_environment(changes), text=True, start_new_session=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=_as_from_a_terminal,  # noqa: PLW1509
         )  # fmt: skip
 
     return run
+
+
+def _as_from_a_terminal() -> None:
+    """A shell starts what runs in its background, and all below that, with Ctrl-C switched off."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture
