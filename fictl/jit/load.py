@@ -9,12 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fictl import settings
 from fictl.errors import FictlError
 from fictl.jit.entry import Entry
 from fictl.jit.use import Removed, hold
 from fictl.paths import cache_root
 
-_TRIES = 3
+_TRIES = 10
 
 _loaded: dict[Path, Any] = {}
 
@@ -22,10 +23,13 @@ _loaded: dict[Path, Any] = {}
 def load_found(find: Callable[[], Entry | None]) -> Any | None:
     """Load what `find` finds; find it again if it was cleared from the cache in between."""
     for _ in range(_TRIES):
-        entry = find()
         with suppress(Removed):
+            entry = find()
             return load(entry) if entry else None
-    raise FictlError("builds vanish from the cache while they are loaded", "who clears it?")
+    raise FictlError(
+        f"builds vanish from the cache while they are loaded, {_TRIES} times in turn",
+        f"end what clears it, or set {settings.WORKSPACE_BASE.name} to a cache of your own",
+    )
 
 
 def load(entry: Entry) -> Any:

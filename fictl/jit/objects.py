@@ -14,13 +14,14 @@ from fictl.jit.plan import Unit
 
 def fetch(folder: Path, unit: Unit, into: Path) -> bool:
     """Bring the unit's object if it is there and whole. Its name carries its hash."""
-    for path in folder.glob(f"{unit.key}.*.o"):
-        if is_whole(path):
-            _link_or_copy(path, into / unit.object)
-            with suppress(OSError):
-                os.utime(path)  # Its last use, for whoever makes room.
-            return True
-        path.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # Whoever clears the cache was quicker.
+        for path in folder.glob(f"{unit.key}.*.o"):
+            if is_whole(path):
+                _link_or_copy(path, into / unit.object)
+                with suppress(OSError):
+                    os.utime(path)  # Its last use, for whoever makes room.
+                return True
+            path.unlink(missing_ok=True)
     return False
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fictl.errors import FictlError
 from fictl.jit.entry import Corrupt, Entry
+from fictl.jit.use import Removed, keeping
 from fictl.jit.writing import writing
 
 STAGING = "staging"
@@ -44,27 +44,26 @@ def _make(path: Path) -> None:
 
 def publish(staging: Path, final: Path) -> Entry:
     """Rename into place. Whoever comes second takes what is there, unless it is broken."""
-    for _ in range(3):
+    with keeping(staging):
+        for _ in range(3):
+            try:
+                final.parent.mkdir(parents=True, exist_ok=True)
+                os.rename(staging, final)
+            except FileNotFoundError:
+                continue  # Whoever clears the cache took the empty folder away.
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                winner = Entry.whole(final)
+                if winner is not None and _same(winner, Entry.read(staging)):
+                    return winner
+                shutil.rmtree(final, ignore_errors=True)
+            else:
+                break
         try:
-            final.parent.mkdir(parents=True, exist_ok=True)
-            os.rename(staging, final)
-        except FileNotFoundError:
-            continue  # Whoever clears the cache took the empty folder away.
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-            winner = Entry.whole(final)
-            if winner is not None and _same(winner, Entry.read(staging)):
-                return winner
-            shutil.rmtree(final, ignore_errors=True)
-        else:
-            break
-    try:
-        return Entry.read(final)
-    except Corrupt as error:
-        raise FictlError(
-            f"{final} was cleared away while it was published", "build it again"
-        ) from error
+            return Entry.read(final)
+        except Corrupt as error:  # By force.
+            raise Removed(final) from error
 
 
 def _same(one: Entry, other: Entry) -> bool:

@@ -11,29 +11,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from fictl.errors import FictlError
 from fictl.jit.entry import MANIFEST
 
 _held: dict[Path, int] = {}
 
 
-class Removed(Exception):
-    """The build was cleared away between being found and being loaded."""
+class Removed(FictlError):
+    """A build was cleared away between being found or published and being held."""
+
+    def __init__(self, build: Path) -> None:
+        super().__init__(f"{build} was cleared from the cache meanwhile", "ask for it again")
 
 
 def hold(build: Path) -> None:
     """Keep `build` from being cleared while this process lives."""
     if build in _held:
         return
+    _held[build] = _shared(build)
+
+
+@contextmanager
+def keeping(build: Path) -> Iterator[None]:
+    """Keep `build` from being cleared, wherever it is moved to, until this ends."""
+    descriptor = _shared(build)
     try:
-        descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        raise Removed(build) from None
-    with suppress(OSError):  # A file system without locks: then nobody is kept from clearing.
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-    if not _is_at(descriptor, build / MANIFEST):
+        yield
+    finally:
         os.close(descriptor)
-        raise Removed(build)
-    _held[build] = descriptor
 
 
 def in_use(build: Path) -> bool:
@@ -54,6 +59,19 @@ def claimed(build: Path) -> Iterator[bool]:
         yield _try_lock(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _shared(build: Path) -> int:
+    try:
+        descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise Removed(build) from None
+    with suppress(OSError):  # A file system without locks: then nobody is kept from clearing.
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    if not _is_at(descriptor, build / MANIFEST):
+        os.close(descriptor)
+        raise Removed(build)
+    return descriptor
 
 
 def _try_lock(descriptor: int) -> bool:

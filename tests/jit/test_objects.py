@@ -53,3 +53,14 @@ def test_an_object_on_another_file_system_is_copied(tmp_path, unit, built, monke
     assert fetch(tmp_path / "objects", unit, tmp_path)
     assert (tmp_path / "a.o").read_bytes() == b"object"
     assert (tmp_path / "a.o").stat().st_nlink == 1
+
+
+def test_an_object_that_is_cleared_away_while_it_is_fetched_is_a_miss(
+    tmp_path, unit, built, monkeypatch
+):
+    def vanish(source, target):
+        source.unlink(missing_ok=True)
+        raise FileNotFoundError(source)
+
+    monkeypatch.setattr("os.link", vanish)
+    assert not fetch(tmp_path / "objects", unit, tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import shutil
 import subprocess
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from fictl.errors import SetupError
 from fictl.jit.entry import MANIFEST
 from fictl.jit.staging import publish, staging_folder
+from fictl.jit.use import Removed
 
 
 def _dead_pid():
@@ -84,4 +86,42 @@ def test_a_whole_build_of_something_else_in_the_way_is_replaced(tmp_path, staged
 
 def test_a_folder_without_a_manifest_in_the_way_is_replaced(tmp_path, staged, fake_build):
     (fake_build(tmp_path / "recipe" / "b").path / MANIFEST).unlink()
+    assert publish(staged, tmp_path / "recipe" / "b").module.read_bytes() == b"mine"
+
+
+def test_what_another_host_left_is_swept_after_a_day(tmp_path):
+    old, new = (tmp_path / "staging" / f"elsewhere+1+{name}" for name in ("old", "new"))
+    for path in (old, new):
+        path.mkdir(parents=True)
+    os.utime(old, (1, 1))
+    with staging_folder(tmp_path):
+        assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_a_build_that_is_cleared_by_force_while_it_is_published_is_said(
+    tmp_path, staged, monkeypatch
+):
+    rename = os.rename
+
+    def then_clear(source, target):
+        rename(source, target)
+        shutil.rmtree(target)
+
+    monkeypatch.setattr("os.rename", then_clear)
+    with pytest.raises(Removed, match="was cleared from the cache meanwhile"):
+        publish(staged, tmp_path / "recipe" / "b")
+
+
+def test_a_folder_that_is_cleared_away_before_the_rename_is_made_again(
+    tmp_path, staged, monkeypatch
+):
+    rename, turns = os.rename, []
+
+    def cleared_once(source, target):
+        turns.append(target)
+        if len(turns) == 1:
+            target.parent.rmdir()
+        rename(source, target)
+
+    monkeypatch.setattr("os.rename", cleared_once)
     assert publish(staged, tmp_path / "recipe" / "b").module.read_bytes() == b"mine"

@@ -8,7 +8,7 @@ import pytest
 
 from fictl.jit import use
 from fictl.jit.entry import MANIFEST
-from fictl.jit.use import Removed, claimed, hold, in_use
+from fictl.jit.use import Removed, claimed, hold, in_use, keeping
 
 _HOLD = """
 import time
@@ -41,6 +41,14 @@ def test_a_build_is_in_use_while_its_process_lives(build, python):
         holder.kill()
         holder.wait()
         assert in_use(build) is False
+
+
+def test_a_build_is_kept_while_it_is_published(build):
+    published = build.with_name("published")
+    with keeping(build):
+        build.rename(published)
+        assert in_use(published) is True
+    assert in_use(published) is False
 
 
 def test_holding_twice_takes_one_lock(build):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -95,11 +97,18 @@ def _used(path: Path) -> float:
 
 
 def _size(path: Path) -> int:
-    total = 0
-    for each in (path, *path.rglob("*")) if path.is_dir() else (path,):
-        with suppress(OSError):
-            total += each.lstat().st_size if not each.is_dir() else 0
-    return total
+    # Not rglob, which stops where a running build removes a folder in front of it.
+    inside = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return _bytes(path) + sum(map(_bytes, inside))
+
+
+def _bytes(path: str | Path) -> int:
+    """Of a file, or nothing for what is none any more."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return 0
+    return 0 if stat.S_ISDIR(status.st_mode) else status.st_size
 
 
 def _visible(folder: Path) -> list[Path]:
