@@ -89,7 +89,7 @@ def _modules(name: str, known: set[tuple[str, str]]) -> set[tuple[str, str]]:
             (project, module)
             for project, module in known
             if wanted_project in (None, project)
-            and (module == dotted or wanted in (*module.split("."),))
+            and (module == dotted or wanted in module.split("."))
         }
         if found:
             return found

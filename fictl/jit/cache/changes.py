@@ -87,6 +87,10 @@ def spell_lines(lines: tuple[tuple[int, int], ...]) -> str:
     return f"line {', '.join(spans)}" if lines else "line ends only"
 
 
+def same_parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    return not any(_parameters(old, new))
+
+
 def _parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)

@@ -8,14 +8,14 @@ from typing import Any
 
 from fictl.arch import Arch
 from fictl.jit.build import examine
-from fictl.jit.cache.changes import Change, Wanted, changes
+from fictl.jit.cache.changes import Change, Wanted, changes, same_parameters
 from fictl.jit.entry import Corrupt, Entry
 from fictl.jit.plan import build_identity
 from fictl.jit.recipe import Recipe
 from fictl.jit.spec import JitSpec
-from fictl.jit.store import Store, stores
+from fictl.jit.store import stores
 from fictl.paths import cache_root
-from fictl.toolchain import current_toolchain
+from fictl.toolchain import Targets, current_toolchain
 
 # What is said to be unchanged where nothing of that kind is among the changes.
 _ASPECTS = {
@@ -75,14 +75,13 @@ def explain(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Verdict:
     return Verdict(*known, False, why, found, nearest, _store_of(nearest))
 
 
-def _wanted(recipe: Recipe, targets: Any) -> Wanted:
+def _wanted(recipe: Recipe, targets: Targets | None) -> Wanted:
+    """Where nothing can compile, compilers and architectures are not compared."""
     toolchain = current_toolchain()
-    return Wanted(
-        recipe,
-        build_identity(recipe, toolchain) if toolchain else {},
-        targets.archs if targets else (),
-        toolchain.nvcc.cudart_major if toolchain else 0,
-    )
+    if toolchain is None or targets is None:
+        return Wanted(recipe, {}, (), 0)
+    identity = build_identity(recipe, toolchain)
+    return Wanted(recipe, identity, targets.archs, toolchain.nvcc.cudart_major)
 
 
 def _nearest(spec: JitSpec, recipe: Recipe) -> Entry | None:
@@ -91,12 +90,8 @@ def _nearest(spec: JitSpec, recipe: Recipe) -> Entry | None:
 
     def likeness(entry: Entry) -> tuple[bool, bool, float]:
         made = entry.manifest
-        return (
-            {k: str(v) for k, v in made.parameters.items()}
-            == {k: str(v) for k, v in recipe.parameters.items()},
-            (made.variant, made.device) == (recipe.flags.variant, recipe.device),
-            made.created,
-        )
+        same_kind = (made.variant, made.device) == (recipe.flags.variant, recipe.device)
+        return same_parameters(made.parameters, recipe.parameters), same_kind, made.created
 
     return max(entries, key=likeness, default=None)
 
@@ -116,9 +111,4 @@ def _unfit(entry: Entry) -> str:
 
 
 def _store_of(entry: Entry) -> Path | None:
-    found = (store.root for store in _all_stores() if entry.path.is_relative_to(store.root))
-    return next(found, None)
-
-
-def _all_stores() -> tuple[Store, ...]:
-    return tuple(stores())
+    return next((s.root for s in stores() if entry.path.is_relative_to(s.root)), None)
