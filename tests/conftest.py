@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fictl import settings, toolchain
-from fictl.jit.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
 from fictl.toolchain import Nvcc, find_nvcc, gpus
 
 TESTS = Path(__file__).parent

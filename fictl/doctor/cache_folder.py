@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fictl import settings
 from fictl.doctor.finding import Finding, error, ok, warning
 from fictl.errors import SetupError
-from fictl.jit.store import writable_store
+from fictl.jit.store.stores import writable_store
 from fictl.paths import cache_root, friendly, on_network
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from pathlib import Path
 from fictl.jit import gen_jit_spec
 from fictl.jit.build import plan_build
 from fictl.jit.compile import compile_plan
-from fictl.jit.entry import Entry
 from fictl.jit.progress import Started
-from fictl.jit.store import Store
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import Store
 
 _KERNEL = """\
 #include <cuda_fp16.h>

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from fictl.doctor.finding import Finding, ok, warning
 from fictl.doctor.probe_steps import LAUNCH, LOAD, TRACE, after, failed, not_run
 from fictl.errors import FictlError
-from fictl.jit.entry import Entry
+from fictl.jit.store.entry import Entry
 from fictl.process import Finished, run
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from fictl.doctor.probe_run import loaded
 from fictl.doctor.probe_steps import COMPILE, LAUNCH, LINK, LOAD, after, failed, not_run
 from fictl.errors import FictlError
 from fictl.jit import BuildFailed
-from fictl.jit.entry import Entry
+from fictl.jit.store.entry import Entry
 from fictl.paths import cache_root
 
 if TYPE_CHECKING:

@@ -11,16 +11,16 @@ from fictl import settings
 from fictl.arch import Arch, parse_archs, spell
 from fictl.errors import FictlError, SetupError
 from fictl.jit.compile import SourcesChanged, compile_plan, prepare
-from fictl.jit.entry import Entry
-from fictl.jit.failure import Failure
 from fictl.jit.ffi import ffi_abi
-from fictl.jit.lock import build_lock
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan, build_identity, make_plan
 from fictl.jit.progress import LogObserver, Observer
 from fictl.jit.recipe import Recipe, recipe_of
 from fictl.jit.spec import JitSpec
-from fictl.jit.store import LAYOUT, Store, stores, writable_store
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.failure import Failure
+from fictl.jit.store.lock import build_lock
+from fictl.jit.store.stores import LAYOUT, Store, stores, writable_store
 from fictl.paths import write_atomic
 from fictl.toolchain import (
     Targets,

@@ -11,19 +11,19 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.jit import objects, past_sources
 from fictl.jit.diagnose import diagnose, ran_out_of_memory
-from fictl.jit.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
-from fictl.jit.failure import FAILED, Failure
-from fictl.jit.history import History
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan
 from fictl.jit.progress import Observer, Started
 from fictl.jit.recipe import recipe_of
 from fictl.jit.render import render
-from fictl.jit.staging import publish, staging_folder
-from fictl.jit.store import Store
+from fictl.jit.store import objects, past_sources
+from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.jit.store.failure import FAILED, Failure
+from fictl.jit.store.history import History
+from fictl.jit.store.staging import publish, staging_folder
+from fictl.jit.store.stores import Store
 from fictl.process import Finished, stream
 
 _INTERRUPTED = "ninja: build stopped: interrupted by user"

@@ -15,7 +15,7 @@ from fictl.jit.compile import prepare
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.sources import reach
 from fictl.jit.spec import JitSpec, write_if_different
-from fictl.jit.store import writable_store
+from fictl.jit.store.stores import writable_store
 from fictl.jit.unit_command import compiler_and_flags
 from fictl.toolchain import Nvcc, Toolchain, require_toolchain
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from fictl import settings
 from fictl.errors import FictlError
-from fictl.jit.entry import Entry
-from fictl.jit.use import Removed, hold
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.use import Removed, hold
 from fictl.paths import cache_root
 
 _TRIES = 10

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from itertools import pairwise
 
 from fictl.errors import SetupError
-from fictl.jit.entry import MODULE
 from fictl.jit.plan import Plan, Unit
+from fictl.jit.store.entry import MODULE
 
 # nvcc pastes paths into a shell command of its own, unquoted, and splits lists of them at commas.
 _LOST_IN_NVCC = frozenset("$`\"',")

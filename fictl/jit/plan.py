@@ -8,10 +8,10 @@ from pathlib import Path
 from fictl import settings
 from fictl.arch import Arch
 from fictl.errors import UsageError
-from fictl.jit.entry import MODULE
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
 from fictl.jit.recipe import Recipe, digest, unit_inputs
 from fictl.jit.spec import JitSpec
+from fictl.jit.store.entry import MODULE
 from fictl.toolchain import Targets, Toolchain, library_includes, library_versions, nvcc_flags
 
 _HOST_SUFFIXES = (".cpp", ".cc", ".cxx")

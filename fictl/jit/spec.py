@@ -13,8 +13,8 @@ from fictl.errors import UsageError
 from fictl.paths import data_root, write_atomic
 
 if TYPE_CHECKING:
-    from fictl.jit.entry import Entry
     from fictl.jit.progress import Observer
+    from fictl.jit.store.entry import Entry
 
 _ANY = ArchRule.parse(">=7.5")
 

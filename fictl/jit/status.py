@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.arch import Arch
-from fictl.jit.entry import Entry
 from fictl.jit.sources import facts, locate
-from fictl.jit.store import stores
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import stores
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from fictl.jit.cache.explain import Verdict, explain
 from fictl.jit.cache.integrity import Integrity, examine
 from fictl.jit.cache.inventory import Item, builds, inventory
 from fictl.jit.cache.removal import Removal, clear
-from fictl.jit.store import stores
+from fictl.jit.store.stores import stores
 from fictl.op.building import specs_of
 from fictl.paths import cache_root
 from fictl.project import find

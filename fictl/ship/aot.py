@@ -12,11 +12,11 @@ from typing import Any
 
 from fictl.arch import Arch
 from fictl.errors import UsageError
-from fictl.jit.entry import MANIFEST, Entry
 from fictl.jit.progress import Observer
-from fictl.jit.staging import publish
-from fictl.jit.store import STORE_FILE, Store
-from fictl.jit.writing import writing
+from fictl.jit.store.entry import MANIFEST, Entry
+from fictl.jit.store.staging import publish
+from fictl.jit.store.stores import STORE_FILE, Store
+from fictl.jit.store.writing import writing
 from fictl.op import building
 from fictl.op.building import Built
 from fictl.version import VERSION

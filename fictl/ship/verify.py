@@ -12,9 +12,9 @@ from typing import Any
 from fictl.errors import UsageError
 from fictl.jit.cache.integrity import examine
 from fictl.jit.cache.inventory import Item, builds
-from fictl.jit.entry import Entry
 from fictl.jit.ffi import ffi_abi, ffi_paths
-from fictl.jit.store import STORE_FILE, Store
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.process import ask
 from fictl.toolchain import find_tool
 

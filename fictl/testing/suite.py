@@ -13,7 +13,7 @@ from fictl.project import OpFolder
 from fictl.trace import Case, TraceTemplate
 
 if TYPE_CHECKING:
-    from fictl.jit.entry import Entry
+    from fictl.jit.store.entry import Entry
 
 _EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)")
 

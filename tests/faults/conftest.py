@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import fictl
-from fictl.jit.entry import Entry
-from fictl.jit.store import writable_store
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import writable_store
 
 _PYTHONPATH = os.pathsep.join(
     [str(Path(fictl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from fictl.jit.entry import MANIFEST
+from fictl.jit.store.entry import MANIFEST
 
 
 def _truncated(entry):

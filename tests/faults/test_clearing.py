@@ -9,7 +9,8 @@ _CLEARERS = 2
 # Each turn forgets what it has loaded, so that it looks, holds and loads anew.
 _LOAD = f"""import os, sys, time
 sys.modules["torch"] = None
-from fictl.jit import load, use
+from fictl.jit import load
+from fictl.jit.store import use
 from fictl.project import find
 spec = find("twice")[0].load("jit").module()
 spec.build_and_load()

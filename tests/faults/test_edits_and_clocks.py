@@ -6,7 +6,7 @@ import json
 import os
 import time
 
-from fictl.jit.entry import MANIFEST
+from fictl.jit.store.entry import MANIFEST
 
 _YEAR = 365 * 86400.0
 

@@ -14,9 +14,9 @@ from fictl.errors import FictlError, SetupError
 from fictl.jit import gen_jit_spec
 from fictl.jit.build import Need, ensure, ensure_runs, find
 from fictl.jit.compile import ninja_binary
-from fictl.jit.entry import MODULE
 from fictl.jit.recipe import recipe_of
-from fictl.jit.store import writable_store
+from fictl.jit.store.entry import MODULE
+from fictl.jit.store.stores import writable_store
 from fictl.paths import PACKAGE, data_root
 from fictl.toolchain import Gpu
 

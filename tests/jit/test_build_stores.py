@@ -14,9 +14,9 @@ from fictl.errors import SetupError
 from fictl.jit import MissingBuild
 from fictl.jit.build import find
 from fictl.jit.compile import compile_plan
-from fictl.jit.entry import MANIFEST
 from fictl.jit.recipe import recipe_of
-from fictl.jit.store import STORE_FILE, writable_store
+from fictl.jit.store.entry import MANIFEST
+from fictl.jit.store.stores import STORE_FILE, writable_store
 from fictl.version import VERSION
 
 pytestmark = pytest.mark.needs_nvcc
@@ -205,7 +205,7 @@ def test_a_holder_that_never_finishes_is_waited_for_and_then_passed(
 def test_two_writers_of_one_build_end_with_one(answer, monkeypatch, compiled):
     """The lock is off: a second build is published while the first one compiles."""
     spec = answer(5)
-    monkeypatch.setattr("fictl.jit.lock.on_network", lambda _: True)
+    monkeypatch.setattr("fictl.jit.store.lock.on_network", lambda _: True)
     published = []
 
     def race(plan, *rest):

@@ -15,9 +15,9 @@ import pytest
 from fictl.errors import SetupError, UsageError
 from fictl.jit import BuildFailed, JitSpec, Template, gen_jit_spec
 from fictl.jit import compile as compile_module
-from fictl.jit.entry import MANIFEST, MODULE, Manifest
-from fictl.jit.history import History
-from fictl.jit.store import writable_store
+from fictl.jit.store.entry import MANIFEST, MODULE, Manifest
+from fictl.jit.store.history import History
+from fictl.jit.store.stores import writable_store
 
 pytestmark = pytest.mark.needs_nvcc
 

@@ -8,10 +8,10 @@ import shutil
 import pytest
 
 from fictl.errors import FictlError
-from fictl.jit.entry import Entry
 from fictl.jit.load import load, load_found
-from fictl.jit.store import STORE_FILE
-from fictl.jit.use import in_use
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import STORE_FILE
+from fictl.jit.store.use import in_use
 
 pytestmark = pytest.mark.needs_nvcc
 

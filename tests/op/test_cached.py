@@ -9,7 +9,7 @@ import pytest
 
 from fictl.errors import UsageError
 from fictl.jit.progress import LogObserver
-from fictl.jit.store import STORE_FILE
+from fictl.jit.store.stores import STORE_FILE
 from fictl.op.building import build
 from fictl.op.cached import clear_builds, contents, explain_ops, verify
 from fictl.paths import cache_root

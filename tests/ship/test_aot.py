@@ -11,9 +11,9 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.errors import UsageError
-from fictl.jit.entry import Entry
 from fictl.jit.progress import LogObserver
-from fictl.jit.store import STORE_FILE, Store
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.project import find
 from fictl.ship.aot import ship
 from fictl.version import VERSION

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fictl.errors import UsageError
-from fictl.jit.entry import MANIFEST, MODULE, Entry, FileStamp
 from fictl.jit.progress import LogObserver
-from fictl.jit.store import STORE_FILE
+from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp
+from fictl.jit.store.stores import STORE_FILE
 from fictl.ship import verify as module
 from fictl.ship.aot import ship
 from fictl.ship.verify import verify

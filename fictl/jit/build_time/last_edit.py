@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fictl.jit.entry import MODULE, Entry, Manifest
-from fictl.jit.store import writable_store
+from fictl.jit.store.entry import MODULE, Entry, Manifest
+from fictl.jit.store.stores import writable_store
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from fictl.jit.build_time.phases import Phase, host_phases, nvcc_phases
 from fictl.jit.build_time.report import BuildTime, Header, Kernel
 from fictl.jit.compile import prepare
 from fictl.jit.diagnose import diagnose
-from fictl.jit.entry import Entry
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.progress import Observer
 from fictl.jit.sources import portable_name, reach
-from fictl.jit.staging import staging_folder
-from fictl.jit.store import writable_store
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.staging import staging_folder
+from fictl.jit.store.stores import writable_store
 from fictl.jit.unit_command import compiler_and_flags
 from fictl.process import Finished, stream
 from fictl.toolchain import require_toolchain

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from fictl.arch import Arch
-from fictl.jit import past_sources
-from fictl.jit.entry import Manifest
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.recipe import Recipe
+from fictl.jit.store import past_sources
+from fictl.jit.store.entry import Manifest
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Any
 from fictl.arch import Arch
 from fictl.jit.build import examine
 from fictl.jit.cache.changes import Change, Wanted, changes, same_parameters
-from fictl.jit.entry import Corrupt, Entry
 from fictl.jit.plan import build_identity
 from fictl.jit.recipe import Recipe
 from fictl.jit.spec import JitSpec
-from fictl.jit.store import stores
+from fictl.jit.store.entry import Corrupt, Entry
+from fictl.jit.store.stores import stores
 from fictl.paths import cache_root
 from fictl.toolchain import Targets, current_toolchain
 

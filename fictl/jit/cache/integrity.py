@@ -7,9 +7,9 @@ from pathlib import Path
 
 from fictl.jit.cache.inventory import Item, builds, inventory
 from fictl.jit.cache.removal import clear
-from fictl.jit.entry import Corrupt, Entry
-from fictl.jit.objects import is_whole
-from fictl.jit.store import Store
+from fictl.jit.store.entry import Corrupt, Entry
+from fictl.jit.store.objects import is_whole
+from fictl.jit.store.stores import Store
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from fictl.jit import past_sources
-from fictl.jit.entry import MANIFEST, Corrupt, Entry
-from fictl.jit.failure import FAILED
-from fictl.jit.lock import is_held
-from fictl.jit.staging import STAGING, is_abandoned
-from fictl.jit.store import LAYOUT
-from fictl.jit.use import in_use
+from fictl.jit.store import past_sources
+from fictl.jit.store.entry import MANIFEST, Corrupt, Entry
+from fictl.jit.store.failure import FAILED
+from fictl.jit.store.lock import is_held
+from fictl.jit.store.staging import STAGING, is_abandoned
+from fictl.jit.store.stores import LAYOUT
+from fictl.jit.store.use import in_use
 
 TRASH = ".trash"
 _OF_MODULE = (FAILED, "ninja")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from fictl.errors import SetupError
 from fictl.jit.cache.inventory import TRASH, Item, inventory
-from fictl.jit.staging import STAGING
-from fictl.jit.store import LAYOUT
-from fictl.jit.use import claimed
+from fictl.jit.store.staging import STAGING
+from fictl.jit.store.stores import LAYOUT
+from fictl.jit.store.use import claimed
 
 # What nobody can use any more, whatever its age; and what is no one's to pick by age.
 _GARBAGE = ("staging", "quarantine", "trash")

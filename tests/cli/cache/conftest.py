@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fictl.jit import use
-from fictl.jit.entry import Entry
-from fictl.jit.store import writable_store
+from fictl.jit.store import use
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import writable_store
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fictl.jit.use import hold
+from fictl.jit.store.use import hold
 
 
 def test_it_prints_the_bytes_freed(fictl, cached) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fictl.jit.entry import MANIFEST
+from fictl.jit.store.entry import MANIFEST
 
 
 def test_an_empty_cache_is_said_in_one_line(fictl, repo) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fictl.jit.entry import MODULE
+from fictl.jit.store.entry import MODULE
 
 
 def test_a_whole_cache_is_fine(fictl, cached) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fictl.jit.build_time.last_edit import LastEdit, last_edit
-from fictl.jit.entry import Entry
-from fictl.jit.store import writable_store
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import writable_store
 
 
 @pytest.fixture

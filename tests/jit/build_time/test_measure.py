@@ -14,7 +14,7 @@ from fictl.jit.build_time import device_trace
 from fictl.jit.build_time.measure import measure
 from fictl.jit.build_time.report import BuildTime
 from fictl.jit.progress import LogObserver
-from fictl.jit.store import writable_store
+from fictl.jit.store.stores import writable_store
 
 pytestmark = pytest.mark.needs_nvcc
 

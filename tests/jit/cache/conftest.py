@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fictl.jit import use
-from fictl.jit.entry import Entry
-from fictl.jit.store import Store
+from fictl.jit.store import use
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import Store
 
 
 @pytest.fixture

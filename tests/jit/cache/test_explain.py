@@ -11,7 +11,7 @@ import pytest
 from fictl.arch import Arch
 from fictl.jit import gen_jit_spec
 from fictl.jit.cache.explain import explain
-from fictl.jit.entry import MANIFEST, MODULE
+from fictl.jit.store.entry import MANIFEST, MODULE
 
 pytestmark = pytest.mark.needs_nvcc
 

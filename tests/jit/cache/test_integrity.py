@@ -7,11 +7,11 @@ import os
 
 import pytest
 
-from fictl.jit import entry as entry_module
 from fictl.jit.cache.integrity import examine
-from fictl.jit.entry import MANIFEST, MODULE
-from fictl.jit.store import Store
-from fictl.jit.use import hold
+from fictl.jit.store import entry as entry_module
+from fictl.jit.store.entry import MANIFEST, MODULE
+from fictl.jit.store.stores import Store
+from fictl.jit.store.use import hold
 
 
 def _object(put, content):

@@ -8,9 +8,9 @@ import platform
 import pytest
 
 from fictl.jit.cache.inventory import builds, inventory
-from fictl.jit.entry import MANIFEST
-from fictl.jit.lock import build_lock
-from fictl.jit.use import hold
+from fictl.jit.store.entry import MANIFEST
+from fictl.jit.store.lock import build_lock
+from fictl.jit.store.use import hold
 
 
 def _by_kind(store):

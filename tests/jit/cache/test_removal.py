@@ -11,7 +11,7 @@ import pytest
 from fictl.errors import SetupError
 from fictl.jit.cache import removal
 from fictl.jit.cache.removal import clear, gc
-from fictl.jit.use import hold
+from fictl.jit.store.use import hold
 
 DAY = 86400.0
 

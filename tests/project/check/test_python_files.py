@@ -24,7 +24,7 @@ def test_what_is_ones_own_may_be_imported(tree, problems, line: str) -> None:
     [
         ("import numpy", "numpy"),
         ("from fictl.project import Project", "fictl.project.Project"),
-        ("from fictl.jit.store import Store", "fictl.jit.store.Store"),
+        ("from fictl.jit.store.stores import Store", "fictl.jit.store.stores.Store"),
         ("from ..twice.op import twice", "my_kernels.elementwise.twice.op.twice"),
         ("from ...norm._plan import table", "my_kernels.norm._plan.table"),
         ("from fictl.ops import scale", "fictl.ops.scale"),

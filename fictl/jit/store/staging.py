@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fictl.jit.entry import Corrupt, Entry
-from fictl.jit.use import Removed, keeping
-from fictl.jit.writing import writing
+from fictl.jit.store.entry import Corrupt, Entry
+from fictl.jit.store.use import Removed, keeping
+from fictl.jit.store.writing import writing
 
 STAGING = "staging"
 _FORGOTTEN_SECONDS = 86400.0

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from fictl.jit.past_sources import folder, keep, recall
+from fictl.jit.store.past_sources import folder, keep, recall
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fictl.jit.writing import writing
+from fictl.jit.store.writing import writing
 from fictl.paths import on_network
 
 _POLL_SECONDS = 0.05

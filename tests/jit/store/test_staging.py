@@ -11,9 +11,9 @@ import subprocess
 import pytest
 
 from fictl.errors import SetupError
-from fictl.jit.entry import MANIFEST
-from fictl.jit.staging import publish, staging_folder
-from fictl.jit.use import Removed
+from fictl.jit.store.entry import MANIFEST
+from fictl.jit.store.staging import publish, staging_folder
+from fictl.jit.store.use import Removed
 
 
 def _dead_pid():

@@ -8,8 +8,8 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from fictl.jit.entry import sha256
 from fictl.jit.plan import Unit
+from fictl.jit.store.entry import sha256
 
 
 def fetch(folder: Path, unit: Unit, into: Path) -> bool:

@@ -9,8 +9,8 @@ import shutil
 import pytest
 
 from fictl.errors import SetupError
-from fictl.jit.entry import MANIFEST, MODULE
-from fictl.jit.store import STORE_FILE, Store, stores, writable_store
+from fictl.jit.store.entry import MANIFEST, MODULE
+from fictl.jit.store.stores import STORE_FILE, Store, stores, writable_store
 from fictl.version import VERSION
 
 PLACE = ("local", "answer", "recipe")

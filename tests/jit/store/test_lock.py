@@ -14,8 +14,8 @@ from contextlib import contextmanager
 import pytest
 
 from fictl.errors import SetupError
-from fictl.jit import lock
-from fictl.jit.lock import build_lock
+from fictl.jit.store import lock
+from fictl.jit.store.lock import build_lock
 
 
 def _never():
@@ -136,7 +136,7 @@ def test_a_folder_that_takes_no_lock_file_is_named(path, monkeypatch):
 
 def test_a_killed_holder_holds_nothing(path, python):
     code = (
-        "import sys, time\nfrom pathlib import Path\nfrom fictl.jit.lock import build_lock\n"
+        "import sys, time\nfrom pathlib import Path\nfrom fictl.jit.store.lock import build_lock\n"
         f"with build_lock(Path({str(path)!r}), 5, lambda: False, print):\n"
         "    print('held', flush=True); time.sleep(60)\n"
     )

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from fictl.errors import SetupError
-from fictl.jit.writing import writing
+from fictl.jit.store.writing import writing
 
 
 @pytest.mark.parametrize(

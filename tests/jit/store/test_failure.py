@@ -9,7 +9,7 @@ import pytest
 
 from fictl.jit import BuildFailed
 from fictl.jit.diagnose import Diagnosis
-from fictl.jit.failure import Failure
+from fictl.jit.store.failure import Failure
 from fictl.paths import cache_root
 
 DIAGNOSIS = Diagnosis("x.cu(1): error: no", "say yes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.jit.history import History
+from fictl.jit.store.history import History
 
 
 def test_nothing_is_known_before_the_first_build(tmp_path):

@@ -6,7 +6,7 @@ import hashlib
 from contextlib import suppress
 from pathlib import Path
 
-from fictl.jit.store import LAYOUT
+from fictl.jit.store.stores import LAYOUT
 from fictl.paths import write_atomic
 
 FOLDER = ".sources"

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fictl.errors import FictlError
-from fictl.jit.entry import MANIFEST
+from fictl.jit.store.entry import MANIFEST
 
 _held: dict[Path, int] = {}
 

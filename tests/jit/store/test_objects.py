@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.jit.objects import fetch, keep
 from fictl.jit.plan import Unit
+from fictl.jit.store.objects import fetch, keep
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fictl import settings
 from fictl.errors import SetupError
-from fictl.jit.entry import Corrupt, Entry
+from fictl.jit.store.entry import Corrupt, Entry
 from fictl.log import logger, warn_once
 from fictl.paths import cache_root
 

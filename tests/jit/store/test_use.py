@@ -6,14 +6,14 @@ import shutil
 
 import pytest
 
-from fictl.jit import use
-from fictl.jit.entry import MANIFEST
-from fictl.jit.use import Removed, claimed, hold, in_use, keeping
+from fictl.jit.store import use
+from fictl.jit.store.entry import MANIFEST
+from fictl.jit.store.use import Removed, claimed, hold, in_use, keeping
 
 _HOLD = """
 import time
 from pathlib import Path
-from fictl.jit.use import hold
+from fictl.jit.store.use import hold
 hold(Path({build!r}))
 print("held", flush=True)
 time.sleep(60)

@@ -8,8 +8,8 @@ import os
 import pytest
 
 from fictl.arch import Arch
-from fictl.jit import entry as entry_module
-from fictl.jit.entry import MANIFEST, MODULE, SCHEMA, Corrupt, Entry, Manifest
+from fictl.jit.store import entry as entry_module
+from fictl.jit.store.entry import MANIFEST, MODULE, SCHEMA, Corrupt, Entry, Manifest
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""What lies on disk: finished builds, how one is written, published, held and found again."""
