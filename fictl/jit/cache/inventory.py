@@ -70,7 +70,7 @@ def _of_project(project: Path) -> Iterator[Item]:
             if path.name == "objects":
                 yield from (_item("object", each, busy, **names) for each in _children(path))
             elif path.name in _OF_MODULE or path.is_file():
-                yield _item("failed" if path.name == FAILED else "history", path, busy, **names)
+                yield _item("failed" if path.name == FAILED else "record", path, busy, **names)
             elif path.name != STAGING:
                 yield from (_build(each, **names) for each in _visible(path) if each.is_dir())
 

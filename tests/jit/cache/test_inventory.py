@@ -45,9 +45,9 @@ def test_a_loaded_build_is_in_use(store, add):
     [
         ("mine/norm.rms/objects/k.h.o", "object"),
         ("mine/norm.rms/failed/build.log", "failed"),
-        ("mine/norm.rms/ninja/build.ninja", "history"),
-        ("mine/norm.rms/history.json", "history"),
-        ("mine/norm.rms/latest.log", "history"),
+        ("mine/norm.rms/ninja/build.ninja", "record"),
+        ("mine/norm.rms/history.json", "record"),
+        ("mine/norm.rms/latest.log", "record"),
         (".quarantine/x/module.so", "quarantine"),
         (".trash/x/module.so", "trash"),
         (".sources/abc", "source"),
