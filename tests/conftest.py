@@ -73,6 +73,8 @@ def stand_in_nvcc(tmp_path: Path) -> Callable[[str], Path]:
         for part in (*parts, *headers):
             (home / part).parent.mkdir(parents=True, exist_ok=True)
             (home / part).touch()
+        # An archive of nothing, which a linker takes.
+        (home / "lib64" / "libcudart_static.a").write_bytes(b"!<arch>\n")
         nvcc = home / "bin" / "nvcc"
         nvcc.write_text(template.replace("@RELEASE@", release), encoding="utf-8")
         nvcc.chmod(0o755)
@@ -108,6 +110,19 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield root
     for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
         del sys.modules[name]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str, str], Path]:
+    """An executable shell script."""
+
+    def write(name: str, body: str) -> Path:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+    return write
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fictl.jit import gen_jit_spec
@@ -62,10 +62,9 @@ extern "C" __attribute__((visibility("default"))) int __tvm_ffi_launch(
 
 @dataclass(frozen=True)
 class Silent:
-    """An observer that keeps what it is told."""
+    """An observer that tells nobody."""
 
     verbose: bool = False
-    notes: list[str] = field(default_factory=list)
 
     def started(self, build: Started) -> None:
         pass
@@ -77,7 +76,7 @@ class Silent:
         pass
 
     def note(self, text: str) -> None:
-        self.notes.append(text)
+        pass
 
     def command(self, line: str) -> None:
         pass

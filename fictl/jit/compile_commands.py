@@ -13,7 +13,7 @@ from fictl.errors import FictlError, SetupError
 from fictl.jit.build import plan_build
 from fictl.jit.compile import prepare
 from fictl.jit.plan import Plan, Unit
-from fictl.jit.sources import reach
+from fictl.jit.recipe import reached_by
 from fictl.jit.spec import JitSpec, write_if_different
 from fictl.jit.store.stores import writable_store
 from fictl.jit.unit_command import compiler_and_flags
@@ -157,8 +157,7 @@ def _cuda_path(nvcc: Nvcc) -> tuple[str, ...]:
 
 
 def _reached(spec: JitSpec, unit: Unit) -> Iterator[Path]:
-    include_dirs = tuple(path.absolute() for path in spec.include_dirs)
-    files = reach([unit.source.absolute()], spec.base.absolute(), include_dirs).files.values()
+    files = reached_by(spec, unit.source).files.values()
     return (path for path in files if path != unit.source)
 
 

@@ -55,7 +55,7 @@ class Recipe:
 def recipe_of(spec: JitSpec) -> Recipe:
     """Read the sources as they are now; templates count by bytes and parameters, unrendered."""
     sources = spec.sources if spec.template is None else (*spec.sources, spec.template.path)
-    reached = _reach(spec, *sources)
+    reached = reached_by(spec, *sources)
     known = {name: facts(path) for name, path in reached.files.items()}
     inputs = {name: file.sha256 for name, file in known.items()}
     stamps = {name: file.stamp for name, file in known.items()}
@@ -72,9 +72,10 @@ def recipe_of(spec: JitSpec) -> Recipe:
 
 def unit_inputs(spec: JitSpec, source: Path) -> dict[str, str]:
     """The files by hash that one translation unit depends on."""
-    return {name: facts(path).sha256 for name, path in _reach(spec, source).files.items()}
+    return {name: facts(path).sha256 for name, path in reached_by(spec, source).files.items()}
 
 
-def _reach(spec: JitSpec, *sources: Path) -> Reached:
+def reached_by(spec: JitSpec, *sources: Path) -> Reached:
+    """What these sources of it include, directly or not."""
     include_dirs = tuple(path.absolute() for path in spec.include_dirs)
     return reach((path.absolute() for path in sources), spec.base.absolute(), include_dirs)

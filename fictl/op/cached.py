@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from fictl.arch import Arch
 from fictl.errors import UsageError
 from fictl.jit.cache.explain import Verdict, explain
 from fictl.jit.cache.integrity import Integrity, examine
-from fictl.jit.cache.inventory import Item, builds, inventory
+from fictl.jit.cache.inventory import Item, builds, inventory, modules
 from fictl.jit.cache.removal import Removal, clear
 from fictl.jit.store.stores import stores
 from fictl.op.building import specs_of
@@ -47,7 +47,7 @@ def contents(names: Sequence[str] = ()) -> Contents:
         found += [(origin, item) for item in items if item.kind == "build"]
         for item in (item for item in items if item.kind != "build"):
             others[item.kind] = others.get(item.kind, 0) + item.size
-    chosen = _chosen(names, [item for _, item in found])
+    chosen = _chosen(names, {(item.project, item.module) for _, item in found})
     picked = [(origin, item) for origin, item in found if (item.project, item.module) in chosen]
     picked.sort(key=lambda pair: pair[1].used, reverse=True)
     return Contents(str(cache_root()), tuple(picked), {} if names else others)
@@ -58,7 +58,7 @@ def clear_builds(names: Sequence[str], force: bool, dry_run: bool) -> Removal:
     root = cache_root()
     if not names:
         return clear(root, force=force, dry_run=dry_run)
-    chosen = _chosen(names, [item for item in inventory(root) if item.module])
+    chosen = _chosen(names, modules(root))
     return clear(root, lambda item: (item.project, item.module) in chosen, force, dry_run)
 
 
@@ -73,9 +73,8 @@ def explain_ops(names: Sequence[str], archs: tuple[Arch, ...]) -> list[Verdict]:
     return [explain(spec, archs) for spec in specs_of(names)]
 
 
-def _chosen(names: Sequence[str], items: Iterable[Item]) -> set[tuple[str, str]]:
+def _chosen(names: Sequence[str], known: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """The modules meant: by what lies in the store, which may outlive its op, else by op."""
-    known = {(item.project, item.module) for item in items}
     if not names:
         return known
     return {module for name in names for module in _modules(name, known)}

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import signal
-import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -92,7 +91,6 @@ class Tiny:
 @pytest.fixture
 def toolkit(stand_in_nvcc: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     nvcc = stand_in_nvcc("13.0")
-    (nvcc.parents[1] / "lib64" / "libcudart_static.a").write_bytes(b"!<arch>\n")
     monkeypatch.setenv("FICTL_NVCC", str(nvcc))
     return nvcc
 
@@ -152,19 +150,6 @@ def call(start: Callable[..., subprocess.Popen[str]]) -> Callable[..., str]:
         return out.strip()
 
     return run
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Callable[[str, str], str]:
-    """An executable shell script."""
-
-    def write(name: str, body: str) -> str:
-        path = tmp_path / name
-        path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return str(path)
-
-    return write
 
 
 @pytest.fixture

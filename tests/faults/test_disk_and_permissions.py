@@ -128,7 +128,6 @@ def test_a_user_without_any_home_is_told_what_to_set(project, mounted):
 def test_project_cache_and_toolkit_may_lie_in(project, name, call, stand_in_nvcc, tmp_path):
     home = tmp_path / name
     nvcc = stand_in_nvcc("13.0", home / "cuda")
-    (nvcc.parents[1] / "lib64" / "libcudart_static.a").write_bytes(b"!<arch>\n")
     moved = shutil.copytree(project.root, home / "tiny")
     answer = _in(moved, call, FICTL_NVCC=str(nvcc), FICTL_WORKSPACE_BASE=str(home / "cache"))
     assert answer == "42"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -60,19 +59,6 @@ def answer(tmp_path: Path, cpp: Callable[..., str]) -> Callable[..., JitSpec]:
         return gen_jit_spec("answer", [source], **options)  # type: ignore[arg-type]
 
     return make
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Callable[[str, str], Path]:
-    """An executable shell script."""
-
-    def write(name: str, body: str) -> Path:
-        path = tmp_path / name
-        path.write_text(f"#!/bin/sh\n{body}", encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return path
-
-    return write
 
 
 @pytest.fixture

@@ -45,18 +45,6 @@ def page() -> dict[str, list[list[str]]]:
 
 
 @pytest.fixture
-def compiling_nvcc(stand_in_nvcc: Callable[..., Path]) -> Callable[[str], Path]:
-    """A stand-in whose runtime library a linker takes."""
-
-    def make(release: str) -> Path:
-        nvcc = stand_in_nvcc(release)
-        (nvcc.parents[1] / "lib64" / "libcudart_static.a").write_bytes(b"!<arch>\n")
-        return nvcc
-
-    return make
-
-
-@pytest.fixture
 def run() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run a program with variables added to those here."""
 

@@ -49,7 +49,7 @@ def test_every_file_compiles(python, run, tmp_path):
     ["--version", "list", "where twice", "check", "config show", "build twice --dry-run",
      "build twice"],
 )  # fmt: skip
-def test_the_command_line_runs(python, run, tiny, compiling_nvcc, tmp_path, words):
+def test_the_command_line_runs(python, run, tiny, stand_in_nvcc, tmp_path, words):
     shim = tmp_path / "shim"
     shim.mkdir()
     (shim / "tomli.py").write_text(_TOMLI, encoding="utf-8")
@@ -58,7 +58,7 @@ def test_the_command_line_runs(python, run, tiny, compiling_nvcc, tmp_path, word
     path = [str(PACKAGE.parent), sysconfig.get_path("purelib"), *packages, str(shim)]
     answer = run(
         python, "-m", "fictl", *words.split(),
-        PYTHONPATH=os.pathsep.join(path), FICTL_NVCC=str(compiling_nvcc("13.0")),
+        PYTHONPATH=os.pathsep.join(path), FICTL_NVCC=str(stand_in_nvcc("13.0")),
     )  # fmt: skip
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "Traceback" not in answer.stderr

@@ -54,11 +54,11 @@ def test_a_refused_release_is_passed_over_and_said(stand_in_nvcc, monkeypatch, r
         find_nvcc()
 
 
-def test_a_project_is_built_with_every_release(tiny, compiling_nvcc, run, toolkit):
+def test_a_project_is_built_with_every_release(tiny, stand_in_nvcc, run, toolkit):
     release, targets, _ = toolkit
     wanted = [target for target in targets.split() if target != "7.5"]
     words = [sys.executable, "-m", "fictl", "build", "twice", "--json", "--arch"]
-    answer = run(*words, f"{targets} 13.9", FICTL_NVCC=str(compiling_nvcc(release)))
+    answer = run(*words, f"{targets} 13.9", FICTL_NVCC=str(stand_in_nvcc(release)))
     assert answer.returncode == 0, answer.stderr
     (built,) = json.loads(answer.stdout)["data"]
     assert built["archs"] == wanted

@@ -19,7 +19,8 @@ from fictl.jit.compile import prepare
 from fictl.jit.diagnose import diagnose
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.progress import Observer
-from fictl.jit.sources import portable_name, reach
+from fictl.jit.recipe import reached_by
+from fictl.jit.sources import portable_name
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.staging import staging_folder
 from fictl.jit.store.stores import writable_store
@@ -77,7 +78,8 @@ class _Bench:
         """First the preprocessor: after it the headers are in the system's file cache."""
         text = self._folder / f"{unit.object}.i"
         preprocessed = self.run([*self._front(unit), "-E", str(unit.source), "-o", str(text)])
-        found = includes(text.read_bytes(), self._own(unit))
+        own = self._own(unit)
+        found = includes(text.read_bytes(), own)
         trace = None
         if unit.device:
             trace = self._compile_device(unit)
@@ -85,7 +87,7 @@ class _Bench:
             syntax = self.run([*self._front(unit), "-fsyntax-only", str(unit.source)]).seconds
             wall = self.run(self._cold(unit)).seconds
             self.phases += host_phases(unit.source.name, preprocessed.seconds, syntax, wall)
-        self.headers += self._timed(unit, found, trace)
+        self.headers += self._timed(unit, found, own, trace)
 
     def _compile_device(self, unit: Unit) -> DeviceTrace | None:
         table, base = self._folder / f"{unit.object}.csv", f"{unit.object}.trace"
@@ -103,8 +105,9 @@ class _Bench:
             ]
         return trace
 
-    def _timed(self, unit: Unit, found: list[Included], trace: DeviceTrace | None) -> list[Header]:
-        own = self._own(unit)
+    def _timed(
+        self, unit: Unit, found: list[Included], own: set[Path], trace: DeviceTrace | None
+    ) -> list[Header]:
         headers = [self._header(unit, each, trace) for each in found]
         if trace is None:
             candidates = [(each.lines, at) for at, each in enumerate(found) if each.path not in own]
@@ -128,8 +131,9 @@ class _Bench:
         """As one would include it."""
         if not path.is_absolute():
             return path.name  # Rendered into the folder of the build.
-        base, include_dirs = self._places()
-        name = portable_name(path, base, include_dirs).strip("<>")
+        spec = self._plan.spec
+        include_dirs = tuple(folder.absolute() for folder in spec.include_dirs)
+        name = portable_name(path, spec.base.absolute(), include_dirs).strip("<>")
         return name.rpartition("/include/")[2] or name
 
     def _alone(self, unit: Unit, text: str) -> float | None:
@@ -148,12 +152,8 @@ class _Bench:
         return (*self._front(unit), "-c", str(unit.source), "-o", unit.object)
 
     def _own(self, unit: Unit) -> set[Path]:
-        reached = reach([unit.source.absolute()], *self._places())
+        reached = reached_by(self._plan.spec, unit.source)
         return {Path(os.path.normpath(path)) for path in reached.files.values()}
-
-    def _places(self) -> tuple[Path, tuple[Path, ...]]:
-        spec = self._plan.spec
-        return spec.base.absolute(), tuple(path.absolute() for path in spec.include_dirs)
 
     def _try(self, argv: Sequence[str]) -> Finished:
         return stream(argv, lambda _: None, cwd=self._folder)

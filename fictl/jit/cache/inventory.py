@@ -56,6 +56,12 @@ def builds(root: Path) -> list[Item]:
             if item.kind == "build"]  # fmt: skip
 
 
+def modules(root: Path) -> set[tuple[str, str]]:
+    """Project and module of everything that belongs to one; nothing is measured."""
+    projects = (path for path in _visible(root / LAYOUT) if path.is_dir())
+    return {(project.name, module.name) for project in projects for module in _visible(project)}
+
+
 def _of_project(project: Path) -> Iterator[Item]:
     for module in _visible(project):
         names = {"project": project.name, "module": module.name}

@@ -50,7 +50,7 @@ def is_held(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _try_lock(descriptor)
+        return not try_lock(descriptor)
     finally:
         os.close(descriptor)
 
@@ -60,7 +60,7 @@ def _wait(
 ) -> bool:
     start = time.monotonic()
     next_word = start + _FIRST_WORD_SECONDS
-    while not _try_lock(descriptor):
+    while not try_lock(descriptor):
         now = time.monotonic()
         if done():
             return False
@@ -74,7 +74,7 @@ def _wait(
     return True
 
 
-def _try_lock(descriptor: int) -> bool:
+def try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

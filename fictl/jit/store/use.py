@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fictl.errors import FictlError
 from fictl.jit.store.entry import MANIFEST
+from fictl.jit.store.lock import try_lock
 
 _held: dict[Path, int] = {}
 
@@ -56,7 +57,7 @@ def claimed(build: Path) -> Iterator[bool]:
         yield True  # Without a manifest it cannot be loaded.
         return
     try:
-        yield _try_lock(descriptor)
+        yield try_lock(descriptor)
     finally:
         os.close(descriptor)
 
@@ -72,16 +73,6 @@ def _shared(build: Path) -> int:
         os.close(descriptor)
         raise Removed(build)
     return descriptor
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
