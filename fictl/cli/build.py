@@ -45,12 +45,7 @@ def command(
         built = build(ops or [], archs, observer)
     errors = [each.error for each in built if each.error]
     data = [each.to_dict() for each in built]
-    code = max((error.exit_code for error in errors), default=0)
-    console.show(
-        console.Result(
-            "build", data, lambda out: _built(out, built), code, next(iter(errors), None)
-        )
-    )
+    console.show(console.Result.among(errors, "build", data, lambda out: _built(out, built)))
 
 
 def _built(out: Console, built: list[Any]) -> None:

@@ -44,10 +44,7 @@ def command(
     view = found.text.rstrip("\n") if dry_run else _said(found, path, written)
     if dry_run:
         console.note(f"would be {friendly(path)}")
-    code = max((error.exit_code for error in found.errors), default=0)
-    console.show(
-        console.Result("compile-commands", data, view, code, next(iter(found.errors), None))
-    )
+    console.show(console.Result.among(found.errors, "compile-commands", data, view))
 
 
 def _file(out: Path | None) -> Path:

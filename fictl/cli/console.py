@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
@@ -25,15 +25,24 @@ class Table:
     styles: Mapping[str, str] = field(default_factory=dict)
 
 
+View: TypeAlias = "str | Table | Callable[[Console], None]"
+
+
 @dataclass(frozen=True)
 class Result:
     """What a command found: `data` for --json, `view` for people, an exit code."""
 
     command: str
     data: Any
-    view: str | Table | Callable[[Console], None]
+    view: View
     exit_code: int = 0
     error: FictlError | None = None
+
+    @classmethod
+    def among(cls, errors: Sequence[FictlError], command: str, data: Any, view: View) -> Result:
+        """Of several things, of which some failed: the worst exit code, the first error for --json."""
+        code = max((error.exit_code for error in errors), default=0)
+        return cls(command, data, view, code, next(iter(errors), None))
 
 
 @dataclass

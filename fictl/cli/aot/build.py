@@ -39,11 +39,8 @@ def command(
     with ConsoleObserver(verbose) as observer:
         shipped = ship(out, ops or [], archs, observer)
     errors = [built.error for built in shipped.built if built.error]
-    code = max((error.exit_code for error in errors), default=0)
-    error = next(iter(errors), None)
-    console.show(
-        console.Result("aot.build", shipped.to_dict(), lambda out: _view(out, shipped), code, error)
-    )
+    data = shipped.to_dict()
+    console.show(console.Result.among(errors, "aot.build", data, lambda out: _view(out, shipped)))
 
 
 def _view(out: Console, shipped: Shipped) -> None:

@@ -28,12 +28,8 @@ def command(arch: Archs = "", verbose: Verbose = False, json: Json = False) -> N
         settings.JIT_VERBOSE.set_by_flag("--verbose", "1")
     found = configuration()
     problems = [UsageError(row.problem, row.doc) for row in found.settings if row.problem]
-    console.show(
-        console.Result(
-            "config.show", found.to_dict(), lambda out: _view(out, found),
-            2 if problems else 0, next(iter(problems), None),
-        )
-    )  # fmt: skip
+    data = found.to_dict()
+    console.show(console.Result.among(problems, "config.show", data, lambda out: _view(out, found)))
 
 
 def _view(out: Console, found: Configuration) -> None:
