@@ -1,0 +1,122 @@
+// What compiled kernels ask of the runtime. Plain C symbols, so that a module of any compiler works
+// with the runtime of another, and prefixed, so that none can meet one of a real CUDA runtime.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <vector_types.h>
+
+#define FICTL_EMU_TLS __attribute__((tls_model("initial-exec")))
+
+// Where in the source something is called from: the last parameters of what users call.
+#define FICTL_EMU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// Of the thread that runs now. Why variables and not macros: cudaLaunchConfig_t has members that
+// are named like two of them.
+extern __thread uint3 threadIdx __asm__("fictl_emu_threadIdx") FICTL_EMU_TLS;
+extern __thread uint3 blockIdx __asm__("fictl_emu_blockIdx") FICTL_EMU_TLS;
+extern __thread dim3 blockDim __asm__("fictl_emu_blockDim") FICTL_EMU_TLS;
+extern __thread dim3 gridDim __asm__("fictl_emu_gridDim") FICTL_EMU_TLS;
+
+struct FictlEmuRegisters {
+  uint32_t lane, warp;
+};
+extern __thread FictlEmuRegisters fictl_emu_registers FICTL_EMU_TLS;
+
+// ---- launch ----
+
+struct FictlEmuLaunch {
+  const char* kernel;    // as the launch writes it
+  const void* function;  // its address, for its attributes and its name; null where it has none
+  dim3 grid, block, cluster;
+  size_t dynamic_shared;
+  int cooperative;
+  void (*body)(const void* arguments);  // what one thread runs
+  const void* arguments;
+};
+int fictl_emu_launch(const FictlEmuLaunch*);  // a cudaError_t
+
+// ---- synchronisation ----
+
+// `threads` 0: all of the block that have not returned.
+void fictl_emu_barrier(int id, int threads, const char* file, int line);
+void fictl_emu_barrier_arrive(int id, int threads, const char* file, int line);
+
+enum FictlEmuVote { FICTL_EMU_COUNT, FICTL_EMU_AND, FICTL_EMU_OR };
+int fictl_emu_barrier_vote(int predicate, int how, const char* file, int line);
+
+void fictl_emu_grid_sync(const char* file, int line);
+
+// One step of a warp: each lane that `mask` names comes with its argument, and the last one runs
+// `step` over all of them (null for lanes that are not there). `name` is for reports, and the
+// lanes of one operation must pass the same pointer. `orders_memory`: as __syncwarp() does.
+typedef void (*FictlEmuStep)(void* const* arguments, uint32_t lanes);
+void fictl_emu_warp(const char* name, uint32_t mask, void* argument, FictlEmuStep step,
+                    int orders_memory, const char* file, int line);
+
+// The lanes that are at this place together: those that have come when no other can.
+uint32_t fictl_emu_activemask(const char* file, int line);
+
+// Lets the other threads run: in spin loops. `progress` is non-zero where the caller has changed
+// memory, so that it does not count as spinning.
+void fictl_emu_yield(int progress, const char* file, int line);
+
+// __threadfence and its relatives.
+enum FictlEmuScope { FICTL_EMU_BLOCK, FICTL_EMU_DEVICE, FICTL_EMU_SYSTEM };
+void fictl_emu_fence(int scope);
+
+// ---- shared memory ----
+
+// The variable of this block; `key` is one address for one declaration.
+void* fictl_emu_shared(const void* key, size_t bytes, size_t align, const char* name);
+void* fictl_emu_dynamic_shared(void);
+// Between pointers and the 32-bit addresses that PTX has for shared memory.
+uint32_t fictl_emu_shared_address(const void* pointer, const char* file, int line);
+void* fictl_emu_shared_pointer(uint32_t address);
+
+enum FictlEmuSpace { FICTL_EMU_GLOBAL, FICTL_EMU_SHARED, FICTL_EMU_LOCAL };
+int fictl_emu_space(const void* pointer);
+
+// ---- asynchronous copies (cp.async) ----
+
+// `source_bytes` are copied, the rest up to `bytes` is zero.
+void fictl_emu_copy_async(void* to, const void* from, int bytes, int source_bytes);
+void fictl_emu_copy_commit(void);
+void fictl_emu_copy_wait(int pending_groups);  // -1: all, committed or not
+
+// ---- the end of a kernel, or of a thread ----
+
+// Ends the kernel with a report. `kind` is a word of fictl/emu/report.py.
+[[noreturn]] void fictl_emu_stop(const char* kind, const char* what, const char* file, int line);
+[[noreturn]] void fictl_emu_missing(const char* what, const char* file, int line);
+[[noreturn]] void fictl_emu_exit_thread(void);
+
+// ---- accesses that no compiler instruments ----
+
+enum FictlEmuAccess { FICTL_EMU_READ = 0, FICTL_EMU_WRITE = 1, FICTL_EMU_ATOMIC = 2 };
+// Before the access; ATOMIC is a bit beside READ or WRITE. Costs one call outside of check mode.
+void fictl_emu_access(const void* address, size_t bytes, int kind);
+}
+#pragma GCC visibility pop
+
+// Whether this module is compiled for check mode, and what keeps the compiler's hooks out of a
+// function that reports its accesses itself.
+#if defined(__SANITIZE_THREAD__)
+#define FICTL_EMU_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FICTL_EMU_CHECKED 1
+#endif
+#endif
+#if !defined(FICTL_EMU_CHECKED)
+#define FICTL_EMU_UNCHECKED
+#elif defined(__clang__)
+// Clang has hooks for atomic operations even where no_sanitize("thread") stands.
+#define FICTL_EMU_UNCHECKED \
+  __attribute__((no_sanitize("thread", "undefined"), disable_sanitizer_instrumentation))
+#else
+#define FICTL_EMU_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
+#endif

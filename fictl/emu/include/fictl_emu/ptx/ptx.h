@@ -1,0 +1,7 @@
+// What inline PTX is rewritten into calls of.
+#pragma once
+
+#include <fictl_emu/ptx/convert.h>
+#include <fictl_emu/ptx/matrix.h>
+#include <fictl_emu/ptx/memory.h>
+#include <fictl_emu/ptx/warp.h>

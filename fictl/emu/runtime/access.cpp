@@ -1,0 +1,204 @@
+#include "access.h"
+
+#include <cstring>
+
+#include "defects.h"
+#include "launch_record.h"
+
+namespace fictl_emu::check {
+
+namespace {
+
+// Compares an access with those before it, cell by cell, and takes their place.
+class Tracer {
+ public:
+  // Accesses of blocks before `oldest` are over.
+  Tracer(const Access& access, const Thread& thread, const Order& order, uint32_t oldest)
+      : access_(access), order_(order), oldest_(oldest) {
+    me_.pc = reinterpret_cast<uintptr_t>(access.pc);
+    me_.thread = thread.linear;
+    me_.strong = access.strong;
+    me_.in_flight = access.way == Way::kCopyIssued;
+    me_.block = order.serial();
+    me_.epoch = order.now(thread.linear);
+  }
+
+  void trace(const Shadow& shadow, size_t offset) {
+    shadow.visit(offset, access_.bytes, [this](Cell& cell, unsigned mask) {
+      me_.mask = mask;
+      if (access_.way == Way::kRead) {
+        read(cell);
+      } else {
+        write(cell);
+      }
+    });
+  }
+
+  // The first access found that this one races with; its mask is zero if there is none.
+  const Stamp& rival() const { return rival_; }
+  bool rival_wrote() const { return rival_wrote_; }
+
+ private:
+  bool is_over(const Stamp& stamp) const {
+    return stamp.block < oldest_ || order_.follows(me_.thread, stamp);
+  }
+  bool collides(const Stamp& stamp) const {
+    if ((stamp.mask & me_.mask) == 0 || stamp.block < oldest_) return false;
+    if (stamp.in_flight) return true;
+    return !(stamp.strong && me_.strong) && !order_.follows(me_.thread, stamp);
+  }
+  void compare(const Stamp& stamp, bool wrote) {
+    if (rival_.mask != 0 || !collides(stamp)) return;
+    rival_ = stamp;
+    rival_wrote_ = wrote;
+  }
+
+  void write(Cell& cell) {
+    if (access_.way != Way::kCopyLanded) {
+      compare(cell.write, true);
+      compare(cell.reads[0], false);
+      compare(cell.reads[1], false);
+    }
+    cell.write = me_;
+  }
+
+  void read(Cell& cell) {
+    compare(cell.write, true);
+    Stamp &first = cell.reads[0], &second = cell.reads[1];
+    if (is_over(first)) {
+      first = me_;
+    } else if (is_over(second) || (second.thread ^ first.thread) < 32) {
+      second = me_;
+    }
+  }
+
+  const Access& access_;
+  const Order& order_;
+  const uint32_t oldest_;
+  Stamp me_{};
+  Stamp rival_{};
+  bool rival_wrote_ = false;
+};
+
+// Stores of two threads are no defect where the second changes nothing, which shows afterwards.
+bool may_change_nothing(const Access& access, const Stamp& rival, bool rival_wrote) {
+  return access.way == Way::kWrite && !access.strong && rival_wrote && !rival.in_flight &&
+         access.bytes <= sizeof(PendingRace::before);
+}
+
+// Finds and reports races; false if there is one.
+bool trace(const Access& access, const Thread& thread, const Shadow& shadow, size_t offset,
+           const Order& order, uint32_t oldest) {
+  Tracer tracer(access, thread, order, oldest);
+  tracer.trace(shadow, offset);
+  const Stamp& rival = tracer.rival();
+  if (rival.mask == 0) return true;
+  if (may_change_nothing(access, rival, tracer.rival_wrote())) {
+    PendingRace& pending = record().pending.emplace(PendingRace{access, &thread, rival, {}});
+    memcpy(pending.before, access.address, access.bytes);
+  } else {
+    report_race(access, thread, rival, tracer.rival_wrote());
+  }
+  return false;
+}
+
+// A flag is memory that threads access atomically or as volatile to tell one another something.
+void hear(const Access& access, const Thread& thread, Order& order) {
+  if (!access.strong || !access.reads()) return;
+  const auto flag = record().flags.find(access.address);
+  if (flag != record().flags.end()) order.acquire(thread.linear, flag->second);
+}
+
+void tell(const Access& access, const Thread& thread, const Order& order) {
+  if (!access.strong || !access.writes()) return;
+  const Publication news = order.publish(thread.linear);
+  if (news.to_device == nullptr) record().blocks_without_fence.insert(order.serial());
+  if (news.to_block == nullptr) {
+    // An update hands on what others have told there; a write replaces it.
+    if (access.way == Way::kWrite) record().flags.erase(access.address);
+    return;
+  }
+  Publication& flag = record().flags[access.address];
+  if (access.way == Way::kUpdate) {
+    const bool same_block = flag.block == news.block;
+    flag = {news.block, same_block ? joined(flag.to_block, news.to_block) : news.to_block,
+            joined(flag.to_device, news.to_device)};
+  } else {
+    flag = news;
+  }
+}
+
+bool in_a_variable(const SharedMemory& shared, size_t offset, size_t bytes) {
+  if (offset < SharedMemory::kStatic) return offset + bytes <= shared.dynamic_bytes;
+  for (const SharedVariable& variable : shared.variables) {
+    if (offset - variable.offset < variable.bytes) {
+      return offset + bytes <= size_t{variable.offset} + variable.bytes;
+    }
+  }
+  return false;
+}
+
+void examine_shared(const Access& access, const Thread& thread) {
+  const SharedMemory& memory = thread.block->shared;
+  const size_t offset = access.address - memory.base;
+  if (!in_a_variable(memory, offset, access.bytes)) stop_out_of_bounds(access);
+
+  BlockRecord& block = record().of(*thread.block);
+  hear(access, thread, block.order);
+  const bool clean =
+      trace(access, thread, block.shared.cells, offset, block.order, block.order.serial());
+  if (clean && access.reads()) {
+    const size_t unwritten = block.shared.first_unwritten(offset, access.bytes);
+    if (unwritten < access.bytes) report_uninitialised(access, unwritten);
+  }
+  if (access.writes() && access.way != Way::kCopyIssued) {
+    block.shared.mark_written(offset, access.bytes);
+  }
+  tell(access, thread, block.order);
+}
+
+// Memory outside of the tensors: fine where it is a variable of a module. Where its accesses are
+// recorded, if they are.
+Region* examine_elsewhere(const Access& access) {
+  constexpr uintptr_t kNullPage = 64 << 10, kNearNull = 64 << 20;
+  const auto address = reinterpret_cast<uintptr_t>(access.address);
+  if (address < kNullPage) stop_null(access);
+  if (record().tensors.empty()) return nullptr;
+  if (record().host.contains(access.address)) return record().host.variables_at(access.address);
+  if (address < kNearNull) stop_null(access);
+  stop_out_of_bounds(access);
+}
+
+Region* examine_tensor(const Access& access, const Tensor& tensor) {
+  if (access.writes() && !tensor.writable()) report_read_only(access, tensor);
+  return tensor.region->writable ? tensor.region : nullptr;
+}
+
+void examine_global(const Access& access, const Thread& thread) {
+  LaunchRecord& launch = record();
+  Order& order = launch.of(*thread.block).order;
+  hear(access, thread, order);
+  const Tensor* tensor =
+      launch.tensors.find(access.address, access.bytes, access.writes(), access.pc);
+  Region* region = tensor != nullptr ? examine_tensor(access, *tensor) : examine_elsewhere(access);
+  if (region != nullptr) {
+    const size_t offset = access.address - region->begin;
+    trace(access, thread, region->cells(), offset, order, launch.first_serial);
+  }
+  tell(access, thread, order);
+}
+
+}  // namespace
+
+void examine(const Access& access) {
+  if (access.bytes == 0) return;
+  settle_pending();
+  const Thread& thread = *current();
+  if (thread.block->shared.contains(access.address)) {
+    examine_shared(access, thread);
+  } else if (!stacks->contains(access.address)) {
+    examine_global(access, thread);
+  }
+}
+
+}  // namespace fictl_emu::check

@@ -1,0 +1,38 @@
+// One access of a thread to memory, and what the checker does with it.
+#pragma once
+
+#include "checker.h"
+#include "fiber.h"
+#include "scheduler.h"
+
+namespace fictl_emu::check {
+
+enum class Way : uint8_t { kRead, kWrite, kUpdate, kCopyIssued, kCopyLanded };
+
+struct Access {
+  const char* address;
+  size_t bytes;
+  Way way;
+  bool strong;  // atomic or volatile: two of them do not race
+  const void* pc;
+
+  bool reads() const { return way == Way::kRead || way == Way::kUpdate; }
+  bool writes() const { return way != Way::kRead; }
+};
+
+// Reports what is wrong with an access of the running thread; does not return where it must not
+// happen.
+void examine(const Access& access);
+
+// Whether nobody else is concerned: outside of kernels, and the thread's own stack and built-in
+// variables, which are most of what a kernel touches.
+inline bool is_private(const void* address) {
+  if (!enabled || team == nullptr || team->current == nullptr) return true;
+  const char* at = static_cast<const char*>(address);
+  if (static_cast<size_t>(at - team->current->stack) < stacks->bytes()) return true;
+  constexpr size_t kAround = 256;  // the built-in variables lie side by side
+  const char* built_in = reinterpret_cast<const char*>(&fictl_emu_registers);
+  return static_cast<size_t>(at - built_in + kAround) < 2 * kAround;
+}
+
+}  // namespace fictl_emu::check

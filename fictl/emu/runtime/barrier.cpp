@@ -1,0 +1,165 @@
+// Barriers of a block: __syncthreads() and the sixteen named ones, and the one of a whole grid.
+#include <algorithm>
+#include <cstring>
+
+#include "checker.h"
+#include "config.h"
+#include "report.h"
+#include "scheduler.h"
+#include "wait.h"
+
+namespace fictl_emu {
+
+namespace {
+
+bool complete(const Block& block, const Barrier& barrier) {
+  const int expected = barrier.expected == 0 ? static_cast<int>(block.alive) : barrier.expected;
+  return barrier.arrived != 0 && barrier.arrived >= expected;
+}
+
+// All but `self` become ready.
+void release(Block& block, Barrier& barrier, const Thread* self) {
+  // Those that have only arrived may have gone on since, and even ended.
+  const bool all_wait = static_cast<int>(barrier.waiting.size()) == barrier.arrived;
+  const bool whole = all_wait && barrier.waiting.size() == block.alive;
+  if (whole) {
+    check::block_met(block);
+  } else {
+    check::some_met(block, barrier);
+  }
+  if (config.order == FICTL_EMU_REVERSE) {
+    std::reverse(barrier.waiting.begin(), barrier.waiting.end());
+  }
+  for (Thread* thread : barrier.waiting) {
+    if (thread != self) make_ready(*thread);
+  }
+  barrier.result = barrier.votes;
+  barrier.votes = 0;
+  barrier.arrived = 0;
+  barrier.expected = 0;
+  barrier.waiting.clear();
+  note_progress(*block.team);
+}
+
+std::vector<uint32_t> waiting_threads(const Barrier& barrier) {
+  std::vector<uint32_t> threads;
+  for (const Thread* thread : barrier.waiting) threads.push_back(thread->linear);
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+bool same(const Site& a, const Site& b) {
+  return a.line == b.line && (a.file == b.file || strcmp(a.file, b.file) == 0);
+}
+
+[[noreturn]] void stop_at_barrier(const char* kind, const Barrier& barrier, const Site& site,
+                                  int expected) {
+  Report report(kind, current());
+  report.site(site);
+  report.text("waiting", ranges(waiting_threads(barrier)));
+  report.text("waiting_file", barrier.site.file);
+  report.number("waiting_line", barrier.site.line);
+  report.number("waiting_expected", barrier.expected);
+  report.number("expected", expected);
+  report.file();
+  stop_kernel();
+}
+
+// The barrier with one more thread that has come to it.
+Barrier& arrive(int id, int expected, const Site& site) {
+  Block& block = *current()->block;
+  Barrier& barrier = block.barriers[id & 15];
+  if (barrier.arrived == 0) {
+    barrier.site = site;
+    barrier.expected = expected;
+  } else if (barrier.expected != expected) {
+    stop_at_barrier("barrier-mismatch", barrier, site, expected);
+  } else if (id == 0 && expected == 0 && !same(barrier.site, site)) {
+    stop_at_barrier("divergent-barrier", barrier, site, expected);
+  }
+  ++barrier.arrived;
+  return barrier;
+}
+
+// A block that has ended is waited for in vain, as on a GPU.
+bool grid_complete(const Team& team) {
+  return team.at_grid_sync.size() == team.alive &&
+         std::all_of(team.blocks.begin(), team.blocks.end(),
+                     [](const Block* block) { return block->alive != 0; });
+}
+
+void release_grid(Team& team, const Thread* self) {
+  check::grid_met(team);
+  for (Thread* thread : team.at_grid_sync) {
+    if (thread != self) make_ready(*thread);
+  }
+  team.at_grid_sync.clear();
+  note_progress(team);
+}
+
+}  // namespace
+
+void barriers_after_exit(Thread& thread) {
+  Block& block = *thread.block;
+  for (Barrier& barrier : block.barriers) {
+    if (barrier.expected == 0 && complete(block, barrier)) release(block, barrier, nullptr);
+  }
+}
+
+void grid_after_exit(Team& team) {
+  if (!team.at_grid_sync.empty() && grid_complete(team)) release_grid(team, nullptr);
+}
+
+}  // namespace fictl_emu
+
+extern "C" {
+
+void fictl_emu_barrier(int id, int threads, const char* file, int line) {
+  using namespace fictl_emu;
+  Thread& self = *current();
+  self.site = {file, line};
+  self.barrier = id & 15;
+  Barrier& barrier = arrive(id, threads, self.site);
+  barrier.waiting.push_back(&self);
+  if (complete(*self.block, barrier)) {
+    release(*self.block, barrier, &self);
+  } else {
+    wait(State::kBarrier);
+  }
+}
+
+void fictl_emu_barrier_arrive(int id, int threads, const char* file, int line) {
+  using namespace fictl_emu;
+  Thread& self = *current();
+  Barrier& barrier = arrive(id, threads, {file, line});
+  check::arrived(self, barrier);
+  if (complete(*self.block, barrier)) release(*self.block, barrier, nullptr);
+}
+
+int fictl_emu_barrier_vote(int predicate, int how, const char* file, int line) {
+  using namespace fictl_emu;
+  Block& block = *current()->block;
+  Barrier& barrier = block.barriers[0];
+  barrier.votes += predicate != 0;
+  const int voters = static_cast<int>(block.alive);
+  fictl_emu_barrier(0, 0, file, line);
+  if (how == FICTL_EMU_COUNT) return barrier.result;
+  return how == FICTL_EMU_AND ? barrier.result == voters : barrier.result != 0;
+}
+
+void fictl_emu_grid_sync(const char* file, int line) {
+  using namespace fictl_emu;
+  if (!team->launch->asked->cooperative) {
+    fictl_emu_stop("bad-launch", "grid.sync() in a kernel that was not launched cooperatively",
+                   file, line);
+  }
+  Thread& self = *current();
+  self.site = {file, line};
+  team->at_grid_sync.push_back(&self);
+  if (grid_complete(*team)) {
+    release_grid(*team, &self);
+  } else {
+    wait(State::kGrid);
+  }
+}
+}

@@ -1,0 +1,36 @@
+// Check mode: what the rest of the runtime tells the checker. The accesses themselves come through
+// the hooks that -fsanitize=thread,alignment,bounds puts into check-mode modules; all of this
+// returns at once where the launch that runs is not of such a module.
+#pragma once
+
+#include "state.h"
+
+namespace fictl_emu::check {
+
+// Whether the launch that runs now is of a check-mode module and checking is on.
+extern bool enabled;
+
+// A check-mode module has been loaded; `code` is an address in it.
+void module_loaded(const void* code);
+
+void launch_begins(Launch& launch);
+void launch_ends(Launch& launch);
+void block_begins(Block& block);
+void block_ends(Block& block);
+
+// All living threads of the block have met at a barrier.
+void block_met(Block& block);
+// A thread has come to a named barrier and goes on at once.
+void arrived(Thread& thread, const Barrier& barrier);
+// Those that wait at a named barrier go on: they have heard of one another, and of those that have
+// arrived.
+void some_met(Block& block, const Barrier& barrier);
+void warp_met(Block& block, uint32_t warp, uint32_t lanes, bool orders_memory);
+void grid_met(Team& team);
+void fence(Thread& thread, int scope);
+
+// A cp.async may write `bytes` at any time from its issue to its wait.
+void copy_issued(Thread& thread, const Copy& copy);
+void copy_landed(Thread& thread, const Copy& copy);
+
+}  // namespace fictl_emu::check

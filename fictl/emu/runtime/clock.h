@@ -1,0 +1,39 @@
+// What a thread knows of others beside its own warp and block: a sparse vector clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace fictl_emu::check {
+
+// A moment in the life of a thread. It moves on whenever others may learn what came before.
+using Epoch = uint32_t;
+
+// By thread, the epoch before which everything it did is known.
+class Clock {
+ public:
+  static constexpr uint32_t kAllThreads = 0x7FF;  // beyond the last thread that a block can have
+
+  void learn(uint32_t block, uint32_t thread, Epoch until);
+  bool knows(uint32_t block, uint32_t thread, Epoch epoch) const;
+  bool includes(const Clock& other) const;
+  void join(const Clock& other);
+
+ private:
+  struct Entry {
+    uint64_t key;
+    Epoch until;
+  };
+  static uint64_t key_of(uint32_t block, uint32_t thread) { return uint64_t{block} << 11 | thread; }
+  Epoch until(uint64_t key) const;
+
+  std::vector<Entry> entries_;  // sorted by key
+};
+
+// Many threads learn the same at once; null knows nothing.
+using SharedClock = std::shared_ptr<const Clock>;
+SharedClock joined(const SharedClock& a, const SharedClock& b);
+
+}  // namespace fictl_emu::check

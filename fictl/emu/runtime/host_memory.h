@@ -1,0 +1,38 @@
+// Memory of the process that is no tensor and that kernels may touch all the same: variables of
+// modules, and the stack from which the launch came, where its arguments lie.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "shadow.h"
+
+namespace fictl_emu::check {
+
+class HostMemory {
+ public:
+  // Modules may have been loaded, and the launch may come from another thread than the last one.
+  void launch_begins() { fresh_ = false; }
+  bool contains(const char* address) { return find(address) != nullptr; }
+  // Where accesses to a variable are recorded; null for what no kernel writes.
+  Region* variables_at(const char* address);
+  void forget_accesses() { regions_.clear(); }
+
+ private:
+  struct Range {
+    const char* begin;
+    const char* end;
+    bool variables;
+    bool contains(const char* address) const { return begin <= address && address < end; }
+  };
+  const Range* find(const char* address);
+  const Range* find_known(const char* address);
+  void look_around();
+
+  bool fresh_ = false;
+  std::vector<Range> ranges_;
+  Range recent_{};
+  std::map<const char*, Region> regions_;  // by the beginning of their range
+};
+
+}  // namespace fictl_emu::check

@@ -1,0 +1,83 @@
+#include "launch_record.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "defects.h"
+
+namespace fictl_emu::check {
+
+namespace {
+
+constexpr size_t kMostReports = 50;  // of one launch
+
+}  // namespace
+
+LaunchRecord& record() {
+  static LaunchRecord* const the_record = new LaunchRecord;
+  return *the_record;
+}
+
+SharedRecord::SharedRecord()
+    : cells(SharedMemory::kCapacity, kGranuleLog2), written_(SharedMemory::kCapacity) {}
+
+void SharedRecord::block_begins() {
+  memset(written(), 0, end_dynamic_);
+  if (end_static_ != 0) {
+    memset(written() + SharedMemory::kStatic, 0, end_static_ - SharedMemory::kStatic);
+  }
+  end_dynamic_ = end_static_ = 0;
+}
+
+void SharedRecord::mark_written(size_t offset, size_t bytes) {
+  memset(written() + offset, 1, bytes);
+  size_t& end = offset < SharedMemory::kStatic ? end_dynamic_ : end_static_;
+  end = std::max(end, offset + bytes);
+}
+
+size_t SharedRecord::first_unwritten(size_t offset, size_t bytes) const {
+  const void* found = memchr(written() + offset, 0, bytes);
+  return found == nullptr ? bytes : static_cast<const uint8_t*>(found) - (written() + offset);
+}
+
+void LaunchRecord::begin(const Launch& launch) {
+  const uint64_t next = uint64_t{first_serial} + linear_.size();
+  if (next + launch.blocks > UINT32_MAX) {
+    tensors.forget_accesses();
+    host.forget_accesses();
+    blocks_.clear();
+    first_serial = 1;
+  } else {
+    first_serial = static_cast<uint32_t>(next);
+  }
+  linear_.clear();
+  told_.clear();
+  flags.clear();
+  blocks_without_fence.clear();
+  pending.reset();
+  tensors.update();
+  host.launch_begins();
+}
+
+void LaunchRecord::begin_block(const Block& block) {
+  while (blocks_.size() <= block.slot) blocks_.push_back(std::make_unique<BlockRecord>());
+  const uint32_t serial = first_serial + static_cast<uint32_t>(linear_.size());
+  linear_.push_back(block.linear);
+  of(block).order.begin(serial, block.threads.size());
+  of(block).shared.block_begins();
+}
+
+bool LaunchRecord::is_news(const void* pc, const void* other) {
+  return told_.size() < kMostReports && told_.insert({pc, other}).second;
+}
+
+void settle_pending() {
+  std::optional<PendingRace>& pending = record().pending;
+  if (!pending) return;
+  const PendingRace race = *pending;
+  pending.reset();
+  const bool changed = memcmp(race.before, race.access.address, race.access.bytes) != 0;
+  if (changed) report_race(race.access, *race.thread, race.rival, true);
+}
+
+}  // namespace fictl_emu::check

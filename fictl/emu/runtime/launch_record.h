@@ -1,0 +1,86 @@
+// What the checker remembers while a launch runs. Blocks of a checked launch run on one thread of
+// the operating system, so that nothing here needs a lock.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "access.h"
+#include "host_memory.h"
+#include "order.h"
+#include "shadow.h"
+#include "tensors.h"
+
+namespace fictl_emu::check {
+
+// Beside the shared memory of a block. It is used by one block after another: the accesses of
+// an earlier one have its serial.
+class SharedRecord {
+ public:
+  static constexpr unsigned kGranuleLog2 = 1;  // exact for half precision, and half the cells of 1
+
+  SharedRecord();
+  void block_begins();
+
+  void mark_written(size_t offset, size_t bytes);
+  // The first byte that nothing has been written to; `bytes` if there is none.
+  size_t first_unwritten(size_t offset, size_t bytes) const;
+
+  Shadow cells;
+
+ private:
+  uint8_t* written() const { return static_cast<uint8_t*>(written_.data()); }
+
+  LazyMemory written_;      // a byte for each byte
+  size_t end_dynamic_ = 0;  // of what is marked
+  size_t end_static_ = 0;
+};
+
+struct BlockRecord {
+  Order order;
+  SharedRecord shared;
+};
+
+// A store to memory that another thread has written, too: a race, unless it changes nothing.
+struct PendingRace {
+  Access access;
+  const Thread* thread;
+  Stamp rival;
+  char before[16];
+};
+
+class LaunchRecord {
+ public:
+  void begin(const Launch& launch);
+  void begin_block(const Block& block);
+
+  BlockRecord& of(const Block& block) { return *blocks_[block.slot]; }
+  uint64_t linear_of(uint32_t serial) const { return linear_[serial - first_serial]; }
+
+  // Whether there is anything left to say about these two places.
+  bool is_news(const void* pc, const void* other);
+
+  uint32_t first_serial = 1;  // of the launch's blocks, which are numbered as they begin
+  Tensors tensors;
+  HostMemory host;
+  std::optional<PendingRace> pending;
+  std::unordered_map<const char*, Publication> flags;  // by address
+  std::set<uint32_t> blocks_without_fence;  // that have written a flag with nothing released
+
+ private:
+  std::vector<std::unique_ptr<BlockRecord>> blocks_;  // by slot
+  std::vector<uint64_t> linear_;                      // by serial
+  std::set<std::pair<const void*, const void*>> told_;
+};
+
+// The launch that runs, or the last one.
+LaunchRecord& record();
+
+// Reports the store that is still in question, if it has changed what was there.
+void settle_pending();
+
+}  // namespace fictl_emu::check

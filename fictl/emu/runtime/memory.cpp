@@ -1,0 +1,161 @@
+// Shared memory of a block, and cp.async into it.
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+#include "checker.h"
+#include "config.h"
+#include "fiber.h"
+#include "report.h"
+#include "scheduler.h"
+#include "team.h"
+
+namespace fictl_emu {
+
+namespace {
+
+constexpr int kPoison = 0xFF;  // NaN in every floating-point type of two bytes and more
+
+SharedVariable* find(SharedMemory& shared, const void* key) {
+  for (SharedVariable& variable : shared.variables) {
+    if (variable.key == key) return &variable;
+  }
+  return nullptr;
+}
+
+SharedVariable& declare(SharedMemory& shared, const void* key, size_t bytes, size_t align,
+                        const char* name) {
+  // Why at least 16: a kernel that relies on more than its declaration says works on a GPU, too.
+  const size_t step = align < 16 ? 16 : align;
+  const size_t offset = (shared.static_end + SharedMemory::kGap + step - 1) / step * step;
+  if (offset + bytes > SharedMemory::kCapacity) {
+    const std::string what = std::string("__shared__ ") + name + " of " + std::to_string(bytes) +
+                             " bytes: more than a block has";
+    fictl_emu_stop("bad-launch", what.c_str(), "", 0);
+  }
+  memset(shared.base + offset, kPoison, bytes);
+  shared.static_end = static_cast<uint32_t>(offset + bytes);
+  shared.variables.push_back(
+      {key, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), name});
+  return shared.variables.back();
+}
+
+void transfer(const Copy& copy) {
+  memcpy(copy.to, copy.from, copy.source_bytes);
+  memset(copy.to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+}
+
+void stop_misaligned(const Copy& copy, const void* address, const char* side) {
+  Report report("misaligned", current());
+  report.place(copy.pc);
+  report.text("operation", std::string("cp.async (") + side + ")");
+  report.number("bytes", copy.bytes);
+  report.number("address", static_cast<int64_t>(reinterpret_cast<uintptr_t>(address)));
+  report.file();
+  stop_kernel();
+}
+
+void require_aligned(const Copy& copy) {
+  const uintptr_t low_bits = copy.bytes - 1;
+  if (reinterpret_cast<uintptr_t>(copy.to) & low_bits) {
+    stop_misaligned(copy, copy.to, "destination");
+  }
+  if (copy.source_bytes != 0 && reinterpret_cast<uintptr_t>(copy.from) & low_bits) {
+    stop_misaligned(copy, copy.from, "source");
+  }
+}
+
+}  // namespace
+
+void begin_shared(SharedMemory& shared, size_t dynamic_bytes) {
+  if (shared.base == nullptr) {
+    void* memory = mmap(nullptr, SharedMemory::kCapacity, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    shared.base = static_cast<char*>(memory);
+  }
+  shared.dynamic_bytes = static_cast<uint32_t>(dynamic_bytes);
+  shared.static_end = SharedMemory::kStatic;
+  shared.variables.clear();
+  memset(shared.base, kPoison, dynamic_bytes);
+}
+
+}  // namespace fictl_emu
+
+extern "C" {
+
+void* fictl_emu_shared(const void* key, size_t bytes, size_t align, const char* name) {
+  using namespace fictl_emu;
+  if (team == nullptr) return nullptr;  // a host function that has its name for something else
+  SharedMemory& shared = current()->block->shared;
+  SharedVariable* found = find(shared, key);
+  if (found == nullptr) found = &declare(shared, key, bytes, align, name);
+  return shared.base + found->offset;
+}
+
+void* fictl_emu_dynamic_shared() {
+  return fictl_emu::team == nullptr ? nullptr : fictl_emu::current()->block->shared.base;
+}
+
+uint32_t fictl_emu_shared_address(const void* pointer, const char* file, int line) {
+  using namespace fictl_emu;
+  const SharedMemory& shared = current()->block->shared;
+  const char* address = static_cast<const char*>(pointer);
+  if (address == shared.base + SharedMemory::kCapacity || shared.contains(address)) {
+    return SharedMemory::kWindow + static_cast<uint32_t>(address - shared.base);
+  }
+  fictl_emu_stop("bad-address", "a pointer that is not to shared memory, taken as one", file, line);
+}
+
+void* fictl_emu_shared_pointer(uint32_t address) {
+  using namespace fictl_emu;
+  const uint32_t offset = address - SharedMemory::kWindow;
+  if (offset > SharedMemory::kCapacity) {
+    Report report("bad-address", current());
+    report.place(__builtin_return_address(0));
+    report.text("what", "a 32-bit address that is not of shared memory");
+    report.number("address", address);
+    report.file();
+    stop_kernel();
+  }
+  return current()->block->shared.base + offset;
+}
+
+int fictl_emu_space(const void* pointer) {
+  using namespace fictl_emu;
+  if (current()->block->shared.contains(pointer)) return FICTL_EMU_SHARED;
+  return stacks->contains(pointer) ? FICTL_EMU_LOCAL : FICTL_EMU_GLOBAL;
+}
+
+void fictl_emu_copy_async(void* to, const void* from, int bytes, int source_bytes) {
+  using namespace fictl_emu;
+  Thread& self = *current();
+  const Copy copy{static_cast<char*>(to), static_cast<const char*>(from), bytes, source_bytes,
+                  self.copy_group,        __builtin_return_address(0)};
+  require_aligned(copy);
+  check::copy_issued(self, copy);
+  if (config.early_copies) transfer(copy);
+  self.copies.push_back(copy);
+}
+
+void fictl_emu_copy_commit() { ++fictl_emu::current()->copy_group; }
+
+void fictl_emu_copy_wait(int pending_groups) {
+  using namespace fictl_emu;
+  Thread& self = *current();
+  const int first_pending =
+      pending_groups < 0 ? self.copy_group + 1 : self.copy_group - pending_groups;
+  size_t landed = 0;
+  while (landed < self.copies.size() && self.copies[landed].group < first_pending) {
+    const Copy& copy = self.copies[landed++];
+    check::copy_landed(self, copy);
+    if (!config.early_copies) transfer(copy);
+  }
+  self.copies.erase(self.copies.begin(), self.copies.begin() + landed);
+}
+
+void fictl_emu_fence(int scope) {
+  if (fictl_emu::team != nullptr) fictl_emu::check::fence(*fictl_emu::current(), scope);
+}
+}

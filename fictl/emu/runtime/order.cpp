@@ -1,0 +1,122 @@
+#include "order.h"
+
+#include <fictl_emu/abi.h>
+
+#include <algorithm>
+
+namespace fictl_emu::check {
+
+void Order::Knowledge::join(const Knowledge& other) {
+  seen = joined(seen, other.seen);
+  for (int to = 0; to < 2; ++to) released[to] = joined(released[to], other.released[to]);
+}
+
+void Order::begin(uint32_t serial, size_t threads) {
+  serial_ = serial;
+  start_ = latest_ = 1;
+  now_.assign(threads, start_);
+  rows_.assign((threads + 31) / 32 * 32 * 32, 0);
+  any_clocks_ = false;
+  block_ = {};
+  own_.assign(threads, {});
+  for (Knowledge& arrived : arrived_) arrived = {};
+}
+
+bool Order::follows_by_clock(uint32_t thread, const Stamp& access) const {
+  for (const Clock* clock : {own_[thread].seen.get(), block_.seen.get()}) {
+    const bool knows = clock != nullptr && clock->knows(access.block, access.thread, access.epoch);
+    if (knows) return true;
+  }
+  return false;
+}
+
+void Order::advance(uint32_t thread) { latest_ = std::max(latest_, ++now_[thread]); }
+
+void Order::block_meets() {
+  if (any_clocks_) {
+    for (Knowledge& own : own_) {
+      block_.join(own);
+      own = {};
+    }
+  }
+  start_ = ++latest_;
+  std::fill(now_.begin(), now_.end(), start_);
+}
+
+void Order::warp_meets(uint32_t warp, uint32_t lanes) {
+  Epoch joint[32] = {};
+  Knowledge all;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t lane = __builtin_ctz(left), thread = warp * 32 + lane;
+    for (int i = 0; i < 32; ++i) joint[i] = std::max(joint[i], rows_[thread * 32 + i]);
+    advance(thread);
+    joint[lane] = now_[thread];
+    if (any_clocks_) all.join(own_[thread]);
+  }
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const uint32_t thread = warp * 32 + __builtin_ctz(left);
+    std::copy(joint, joint + 32, &rows_[thread * 32]);
+    if (any_clocks_) own_[thread] = all;
+  }
+}
+
+SharedClock Order::snapshot(const uint32_t* threads, size_t count) {
+  SharedClock seen = block_.seen;
+  scratch_.assign(rows_.size() / 32, 0);
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t thread = threads[i], first = thread / 32 * 32;
+    seen = joined(seen, own_[thread].seen);
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      scratch_[first + lane] = std::max(scratch_[first + lane], rows_[thread * 32 + lane]);
+    }
+    advance(thread);
+    scratch_[thread] = now_[thread];
+  }
+  auto clock = seen == nullptr ? std::make_shared<Clock>() : std::make_shared<Clock>(*seen);
+  for (uint32_t thread = 0; thread < scratch_.size(); ++thread) {
+    if (scratch_[thread] > start_) clock->learn(serial_, thread, scratch_[thread]);
+  }
+  clock->learn(serial_, Clock::kAllThreads, start_);
+  return clock;
+}
+
+void Order::arrives(uint32_t thread, int barrier) {
+  Knowledge told = own_[thread];
+  told.seen = snapshot(&thread, 1);
+  arrived_[barrier].join(told);
+}
+
+void Order::some_meet(int barrier, const std::vector<uint32_t>& waiting) {
+  Knowledge all = arrived_[barrier];
+  for (const uint32_t thread : waiting) all.join(own_[thread]);
+  all.seen = joined(all.seen, snapshot(waiting.data(), waiting.size()));
+  for (const uint32_t thread : waiting) own_[thread] = all;
+  arrived_[barrier] = {};
+  any_clocks_ = true;
+}
+
+void Order::grid_meets(const SharedClock& all) {
+  block_.seen = all;
+  any_clocks_ = true;
+}
+
+void Order::fence(uint32_t thread, int scope) {
+  const SharedClock clock = snapshot(&thread, 1);
+  own_[thread].released[0] = clock;
+  if (scope != FICTL_EMU_BLOCK) own_[thread].released[1] = clock;
+  any_clocks_ = true;
+}
+
+Publication Order::publish(uint32_t thread) const {
+  return {serial_, released(thread, 0), released(thread, 1)};
+}
+
+void Order::acquire(uint32_t thread, const Publication& publication) {
+  const bool near = publication.block == serial_;
+  const SharedClock& clock = near ? publication.to_block : publication.to_device;
+  if (clock == nullptr) return;
+  own_[thread].seen = joined(own_[thread].seen, clock);
+  any_clocks_ = true;
+}
+
+}  // namespace fictl_emu::check

@@ -1,0 +1,81 @@
+// Happens-before: which accesses of others a thread of one block is ordered after.
+//
+// Cheap where it is common. A barrier of the whole block gives all of its threads one new epoch, so
+// that everything older is known by one comparison; in a warp each lane has a row of what it knows
+// of the other lanes; only named barriers and fences need clocks.
+#pragma once
+
+#include <vector>
+
+#include "clock.h"
+#include "shadow.h"
+
+namespace fictl_emu::check {
+
+// What an atomic or volatile write makes known to those who read it.
+struct Publication {
+  uint32_t block = 0;
+  SharedClock to_block;
+  SharedClock to_device;
+};
+
+class Order {
+ public:
+  void begin(uint32_t serial, size_t threads);
+
+  uint32_t serial() const { return serial_; }
+  Epoch now(uint32_t thread) const { return now_[thread]; }
+
+  // Whether `thread` is ordered after that access.
+  bool follows(uint32_t thread, const Stamp& access) const {
+    if (access.block == serial_) {
+      if (access.epoch < start_ || access.thread == thread) return true;
+      const bool same_warp = (access.thread ^ thread) < 32;
+      if (same_warp && rows_[thread * 32 + access.thread % 32] > access.epoch) return true;
+    }
+    return any_clocks_ && follows_by_clock(thread, access);
+  }
+
+  void block_meets();
+  void warp_meets(uint32_t warp, uint32_t lanes);
+  // At a named barrier: a thread that goes on at once has told what it knew when it came.
+  void arrives(uint32_t thread, int barrier);
+  void some_meet(int barrier, const std::vector<uint32_t>& waiting);
+  // After block_meets() of every block: `all` of them.
+  void grid_meets(const SharedClock& all);
+  Epoch start() const { return start_; }
+
+  void fence(uint32_t thread, int scope);
+  Publication publish(uint32_t thread) const;
+  void acquire(uint32_t thread, const Publication& publication);
+
+ private:
+  struct Knowledge {
+    SharedClock seen;
+    SharedClock released[2];  // at the last fence: to the block, to the device
+    void join(const Knowledge& other);
+  };
+
+  bool follows_by_clock(uint32_t thread, const Stamp& access) const;
+  const SharedClock& released(uint32_t thread, int to) const {
+    const SharedClock& own = own_[thread].released[to];
+    return own != nullptr ? own : block_.released[to];
+  }
+  // Everything that these threads know, themselves included. What they do from now on is not part
+  // of it.
+  SharedClock snapshot(const uint32_t* threads, size_t count);
+  void advance(uint32_t thread);
+
+  uint32_t serial_ = 0;
+  Epoch start_ = 0;   // everything of the block before it is known to all of the block
+  Epoch latest_ = 0;  // of any thread
+  std::vector<Epoch> now_;
+  std::vector<Epoch> rows_;  // 32 for each thread
+  bool any_clocks_ = false;
+  Knowledge block_;             // of all threads
+  std::vector<Knowledge> own_;  // beyond that
+  Knowledge arrived_[16];       // by named barrier
+  std::vector<Epoch> scratch_;
+};
+
+}  // namespace fictl_emu::check

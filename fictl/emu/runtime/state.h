@@ -1,0 +1,196 @@
+// What the runtime knows while kernels run. A team is the blocks that must make progress together
+// (one; all of a cooperative grid) and runs on one thread of the operating system; every CUDA
+// thread of it is a fiber.
+#pragma once
+
+#include <fictl_emu/abi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace fictl_emu {
+
+struct Block;
+struct Clock;  // checker's: what a thread knows of others, beside its warp and its block
+struct Team;
+struct Thread;
+struct Warp;
+
+enum class State : uint8_t {
+  kNew,
+  kReady,
+  kRunning,
+  kBarrier,
+  kWarp,
+  kActiveMask,
+  kGrid,
+  kYielded,
+  kDone
+};
+
+struct Site {
+  const char* file = nullptr;
+  int line = 0;
+};
+
+struct Copy {
+  char* to;
+  const char* from;
+  int bytes;
+  int source_bytes;
+  int group;
+  const void* pc;
+};
+
+// What every switch reads and writes lies in its first 64 bytes.
+struct alignas(64) Thread {
+  void* stack_pointer = nullptr;  // of a fiber that is switched away
+  Block* block = nullptr;
+  uint3 index{};
+  uint32_t linear = 0;  // in its block
+  uint16_t warp = 0;
+  uint8_t lane = 0;
+  State state = State::kNew;
+  uint32_t mask = 0;
+  // Where it waits, and for what.
+  const char* operation = nullptr;
+  Site site;
+
+  const void* pc = nullptr;  // where it waits, if `site` has no line
+  char* stack = nullptr;
+  int barrier = 0;
+  std::vector<Copy> copies;
+  int copy_group = 0;
+};
+
+// A warp operation that some lanes have come to.
+struct Collective {
+  const char* name;
+  uint32_t mask;
+  uint32_t arrived;
+  FictlEmuStep step;
+  bool orders_memory;
+  void* arguments[32];
+};
+
+struct Warp {
+  uint32_t alive = 0;
+  std::vector<Collective> collectives;
+};
+
+struct Barrier {
+  int expected = 0;  // 0: the whole block
+  int arrived = 0;
+  Site site;  // of the first
+  std::vector<Thread*> waiting;
+  int votes = 0;
+  int result = 0;
+};
+
+// First in first out, and last in first out for the schedule that wants it.
+class Queue {
+ public:
+  bool empty() const { return head_ == threads_.size(); }
+  size_t size() const { return threads_.size() - head_; }
+  Thread*& operator[](size_t i) { return threads_[head_ + i]; }
+  void push(Thread* thread) { threads_.push_back(thread); }
+
+  Thread* pop_front() {
+    Thread* thread = threads_[head_++];
+    // Threads that spin push for as long as they pop.
+    if (head_ == threads_.size() || head_ == kMostWaste) {
+      threads_.erase(threads_.begin(), threads_.begin() + head_);
+      head_ = 0;
+    }
+    return thread;
+  }
+  Thread* pop_back() {
+    Thread* thread = threads_.back();
+    threads_.pop_back();
+    if (empty()) clear();
+    return thread;
+  }
+  void clear() {
+    threads_.clear();
+    head_ = 0;
+  }
+
+ private:
+  static constexpr size_t kMostWaste = 4096;
+  std::vector<Thread*> threads_;
+  size_t head_ = 0;
+};
+
+struct SharedVariable {
+  const void* key;
+  uint32_t offset;
+  uint32_t bytes;
+  const char* name;
+};
+
+// Of one block: dynamic shared memory first, static variables behind it with gaps between them.
+struct SharedMemory {
+  static constexpr uint32_t kCapacity = 512 << 10;
+  static constexpr uint32_t kStatic = 256 << 10;  // offset of the first static variable
+  static constexpr uint32_t kGap = 64;
+  static constexpr uint32_t kWindow = 0x1000;  // the 32-bit address of `base`
+
+  char* base = nullptr;
+  uint32_t dynamic_bytes = 0;
+  uint32_t static_end = kStatic;
+  std::vector<SharedVariable> variables;
+
+  bool contains(const void* address) const {
+    return static_cast<size_t>(static_cast<const char*>(address) - base) < kCapacity;
+  }
+};
+
+struct Block {
+  Team* team = nullptr;
+  uint3 index{};
+  uint64_t linear = 0;  // in its grid
+  uint32_t slot = 0;    // in its team
+  uint32_t alive = 0;
+  std::vector<Thread> threads;
+  std::vector<Warp> warps;
+  Barrier barriers[16];
+  SharedMemory shared;
+};
+
+struct Launch {
+  const FictlEmuLaunch* asked;
+  uint64_t serial;  // every launch of the process has its own
+  uint64_t blocks;
+  std::atomic<uint64_t> next_block{0};  // in the schedule's order
+  std::atomic<bool> stopped{false};
+  std::atomic<bool> overdue{false};  // the watchdog's patience is at its end
+};
+
+struct Team {
+  Launch* launch = nullptr;
+  std::vector<Block*> blocks;
+  Thread* current = nullptr;
+  const Block* shown = nullptr;  // whose blockIdx is visible
+
+  Queue fresh;  // not started yet, in the schedule's order
+  Queue ready;
+  Queue yielded;                // spinning
+  std::vector<Thread*> asking;  // in __activemask()
+  std::vector<Thread*> at_grid_sync;
+  uint32_t alive = 0;
+
+  void* main_stack_pointer = nullptr;
+  uint64_t random = 0;
+  bool interrupted = false;         // a thread that kept the others from running
+  uint64_t fruitless = 0;           // yields in turn with nothing else between them
+  int64_t spinning_since = 0;       // milliseconds
+  std::atomic<uint64_t> events{0};  // what the watchdog sees grow while threads take turns
+};
+
+// The team that runs on this thread of the operating system, if any.
+extern __thread Team* team FICTL_EMU_TLS;
+
+inline Thread* current() { return team->current; }
+
+}  // namespace fictl_emu

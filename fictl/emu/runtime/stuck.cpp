@@ -1,0 +1,115 @@
+#include "stuck.h"
+
+#include <map>
+
+#include "report.h"
+
+namespace fictl_emu {
+
+namespace {
+
+std::string hex(uint32_t value) {
+  char text[16];
+  snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+std::string at(const Site& site) {
+  return std::string(site.file) + ":" + std::to_string(site.line);
+}
+
+// Those that a signal interrupted have no line.
+std::string at_line(const Site& site) { return site.line == 0 ? "" : ", " + at(site); }
+
+std::string missing_lanes(const Thread& thread) {
+  const Warp& warp = thread.block->warps[thread.warp];
+  for (const Collective& collective : warp.collectives) {
+    if (collective.mask == thread.mask && (collective.arrived >> thread.lane & 1)) {
+      return hex(collective.mask & warp.alive & ~collective.arrived);
+    }
+  }
+  return hex(0);
+}
+
+std::string barrier_name(const Thread& thread) {
+  if (thread.barrier == 0) return "__syncthreads()";
+  const Barrier& barrier = thread.block->barriers[thread.barrier];
+  return "named barrier " + std::to_string(thread.barrier) + " (" +
+         std::to_string(barrier.arrived) + " of " + std::to_string(barrier.expected) +
+         " threads have come)";
+}
+
+std::string doing(const Thread& thread) {
+  switch (thread.state) {
+    case State::kDone:
+      return "have returned from the kernel";
+    case State::kBarrier:
+      return "wait at " + barrier_name(thread) + ", " + at(thread.site);
+    case State::kWarp:
+      return std::string("wait at ") + thread.operation + " with mask " + hex(thread.mask) + ", " +
+             at(thread.site) + ", for lanes " + missing_lanes(thread);
+    case State::kGrid:
+      return "wait at grid.sync(), " + at(thread.site);
+    case State::kYielded:
+      return std::string("are in ") + thread.operation + at_line(thread.site);
+    case State::kActiveMask:
+      return "are in __activemask(), " + at(thread.site);
+    case State::kNew:
+      return "have not started";
+    case State::kReady:
+    case State::kRunning:
+      return "could go on";
+  }
+  return "";
+}
+
+// The threads of one block by what they do.
+std::string groups_json(const Block& block) {
+  std::map<std::string, std::vector<uint32_t>> groups;
+  for (const Thread& thread : block.threads) groups[doing(thread)].push_back(thread.linear);
+  std::string json;
+  for (const auto& [what, threads] : groups) {
+    json += json.empty() ? "" : ", ";
+    json += "{\"threads\": " + quoted(ranges(threads)) + ", \"what\": " + quoted(what) + "}";
+  }
+  return "[" + json + "]";
+}
+
+const Thread* one_that_waits(const Team& team) {
+  for (const Block* block : team.blocks) {
+    for (const Thread& thread : block->threads) {
+      if (thread.state != State::kDone && thread.state != State::kNew) return &thread;
+    }
+  }
+  return nullptr;
+}
+
+// Adds where the threads of the block of `thread` are.
+void file_stuck(Report& report, const Thread* thread) {
+  if (thread != nullptr) report.raw("groups", groups_json(*thread->block));
+  report.file();
+}
+
+}  // namespace
+
+void report_deadlock(const Team& team) {
+  const Thread* thread = one_that_waits(team);
+  Report report("deadlock", thread);
+  if (thread != nullptr) report.site(thread->site);
+  file_stuck(report, thread);
+}
+
+void report_hang(const Team& team, const void* pc) {
+  const Thread* thread = pc != nullptr ? team.current : one_that_waits(team);
+  Report report("hang", thread);
+  if (pc != nullptr) {
+    report.place(static_cast<const char*>(pc) + 1);
+  } else if (thread != nullptr && thread->site.line != 0) {
+    report.site(thread->site);
+  } else if (thread != nullptr && thread->pc != nullptr) {
+    report.place(thread->pc);
+  }
+  file_stuck(report, thread);
+}
+
+}  // namespace fictl_emu

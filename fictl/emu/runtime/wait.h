@@ -1,0 +1,16 @@
+// What barriers and warps do when one of their threads has ended, or asks who is there.
+#pragma once
+
+#include "state.h"
+
+namespace fictl_emu {
+
+// Those that waited only for `thread` go on.
+void barriers_after_exit(Thread& thread);
+void warps_after_exit(Thread& thread);
+void grid_after_exit(Team& team);
+
+// No thread can run but those in __activemask(): each gets the lanes that are at its place.
+void answer_activemask(Team& team);
+
+}  // namespace fictl_emu
