@@ -1,0 +1,88 @@
+"""Turns preprocessed CUDA C++ into what a host C++ compiler takes, every line in its place.
+
+Launches become calls, shared variables references to memory of the block, inline PTX calls of
+functions. Types, overloads and templates stay the business of the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fictl.emu.rewrite.asm import assembly
+from fictl.emu.rewrite.captures import Reach, capture
+from fictl.emu.rewrite.launches import is_operator, keep_types, launch
+from fictl.emu.rewrite.leniency import strict
+from fictl.emu.rewrite.markers import hide, place, reveal
+from fictl.emu.rewrite.scan import CONSTRUCT, Edit, Malformed, apply, closing
+from fictl.emu.rewrite.shared import SHARED, Variable, bind, declaration, namespace
+from fictl.errors import FictlError
+
+__all__ = ["rewrite"]
+
+
+def rewrite(text: str, own_headers: Sequence[str]) -> str:
+    """`text` is the preprocessor's output, with its line markers.
+
+    `own_headers` are the folders whose headers are not rewritten: the emulator's and the
+    toolkit's. Those of the system need not be named.
+    """
+    shown, hidden = hide(text, own_headers)
+    shown = keep_types(strict(shown))
+    try:
+        shown = apply(shown, _edits(shown))
+    except Malformed as problem:
+        raise FictlError(
+            f"{place(shown, problem.index)}: {problem}", "nvcc does not take this code either"
+        ) from None
+    return reveal(shown, hidden)
+
+
+def _edits(text: str) -> list[Edit]:
+    scan = _Scan(text)
+    for match in CONSTRUCT.finditer(text):
+        if match.start() >= scan.done:
+            scan.meet(match[0], match.start())
+    bound, reaches = bind(text, scan.first_outside, scan.outside)
+    return scan.edits + bound + capture(text, scan.reaches + reaches)
+
+
+@dataclass
+class _Scan:
+    """What has been found up to `done`."""
+
+    text: str
+    done: int = 0
+    edits: list[Edit] = field(default_factory=list)
+    braces: list[int] = field(default_factory=list)  # open ones
+    reaches: list[Reach] = field(default_factory=list)
+    outside: list[Variable] = field(default_factory=list)  # shared, declared in no function
+    first_outside: int = 0
+
+    def meet(self, found: str, at: int) -> None:
+        if found == "{":
+            self.braces.append(at)
+        elif found == "}":
+            del self.braces[-1:]
+        elif found == "<<<" and not is_operator(self.text, at):
+            self._replace(launch(self.text, at))
+        elif found == SHARED:
+            self._declare(at)
+        elif found.endswith(("asm", "asm__")):
+            self._replace(assembly(self.text, at, len(self.edits)))
+
+    def _replace(self, edit: Edit | None) -> None:
+        if edit is not None:
+            self.edits.append(edit)
+            self.done = edit.end
+
+    def _declare(self, at: int) -> None:
+        where = namespace(self.text, self.braces)
+        edit, variables = declaration(self.text, at, where)
+        self._replace(edit)
+        if where is not None:
+            self.first_outside = self.first_outside or self.done
+            self.outside += variables
+        else:
+            end = closing(self.text, self.braces[-1])
+            self.reaches += [Reach(self.done, end, variable.name) for variable in variables]

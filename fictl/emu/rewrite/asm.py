@@ -1,0 +1,138 @@
+"""Inline assembly: PTX becomes C++, what is meant for the host stays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fictl.emu.rewrite.markers import padding, without_markers
+from fictl.emu.rewrite.ptx.instruction import TABLE
+from fictl.emu.rewrite.ptx.operands import Names, P
+from fictl.emu.rewrite.ptx.syntax import Scope, Written, parse
+from fictl.emu.rewrite.ptx.translate import translate_scope
+from fictl.emu.rewrite.scan import Edit, Malformed, closing, split
+
+_HEAD = re.compile(
+    r"(?:asm|__asm__|__asm)((?:\s+(?:volatile|__volatile__|__volatile|inline))*)\s*\("
+)
+_BEFORE_LABEL = re.compile(r"[\w)\]]\s*$")
+_STRINGS = re.compile(
+    r'R"(?P<fence>[^()\s]*)\((?P<raw>.*?)\)(?P=fence)"|"(?P<plain>(?:\\.|[^"\\])*)"', re.DOTALL
+)
+_OPERAND = re.compile(r'\s*(?:\[\s*(\w+)\s*\]\s*)?"([^"]*)"\s*(?=\()')
+_REGISTERS = {
+    "r": "uint32_t", "f": "float", "l": "uint64_t", "h": "uint16_t", "d": "double",
+    "q": "unsigned __int128", "n": "int64_t", "i": "int64_t",
+}  # fmt: skip
+_STATEMENT_WORDS = ("else", "do")
+
+
+@dataclass(frozen=True)
+class _Operand:
+    name: str
+    register: str  # its C++ type
+    expression: str
+    is_output: bool
+    is_read: bool
+    ties_to: int | None = None  # an input that is the register of an output
+
+
+def assembly(text: str, index: int, number: int) -> Edit | None:
+    """The statement whose `asm` is at `index`; None where it is not PTX.
+
+    `number` tells its labels from those of other statements.
+    """
+    head = _HEAD.match(text, index)
+    if head is None or text[index - 1 : index].isalnum() or text[index - 1 : index] == "_":
+        return None
+    end = closing(text, head.end() - 1) + 1
+    sections = split(without_markers(text[head.end() : end - 1]), ":")
+    if len(sections) == 1 and not head[1] and _names_a_declaration(text, index):
+        return None
+    try:
+        code = _translate(sections, number)
+    except Malformed as problem:
+        raise Malformed(index, str(problem)) from None
+    return None if code is None else Edit(index, end, code + padding(text[index:end]))
+
+
+def _names_a_declaration(text: str, index: int) -> bool:
+    """`int x asm("y")`: it gives a symbol a name."""
+    before = text[max(0, index - 100) : index].rstrip()
+    return _BEFORE_LABEL.search(before) is not None and not before.endswith(_STATEMENT_WORDS)
+
+
+def _translate(sections: list[str], number: int) -> str | None:
+    template = _template(sections[0])
+    operands = _operands(sections)
+    if operands is None or not template.strip():
+        return None
+    scope = parse(template)
+    if _is_of_the_host(scope):
+        return None
+    named = {operand.name: i for i, operand in enumerate(operands) if operand.name}
+    names = Names(len(operands), named, labels=f"label{number}")
+    body = translate_scope(scope, names)
+    before = " ".join(_before(i, operand) for i, operand in enumerate(operands))
+    after = " ".join(_after(i, operand) for i, operand in enumerate(operands) if operand.is_output)
+    return f"do {{ {before} {body} {after} }} while (0)"
+
+
+def _template(section: str) -> str:
+    parts = []
+    for match in _STRINGS.finditer(section):
+        raw = match["raw"]
+        parts.append(_unescape(match["plain"]) if raw is None else raw)
+    return "".join(parts).replace("%=", "").replace("%%", "%")
+
+
+def _unescape(text: str) -> str:
+    plain = {"n": "\n", "t": " ", "r": " ", "\n": ""}
+    return re.sub(r"\\(.)", lambda match: plain.get(match[1], match[1]), text, flags=re.DOTALL)
+
+
+def _operands(sections: list[str]) -> list[_Operand] | None:
+    """None where one is in no register that PTX has."""
+    operands: list[_Operand] = []
+    for number, section in enumerate(sections[1:3]):
+        for text in split(section, ",") if section.strip() else []:
+            operand = _operand(text, operands, is_output=number == 0)
+            if operand is None:
+                return None
+            operands.append(operand)
+    return operands
+
+
+def _operand(text: str, others: list[_Operand], *, is_output: bool) -> _Operand | None:
+    match = _OPERAND.match(text)
+    if match is None:
+        raise Malformed(0, f"not an operand of asm: {text.strip()!r}")
+    expression = re.sub(r"\s*\n\s*", " ", text[match.end() :]).strip()
+    letters = match[2].strip("=+&% ")
+    if letters.isdigit() and int(letters) < len(others):
+        tied = int(letters)
+        return _Operand(match[1] or "", others[tied].register, expression, False, True, tied)
+    if letters not in _REGISTERS:
+        return None
+    is_read = not is_output or "+" in match[2]
+    return _Operand(match[1] or "", _REGISTERS[letters], expression, is_output, is_read)
+
+
+def _is_of_the_host(scope: Scope) -> bool:
+    """`pause`, `mfence`: all but a few opcodes of PTX have a dot."""
+    first = next((item for item in scope.items if isinstance(item, Written)), None)
+    return first is not None and "." not in first.opcode and first.opcode not in TABLE
+
+
+def _before(number: int, operand: _Operand) -> str:
+    name = f"fictl_emu_{number}"
+    given = f"{P}in<{operand.register}>{operand.expression}"
+    if operand.ties_to is not None:
+        return f"auto& {name} = fictl_emu_{operand.ties_to}; {name} = {given};"
+    constant = "" if operand.is_output else "const "
+    return f"{constant}{operand.register} {name}{f' = {given}' if operand.is_read else '{}'};"
+
+
+def _after(number: int, operand: _Operand) -> str:
+    target = operand.expression
+    return f"{target} = {P}out<std::decay_t<decltype({target})>>(fictl_emu_{number});"

@@ -1,0 +1,101 @@
+"""`kernel<<<grid, block>>>(arguments)`, and launches whose kernel has lost its type."""
+
+from __future__ import annotations
+
+import re
+
+from fictl.emu.rewrite.markers import padding, without_markers
+from fictl.emu.rewrite.scan import Edit, Malformed, closing, find, opening, split
+
+_NAME = re.compile(r"(?:\w|::|->|\.)+$")
+_ERASED = re.compile(
+    r'(::fictl_emu::launch_(?:kernel|cooperative)\(\s*"(?:\\.|[^"\\])*",\s*)'
+    r"(?:\(\s*(?:const\s+void|void\s+const|void)\s*\*\s*\)"
+    r"|(?:reinterpret_cast|static_cast)\s*<\s*(?:const\s+void|void\s+const|void)\s*\*\s*>)"
+)
+
+
+def keep_types(text: str) -> str:
+    """Takes off the cast in `cudaLaunchKernel((void*)kernel, …)`: the type says its arguments."""
+    return _ERASED.sub(r"\1", text) if "::fictl_emu::launch_" in text else text
+
+
+def launch(text: str, index: int) -> Edit:
+    """The launch whose `<<<` is at `index`.
+
+    The kernel is called by a lambda with whatever arguments come, so that its template arguments
+    may be deduced and overloads be resolved as they are in the launch.
+    """
+    begin, kernel = _kernel(text, index)
+    configured = _configuration_end(text, index + 3)
+    opened = _over_space(text, configured + 3)
+    closed = closing(text, opened)
+    configuration, arguments = text[index + 3 : configured], text[opened + 1 : closed]
+    kernel = " ".join(kernel.split())
+    name = kernel.replace("\\", "\\\\").replace('"', '\\"')
+    code = f'::fictl_emu::Configuration({configuration}).run("{name}", {_call(kernel, arguments)})'
+    lines_before, lines_between = padding(text[begin:index]), padding(text[configured:opened])
+    return Edit(begin, closed + 1, lines_before + code + lines_between)
+
+
+def _call(kernel: str, arguments: str) -> str:
+    """A function of arguments, and those; they are evaluated once, by the launch.
+
+    Only braces, which have no type of their own, are left to every thread to evaluate.
+    """
+    given = [argument.strip() for argument in split(without_markers(arguments), ",")]
+    if any(argument.startswith("{") for argument in given):
+        return f"[=] {{ {kernel}({arguments}); }}"
+    function = f"[&](auto&... fictl_emu_a) {{ {kernel}(fictl_emu_a...); }}"
+    return f"{function}, {arguments}" if given != [""] else function + arguments
+
+
+def is_operator(text: str, index: int) -> bool:
+    """Whether it is `operator<<` with a template argument list behind."""
+    return text.endswith(("operator", "operator "), max(0, index - 9), index)
+
+
+def _kernel(text: str, index: int) -> tuple[int, str]:
+    """Where the expression before `<<<` begins, and it."""
+    end = _back_over_space(text, index)
+    begin = _expression_begin(text, end)
+    if begin == end:
+        raise Malformed(index, "<<< has no kernel before it")
+    return begin, text[begin:end]
+
+
+def _expression_begin(text: str, end: int) -> int:
+    """Backwards over `a::b<T>::c<U>`, `f(x)->k`, `(condition ? a : b)`."""
+    begin = end
+    while True:
+        if text[begin - 1 : begin] in (">", "]", ")"):
+            begin = opening(text, begin - 1)
+            if text[begin] == "<":
+                begin = _back_over_space(text, begin)
+            continue
+        name = _NAME.search(text, max(0, begin - 1000), begin)
+        if name is None or name[0] in ("return", "else", "do", "if", "while", "for", "switch"):
+            return begin
+        begin = name.start()
+        if not name[0].startswith(("::", ".", "->")) or text[begin - 1] not in ">])":
+            return begin
+
+
+def _configuration_end(text: str, begin: int) -> int:
+    end = find(text, ">>>", begin)
+    after = _over_space(text, end + 3)
+    if text[after : after + 1] != "(":
+        raise Malformed(begin, "the arguments of the kernel must follow >>>")
+    return end
+
+
+def _over_space(text: str, index: int) -> int:
+    while text[index : index + 1].isspace():
+        index += 1
+    return index
+
+
+def _back_over_space(text: str, index: int) -> int:
+    while text[index - 1 : index].isspace():
+        index -= 1
+    return index
