@@ -9,6 +9,7 @@ from fictl.errors import SetupError
 from fictl.toolchain import hostcxx, memo, search
 from fictl.toolchain.capability import can_target
 from fictl.toolchain.gpus import Gpu, Probe, probe, visible_gpus
+from fictl.toolchain.headers import CudaHeaders, find_headers, require_headers
 from fictl.toolchain.hostcxx import HostCompiler, find_cxx
 from fictl.toolchain.libraries import cutlass_include, library_includes, library_versions
 from fictl.toolchain.nvcc import Nvcc
@@ -19,6 +20,7 @@ from fictl.toolchain.tools import find_tool
 
 __all__ = [
     "Candidate",
+    "CudaHeaders",
     "Dropped",
     "Gpu",
     "HostCompiler",
@@ -32,6 +34,7 @@ __all__ = [
     "cutlass_include",
     "defines",
     "find_cxx",
+    "find_headers",
     "find_nvcc",
     "find_tool",
     "forget",
@@ -40,6 +43,7 @@ __all__ = [
     "native_targets",
     "nvcc_flags",
     "probe",
+    "require_headers",
     "require_nvcc",
     "require_toolchain",
     "select_targets",

@@ -5,22 +5,21 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.toolchain.nvcc import Nvcc
 
 _CCCL_VERSION = re.compile(r"#define\s+CCCL_VERSION\s+(\d+)")
 
 
-def library_versions(libraries: Collection[str], nvcc: Nvcc) -> dict[str, str]:
+def library_versions(libraries: Collection[str], include_dirs: Iterable[Path]) -> dict[str, str]:
     """The version of each library that a module uses, for its build's identity."""
     found = {}
     if "cutlass" in libraries:
         found["cutlass"] = _wheel_version("nvidia-cutlass")
     if "cccl" in libraries:
-        found["cccl"] = _cccl_version(nvcc)
+        found["cccl"] = _cccl_version(include_dirs)
     return found
 
 
@@ -46,8 +45,8 @@ def _wheel_version(name: str) -> str:
         return "absent"
 
 
-def _cccl_version(nvcc: Nvcc) -> str:
-    for folder in nvcc.include_dirs:
+def _cccl_version(include_dirs: Iterable[Path]) -> str:
+    for folder in include_dirs:
         for place in (folder, folder / "cccl"):
             header = place / "cuda" / "std" / "__cccl" / "version.h"
             if header.is_file():

@@ -1,0 +1,66 @@
+"""Words for what the runtime reports: what happened, from its facts, and the probable cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def describe(kind: str, facts: dict[str, Any]) -> str:
+    """What happened; for kinds whose reports say it themselves this is not asked."""
+    say = _WHAT.get(kind)
+    return say.format_map(_Known(facts)) if say else kind.replace("-", " ")
+
+
+def cause(kind: str, facts: dict[str, Any]) -> str:
+    """What is most often wrong then."""
+    return _CAUSE.get(kind, "").format_map(_Known(facts))
+
+
+class _Unknown:
+    """A fact that a report lacks, in whatever form it is asked for."""
+
+    def __format__(self, form: str) -> str:
+        return "?"
+
+
+class _Known(dict[str, Any]):
+    """Facts that a report need not have."""
+
+    def __missing__(self, name: str) -> _Unknown:
+        return _Unknown()
+
+
+_WHAT = {
+    "deadlock": "no thread of the block can go on",
+    "hang": "threads run and nothing changes",
+    "divergent-barrier": (
+        "this thread is at one __syncthreads(), threads {waiting} wait at another, "
+        "{waiting_file}:{waiting_line}"
+    ),
+    "barrier-mismatch": (
+        "this thread names {expected} threads for a barrier, threads {waiting}, who wait at "
+        "{waiting_file}:{waiting_line}, named {waiting_expected} (0: the whole block)"
+    ),
+    "bad-mask": "{operation} with the mask {mask:#010x}, which does not name the calling lane",
+    "null-pointer": "an access at address {address:#x}",
+    "bad-address": "an access at address {address:#x}, where nothing is",
+    "stack-overflow": "the thread's stack of 64 KiB is full",
+    "division-by-zero": "an integer division by zero, or of the smallest number by -1",
+    "trap": "the kernel executed a trap",
+    "misaligned": "{operation} of {bytes} bytes at address {address:#x}",
+    "assert": "assertion failed",
+}
+
+_CAUSE = {
+    "deadlock": "a thread has returned, or gone another way, before the others could pass",
+    "divergent-barrier": (
+        "__syncthreads() in a branch that not all threads of the block take: move it out of there"
+    ),
+    "barrier-mismatch": "the two sides of a named barrier count its threads differently",
+    "hang": "a loop waits for something that no thread will do, or its end is never reached",
+    "bad-mask": "the mask must name every lane that calls, as __activemask() or a ballot gives it",
+    "null-pointer": "a null pointer, perhaps of an optional tensor that was not passed",
+    "stack-overflow": "a large local array, or recursion without an end",
+    "missing": "the emulated device does not have it: run this on a GPU",
+    "misaligned": "the address must be a multiple of the size",
+}

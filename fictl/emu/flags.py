@@ -1,0 +1,49 @@
+"""Compiler flags of the emulated device, the same for every compiler: they are in a module's key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+# Why these: CUDA code reads memory as other types, relies on integers that wrap, and contracts only
+# where it says so; a fiber's stack must end in its guard page, never beyond; an access through null is
+# to be reported, not to be left out.
+_KERNEL = (
+    "-std=c++17", "-fPIC", "-fvisibility=hidden", "-w", "-DFICTL_EMU=1",
+    "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off", "-fstack-clash-protection",
+    "-fno-omit-frame-pointer", "-fno-delete-null-pointer-checks",
+)  # fmt: skip
+_CXX = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-DFICTL_EMU=1")
+_LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--as-needed")
+
+# No compiler instruments copies and fills: in check mode they stay calls, which the linker sends to
+# the runtime.
+_CHECKED = (
+    "-fsanitize=thread", "-fsanitize=alignment,bounds",
+    "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset",
+)  # fmt: skip
+_CHECKED_LINK = ("-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset")
+
+# Why always: reports name the line of a fault, and it costs little. Why DWARF 4: of later ones
+# addr2line takes one file for another. It comes first, as it asks for more than lines.
+_LINES = ("-gdwarf-4", "-g1")
+VARIANTS = {
+    "fast": (("-O1", *_LINES), ("-O1", *_LINES)),
+    "check": (("-O1", *_LINES, *_CHECKED), ("-O1", *_LINES)),
+    "debug": (("-O0", "-gdwarf-4", "-g"), ("-O0", "-gdwarf-4", "-g")),
+}
+
+
+def kernel_flags(
+    variant: str, cuda_flags: Iterable[str], cxx_flags: Iterable[str]
+) -> tuple[str, ...]:
+    """Of nvcc's flags only macros mean something here."""
+    macros = (flag for flag in cuda_flags if flag.startswith(("-D", "-U")))
+    return (*_KERNEL, *VARIANTS[variant][0], *macros, *cxx_flags)
+
+
+def cxx_flags(variant: str, more: Iterable[str]) -> tuple[str, ...]:
+    return (*_CXX, *VARIANTS[variant][1], *more)
+
+
+def link_flags(variant: str) -> tuple[str, ...]:
+    return (*_LINK, *(_CHECKED_LINK if variant == "check" else ()))

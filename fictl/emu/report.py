@@ -1,0 +1,176 @@
+"""What the emulated device reports: one defect each, with its place in the kernel and in the source."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fictl.emu.describe import cause, describe
+from fictl.emu.symbols import Frame, frames, plain_name
+
+Chains = dict[str, dict[int, tuple[Frame, ...]]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of source, and through which inlined calls it was reached."""
+
+    file: str = ""
+    line: int = 0
+    callers: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file or "an unknown line"
+
+
+@dataclass(frozen=True)
+class Thread:
+    """One thread of the grid."""
+
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+
+    def __str__(self) -> str:
+        return f"block {_triple(self.block)}, thread {_triple(self.thread)}"
+
+
+@dataclass(frozen=True)
+class Other:
+    """The other side of a conflict."""
+
+    what: str
+    place: Place
+    at: Thread | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """`kind` is a word of describe.py; `facts` is what the runtime said beside the fields here."""
+
+    kind: str
+    kernel: str
+    what: str
+    cause: str
+    place: Place
+    at: Thread | None = None
+    other: Other | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """For people: a headline, then where, then the other side, then why."""
+        lines = [f"{self.kind}: {self.what}"]
+        where = f"kernel {self.kernel}" if self.kernel else ""
+        lines += [", ".join(filter(None, (where, str(self.at or ""))))] if where or self.at else []
+        lines += [f"at {self.place}", *(f"  called at {caller}" for caller in self.place.callers)]
+        if self.other:
+            by = f", {self.other.at}" if self.other.at else ""
+            lines.append(f"{self.other.what} at {self.other.place}{by}")
+        groups = self.facts.get("groups", ())
+        lines += [f"threads {group['threads']} {group['what']}" for group in groups]
+        lines += [f"cause: {self.cause}"] if self.cause else []
+        return "\n  ".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON line."""
+        data: dict[str, Any] = {
+            "kind": self.kind, "kernel": self.kernel, "what": self.what, "cause": self.cause,
+            **_place(self.place), **_thread(self.at),
+        }  # fmt: skip
+        if self.other:
+            other = {"what": self.other.what, **_place(self.other.place), **_thread(self.other.at)}
+            data["other"] = other
+        return {**data, **{key: self.facts[key] for key in self.facts if key not in data}}
+
+
+def read_reports(lines: str) -> list[Report]:
+    """The runtime's JSON lines, with places turned into lines of source."""
+    rows = [json.loads(line) for line in lines.splitlines()]
+    chains = _chains(place for row in rows for place in _places(row))
+    return [_report(row, chains) for row in rows]
+
+
+def _report(row: dict[str, Any], chains: Chains) -> Report:
+    known = (
+        "kind",
+        "kernel",
+        "function",
+        "stack",
+        "at",
+        "file",
+        "line",
+        "place",
+        "other",
+        "what",
+        "cause",
+    )
+    facts = {name: value for name, value in row.items() if name not in known}
+    other = row.get("other")
+    return Report(
+        kind=row["kind"],
+        kernel=_kernel(row, chains),
+        what=row.get("what") or describe(row["kind"], facts),
+        cause=row.get("cause") or cause(row["kind"], facts),
+        place=_site(row, chains),
+        at=_at(row),
+        other=Other(other["what"], _site(other, chains), _at(other)) if other else None,
+        facts=facts,
+    )
+
+
+def _places(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    other = row.get("other", {}).get("place")
+    found = (row.get("function"), row.get("place"), other, *row.get("stack", ()))
+    return (place for place in found if place and "module" in place)
+
+
+def _chains(places: Iterable[dict[str, Any]]) -> Chains:
+    offsets: dict[str, set[int]] = defaultdict(set)
+    for place in places:
+        offsets[place["module"]].add(place["offset"])
+    return {module: frames(module, wanted) for module, wanted in offsets.items()}
+
+
+def _kernel(row: dict[str, Any], chains: Chains) -> str:
+    """The name of its function where that is known, else what the launch wrote."""
+    function = [frame.function for frame in _chain(row.get("function", {}), chains)]
+    calls = (frame for place in row.get("stack", ()) for frame in _chain(place, chains))
+    # Behind the kernel come the lambda that the launch has become, and the emulator.
+    called = [call.function for call in calls if call.is_of_source]
+    return next(iter(function[-1:] or called[-1:]), plain_name(row.get("kernel", "")))
+
+
+def _chain(place: dict[str, Any], chains: Chains) -> tuple[Frame, ...]:
+    return chains.get(place.get("module", ""), {}).get(place.get("offset", -1), ())
+
+
+def _site(row: dict[str, Any], chains: Chains) -> Place:
+    if "file" in row:
+        return Place(row["file"], row["line"])
+    place = row.get("place", {})
+    chain = _chain(place, chains)
+    ours = [frame for frame in chain if not frame.is_emulator] or list(chain)
+    if not ours:
+        return Place(f"{Path(place['module']).name}+{place['offset']:#x}" if place else "")
+    callers = tuple(f"{frame.file}:{frame.line}" for frame in ours[1:])
+    return Place(ours[0].file, ours[0].line, callers)
+
+
+def _at(row: dict[str, Any]) -> Thread | None:
+    at = row.get("at")
+    return Thread(tuple(at["block"]), tuple(at["thread"])) if at else None
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"file": place.file, "line": place.line, "callers": list(place.callers)}
+
+
+def _thread(at: Thread | None) -> dict[str, Any]:
+    return {"block": at.block, "thread": at.thread} if at else {"block": None, "thread": None}
+
+
+def _triple(values: tuple[int, int, int]) -> str:
+    return f"({','.join(map(str, values))})"

@@ -1,0 +1,97 @@
+"""What compiles for the emulated device: the host's C++ compiler with CUDA's headers."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import SetupError
+from fictl.toolchain import CudaHeaders, HostCompiler, find_cxx, find_headers, require_headers
+
+ROOT = Path(__file__).resolve().parent
+HEADERS = ROOT / "include"
+RUNTIME = ROOT / "runtime"
+COMPILER = ROOT / "compile.py"
+PRELUDE = "fictl_emu/prelude.h"
+NAMES = "fictl_emu/api_names.h"
+
+# nvcc takes what a C++ compiler of the host does not, and CUDA reads memory as other types at will.
+_OF_FAMILY = {
+    "gcc": ("-fpermissive", "-fno-gnu-unique"),
+    "clang": ("-fno-delayed-template-parsing",),
+}
+_CHECKED_OF_FAMILY = {
+    "gcc": (
+        "--param", "tsan-distinguish-volatile=1", "--param", "tsan-instrument-func-entry-exit=0",
+        # GCC does not instrument a class, such as __half, that is an argument or a result of a call.
+        "-finline-small-functions", "--param", "max-inline-insns-single=400",
+    ),
+    "clang": (
+        "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EmuToolchain:
+    """The compiler and the headers of emulated modules."""
+
+    cxx: HostCompiler
+    headers: CudaHeaders
+
+    def identity(self) -> dict[str, str]:
+        """What a build depends on: versions, and the emulator's own bytes, never paths."""
+        return {
+            "cxx": self.cxx.identity,
+            "CUDA headers": self.headers.identity,
+            "emulator": emulator_digest(),
+        }
+
+    def kernel_command(self, flags: Iterable[str], checked: bool) -> tuple[str, ...]:
+        """What compiles a unit with kernels in it, up to its include folders."""
+        family = self.cxx.family
+        of_family = _OF_FAMILY[family] + (_CHECKED_OF_FAMILY[family] if checked else ())
+        return (
+            sys.executable, str(COMPILER), *self.cxx.argv, *flags, *of_family,
+            "-include", PRELUDE, f"-I{HEADERS}",
+        )  # fmt: skip
+
+
+def current_toolchain() -> EmuToolchain | None:
+    """None where the compiler or the headers are missing."""
+    headers = find_headers()
+    try:
+        return EmuToolchain(find_cxx(), headers) if headers else None
+    except SetupError:
+        # A compiler that the user named and that does not work is never passed over.
+        if settings.CXX.get():
+            raise
+        return None
+
+
+def require_toolchain() -> EmuToolchain:
+    return EmuToolchain(find_cxx(), require_headers())
+
+
+@cache
+def emulator_digest() -> str:
+    """Of what shapes a module's code: flags, headers, rewriting. The runtime is linked to."""
+    files = sorted(
+        [
+            Path(__file__),
+            COMPILER,
+            *(ROOT / "rewrite").rglob("*.py"),
+            *filter(Path.is_file, HEADERS.rglob("*")),
+        ]
+    )
+    parts = (f"{path.relative_to(ROOT)} {_sha256(path)}" for path in files)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

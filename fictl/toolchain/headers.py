@@ -1,0 +1,78 @@
+"""CUDA's headers without its compiler: of a toolkit, or of the wheels on PyPI."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import SetupError
+from fictl.toolchain.search import find_nvcc
+
+_HOMES = (Path("/usr/local/cuda"), Path("/opt/cuda"))
+_SYSTEM = Path("/usr/include")
+_VERSION = re.compile(r"#define\s+CUDART_VERSION\s+(\d+)")
+GET_HEADERS = "pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl, or set CUDA_HOME to a toolkit"
+
+
+@dataclass(frozen=True)
+class CudaHeaders:
+    """The folders for -isystem, and the version of cuda_runtime.h there."""
+
+    include_dirs: tuple[Path, ...]
+    version: tuple[int, int]
+
+    @property
+    def identity(self) -> str:
+        return f"{self.version[0]}.{self.version[1]}"
+
+
+def find_headers() -> CudaHeaders | None:
+    """Those of the nvcc in use, else of CUDA_HOME, of the usual folders, of installed wheels."""
+    nvcc = find_nvcc()
+    if nvcc is not None:
+        return CudaHeaders(nvcc.include_dirs, nvcc.version)
+    return next(filter(None, map(_read, _places())), None)
+
+
+def require_headers() -> CudaHeaders:
+    found = find_headers()
+    if found is None:
+        raise SetupError("no CUDA headers: there is no cuda_runtime.h here", GET_HEADERS)
+    return found
+
+
+def _places() -> Iterator[tuple[Path, ...]]:
+    """Folders that would make a set, one set after the other."""
+    homes = (*filter(None, [settings.CUDA_HOME.get()]), *_HOMES)
+    yield from (_with_cccl(home / "include") for home in homes)
+    for root in dict.fromkeys(sys.path):
+        nvidia = Path(root or ".") / "nvidia"
+        yield from (_with_cccl(f) for f in sorted(nvidia.glob("cu[0-9]*/include"), reverse=True))
+        parts = ("cuda_runtime", "cuda_nvcc", "cuda_cccl")  # CUDA 12 has a folder for each wheel.
+        yield tuple(nvidia / part / "include" for part in parts)
+    yield (_SYSTEM,)
+
+
+def _with_cccl(include: Path) -> tuple[Path, ...]:
+    return (include, include / "cccl")
+
+
+def _read(folders: Iterable[Path]) -> CudaHeaders | None:
+    """Complete: cuda_runtime.h and what it includes of nvcc's own."""
+    present = tuple(folder.resolve() for folder in folders if folder.is_dir())
+    api = _in(present, "cuda_runtime_api.h")
+    if not (api and _in(present, "cuda_runtime.h") and _in(present, "crt/host_config.h")):
+        return None
+    match = _VERSION.search(api.read_text(encoding="utf-8", errors="replace"))
+    number = int(match[1]) if match else 0
+    # An explicit /usr/include would break the order that #include_next of libstdc++ relies on.
+    searched = tuple(folder for folder in present if folder != _SYSTEM)
+    return CudaHeaders(searched, (number // 1000, number % 1000 // 10))
+
+
+def _in(folders: Iterable[Path], name: str) -> Path | None:
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
