@@ -17,6 +17,10 @@ from fictl.version import COMMIT_FILE, commit
 CONTENT = {f"fictl.data.{n}": n for n in ("kernels", "templates", "skills") if (ROOT / n).is_dir()}
 
 
+# Of the emulated device: headers by any name, as CUDA's, and its runtime.
+SOURCES = ["include/**/*", "runtime/*"]
+
+
 def record_commit(package: Path) -> None:
     (package / COMMIT_FILE).write_text(commit() + "\n", encoding="utf-8")
 
@@ -37,7 +41,11 @@ class SdistWithCommit(sdist):
 setup(
     packages=[*find_packages(include=["fictl", "fictl.*"]), *CONTENT],
     package_dir=CONTENT,
-    package_data={"fictl": ["py.typed"], **{name: ["**/*"] for name in CONTENT}},
+    package_data={
+        "fictl": ["py.typed"],
+        "fictl.emu": SOURCES,
+        **{name: ["**/*"] for name in CONTENT},
+    },
     exclude_package_data={"": ["**/__pycache__/*", "**/*.pyc"]},
     cmdclass={"build_py": BuildWithCommit, "sdist": SdistWithCommit},
 )

@@ -31,3 +31,7 @@ class SetupError(FictlError):
     """This machine cannot do it: no compiler, no GPU, no permission, no space."""
 
     exit_code = 3
+
+
+class NotOnDevice(SetupError):
+    """An op that is not for the device that it was asked to run on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -46,6 +47,12 @@ def _choice(*values: str) -> Callable[[str], str]:
 def _arch_list(text: str) -> str:
     parse_archs(text)
     return text
+
+
+def _schedule(text: str) -> str:
+    if not re.fullmatch(r"forward|reverse|random(-\d+)?", text.lower()):
+        raise ValueError("expected forward, reverse, random or random-<seed>")
+    return text.lower()
 
 
 def _path(text: str) -> Path:
@@ -137,8 +144,25 @@ ENABLE_SM120A = Setting(
     "FICTL_ENABLE_SM120A", "bool", _boolean, False, "add the target sm_120a"
 )  # fmt: skip
 DEVICE = Setting(
-    "FICTL_DEVICE", "cuda", _choice("cuda"), "cuda", "the device that ops run on; part of the key"
-)
+    "FICTL_DEVICE", "device", _choice("cuda", "emu"), "cuda",
+    "the device that ops run on: a GPU, or the emulated one; part of the key",
+)  # fmt: skip
+EMU_CHECK = Setting(
+    "FICTL_EMU_CHECK", "bool", _boolean, False,
+    "compile for check mode: every access is checked (device emu); part of the key",
+)  # fmt: skip
+EMU_SCHEDULE = Setting(
+    "FICTL_EMU_SCHEDULE", "schedule", _schedule, "forward",
+    "the order of threads (device emu): forward, reverse, random or random-<seed>",
+)  # fmt: skip
+EMU_THREADS: Setting[int | None] = Setting(
+    "FICTL_EMU_THREADS", "int", _positive, None,
+    "cores that run blocks of a kernel (device emu); unset: all",
+)  # fmt: skip
+EMU_TIMEOUT = Setting(
+    "FICTL_EMU_TIMEOUT", "int", _positive, 60,
+    "seconds without a finished block after which a kernel is stopped (device emu)",
+)  # fmt: skip
 NVCC: Setting[Path | None] = Setting(
     "FICTL_NVCC", "path", _path, None, "the nvcc to use; unset: CUDA_HOME, PATH, usual places"
 )

@@ -11,9 +11,11 @@ from fictl import settings
 from fictl.arch import Arch, parse_archs, spell
 from fictl.errors import FictlError, SetupError
 from fictl.jit.compile import SourcesChanged, compile_plan, prepare
+from fictl.jit.compilers import find_compilers, require_compilers
+from fictl.jit.emulation import build_runtime
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.ninja_file import ninja_text
-from fictl.jit.plan import Plan, build_identity, make_plan
+from fictl.jit.plan import Plan, make_plan
 from fictl.jit.progress import LogObserver, Observer
 from fictl.jit.recipe import Recipe, recipe_of
 from fictl.jit.spec import JitSpec
@@ -22,14 +24,7 @@ from fictl.jit.store.failure import Failure
 from fictl.jit.store.lock import build_lock
 from fictl.jit.store.stores import LAYOUT, Store, stores, writable_store
 from fictl.paths import write_atomic
-from fictl.toolchain import (
-    Targets,
-    Toolchain,
-    current_toolchain,
-    require_toolchain,
-    select_targets,
-    visible_gpus,
-)
+from fictl.toolchain import Targets, visible_gpus
 
 _TRIES = 3
 
@@ -79,12 +74,13 @@ class Look:
 
 def examine(spec: JitSpec, archs: tuple[Arch, ...] = (), recipe: Recipe | None = None) -> Look:
     """Hit or miss, without building. Where nothing can compile, any build that runs will do."""
+    spec = spec.aimed_at(archs)
     recipe = recipe or recipe_of(spec)
-    toolchain = None if settings.DISABLE_JIT.get() else current_toolchain()
-    if toolchain is None:
+    compilers = None if settings.DISABLE_JIT.get() else find_compilers(recipe.device)
+    if compilers is None:
         targets, need = None, Need(targets=archs) if archs else _need_to_run(spec)
     else:
-        targets = _targets(spec, archs, toolchain)
+        targets = compilers.targets(spec, archs)
         need = Need(targets=targets.archs)
     return Look(recipe, need, targets, _lookup(spec, recipe, need))
 
@@ -101,7 +97,7 @@ def ensure(
     cores: int | None = None,
 ) -> Outcome:
     """A build for `archs`, or for what the environment and the GPUs ask for."""
-    watch = observer or LogObserver()
+    spec, watch = spec.aimed_at(archs), observer or LogObserver()
     for _ in range(_TRIES):
         try:
             return _ensure_recipe(spec, recipe_of(spec), archs, watch, cores)
@@ -137,8 +133,9 @@ def write_ninja(spec: JitSpec, folder: Path | None = None) -> Path:
 
 def plan_build(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Plan:
     """What a build would run now."""
-    toolchain = require_toolchain()
-    return make_plan(spec, recipe_of(spec), _targets(spec, archs, toolchain), toolchain)
+    spec = spec.aimed_at(archs)
+    compilers = require_compilers(spec.runs_on)
+    return make_plan(spec, recipe_of(spec), compilers.targets(spec, archs), compilers)
 
 
 def _ensure_recipe(
@@ -149,7 +146,7 @@ def _ensure_recipe(
         return Outcome(look.entry, compiled=False, targets=look.targets)
     if settings.DISABLE_JIT.get():
         raise MissingBuild(spec, recipe)
-    toolchain, targets = require_toolchain(), look.targets
+    compilers, targets = require_compilers(recipe.device), look.targets
     assert targets is not None
     asked = time.time()
     if targets.warning:
@@ -166,7 +163,9 @@ def _ensure_recipe(
         entry = published()
         if entry is not None:
             return Outcome(entry, compiled=False, targets=targets)
-        plan = make_plan(spec, recipe, targets, toolchain)
+        plan = make_plan(spec, recipe, targets, compilers)
+        if recipe.device == "emu" and not spec.is_runtime:
+            build_runtime(watch)  # Apart from the module, whose time and failures are its own.
         _raise_failure_since(asked, plan, store)
         return Outcome(compile_plan(plan, store, watch, cores), compiled=True, targets=targets)
 
@@ -202,21 +201,16 @@ def _identity(recipe: Recipe) -> dict[str, str] | None:
     """What the toolchain of a usable build must be; None where any will do."""
     if settings.DISABLE_JIT.get():
         return None
-    toolchain = current_toolchain()
-    return build_identity(recipe, toolchain) if toolchain else None
+    compilers = find_compilers(recipe.device)
+    return compilers.identity(recipe.libraries) if compilers else None
 
 
 def _need_to_run(spec: JitSpec) -> Need:
+    if spec.runs_on == "emu":
+        return Need()
     gpus = tuple(sorted({gpu.arch for gpu in visible_gpus()}))
     listed = parse_archs(settings.CUDA_ARCH_LIST.get(), native=lambda: gpus)
     supported = tuple(gpu for gpu in gpus if spec.archs.supports(gpu))
     covered = tuple(gpu for gpu in supported if any(arch.runs_on(gpu) for arch in listed))
     # A GPU that the spec is not for is met by no build: the selection of targets then says so.
     return Need(gpus=covered or supported or gpus)
-
-
-def _targets(spec: JitSpec, archs: tuple[Arch, ...], toolchain: Toolchain) -> Targets:
-    return select_targets(
-        spec.name, spec.archs, toolchain.nvcc,
-        explicit=archs or spec.exact_archs or None, fallback=spec.fallback_archs,
-    )  # fmt: skip

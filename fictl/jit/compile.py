@@ -11,7 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fictl.errors import SetupError
+from fictl.jit.compilers import RUNTIME_NAME
 from fictl.jit.diagnose import diagnose, ran_out_of_memory
+from fictl.jit.emulation import place_runtime
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan
@@ -74,6 +76,8 @@ def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[st
     (staging / "src").mkdir(parents=True, exist_ok=True)
     if plan.spec.template:
         render(plan.spec.template, staging / "src")
+    if plan.recipe.device == "emu" and not plan.spec.is_runtime:
+        place_runtime(staging)
     if module_dir is None:
         return set()
     kept = module_dir / "objects"
@@ -186,7 +190,12 @@ def _commit(
     """Leave what a reader needs and write the manifest, the last file."""
     from fictl.version import VERSION
 
-    for leftover in (".ninja_log", ".ninja_deps", *(unit.object for unit in plan.units)):
+    for leftover in (
+        ".ninja_log",
+        ".ninja_deps",
+        RUNTIME_NAME,
+        *(unit.object for unit in plan.units),
+    ):
         (staging / leftover).unlink(missing_ok=True)
     (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")
     flags = asdict(plan.recipe.flags)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fictl import settings
+from fictl.emu import flags as emu
 from fictl.jit.spec import JitSpec
 
 _NVCC = (
@@ -25,27 +26,44 @@ _VARIANTS = {
 
 @dataclass(frozen=True)
 class Flags:
-    """The semantic flags of one variant of one spec."""
+    """The semantic flags of one variant of one spec; `kernel` are those of a .cu."""
 
     variant: str
-    nvcc: tuple[str, ...]
+    kernel: tuple[str, ...]
     cxx: tuple[str, ...]
     link: tuple[str, ...]
-    environment: tuple[str, ...]
+    environment: tuple[str, ...] = ()
 
 
-def current_variant() -> str:
+def current_variant(device: str = "cuda") -> str:
     if settings.JIT_DEBUG.get():
         return "debug"
+    if device == "emu":
+        return "check" if settings.EMU_CHECK.get() else "fast"
     return "lineinfo" if settings.JIT_LINEINFO.get() else "release"
 
 
 def semantic_flags(spec: JitSpec) -> Flags:
+    return _emu_flags(spec) if spec.runs_on == "emu" else _cuda_flags(spec)
+
+
+def _emu_flags(spec: JitSpec) -> Flags:
+    if spec.is_runtime:  # It serves every variant of the modules, and what users add is for those.
+        own = emu.cxx_flags("fast", spec.extra_cflags)
+        return Flags("fast", (), own, (*emu.link_flags("fast"), *spec.extra_ldflags))
+    variant = current_variant("emu")
+    cuda = (*spec.extra_cuda_cflags, *settings.EXTRA_CUDAFLAGS.get())
+    cxx = (*spec.extra_cflags, *settings.EXTRA_CFLAGS.get())
+    link = (*emu.link_flags(variant), *spec.extra_ldflags, *settings.EXTRA_LDFLAGS.get())
+    return Flags(variant, emu.kernel_flags(variant, cuda, cxx), emu.cxx_flags(variant, cxx), link)
+
+
+def _cuda_flags(spec: JitSpec) -> Flags:
     variant = current_variant()
     nvcc, cxx, link = _VARIANTS[variant]
     return Flags(
         variant=variant,
-        nvcc=(*_NVCC, *nvcc, *spec.extra_cuda_cflags, *settings.EXTRA_CUDAFLAGS.get()),
+        kernel=(*_NVCC, *nvcc, *spec.extra_cuda_cflags, *settings.EXTRA_CUDAFLAGS.get()),
         cxx=(*_CXX, *cxx, *spec.extra_cflags, *settings.EXTRA_CFLAGS.get()),
         link=(*_LINK, *link, *spec.extra_ldflags, *settings.EXTRA_LDFLAGS.get()),
         # What nvcc adds to its command line by itself.

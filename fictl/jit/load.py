@@ -26,19 +26,16 @@ def load_found(find: Callable[[], Entry | None]) -> Any | None:
         with suppress(Removed):
             entry = find()
             return load(entry) if entry else None
-    raise FictlError(
-        f"builds vanish from the cache while they are loaded, {_TRIES} times in turn",
-        f"end what clears it, or set {settings.WORKSPACE_BASE.name} to a cache of your own",
-    )
+    raise _vanishing()
 
 
 def load(entry: Entry) -> Any:
     """The tvm-ffi module; its functions are its attributes. In the cache, mtime is last use."""
     module = _loaded.get(entry.path)
     if module is None:
-        in_cache = entry.path.is_relative_to(cache_root())
-        if in_cache:
-            hold(entry.path)
+        _keep(entry)
+        if entry.manifest.device == "emu":
+            _load_runtime()
         try:
             module = _tvm_ffi().load_module(str(entry.module))
         except (OSError, RuntimeError) as error:
@@ -47,10 +44,38 @@ def load(entry: Entry) -> Any:
                 f"fictl build {entry.manifest.module.rpartition('.')[2]} after removing {entry.path}",
             ) from error
         _loaded[entry.path] = module
-        if in_cache:
-            with suppress(OSError):
-                os.utime(entry.path)
     return module
+
+
+def library(find: Callable[[], Entry]) -> Path:
+    """The shared library of what `find` finds, for a caller that loads it itself."""
+    for _ in range(_TRIES):
+        with suppress(Removed):
+            entry = find()
+            _keep(entry)
+            return entry.module
+    raise _vanishing()
+
+
+def _keep(entry: Entry) -> None:
+    """What is in the cache stays there while this process lives; its mtime is its last use."""
+    if entry.path.is_relative_to(cache_root()):
+        hold(entry.path)
+        with suppress(OSError):
+            os.utime(entry.path)
+
+
+def _load_runtime() -> None:
+    from fictl.jit.emulation import emulated_device
+
+    emulated_device()
+
+
+def _vanishing() -> FictlError:
+    return FictlError(
+        f"builds vanish from the cache while they are loaded, {_TRIES} times in turn",
+        f"end what clears it, or set {settings.WORKSPACE_BASE.name} to a cache of your own",
+    )
 
 
 @cache

@@ -8,18 +8,22 @@ from pathlib import Path
 from fictl import settings
 from fictl.arch import Arch
 from fictl.errors import UsageError
+from fictl.jit.compilers import Compilers
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
 from fictl.jit.recipe import Recipe, digest, unit_inputs
 from fictl.jit.spec import JitSpec
 from fictl.jit.store.entry import MODULE
-from fictl.toolchain import Targets, Toolchain, library_includes, library_versions, nvcc_flags
+from fictl.toolchain import Targets
 
-_HOST_SUFFIXES = (".cpp", ".cc", ".cxx")
+_HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".S")
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One translation unit: its object file, its cache key and its command without `--threads`."""
+    """One translation unit: its object file, its cache key and its command without `--threads`.
+
+    `device` says that nvcc compiles it.
+    """
 
     source: Path
     object: str
@@ -47,36 +51,31 @@ class Plan:
         return digest([self.identity, archs, self.ffi_abi, self.cudart])
 
 
-def build_identity(recipe: Recipe, toolchain: Toolchain) -> dict[str, str]:
-    """The compilers, and the libraries that this recipe uses, by version and build id."""
-    return {**toolchain.identity(), **library_versions(recipe.libraries, toolchain.nvcc)}
-
-
-def make_plan(spec: JitSpec, recipe: Recipe, targets: Targets, toolchain: Toolchain) -> Plan:
-    identity = build_identity(recipe, toolchain)
+def make_plan(spec: JitSpec, recipe: Recipe, targets: Targets, compilers: Compilers) -> Plan:
+    identity = compilers.identity(recipe.libraries)
     paths = ffi_paths()
     units = tuple(
-        _unit(spec, recipe, targets, toolchain, identity, paths, index)
+        _unit(spec, recipe, targets, compilers, identity, paths, index)
         for index in range(len(spec.sources))
     )
     return Plan(
-        spec, recipe, targets, identity, ffi_abi(), toolchain.nvcc.cudart_major,
-        units, _link(recipe, toolchain, paths, units),
+        spec, recipe, targets, identity, ffi_abi(), compilers.cudart,
+        units, _link(spec, recipe, compilers, paths, units),
     )  # fmt: skip
 
 
 def _unit(
-    spec: JitSpec, recipe: Recipe, targets: Targets, toolchain: Toolchain,
+    spec: JitSpec, recipe: Recipe, targets: Targets, compilers: Compilers,
     identity: dict[str, str], paths: FfiPaths, index: int,
 ) -> Unit:  # fmt: skip
     source = spec.sources[index]
     names = [path.stem for path in spec.sources]
     stem = source.stem if names.count(source.stem) == 1 else f"{source.stem}.{index}"
     if source.suffix == ".cu":
-        command = _nvcc(spec, recipe, targets.archs, toolchain, paths)
+        command = _kernel(spec, recipe, targets.archs, compilers, paths)
         archs = [str(arch) for arch in targets.archs]
     elif source.suffix in _HOST_SUFFIXES:
-        command = _cxx(spec, recipe, toolchain, paths)
+        command = _cxx(spec, recipe, compilers, paths)
         archs = []
     else:
         raise UsageError(
@@ -84,11 +83,12 @@ def _unit(
         )
     inputs = unit_inputs(spec, source)
     rendered = [recipe.inputs, recipe.parameters] if spec.template else []
-    flags = recipe.flags.nvcc if source.suffix == ".cu" else recipe.flags.cxx
+    flags = recipe.flags.kernel if source.suffix == ".cu" else recipe.flags.cxx
     key = digest([stem, inputs, rendered, flags, archs, identity, ffi_abi(), recipe.device])
     object_name = f"{stem}.o"
     argv = (*command, "-c", str(source), "-o", object_name)
-    return Unit(source, object_name, key, argv, source.suffix == ".cu")
+    by_nvcc = source.suffix == ".cu" and recipe.device == "cuda"
+    return Unit(source, object_name, key, argv, by_nvcc)
 
 
 def _includes(spec: JitSpec, *system: Path) -> tuple[str, ...]:
@@ -100,30 +100,28 @@ def _includes(spec: JitSpec, *system: Path) -> tuple[str, ...]:
     )
 
 
-def _nvcc(
-    spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], toolchain: Toolchain, paths: FfiPaths
+def _kernel(
+    spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], compilers: Compilers, paths: FfiPaths
 ) -> tuple[str, ...]:
-    libraries = library_includes(recipe.libraries)
+    more = compilers.kernel_includes(recipe.libraries)
     return (
-        *settings.NVCC_LAUNCHER.get(), str(toolchain.nvcc.path), f"-ccbin={toolchain.cxx.ccbin}",
-        *recipe.flags.nvcc, *nvcc_flags(archs),
-        *_includes(spec, paths.dlpack, paths.tvm_ffi, *toolchain.nvcc.include_dirs, *libraries),
-    )  # fmt: skip
+        *compilers.kernel_command(recipe.flags, archs),
+        *_includes(spec, paths.dlpack, paths.tvm_ffi, *compilers.include_dirs, *more),
+    )
 
 
-def _cxx(spec: JitSpec, recipe: Recipe, toolchain: Toolchain, paths: FfiPaths) -> tuple[str, ...]:
+def _cxx(spec: JitSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths) -> tuple[str, ...]:
     return (
-        *settings.CXX_LAUNCHER.get(), *toolchain.cxx.argv, *recipe.flags.cxx,
-        *_includes(spec, paths.tvm_ffi, paths.dlpack, *toolchain.nvcc.include_dirs),
+        *settings.CXX_LAUNCHER.get(), *compilers.cxx.argv, *recipe.flags.cxx, *compilers.cxx_words(),
+        *_includes(spec, paths.tvm_ffi, paths.dlpack, *compilers.include_dirs),
     )  # fmt: skip
 
 
 def _link(
-    recipe: Recipe, toolchain: Toolchain, paths: FfiPaths, units: tuple[Unit, ...]
+    spec: JitSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths, units: tuple[Unit, ...]
 ) -> tuple[str, ...]:
-    cudart = (str(toolchain.nvcc.cudart_static),) if toolchain.nvcc.cudart_static else ()
     return (
-        *toolchain.cxx.argv, *recipe.flags.link, *(unit.object for unit in units),
-        *cudart, f"-L{paths.library.parent}", "-ltvm_ffi", "-ldl", "-lrt", "-lpthread",
-        "-o", MODULE,
+        *compilers.cxx.argv, *recipe.flags.link, *(unit.object for unit in units),
+        *compilers.libraries(spec), f"-L{paths.library.parent}", "-ltvm_ffi", "-ldl", "-lrt",
+        "-lpthread", "-o", MODULE,
     )  # fmt: skip

@@ -64,4 +64,4 @@ def start_line(build: Started) -> str:
     units = f"{build.units} unit{'s' * (build.units != 1)}"
     cached = f" ({build.cached} cached)" if build.cached else ""
     eta = f", about {build.eta:.0f} s" if build.eta >= 1 else ""
-    return f"building {build.module} for {build.archs}: {units}{cached}{eta}; log {friendly(build.log)}"
+    return f"building {build.module} for {build.archs or 'the emulated device'}: {units}{cached}{eta}; log {friendly(build.log)}"

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fictl import settings
 from fictl.errors import UsageError
 from fictl.jit.flags import Flags, semantic_flags
 from fictl.jit.sources import Reached, Stamp, facts, reach
@@ -60,7 +59,7 @@ def recipe_of(spec: JitSpec) -> Recipe:
     inputs = {name: file.sha256 for name, file in known.items()}
     stamps = {name: file.stamp for name, file in known.items()}
     flags = semantic_flags(spec)
-    device = settings.DEVICE.get()
+    device = spec.runs_on
     parameters = dict(spec.template.parameters) if spec.template else {}
     units = [path.name for path in spec.sources]
     key = digest(

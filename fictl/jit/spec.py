@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fictl import settings
 from fictl.arch import Arch, ArchRule, parse_gencode, unique
 from fictl.errors import UsageError
 from fictl.paths import data_root, write_atomic
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from fictl.jit.store.entry import Entry
 
 _ANY = ArchRule.parse(">=7.5")
+RUNTIME_MODULE = "emu.runtime"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,22 @@ class JitSpec:
     fallback_archs: str = ""
     project: str = "local"
     base: Path = field(default_factory=Path)
+    device: str = ""
+    devices: tuple[str, ...] = ("cuda", "emu")
+
+    @property
+    def runs_on(self) -> str:
+        """Its own device, or the one that ops run on in this process."""
+        return self.device or settings.DEVICE.get()
+
+    def aimed_at(self, archs: Iterable[Arch]) -> JitSpec:
+        """Who names architectures means GPUs."""
+        return replace(self, device="cuda") if tuple(archs) and not self.device else self
+
+    @property
+    def is_runtime(self) -> bool:
+        """Whether this is the emulated device's runtime, which the others link to."""
+        return (self.project, self.name) == ("fictl", RUNTIME_MODULE)
 
     def write_ninja(self, folder: Path | None = None) -> Path:
         """Write build.ninja and the rendered sources to `folder`; `ninja -C` there builds it all."""

@@ -17,6 +17,7 @@ class BuildStatus:
 
     state: str
     archs: tuple[Arch, ...] = ()
+    emulated: bool = False
 
 
 def built(project: str, module: str, folder: Path, include_dirs: tuple[Path, ...]) -> BuildStatus:
@@ -24,7 +25,8 @@ def built(project: str, module: str, folder: Path, include_dirs: tuple[Path, ...
     fresh = [entry for entry in entries if _unchanged(entry, folder, include_dirs)]
     if fresh:
         archs = {arch for entry in fresh for arch in entry.archs}
-        return BuildStatus("built", tuple(sorted(archs)))
+        emulated = any(entry.manifest.device == "emu" for entry in fresh)
+        return BuildStatus("built", tuple(sorted(archs)), emulated)
     return BuildStatus("stale" if entries else "no")
 
 

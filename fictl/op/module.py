@@ -39,4 +39,5 @@ def module_spec(
         fallback_archs=folder.project.archs,
         project=folder.project.name,
         base=folder.path,
+        devices=folder.devices,
     )

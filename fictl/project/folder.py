@@ -99,6 +99,11 @@ class OpFolder:
     def archs(self) -> ArchRule:
         return ArchRule.any_of([declaration.archs for declaration in self.declarations()])
 
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Those that one of its functions runs on."""
+        return tuple(dict.fromkeys(d for each in self.declarations() for d in each.devices))
+
     def files(self) -> Iterator[tuple[str, Path]]:
         """What it consists of, as (role, path): those that exist, as a reader wants them."""
         yield from (("kernel", path) for path in self.headers)

@@ -102,11 +102,12 @@ def _parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chan
 def _flags(then: Manifest, recipe: Recipe) -> Iterator[Change]:
     new = asdict(recipe.flags)
     for tool, old in then.flags.items():
-        added = [word for word in new[tool] if word not in old]
-        removed = [word for word in old if word not in new[tool]]
+        words = new.get(tool, ())  # What another fictl wrote may have other tools.
+        added = [word for word in words if word not in old]
+        removed = [word for word in old if word not in words]
         how = [f"now with {' '.join(added)}"] * bool(added)
         how += [f"without {' '.join(removed)}"] * bool(removed)
-        if list(old) != list(new[tool]):
+        if list(old) != list(words):
             yield Change("flags", tool, ", ".join(how) or "in another order")
 
 

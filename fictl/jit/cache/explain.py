@@ -9,13 +9,13 @@ from typing import Any
 from fictl.arch import Arch
 from fictl.jit.build import examine
 from fictl.jit.cache.changes import Change, Wanted, changes, same_parameters
-from fictl.jit.plan import build_identity
+from fictl.jit.compilers import find_compilers
 from fictl.jit.recipe import Recipe
 from fictl.jit.spec import JitSpec
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.stores import stores
 from fictl.paths import cache_root
-from fictl.toolchain import Targets, current_toolchain
+from fictl.toolchain import Targets
 
 # What is said to be unchanged where nothing of that kind is among the changes.
 _ASPECTS = {
@@ -77,11 +77,11 @@ def explain(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Verdict:
 
 def _wanted(recipe: Recipe, targets: Targets | None) -> Wanted:
     """Where nothing can compile, compilers and architectures are not compared."""
-    toolchain = current_toolchain()
-    if toolchain is None or targets is None:
+    compilers = find_compilers(recipe.device)
+    if compilers is None or targets is None:
         return Wanted(recipe, {}, (), 0)
-    identity = build_identity(recipe, toolchain)
-    return Wanted(recipe, identity, targets.archs, toolchain.nvcc.cudart_major)
+    identity = compilers.identity(recipe.libraries)
+    return Wanted(recipe, identity, targets.archs, compilers.cudart)
 
 
 def _nearest(spec: JitSpec, recipe: Recipe) -> Entry | None:

@@ -1,0 +1,166 @@
+"""The compilers of a device as a plan sees them: commands, targets, and what of them is in the key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from fictl import settings
+from fictl.arch import Arch
+from fictl.emu import toolchain as emu
+from fictl.errors import NotOnDevice
+from fictl.jit.flags import Flags
+from fictl.jit.spec import JitSpec
+from fictl.toolchain import (
+    HostCompiler,
+    Targets,
+    Toolchain,
+    current_toolchain,
+    library_includes,
+    library_versions,
+    nvcc_flags,
+    require_toolchain,
+    select_targets,
+)
+
+RUNTIME_NAME = "libfictl_emu.so"
+
+
+class Compilers(Protocol):
+    """Of one device, found on this machine."""
+
+    @property
+    def cxx(self) -> HostCompiler:
+        """What compiles bindings and links."""
+
+    @property
+    def include_dirs(self) -> tuple[Path, ...]:
+        """CUDA's headers."""
+
+    @property
+    def cudart(self) -> int:
+        """The major version of the CUDA runtime."""
+
+    def identity(self, libraries: Collection[str]) -> dict[str, str]:
+        """The compilers, and the libraries that a recipe uses, by version and build id."""
+
+    def targets(self, spec: JitSpec, archs: tuple[Arch, ...]) -> Targets:
+        """What to build for: `archs`, or what environment and GPUs ask for."""
+
+    def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
+        """What compiles a .cu, up to the module's own include folders."""
+
+    def kernel_includes(self, libraries: Collection[str]) -> tuple[Path, ...]:
+        """System folders of a .cu beside those of every unit."""
+
+    def cxx_words(self) -> tuple[str, ...]:
+        """What a binding includes before its first line."""
+
+    def libraries(self, spec: JitSpec) -> tuple[str, ...]:
+        """The CUDA runtime in the words of the link."""
+
+
+@dataclass(frozen=True)
+class CudaCompilers:
+    """nvcc and its host compiler."""
+
+    toolchain: Toolchain
+
+    @property
+    def cxx(self) -> HostCompiler:
+        return self.toolchain.cxx
+
+    @property
+    def include_dirs(self) -> tuple[Path, ...]:
+        return self.toolchain.nvcc.include_dirs
+
+    @property
+    def cudart(self) -> int:
+        return self.toolchain.nvcc.cudart_major
+
+    def identity(self, libraries: Collection[str]) -> dict[str, str]:
+        versions = library_versions(libraries, self.include_dirs)
+        return {**self.toolchain.identity(), **versions}
+
+    def targets(self, spec: JitSpec, archs: tuple[Arch, ...]) -> Targets:
+        return select_targets(
+            spec.name, spec.archs, self.toolchain.nvcc,
+            explicit=archs or spec.exact_archs or None, fallback=spec.fallback_archs,
+        )  # fmt: skip
+
+    def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
+        nvcc, cxx = self.toolchain.nvcc, self.toolchain.cxx
+        return (
+            *settings.NVCC_LAUNCHER.get(), str(nvcc.path), f"-ccbin={cxx.ccbin}",
+            *flags.kernel, *nvcc_flags(archs),
+        )  # fmt: skip
+
+    def kernel_includes(self, libraries: Collection[str]) -> tuple[Path, ...]:
+        return library_includes(libraries)
+
+    def cxx_words(self) -> tuple[str, ...]:
+        return ()
+
+    def libraries(self, spec: JitSpec) -> tuple[str, ...]:
+        static = self.toolchain.nvcc.cudart_static
+        return (str(static),) if static else ()
+
+
+@dataclass(frozen=True)
+class EmuCompilers:
+    """The host compiler, and the runtime that takes the place of CUDA's."""
+
+    toolchain: emu.EmuToolchain
+
+    @property
+    def cxx(self) -> HostCompiler:
+        return self.toolchain.cxx
+
+    @property
+    def include_dirs(self) -> tuple[Path, ...]:
+        return self.toolchain.headers.include_dirs
+
+    @property
+    def cudart(self) -> int:
+        return self.toolchain.headers.version[0]
+
+    def identity(self, libraries: Collection[str]) -> dict[str, str]:
+        return {**self.toolchain.identity(), **library_versions(libraries, self.include_dirs)}
+
+    def targets(self, spec: JitSpec, archs: tuple[Arch, ...]) -> Targets:
+        if "emu" not in spec.devices:
+            raise NotOnDevice(
+                f"{spec.name} does not run on the emulated device: its op.py declares "
+                f"devices={' '.join(spec.devices)!r}",
+                "run it on a GPU, or add emu there",
+            )
+        return Targets((), "emulated")
+
+    def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
+        return self.toolchain.kernel_command(flags.kernel, flags.variant == "check")
+
+    def kernel_includes(self, libraries: Collection[str]) -> tuple[Path, ...]:
+        return library_includes(libraries)
+
+    def cxx_words(self) -> tuple[str, ...]:
+        return (f"-I{emu.HEADERS}", "-include", emu.NAMES)
+
+    def libraries(self, spec: JitSpec) -> tuple[str, ...]:
+        return () if spec.is_runtime else ("-L.", f"-l:{RUNTIME_NAME}")
+
+
+def find_compilers(device: str) -> Compilers | None:
+    """None on a machine that only runs what others built."""
+    if device == "emu":
+        emulated = emu.current_toolchain()
+        return EmuCompilers(emulated) if emulated else None
+    toolchain = current_toolchain()
+    return CudaCompilers(toolchain) if toolchain else None
+
+
+def require_compilers(device: str) -> Compilers:
+    if device == "emu":
+        return EmuCompilers(emu.require_toolchain())
+    return CudaCompilers(require_toolchain())
