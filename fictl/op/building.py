@@ -114,9 +114,10 @@ def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:
     from fictl.toolchain import nvcc_flags
 
     targets = nvcc_flags(plan.targets.archs)
+    kernels = "nvcc" if plan.recipe.device == "cuda" else plan.recipe.device
     return Planned(
         spec.project, spec.name, tuple(spell([arch]) for arch in plan.targets.archs),
         plan.targets.origin, plan.targets.warning, flags.variant,
-        {"nvcc": (*flags.nvcc, *targets), "cxx": flags.cxx, "link": flags.link},
+        {kernels: (*flags.kernel, *targets), "cxx": flags.cxx, "link": flags.link},
         (*(shlex.join(unit.argv) for unit in plan.units), shlex.join(plan.link)),
     )  # fmt: skip

@@ -50,5 +50,5 @@ def _row(folder: OpFolder, declared: Declaration, status: BuildStatus) -> Row:
     return Row(
         folder.project.name, folder.family, folder.module, declared.name, declared.doc,
         tuple(dtype.short for dtype in declared.dtypes), str(declared.archs), declared.devices,
-        status.state, tuple(str(arch) for arch in status.archs),
+        status.state, (*map(str, status.archs), *(["emu"] if status.emulated else [])),
     )  # fmt: skip

@@ -8,10 +8,17 @@ from collections.abc import Callable, Hashable
 from types import FrameType
 from typing import Any
 
+from fictl import settings
 from fictl.errors import FictlError, InvalidValue
 from fictl.jit import JitSpec
 
-_CUDA = 2  # DLPack's device type
+# What tensors of a device say of themselves in DLPack, and in words.
+_DLPACK = {"cuda": 2, "emu": 1}
+_WAY_OUT = {
+    "cuda": "pass {}.cuda(), or set FICTL_DEVICE=emu to run it on the emulated device",
+    "emu": "pass {}.cpu(), or unset FICTL_DEVICE to run it on a GPU",
+}
+_TAKES = {"cuda": "CUDA tensors", "emu": "CPU tensors, for the emulated device"}
 _building = threading.RLock()
 
 
@@ -53,6 +60,10 @@ class KernelModule:
                     f"{spec.name} exports no function {name!r}",
                     "compare it with the TVM_FFI_DLL_EXPORT_TYPED_FUNC lines of binding.cpp",
                 ) from None
+            if spec.runs_on == "emu":
+                from fictl.op.emulated import Emulated
+
+                function = Emulated(name, function)
             setattr(self, name, function)
             return function
 
@@ -79,12 +90,14 @@ def _variables(frame: FrameType | None) -> dict[str, Any]:
 
 def _check_devices(op: str, arguments: tuple[Any, ...], names: dict[str, Any]) -> None:
     """`names` are the public function's variables, in the order of its parameters."""
+    device = settings.DEVICE.get()
     for name, value in names.items():
         passed = any(value is argument for argument in arguments)
-        if passed and _device_type(value) not in (None, _CUDA):
+        if passed and _device_type(value) not in (None, _DLPACK[device]):
             raise InvalidValue(
-                f"{op}: argument '{name}' is on {value.device}, but this build takes CUDA tensors",
-                f"pass {name}.cuda()",
+                f"{op}: argument '{name}' is on {value.device}, but this build takes "
+                f"{_TAKES[device]}",
+                _WAY_OUT[device].format(name),
             )
 
 

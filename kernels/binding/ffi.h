@@ -37,11 +37,12 @@ inline void check_device(const char* op, const char* name, View x) {
 #ifdef FICTL_EMU
   constexpr DLDeviceType kExpected = kDLCPU;
   constexpr const char* kBuiltFor = "CPU tensors, for the emulated device";
-  constexpr const char* kWayOut = ".cpu()";
+  constexpr const char* kWayOut = ".cpu(), or unset FICTL_DEVICE to run it on a GPU";
 #else
   constexpr DLDeviceType kExpected = kDLCUDA;
   constexpr const char* kBuiltFor = "CUDA tensors";
-  constexpr const char* kWayOut = ".cuda()";
+  constexpr const char* kWayOut =
+      ".cuda(), or set FICTL_DEVICE=emu to run it on the emulated device";
 #endif
   if (x.device().device_type == kExpected) return;
   raise(argument_error(ErrorKind::ValueError, op, name)
