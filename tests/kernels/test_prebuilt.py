@@ -41,7 +41,7 @@ def prebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _run(code: str, prebuilt: Path, home: Path) -> None:
     env = {name: value for name, value in os.environ.items() if not name.startswith("CUDA_HOME")}
     env |= {
-        "PATH": str(home), "FICTL_STORES": str(prebuilt), "FICTL_WORKSPACE_BASE": str(home),
+        "PATH": str(home), "FICTL_DEVICE": "cuda", "FICTL_STORES": str(prebuilt), "FICTL_WORKSPACE_BASE": str(home),
         "PYTHONPATH": os.pathsep.join([str(Path(fictl.__file__).parents[1]), *sys.path]),
     }  # fmt: skip
     done = subprocess.run(

@@ -11,7 +11,7 @@ from .jit import module
 kernel = KernelModule(module)
 
 
-@op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda", mutates="out")
+@op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
 def scale(input: torch.Tensor, factor: float, out: torch.Tensor | None = None) -> torch.Tensor:
     """input * factor, rounded once from fp32.
 
