@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 
 
 def assert_close(
-    actual: torch.Tensor,
-    expected: torch.Tensor,
+    actual: torch.Tensor | float,
+    expected: torch.Tensor | float,
     name: str = "out",
     tolerances: Mapping[str, tuple[float, float]] = TOLERANCES,
 ) -> None:
     """`expected` is the fp64 reference; NaN and infinities must stand in the same places."""
     import torch
 
+    actual, expected = torch.as_tensor(actual), torch.as_tensor(expected)
     assert actual.shape == expected.shape, (
         f"{name} has shape {tuple(actual.shape)}, the reference {tuple(expected.shape)}"
     )

@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fictl import settings
+from fictl.errors import NotOnDevice
+from fictl.testing import schedules
+from fictl.testing.schedules import device
+
 if TYPE_CHECKING:
     from fictl.testing.suite import OpSuite
+
+__all__ = ["device"]
 
 _MARKERS = (
     "needs_gpu: runs on a CUDA device",
@@ -27,11 +35,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("fictl")
     group.addoption("--fictl-op", action="append", default=[], help="op that the contract tests")
     group.addoption("--fictl-report", help="write outcome counts and skip reasons to this file")
+    group.addoption("--fictl-defects", help="append what kernels report to this file, one a line")
+    schedules.add_option(group)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     for marker in _MARKERS:
         config.addinivalue_line("markers", marker)
+    schedules.configure(config)
+    if config.getoption("--fictl-defects"):
+        from fictl.testing.defects import Defects
+
+        config.pluginmanager.register(Defects(Path(config.getoption("--fictl-defects"))))
     if _says_fictl(config.rootpath / "fictl.toml") or _says_fictl(
         config.rootpath / "pyproject.toml"
     ):
@@ -47,10 +62,34 @@ def _says_fictl(path: Path) -> bool:
     return path.name == "fictl.toml" or "[tool.fictl]" in path.read_text(encoding="utf-8")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A test whose tensors go to a GPU needs one; `-m needs_gpu` finds it."""
+    if schedules.takes_device(item) and not _is_emulated():
+        item.add_marker("needs_gpu")
+
+
+def running_file(report: Path) -> Path:
+    """Where the name of the test that runs stands, for who finds no report."""
+    return report.with_suffix(".running")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    report = item.config.getoption("--fictl-report")
+    if report:
+        running_file(Path(report)).write_text(item.nodeid, encoding="utf-8")
     reason = _missing(item)
     if reason:
         pytest.skip(reason)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
+    """An op that is not for the device is no failure of its tests."""
+    outcome = yield
+    error = outcome.excinfo[1] if outcome.excinfo else None
+    if isinstance(error, NotOnDevice):
+        skipped = pytest.skip.Exception(error.message, _use_item_location=True)
+        outcome.force_exception(skipped)
 
 
 def _missing(item: pytest.Item) -> str:
@@ -59,20 +98,30 @@ def _missing(item: pytest.Item) -> str:
 
         if find_nvcc() is None:
             return "needs nvcc: none was found"
+    needs_gpu = item.get_closest_marker("needs_gpu")
+    if needs_gpu and _is_emulated():
+        return "needs a GPU"
     arch = item.get_closest_marker("arch")
-    if arch or item.get_closest_marker("needs_gpu"):
-        from fictl.arch import ArchRule, spell
-        from fictl.toolchain import visible_gpus
+    if arch or needs_gpu:
+        return _missing_arch(arch.args[0] if arch else "")
+    return ""
 
-        gpus = [gpu.arch for gpu in visible_gpus()]
-        if not gpus:
-            return "needs a GPU"
-        if arch and not any(ArchRule.parse(arch.args[0]).supports(gpu) for gpu in gpus):
-            return f"needs {arch.args[0]}, the GPU is {spell(gpus)}"
+
+def _missing_arch(rule: str) -> str:
+    from fictl.arch import ArchRule, spell
+    from fictl.testing.device import available_archs
+
+    archs = available_archs()
+    if not archs:
+        return "needs a GPU"
+    if rule and not any(ArchRule.parse(rule).supports(arch) for arch in archs):
+        which = "the emulated device" if settings.DEVICE.get() == "emu" else "the GPU"
+        return f"needs {rule}, {which} is {spell(archs)}"
     return ""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    schedules.parametrize(metafunc)
     wanted = {"fictl_suite", "fictl_spec", "fictl_arch", "fictl_case"} & set(metafunc.fixturenames)
     if wanted:
         rows = list(_rows(_suites(metafunc.config), wanted))
@@ -126,8 +175,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         "passed": len(stats.get("passed", [])),
         "failed": [_name(report) for report in failed],
         "skipped": {reason.removeprefix("Skipped: "): n for reason, n in reasons.items()},
+        "device": settings.DEVICE.get(),
+        "schedules": [*map(str, schedules.schedules(config))] if _is_emulated() else [],
     }
     Path(path).write_text(json.dumps(summary), encoding="utf-8")
+
+
+def _is_emulated() -> bool:
+    return settings.DEVICE.get() == "emu"
 
 
 def _name(report: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,6 +69,13 @@ class TraceTemplate:
             unknown = [axis for axis in getattr(tensor, "axes", ()) if axis not in self.axes]
             if unknown:
                 raise UsageError(f"trace: {name} has the unknown axes {unknown}", "add them")
+
+    def elements(self, sizes: Mapping[str, int]) -> int:
+        """Of all inputs and outputs together."""
+        tensors = [
+            t for t in (*self.inputs.values(), *self.outputs.values()) if isinstance(t, Tensor)
+        ]
+        return sum(math.prod(sizes[axis] for axis in tensor.axes) for tensor in tensors)
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Every axis has a size, and the constraints hold."""
