@@ -15,7 +15,7 @@ from fictl.cli import console
 from fictl.errors import FictlError, UsageError
 
 COMMANDS = (
-    "list", "where", "check", "build", "test", "doctor", "cache", "config", "aot",
+    "list", "where", "check", "build", "test", "sanitize", "doctor", "cache", "config", "aot",
     "compile-commands", "demo",
 )  # fmt: skip
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fictl import settings
 from fictl.cli import console
-from fictl.cli.options import Archs, DryRun, Json, Ops, Verbose
+from fictl.cli.options import Archs, Device, DryRun, Json, Ops, Verbose, use_device
 from fictl.errors import UsageError
 from fictl.paths import friendly
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def command(
     ops: Ops = None,
     arch: Archs = "",
+    device: Device = "",
     time: Annotated[
         bool,
         typer.Option("--time", help="Show where a cold build's time goes.", show_default=False),
@@ -36,6 +38,11 @@ def command(
 
     if time and dry_run:
         raise UsageError("--time measures compiles, --dry-run runs none", "leave one of them out")
+    use_device(device, arch)
+    if time and settings.DEVICE.get() == "emu":
+        raise UsageError(
+            "--time looks into nvcc, which emulated modules do without", "--device cuda"
+        )
     archs = parse_archs(arch, native_targets)
     if dry_run:
         show_plans("build", ops or [], archs)
@@ -54,8 +61,8 @@ def _built(out: Console, built: list[Any]) -> None:
             console.problem(each.error)
             continue
         how = f"compiled in {each.seconds:.1f} s" if each.compiled else "was built already"
-        origin = f" ({each.origin})" if each.origin else ""
-        out.print(f"[green]✓[/] [bold]{each.module}[/]  {' '.join(each.archs)}{origin}  {how}")
+        origin = f"({each.origin})" if each.origin else ""
+        out.print(f"[green]✓[/] [bold]{each.module}[/]  {' '.join((*each.archs, origin))}  {how}")
         out.print(f"  {friendly(each.path)}", markup=False, style="dim", soft_wrap=True)
         if each.time:
             from fictl.cli.build_time import show_time

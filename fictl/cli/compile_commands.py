@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.options import Archs, DryRun, Json, Ops
+from fictl.cli.options import Archs, DryRun, Json, Ops, use_device
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def command(
     from fictl.op.building import specs_of
     from fictl.toolchain import native_targets
 
+    use_device("cuda")
     found = database(specs_of(ops or []), parse_archs(arch, native_targets))
     path = _file(out)
     if not found.commands and found.errors:

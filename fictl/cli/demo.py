@@ -17,10 +17,12 @@ def command(ops: Ops = None) -> None:
     toolchain, gpus = current_toolchain(), visible_gpus()
     compilers = ", ".join(toolchain.identity().values()) if toolchain else "none found"
     console.note(f"compilers: {compilers}")
-    console.note(f"GPU: {', '.join(map(str, gpus)) or 'none; what needs one is not run'}\n")
+    without = "none; tests run on the emulated device"
+    console.note(f"GPU: {', '.join(map(str, gpus)) or without}\n")
     names = ops or [folders(Project.shipped())[0].module]
-    for verb in ("list", "where", "check", "build", "test"):
-        _run([verb, *names])
+    where = [] if toolchain else ["--device", "emu"]
+    for words in (["list"], ["where"], ["check"], ["build", *where], ["test"]):
+        _run([*words, *names])
 
 
 def _run(words: list[str]) -> None:

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from fictl import settings
+from fictl.errors import UsageError
+
 
 def _op_names(incomplete: str) -> list[str]:
     """Shell completion: what the projects at hand call their ops."""
@@ -30,9 +33,39 @@ Archs = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout.", show_default=False)
 ]
+Device = Annotated[
+    str,
+    typer.Option(
+        "--device", metavar="cuda|emu", help="A GPU, or the emulated device.", show_default=False
+    ),
+]
+Schedule = Annotated[
+    str,
+    typer.Option(
+        "--schedule",
+        metavar="ORDER",
+        help="Order of emulated threads: forward, reverse, random-<seed>.",
+        show_default=False,
+    ),
+]
+Keyword = Annotated[
+    str, typer.Option("-k", help="Only tests whose name matches, as in pytest.", show_default=False)
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be done.", show_default=False)
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show every step.", show_default=False)
 ]
+
+
+def use_device(device: str, arch: str | None = None) -> None:
+    """What the flags say about the device; who names architectures to build for means GPUs."""
+    if device:
+        settings.DEVICE.set_by_flag("--device", device)
+        if settings.DEVICE.get() == "emu" and arch:
+            raise UsageError(
+                "--arch is for GPUs, --device emu for none of them", "leave one of them out"
+            )
+    elif arch or (arch is not None and settings.CUDA_ARCH_LIST.get()):
+        settings.DEVICE.set_by_flag("--arch", "cuda")

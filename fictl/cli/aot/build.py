@@ -9,7 +9,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.build import show_plans
-from fictl.cli.options import Archs, DryRun, Json, Ops, Verbose
+from fictl.cli.options import Archs, DryRun, Json, Ops, Verbose, use_device
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def command(
     from fictl.ship.aot import ship
     from fictl.toolchain import native_targets
 
+    use_device("cuda")
     archs = parse_archs(arch, native_targets)
     if dry_run:
         show_plans("aot.build", ops or [], archs)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
-from fictl.cli.options import Archs, Json, Ops, Verbose
+from fictl.cli.options import Archs, Device, Json, Ops, Verbose, use_device
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 
 
 def command(
-    ops: Ops = None, arch: Archs = "", verbose: Verbose = False, json: Json = False
+    ops: Ops = None,
+    arch: Archs = "",
+    device: Device = "",
+    verbose: Verbose = False,
+    json: Json = False,
 ) -> None:
     """Say of each module of an op whether a build is there, and if not, which input changed."""
     from fictl.arch import parse_archs
     from fictl.op.cached import explain_ops
     from fictl.toolchain import native_targets
 
+    use_device(device, arch)
     verdicts = explain_ops(ops or [], parse_archs(arch, native_targets))
     data = [verdict.to_dict() for verdict in verdicts]
     console.show(console.Result("cache.explain", data, lambda out: _view(out, verdicts, verbose)))
@@ -71,7 +76,7 @@ def _built(verdict: Verdict) -> str:
     made = verdict.entry.manifest if verdict.entry else None
     if made is None:
         return ""
-    return f"{' '.join(made.archs)}, built {_clock(made.created)} in {made.seconds:.1f} s"
+    return f"{' '.join(made.archs) or made.device}, built {_clock(made.created)} in {made.seconds:.1f} s"
 
 
 def _since(verdict: Verdict) -> str:

@@ -45,7 +45,7 @@ def _cells(origin: str, item: Item) -> tuple[str, ...]:
     made = item.entry.manifest if item.entry else None
     return (
         f"{item.project}/{item.module}",
-        " ".join(made.archs) if made else "?",
+        " ".join(made.archs) or made.device if made else "?",
         made.variant if made else "?",
         spell_size(item.size),
         f"{spell_age(now - made.created)} ago" if made else "?",

@@ -1,0 +1,1 @@
+"""Finding what is wrong with kernels that pass their tests."""
