@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-SOURCES := find kernels -name '*.cuh' -o -name '*.cu' -o -name '*.h' -o -name '*.cpp'
+SOURCES := find kernels fictl/emu tests/emu tests/perf -name '*.cuh' -o -name '*.cu' -o -name '*.h' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint perf docs gpu clean setup nvcc

@@ -12,10 +12,14 @@ import pytest
 
 from fictl import settings, toolchain
 from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.testing.device import choose_device
 from fictl.toolchain import Nvcc, find_nvcc, gpus
 
 TESTS = Path(__file__).parent
+# Before tests are collected: on the emulated device those of the ops run once for each schedule.
+os.environ.setdefault(settings.DEVICE.name, choose_device())
 _FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS")
+_USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -109,6 +113,22 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(root)
     yield root
     for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def users_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that run emulated kernels: the runtime and they are compiled once, not each time."""
+    monkeypatch.setenv("FICTL_WORKSPACE_BASE", _USERS_CACHE)
+
+
+@pytest.fixture
+def stray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, users_cache: None) -> Iterator[Path]:
+    """A copy of stray_project, whose op `shift` writes where it must not; the working folder."""
+    root = shutil.copytree(TESTS / "stray_project", tmp_path / "stray")
+    monkeypatch.chdir(root)
+    yield root
+    for name in [name for name in sys.modules if name.split(".")[0] == "stray"]:
         del sys.modules[name]
 
 

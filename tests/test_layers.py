@@ -21,9 +21,11 @@ LAYERS = [
     {"cli"},
     {"__init__", "__main__", "compat", "compile", "kernels", "ops"},
 ]
-SIBLINGS = {"emu": {"toolchain"}, "jit": {"toolchain", "emu"}} | {
-    name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer
-}
+SIBLINGS = {
+    "emu": {"toolchain"},
+    "jit": {"toolchain", "emu"},
+    "sanitize": {"testing"},
+} | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]
 LEAN = VOCABULARY | {"project", "toolchain", "jit", "cli"}

@@ -44,6 +44,12 @@ def test_blank_is_the_default(monkeypatch, setting):
         ("LOCK_TIMEOUT", "1.5"),
         ("LOGGING_LEVEL", "loud"),
         ("EXTRA_CFLAGS", "'unbalanced"),
+        ("EMU_SCHEDULE", "sideways"),
+        ("EMU_SCHEDULE", "random-"),
+        ("EMU_SCHEDULE", "reverse-3"),
+        ("EMU_THREADS", "0"),
+        ("EMU_TIMEOUT", "0.5"),
+        ("EMU_CHECK", "full"),
     ],
 )
 def test_a_value_that_cannot_be_read_names_variable_and_value(monkeypatch, name, text):
@@ -92,6 +98,12 @@ def test_paths_expand_the_home_folder(monkeypatch, tmp_path):
 def test_choices_do_not_mind_case(monkeypatch):
     monkeypatch.setenv("FICTL_LOGGING_LEVEL", "DEBUG")
     assert settings.LOGGING_LEVEL.get() == "debug"
+
+
+@pytest.mark.parametrize("text", ["forward", "Reverse", "random", "random-12"])
+def test_orders_of_threads_are_read(monkeypatch, text):
+    monkeypatch.setenv("FICTL_EMU_SCHEDULE", text)
+    assert settings.EMU_SCHEDULE.get() == text.lower()
 
 
 def test_every_setting_is_described_and_listed_once():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from fictl.emu.toolchain import current_toolchain
 from fictl.jit import load
 from fictl.paths import cache_root
 
@@ -189,3 +191,73 @@ def test_time_and_a_dry_run_contradict_each_other(fictl, twice: Path) -> None:
     answer = fictl("build", "--time", "--dry-run")
     assert answer.code == 2
     assert "--time measures compiles, --dry-run runs none" in answer.err
+
+
+@pytest.fixture
+def emulator() -> None:
+    if current_toolchain() is None:
+        pytest.skip("needs a C++ compiler and CUDA's headers")
+
+
+def test_a_dry_run_shows_how_it_is_emulated(fictl, twice: Path, emulator: None) -> None:
+    answer = fictl("build", "twice", "--device", "emu", "--dry-run", "--json")
+    assert answer.code == 0
+    (plan,) = answer.document["data"]
+    assert (plan["archs"], plan["origin"], plan["variant"]) == ([], "emulated", "fast")
+    assert set(plan["flags"]) == {"emu", "cxx", "link"}
+    assert "-DFICTL_EMU=1" in plan["flags"]["emu"]
+    assert not any("nvcc" in Path(words.split()[0]).name for words in plan["commands"])
+
+
+def test_a_build_for_the_emulated_device_says_so(
+    fictl, twice: Path, emulator: None, users_cache: None
+) -> None:
+    answer = fictl("build", "twice", "--device", "emu")
+    assert answer.code == 0
+    first, place = answer.out.splitlines()
+    assert first.startswith("✓ elementwise.twice  ")
+    manifest = json.loads((Path(place.strip()).expanduser() / "manifest.json").read_text())
+    assert (manifest["device"], manifest["archs"]) == ("emu", [])
+
+
+def test_architectures_and_the_emulated_device_contradict_each_other(fictl, twice: Path) -> None:
+    answer = fictl("build", "twice", "--device", "emu", "--arch", "9.0a")
+    assert answer.code == 2
+    assert "--arch is for GPUs, --device emu for none of them" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "environment"),
+    [(("--arch", "8.0"), {}), ((), {"FICTL_CUDA_ARCH_LIST": "8.0"}), (("--device", "cuda"), {})],
+)
+def test_who_names_architectures_or_cuda_means_gpus(
+    fictl, twice: Path, use_nvcc, monkeypatch, words, environment
+) -> None:
+    use_nvcc("12.8")
+    for name, value in {"FICTL_DEVICE": "emu", **environment}.items():
+        monkeypatch.setenv(name, value)
+    (plan,) = fictl("build", "twice", *words, "--dry-run", "--json").document["data"]
+    assert (plan["archs"], "nvcc" in plan["flags"]) == (["8.0"], True)
+
+
+def test_the_environment_may_say_that_it_is_emulated(
+    fictl, twice: Path, emulator: None, monkeypatch
+) -> None:
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    (plan,) = fictl("build", "twice", "--dry-run", "--json").document["data"]
+    assert plan["origin"] == "emulated"
+
+
+def test_a_device_that_means_nothing_is_named(fictl, twice: Path) -> None:
+    answer = fictl("build", "twice", "--device", "tpu")
+    assert answer.code == 2
+    assert "--device='tpu' cannot be read: expected one of cuda, emu" in answer.err
+
+
+def test_without_headers_it_cannot_be_emulated_here(fictl, twice: Path, monkeypatch) -> None:
+    monkeypatch.setattr("fictl.toolchain.headers.find_headers", lambda: None)
+    monkeypatch.setattr("fictl.emu.toolchain.find_headers", lambda: None)
+    answer = fictl("build", "twice", "--device", "emu")
+    assert answer.code == 3
+    assert "no CUDA headers" in answer.err
+    assert "pip install nvidia-cuda-runtime" in answer.err

@@ -18,8 +18,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[TestReport], list[Any]]:
     def answer(report: TestReport) -> list[Any]:
         calls: list[Any] = []
 
-        def run_tests(folders: Any, say: Callable[[str], object], words: list[str]) -> TestReport:
-            calls.append(([str(folder) for folder in folders], words))
+        def run_tests(
+            folders: Any, say: Callable[[str], object], words: list[str], variables: dict[str, str]
+        ) -> TestReport:
+            calls.append(([str(folder) for folder in folders], words, variables))
             say("pytest's own words")
             return report
 
@@ -59,7 +61,14 @@ def test_json_is_one_document_without_the_words_of_pytest(fictl, repo: Path, ask
     assert answer.document == {
         "schema": "fictl.test/1",
         "ok": False,
-        "data": {"passed": 5, "failed": ["a::b"], "skipped": {"needs a GPU": 3}, "seconds": 1.23},
+        "data": {
+            "passed": 5,
+            "failed": ["a::b"],
+            "skipped": {"needs a GPU": 3},
+            "seconds": 1.23,
+            "device": "cuda",
+            "schedules": [],
+        },
         "error": None,
     }
     assert answer.err == ""
@@ -68,13 +77,67 @@ def test_json_is_one_document_without_the_words_of_pytest(fictl, repo: Path, ask
 def test_without_names_it_is_every_op_of_the_project_here(fictl, repo: Path, asked) -> None:
     calls = asked(TestReport(1))
     fictl("test")
-    assert calls == [(["my_kernels/elementwise/halve", "my_kernels/gemm/dense"], [])]
+    assert [call[:2] for call in calls] == [
+        (["my_kernels/elementwise/halve", "my_kernels/gemm/dense"], [])
+    ]
 
 
 def test_a_keyword_is_handed_to_pytest(fictl, repo: Path, asked) -> None:
     calls = asked(TestReport(1))
     fictl("test", "dense", "-k", "builds")
-    assert calls == [(["my_kernels/gemm/dense"], ["-k", "builds"])]
+    assert [call[:2] for call in calls] == [(["my_kernels/gemm/dense"], ["-k", "builds"])]
+
+
+def test_emulated_tests_say_so_and_under_how_many_schedules(fictl, repo: Path, asked) -> None:
+    asked(TestReport(6, device="emu", schedules=("forward", "reverse", "random-7")))
+    out = fictl("test", "halve").out
+    assert out == "✓ 6 passed · 3 schedules   0.0 s   emulated: no GPU was used\n"
+
+
+def test_json_says_which_device_and_which_schedules(fictl, repo: Path, asked) -> None:
+    asked(TestReport(6, device="emu", schedules=("random-7",)))
+    data = fictl("test", "halve", "--json").document["data"]
+    assert (data["device"], data["schedules"]) == ("emu", ["random-7"])
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "chosen"),
+    [
+        ((), {}, {"FICTL_DEVICE": "emu"}),
+        (("--device", "cuda"), {}, {"FICTL_DEVICE": "cuda"}),
+        (("--device", "EMU"), {"FICTL_DEVICE": "cuda"}, {"FICTL_DEVICE": "emu"}),
+        ((), {"FICTL_DEVICE": "cuda"}, {"FICTL_DEVICE": "cuda"}),
+        # It says what to build for, not what there is to test on.
+        ((), {"FICTL_CUDA_ARCH_LIST": "9.0a"}, {"FICTL_DEVICE": "emu"}),
+        (
+            ("--schedule", "random-7"), {},
+            {"FICTL_DEVICE": "emu", "FICTL_EMU_SCHEDULE": "random-7"},
+        ),
+    ],
+)  # fmt: skip
+def test_where_there_is_no_gpu_tests_are_emulated_unless_the_user_says_otherwise(
+    fictl, repo: Path, asked, monkeypatch, words, environment, chosen
+) -> None:
+    monkeypatch.setattr("fictl.emu.toolchain.current_toolchain", object)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    calls = asked(TestReport(1))
+    fictl("test", "halve", *words)
+    assert calls[0][2] == chosen
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--schedule", "sideways"), ("--device", "gpu"), ("--schedule", "random-")],
+)
+def test_a_device_or_a_schedule_that_means_nothing_is_a_usage_error(
+    fictl, repo: Path, asked, option: str, value: str
+) -> None:
+    calls = asked(TestReport(1))
+    answer = fictl("test", "halve", option, value)
+    assert answer.code == 2
+    assert f"{option}={value!r} cannot be read" in answer.err
+    assert calls == []
 
 
 def test_an_unknown_op_is_named(fictl, repo: Path) -> None:

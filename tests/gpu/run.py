@@ -17,6 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
+OPS = ("scale", "rmsnorm")
+
+
 @dataclass(frozen=True)
 class Step:
     name: str
@@ -29,7 +32,7 @@ def steps(out: Path) -> list[Step]:
     sanitizer = ("compute-sanitizer", "--error-exitcode=9", "--target-processes=application-only")
     ops = ("tests/kernels", "-m", "needs_gpu", "-k", "not 2_to_the_31", "-p", "no:cacheprovider")
     return [
-        Step("build", (python, "-m", "fictl", "build", "scale"), 120),
+        Step("build", (python, "-m", "fictl", "build", *OPS), 120),
         Step("doctor", (python, "-m", "fictl", "doctor"), 120),
         Step(
             "aot",
@@ -39,7 +42,8 @@ def steps(out: Path) -> list[Step]:
         Step(
             "verify", (python, "-m", "fictl", "aot", "verify", str(ROOT / "build" / "prebuilt")), 60
         ),
-        Step("test", (python, "-m", "fictl", "test", "scale"), 300),
+        Step("test", (python, "-m", "fictl", "test", *OPS), 300),
+        Step("emulated", (python, "-m", "fictl", "sanitize", *OPS, "-k", "not builds"), 300),
         Step(
             "suite", (*pytest, "tests", "--ignore=tests/test_packaging.py", "--numprocesses=8"), 420
         ),

@@ -24,7 +24,7 @@ def test_each_variant_has_its_flags(answer, monkeypatch, settings, variant, nvcc
         monkeypatch.setenv(name, value)
     flags = semantic_flags(answer())
     assert current_variant() == flags.variant == variant
-    assert nvcc <= set(flags.nvcc)
+    assert nvcc <= set(flags.kernel)
     assert cxx <= set(flags.cxx)
     assert ("-Wl,-s" in flags.link) == (variant == "release")
 
@@ -36,8 +36,31 @@ def test_the_spec_s_and_the_environment_s_flags_come_last_in_that_order(answer, 
         answer(extra_cflags=["-Da"], extra_cuda_cflags=["-use_fast_math"], extra_ldflags=["-lm"])
     )
     assert flags.cxx[-3:] == ("-Da", "-DCFLAGS", "-DTEXT=two words")
-    assert flags.nvcc[-3:] == ("-use_fast_math", "-DCUDAFLAGS", "-DTEXT=two words")
+    assert flags.kernel[-3:] == ("-use_fast_math", "-DCUDAFLAGS", "-DTEXT=two words")
     assert flags.link[-3:] == ("-lm", "-DLDFLAGS", "-DTEXT=two words")
+
+
+@pytest.mark.parametrize(
+    ("settings", "variant"),
+    [
+        ({}, "fast"),
+        ({"FICTL_EMU_CHECK": "1"}, "check"),
+        ({"FICTL_JIT_DEBUG": "1", "FICTL_EMU_CHECK": "1"}, "debug"),
+        ({"FICTL_JIT_LINEINFO": "1"}, "fast"),
+    ],
+)
+def test_the_emulated_device_has_variants_of_its_own(answer, monkeypatch, settings, variant):
+    for name, value in {"FICTL_DEVICE": "emu", **settings}.items():
+        monkeypatch.setenv(name, value)
+    assert current_variant("emu") == semantic_flags(answer()).variant == variant
+
+
+def test_the_emulated_device_takes_nvccs_macros_and_none_of_its_other_flags(answer, monkeypatch):
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    spec = answer(extra_cuda_cflags=["-use_fast_math", "-DTILE=4"], extra_cflags=["-Wextra"])
+    kernel = semantic_flags(spec).kernel
+    assert {"-DTILE=4", "-Wextra"} <= set(kernel)
+    assert not {"-use_fast_math", "--expt-relaxed-constexpr"} & set(kernel)
 
 
 def test_verbose_changes_no_flag(answer, monkeypatch):

@@ -7,6 +7,7 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.jit.progress import LogObserver
+from fictl.jit.store.stores import writable_store
 from fictl.op.building import build
 from fictl.op.catalogue import catalogue
 
@@ -15,7 +16,7 @@ def test_a_row_says_what_is_declared_and_imports_nothing(tiny: Path) -> None:
     (row,) = catalogue(["twice"])
     assert row.to_dict() == {
         "project": "tiny", "family": "elementwise", "module": "twice", "function": "twice",
-        "doc": "input * 2.", "dtypes": ("i32",), "archs": ">=8.0", "devices": ("cuda",),
+        "doc": "input * 2.", "dtypes": ("i32",), "archs": ">=8.0", "devices": ("cuda", "emu"),
         "built": "no", "built_archs": (),
     }  # fmt: skip
     assert "tiny" not in sys.modules
@@ -46,3 +47,10 @@ def test_an_edit_makes_what_was_built_stale(tiny: Path) -> None:
     header.write_text(header.read_text() + "// edited\n")
     (row,) = catalogue(["twice"])
     assert (row.built, row.built_archs) == ("stale", ())
+
+
+def test_what_was_built_for_the_emulated_device_says_so(tiny: Path, fake_build) -> None:
+    folder = writable_store().recipe_dir("tiny", "elementwise.twice", "recipe") / "build"
+    fake_build(folder, project="tiny", module="elementwise.twice", device="emu", archs=())
+    (row,) = catalogue(["twice"])
+    assert (row.built, row.built_archs) == ("built", ("emu",))

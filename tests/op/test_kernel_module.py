@@ -18,6 +18,7 @@ class Spec:
     """A spec whose module exports `scale`, and that counts how often it is built."""
 
     name = "elementwise.scale"
+    runs_on = "cuda"
 
     def __init__(self) -> None:
         self.builds = 0
@@ -65,7 +66,8 @@ def test_the_first_call_builds_and_hands_on_arguments_and_result(spec: Spec) -> 
 def test_later_calls_are_the_function_of_the_module_itself(monkeypatch) -> None:
     def function(*arguments: Any) -> None: ...
 
-    module = SimpleNamespace(build_and_load=lambda: SimpleNamespace(scale=function))
+    library = SimpleNamespace(scale=function)
+    module = SimpleNamespace(build_and_load=lambda: library, runs_on="cuda")
     kernel = KernelModule(lambda: module)
     kernel.scale(1)
     assert vars(kernel)["scale"] is function
@@ -155,7 +157,23 @@ def test_a_cpu_tensor_is_refused_by_its_parameter_before_anything_is_built(
     assert info.value.message == (
         "scale: argument 'input' is on cpu, but this build takes CUDA tensors"
     )
-    assert "input.cuda()" in info.value.hint
+    assert info.value.hint == (
+        "pass input.cuda(), or set FICTL_DEVICE=emu to run it on the emulated device"
+    )
+    assert spec.builds == 0
+
+
+def test_on_the_emulated_device_a_tensor_elsewhere_is_refused_with_the_way_back(
+    spec: Spec, scale: Callable[..., Any], monkeypatch
+) -> None:
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    with pytest.raises(InvalidValue) as info:
+        scale(torch.ones(4, device="meta"), 2.0, torch.ones(4))
+    assert info.value.message == (
+        "scale: argument 'input' is on meta, but this build takes CPU tensors, "
+        "for the emulated device"
+    )
+    assert info.value.hint == "pass input.cpu(), or unset FICTL_DEVICE to run it on a GPU"
     assert spec.builds == 0
 
 

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import builds
 import calls
+import emulation
 import startup
 from sample import Pair
 
@@ -39,8 +40,37 @@ def ratio(what: str, pair: Pair, limit: float) -> Row:
 
 
 def excess(what: str, pair: Pair, limit: float, unit: str) -> Row:
-    scale = {"ms": 1e3, "us": 1e6}[unit]
+    scale = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit]
     return Row(what, pair.ours, pair.yardstick, pair.excess * scale, limit, unit)
+
+
+EMULATED_MS = {
+    "scale 1M": 10.0,
+    "rmsnorm 64x4096": 6.0,
+    "gemm 128x128x128": 4.0,
+    "prefill 128x256, 8 heads": 80.0,
+}
+
+
+def emulated() -> Iterator[Row]:
+    for name, limit in EMULATED_MS.items():
+        yield excess(f"{name}, emulated", emulation.fast(name), limit, "ms")
+
+
+def checked() -> Iterator[Row]:
+    for name in EMULATED_MS:
+        yield ratio(f"{name}, check", emulation.checked(name), 15.0)
+
+
+def emulated_steps() -> Iterator[Row]:
+    yield excess("emulated barrier, a thread", emulation.barrier(), 40.0, "ns")
+    yield excess("emulated shuffle, a thread", emulation.shuffle(), 40.0, "ns")
+
+
+def emulated_builds() -> Iterator[Row]:
+    yield excess("emulated op, compile and link", emulation.compile_op(), 2.0, "s")
+    yield excess("emulated attention, compile and link", emulation.compile_attention(), 15.0, "s")
+    yield excess("emulated device's runtime, CPU", emulation.runtime(), 15.0, "s")
 
 
 PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
@@ -50,6 +80,10 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "cold": lambda: iter([ratio("cold build / one nvcc unit", builds.cold(), 0.4)]),
     "edit": lambda: iter([ratio("rebuild after edit / one nvcc unit", builds.edited(), 0.4)]),
     "call": lambda: iter([excess("op call - FFI call", calls.scale_call(), 0.3, "us")]),
+    "emulate": emulated,
+    "check": checked,
+    "step": emulated_steps,
+    "emulate-build": emulated_builds,
 }
 
 

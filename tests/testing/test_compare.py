@@ -20,6 +20,12 @@ def test_empty_tensors_pass() -> None:
     assert_close(torch.empty(0, 4), torch.empty(0, 4, dtype=torch.float64))
 
 
+def test_a_number_is_compared_as_a_tensor_is() -> None:
+    assert_close(6, 6)
+    with pytest.raises(AssertionError, match=r"out: 1 of 1 elements differ"):
+        assert_close(6, 7)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_one_rounding_of_the_format_passes(dtype: torch.dtype) -> None:
     exact = torch.linspace(-3, 3, 1001, dtype=torch.float64)

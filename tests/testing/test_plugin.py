@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fictl.testing.plugin import running_file
+
 # A GPU that is not there, for the process that runs the tests.
 FAKED = (
     "import pytest\n"
@@ -50,6 +52,28 @@ def test_a_rule_that_means_nothing_fails_by_name(run_pytest) -> None:
     assert "unknown architecture '9x'" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("marker", "outcome"),
+    [
+        ("needs_gpu", "needs a GPU"),
+        ("arch('>=8.0')", "1 passed"),
+        ("arch('9.0a')", "needs 9.0a, the emulated device is 8.9"),
+    ],
+)
+def test_the_emulated_device_is_no_gpu_and_can_what_an_early_one_can(
+    run_pytest, marker: str, outcome: str
+) -> None:
+    faked = FAKED.format(arch="9, 0")
+    done = run_pytest(faked + GATED.format(marker=marker), FICTL_DEVICE="emu")
+    assert done.returncode == 0
+    assert outcome in done.stdout
+
+
+def test_a_test_with_the_device_fixture_is_found_among_those_that_need_a_gpu(run_pytest) -> None:
+    text = "def test_kernel(device): pass\ndef test_plain(): pass\n"
+    assert "1 deselected" in run_pytest(NO_GPU + text, "-m", "needs_gpu").stdout
+
+
 def test_without_a_compiler_its_tests_skip(run_pytest) -> None:
     text = "import fictl.toolchain\nfictl.toolchain.find_nvcc = lambda: None\n"
     done = run_pytest(text + GATED.format(marker="needs_nvcc"))
@@ -78,7 +102,25 @@ def test_the_report_counts_names_and_explains(run_pytest, tmp_path: Path) -> Non
         "passed": 1,
         "failed": ["test_it.py::test_bad", "test_it.py::test_error"],
         "skipped": {"no time: today": 2},
+        "device": "cuda",
+        "schedules": [],
     }
+
+
+def test_the_report_of_emulated_tests_has_the_schedules(run_pytest, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    words = (f"--fictl-report={report}", "--fictl-seed=7")
+    run_pytest("def test_it(): pass\n", *words, FICTL_DEVICE="emu")
+    data = json.loads(report.read_text())
+    assert (data["device"], data["schedules"]) == ("emu", ["forward", "reverse", "random-7"])
+
+
+def test_a_test_that_ends_the_process_leaves_its_name(run_pytest, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    text = "import os\ndef test_good(): pass\ndef test_fatal(): os._exit(3)\n"
+    assert run_pytest(text, f"--fictl-report={report}").returncode == 3
+    assert not report.exists()
+    assert running_file(report).read_text() == "test_it.py::test_fatal"
 
 
 def test_without_the_option_nothing_is_written(run_pytest, tmp_path: Path) -> None:

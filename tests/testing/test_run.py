@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fictl.errors import FictlError, UsageError
+from fictl.process import TimedOut
 from fictl.project import OpFolder, find
 from fictl.testing.run import TestReport, run_tests
 
@@ -84,6 +85,47 @@ def test_a_pytest_that_does_not_start_is_reported(folders, said) -> None:
         run_tests(folders, said.append, ["--no-such-option"])
 
 
+def test_variables_are_those_of_the_tests_alone(folders, said) -> None:
+    folders[0].test.write_text(
+        "from fictl import settings\n"
+        "def test_own(): assert settings.LOCK_TIMEOUT.get() == 7\n"
+    )  # fmt: skip
+    assert run_tests(folders, said.append, ["-k", "test_own"], {"FICTL_LOCK_TIMEOUT": "7"}).passed
+    assert run_tests(folders, said.append, ["-k", "test_own"]).failed
+
+
+def test_the_device_and_the_schedules_are_told(folders, said) -> None:
+    words = ["-k", "test_its_own", "--fictl-seed=7"]
+    report = run_tests(folders, said.append, words, {"FICTL_DEVICE": "emu"})
+    assert (report.device, report.schedules) == ("emu", ("forward", "reverse", "random-7"))
+
+
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [("os.kill(os.getpid(), 9)", "SIGKILL"), ("os.abort()", "SIGABRT"), ("os._exit(3)", "code 3")],
+)
+def test_a_test_that_ends_the_process_is_named_with_how_it_did(folders, said, end, how) -> None:
+    folders[0].test.write_text(f"import os\ndef test_fatal(): {end}\n")
+    with pytest.raises(FictlError, match=rf"::test_fatal ended the tests with .*{how}") as caught:
+        run_tests(folders, said.append, ["-k", "test_fatal"])
+    assert caught.value.hint.startswith("-k runs it alone")
+
+
+def test_tests_without_an_end_are_ended(folders, said) -> None:
+    folders[0].test.write_text("def test_endless():\n    while True: pass\n")
+    with pytest.raises(TimedOut, match="did not end within 2 s"):
+        run_tests(folders, said.append, ["-k", "test_endless"], timeout=2)
+
+
 def test_the_project_is_left_as_it_was(folders, said, tiny: Path) -> None:
     run_tests(folders, said.append, ["-k", "test_its_own"])
     assert {path.name for path in tiny.iterdir()} == {"fictl.toml", "kernels", "tests"}
+
+
+def test_an_op_that_is_for_gpus_alone_is_skipped_with_that_reason(folders, said) -> None:
+    text = folders[0].op.read_text()
+    folders[0].op.write_text(text.replace('devices="cuda emu"', 'devices="cuda"'))
+    report = run_tests(folders, said.append, ["-k", "reference"], {"FICTL_DEVICE": "emu"})
+    (reason,) = report.skipped
+    assert "elementwise.twice does not run on the emulated device" in reason
+    assert (report.passed, report.failed) == (0, ())

@@ -51,3 +51,27 @@ def test_another_architecture_is_a_miss_for_that(fictl, tiny: Path) -> None:
     fictl("build", "twice")
     said = fictl("cache", "explain", "twice", "--arch", "9.0a").out
     assert "architectures 9.0a wanted, it was built for 8.0" in said
+
+
+def test_a_build_for_the_emulated_device_is_a_hit_there(
+    fictl, tiny: Path, users_cache: None
+) -> None:
+    fictl("build", "twice", "--device", "emu")
+    said = fictl("cache", "explain", "twice", "--device", "emu").out
+    assert said.startswith("hit   tiny/elementwise.twice  emu, built ")
+
+
+def test_an_edit_of_the_emulator_is_a_miss_for_that(
+    fictl, tiny: Path, users_cache: None, monkeypatch
+) -> None:
+    fictl("build", "twice", "--device", "emu")
+    monkeypatch.setattr("fictl.emu.toolchain.emulator_digest", lambda: "edited")
+    said = fictl("cache", "explain", "twice", "--device", "emu").out
+    assert "  compiler emulator is edited, was " in said
+    assert "unchanged: sources, flags, architectures" in said
+
+
+def test_an_architecture_of_the_emulated_device_is_refused(fictl, tiny: Path) -> None:
+    answer = fictl("cache", "explain", "twice", "--device", "emu", "--arch", "9.0a")
+    assert answer.code == 2
+    assert "--arch is for GPUs" in answer.err

@@ -18,6 +18,12 @@ def test_a_build_is_a_row(fictl, cached) -> None:
     assert total.startswith("1 build · ")
 
 
+def test_a_build_for_the_emulated_device_has_that_for_its_architectures(fictl, cached) -> None:
+    cached(device="emu", archs=(), variant="check")
+    row = fictl("cache", "show").out.splitlines()[1]
+    assert row.split()[:3] == ["my_kernels/elementwise.halve", "emu", "check"]
+
+
 def test_a_build_that_cannot_be_read_is_called_corrupt(fictl, cached) -> None:
     (cached() / MANIFEST).write_text("{")
     assert "corrupt" in fictl("cache", "show").out

@@ -9,7 +9,7 @@ from .jit import module
 kernel = KernelModule(module)
 
 
-@op(archs=">=8.0", dtypes="i32", mutates="")
+@op(archs=">=8.0", dtypes="i32", devices="cuda emu", mutates="")
 def twice(input: int) -> int:
     """input * 2."""
     return int(kernel.twice(input))

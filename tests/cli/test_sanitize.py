@@ -1,0 +1,258 @@
+"""fictl sanitize: what is said of findings, to people and to programs, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fictl.emu.toolchain import current_toolchain
+from fictl.errors import FictlError
+from fictl.sanitize.emulated import Checked, Finding
+from fictl.sanitize.suppression import Suppression
+from fictl.testing.run import TestReport
+
+RACE = {"kind": "race", "test": "test_sum[1-f16]", "text": "race: read after write\n  at [k].cuh:3"}
+OPS = ["my_kernels/elementwise/halve", "my_kernels/gemm/dense"]
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
+    """Answer with these instead of checking; the list fills with what was asked."""
+
+    def answer(*checked: Checked) -> list[Any]:
+        calls: list[Any] = []
+
+        def check_ops(folders, say, arguments, suppressions, timeout):
+            calls.append(([str(folder) for folder in folders], arguments, suppressions, timeout))
+            say("pytest's own words")
+            yield from checked
+
+        monkeypatch.setattr("fictl.sanitize.emulated.check_ops", check_ops)
+        monkeypatch.setattr("fictl.emu.toolchain.require_toolchain", object)
+        return calls
+
+    return answer
+
+
+def halve(*findings: Finding, passed: int = 3, **more: Any) -> Checked:
+    return Checked(
+        "my_kernels/elementwise/halve", TestReport(passed, seconds=1.24), findings, **more
+    )
+
+
+def test_an_op_without_findings_is_one_line_and_exit_code_0(fictl, repo: Path, found) -> None:
+    found(halve())
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 0
+    assert answer.out.splitlines() == [
+        "emulated: no GPU was used",
+        "✓ my_kernels/elementwise/halve  3 tests · 0 defects   1.2 s",
+    ]
+    assert "pytest's own words" in answer.err
+
+
+def test_a_defect_is_shown_with_its_tests_and_is_exit_code_1(fictl, repo: Path, found) -> None:
+    found(halve(Finding(RACE, tests=3)))
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 1
+    assert answer.out.splitlines()[1:] == [
+        "✗ my_kernels/elementwise/halve  3 tests · 1 defect   1.2 s",
+        "",
+        "✗ race: read after write",
+        "  at [k].cuh:3",
+        "  first in test_sum[1-f16] and 2 more",
+    ]
+
+
+def test_what_is_accepted_is_counted_and_not_shown(fictl, repo: Path, found) -> None:
+    found(halve(Finding(RACE, suppressed="same value")))
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 0
+    assert "0 defects · 1 suppressed" in answer.out
+    assert "read after write" not in answer.out
+
+
+def test_a_suppression_that_nothing_matches_is_told(fictl, repo: Path, found) -> None:
+    found(halve(unused=(Suppression("halve", "padding", "race", "a[1].cuh"),)))
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 0
+    assert "  nothing to suppress: halve race a[1].cuh (padding)" in answer.out
+
+
+def test_a_test_that_ended_the_process_is_told_and_is_exit_code_1(fictl, repo: Path, found) -> None:
+    problem = FictlError("test_sum ended the tests with SIGKILL", "-k runs it alone: test_sum")
+    found(halve(passed=0, problem=problem))
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 1
+    assert "test_sum ended the tests with SIGKILL" in answer.err
+    assert "-k runs it alone" in answer.err
+
+
+def test_a_failed_test_without_a_report_is_exit_code_1(fictl, repo: Path, found) -> None:
+    found(Checked("my_kernels/elementwise/halve", TestReport(1, ("test_sum[1]",))))
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 1
+    assert "  failed test_sum[1]" in answer.out.splitlines()
+
+
+def test_where_no_test_could_run_it_is_exit_code_3(fictl, repo: Path, found) -> None:
+    found(Checked("my_kernels/gemm/dense", TestReport(0, skipped={"needs a GPU": 2})))
+    answer = fictl("sanitize", "dense")
+    assert answer.code == 3
+    assert "! my_kernels/gemm/dense  0 tests · 0 defects" in answer.out
+
+
+def test_of_several_ops_a_defect_counts_more_than_one_that_could_not_run(
+    fictl, repo: Path, found
+) -> None:
+    nothing = Checked("my_kernels/gemm/dense", TestReport(0, skipped={"needs a GPU": 2}))
+    found(halve(Finding(RACE)), nothing)
+    assert fictl("sanitize").code == 1
+
+
+def test_json_is_one_document_with_an_item_for_each_op(fictl, repo: Path, found) -> None:
+    found(halve(Finding(RACE)))
+    answer = fictl("sanitize", "halve", "--json")
+    assert answer.code == 1
+    assert answer.document == {
+        "schema": "fictl.sanitize/1",
+        "ok": False,
+        "data": [
+            {
+                "op": "my_kernels/elementwise/halve",
+                "passed": 3,
+                "failed": [],
+                "skipped": {},
+                "seconds": 1.24,
+                "findings": [
+                    {"kind": "race", "test": "test_sum[1-f16]", "tests": 1, "suppressed": None}
+                ],
+                "problem": None,
+            }
+        ],
+        "error": None,
+    }
+    assert answer.err == ""
+
+
+def test_a_line_for_each_report_goes_to_a_file(fictl, repo: Path, found, tmp_path: Path) -> None:
+    found(halve(Finding(RACE), Finding({**RACE, "kind": "hang"}, suppressed="slow")))
+    fictl("sanitize", "halve", "--out", str(tmp_path / "reports.jsonl"))
+    lines = (tmp_path / "reports.jsonl").read_text().splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == ["race", "hang"]
+
+
+def test_a_file_that_cannot_be_written_is_told_before_any_test(fictl, repo: Path, found) -> None:
+    calls = found(halve())
+    answer = fictl("sanitize", "halve", "--out", "/nowhere/reports.jsonl")
+    assert answer.code == 2
+    assert "--out /nowhere/reports.jsonl cannot be written: No such file" in answer.err
+    assert calls == []
+
+
+def test_without_names_it_is_every_op_of_the_project_here(fictl, repo: Path, found) -> None:
+    calls = found()
+    fictl("sanitize")
+    assert calls == [(OPS, [], None, 900.0)]
+
+
+def test_keyword_and_time_are_handed_on(fictl, repo: Path, found) -> None:
+    calls = found()
+    fictl("sanitize", "dense", "-k", "edge", "--timeout", "30")
+    assert calls == [(["my_kernels/gemm/dense"], ["-k", "edge"], None, 30.0)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("halv",), "there is no op 'halv'"),
+        (("--device", "gpu"), "--device='gpu' cannot be read"),
+        (("--suppressions", "/nowhere/accepted.toml"), "/nowhere/accepted.toml"),
+        (("--timeout", "long"), "long"),
+    ],
+)
+def test_a_request_that_means_nothing_is_exit_code_2(fictl, repo, found, words, said) -> None:
+    calls = found()
+    answer = fictl("sanitize", *words)
+    assert answer.code == 2
+    assert said in answer.err
+    assert calls == []
+
+
+def test_on_a_gpu_it_is_not_done(fictl, repo: Path, found) -> None:
+    calls = found()
+    answer = fictl("sanitize", "halve", "--device", "cuda")
+    assert answer.code == 3
+    assert "on the emulated device only" in answer.err
+    assert calls == []
+
+
+def test_the_environment_does_not_stop_it(fictl, repo: Path, found, monkeypatch) -> None:
+    monkeypatch.setenv("FICTL_DEVICE", "cuda")
+    monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "9.0a")
+    calls = found(halve())
+    assert fictl("sanitize", "halve").code == 0
+    assert calls
+
+
+def test_without_headers_it_is_the_machines_fault(fictl, repo: Path, monkeypatch) -> None:
+    monkeypatch.setattr("fictl.toolchain.headers.find_headers", lambda: None)
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 3
+    assert "no CUDA headers" in answer.err
+
+
+# With kernels that really run.
+
+OWN_TESTS = """
+import torch
+from stray.elementwise.shift.op import shift, spoil
+
+def x():
+    return torch.arange(40, dtype=torch.int32)
+
+def test_inside(device):
+    assert torch.equal(shift(x(), 0), x())
+
+def test_past_the_end(device):
+    shift(x(), 1)
+
+def test_input(device):
+    spoil(x())
+"""
+ACCEPTED = '[[suppress]]\nop = "elementwise/shift"\nkind = "read-only"\nwhy = "it is meant to"\n'
+
+
+@pytest.fixture
+def op(stray: Path) -> Path:
+    """The project, with tests of its own."""
+    if current_toolchain() is None:
+        pytest.skip("needs a C++ compiler and CUDA's headers")
+    test = stray / "tests" / "kernels" / "elementwise" / "test_shift.py"
+    test.parent.mkdir(parents=True)
+    test.write_text(OWN_TESTS)
+    return stray
+
+
+def test_defects_of_an_op_are_found_wherever_its_tests_lead(fictl, op: Path) -> None:
+    answer = fictl("sanitize", "shift", "-k", "not builds", "--json")
+    assert answer.code == 1
+    (checked,) = answer.document["data"]
+    # The test whose kernel ended by itself has passed, as has the reference.
+    assert checked["passed"] == 3
+    assert [name.rpartition("::")[2] for name in checked["failed"]] == [
+        "test_past_the_end[forward]"
+    ]
+    places = {each["kind"]: (Path(each["file"]).name, each["line"]) for each in checked["findings"]}
+    assert places == {"out-of-bounds": ("shift.cuh", 11), "read-only": ("shift.cuh", 11)}
+
+
+def test_what_the_project_accepts_is_no_defect(fictl, op: Path) -> None:
+    (op / "sanitize.toml").write_text(ACCEPTED)
+    answer = fictl("sanitize", "shift", "-k", "input")
+    assert answer.code == 0
+    assert "1 tests · 0 defects · 1 suppressed" in answer.out

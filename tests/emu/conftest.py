@@ -1,0 +1,67 @@
+"""Kernels of tests/emu/kernels, built for the emulated device as `fictl build` would."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fictl.emu.device import EmulatedDevice
+from fictl.emu.report import Report
+from fictl.emu.schedule import Schedule, all_schedules
+from fictl.jit import gen_jit_spec
+from fictl.jit.emulation import emulated_device
+
+KERNELS = Path(__file__).with_name("kernels")
+SCHEDULES = [*all_schedules()[:2], Schedule("random", 1, early=True), Schedule("random", 2)]
+
+
+CACHE = os.environ.get("FICTL_WORKSPACE_BASE", "")
+
+
+@pytest.fixture(autouse=True)
+def _on_the_emulated_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the user's cache: the runtime is compiled once for all tests."""
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    monkeypatch.setenv("FICTL_WORKSPACE_BASE", CACHE)
+
+
+@pytest.fixture(params=SCHEDULES, ids=str)
+def schedule(request: pytest.FixtureRequest) -> Schedule:
+    return request.param
+
+
+@pytest.fixture
+def device() -> Iterator[EmulatedDevice]:
+    """With nothing watched and nothing reported, before and after."""
+    device = emulated_device()
+    device.take_reports()
+    device.watch(())
+    yield device
+    device.watch(())
+    device.take_reports()
+    device.run_under(Schedule())
+
+
+@pytest.fixture
+def emulate(monkeypatch) -> Callable[..., ctypes.CDLL]:
+    """`emulate("gemm.cu", checked=True)`: its extern "C" functions; built once for all tests."""
+
+    def build(source: str | Path, *, checked: bool = False, flags: tuple[str, ...] = ()):
+        monkeypatch.setenv("FICTL_EMU_CHECK", str(int(checked)))
+        path = KERNELS / source
+        spec = gen_jit_spec(f"emu_{path.stem}", [path], ["-fvisibility=default", *flags])
+        module = spec.build().module
+        emulated_device()
+        return ctypes.CDLL(str(module))
+
+    return build
+
+
+@pytest.fixture
+def reported(device: EmulatedDevice) -> Callable[[], list[Report]]:
+    """What was reported since the last call."""
+    return device.take_reports

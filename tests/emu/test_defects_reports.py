@@ -1,0 +1,120 @@
+"""What check mode knows of tensors, and how it says what it has found."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+
+import pytest
+
+from fictl.emu.device import Watched
+
+
+@pytest.fixture
+def x():
+    return (ctypes.c_float * 256)(*range(256))
+
+
+@pytest.fixture
+def y():
+    return (ctypes.c_float * 256)()
+
+
+@pytest.fixture
+def call(emulate, device, x, y):
+    """Runs the bug, or its correct twin, of a fixture with these tensors watched."""
+    flags = (ctypes.c_int * 64)()
+
+    def call(source: str, name: str, watched: list[Watched], bug: bool = True):
+        device.watch(watched)
+        getattr(emulate(source, checked=True), name)(bug, x, y, flags, 128)
+        return device.take_reports()
+
+    return call
+
+
+def _watched(name, memory, *, shape=(256,), strides=(1,), offset=0, writable=True) -> Watched:
+    return Watched(name, ctypes.addressof(memory) + offset, 4, shape, strides, writable)
+
+
+def test_a_tensor_that_is_input_and_output_may_be_written(call, x, y) -> None:
+    watched = [_watched("x", x), _watched("in", y, writable=False), _watched("out", y)]
+    assert call("defects_memory.cu", "write_to_an_input", watched, bug=False) == []
+
+
+def test_with_nothing_watched_only_shared_memory_is_checked(call) -> None:
+    assert call("defects_races.cu", "blocks_write_the_same", []) == []
+    (report,) = call("defects_memory.cu", "static_shared_past_the_end", [])
+    assert report.kind == "out-of-bounds"
+
+
+def test_the_nearest_tensor_is_named(call, x, y) -> None:
+    near = _watched("near", x, shape=(8,), offset=128 * 4)
+    far = _watched("far", x, shape=(8,), offset=200 * 4)
+    (report,) = call("defects_memory.cu", "null_read", [near, far, _watched("y", y)], bug=False)
+    assert report.facts["tensor"] == "near"
+
+
+def test_a_view_is_named_with_the_index_of_its_element(call, x, y) -> None:
+    # A transposed matrix of 16 x 16, and the kernel writes its first 64 elements in memory.
+    watched = [
+        _watched("x", x, shape=(16, 16), strides=(1, 16), writable=False), _watched("y", y),
+    ]  # fmt: skip
+    (report,) = call("defects_memory.cu", "write_to_an_input", watched)
+    assert report.facts["element"] == "[3, 0]"
+
+
+def test_a_tensor_with_a_backward_stride_lies_before_its_first_element(call, x, y) -> None:
+    watched = [_watched("x", x, strides=(-1,), offset=255 * 4, writable=False), _watched("y", y)]
+    (report,) = call("defects_memory.cu", "write_to_an_input", watched)
+    assert report.facts["byte"] == 12
+
+
+def test_a_row_that_is_broadcast_is_one_row(call, x, y) -> None:
+    row = _watched("x", x, shape=(8, 256), strides=(0, 1), writable=False)
+    assert call("defects_memory.cu", "write_to_an_input", [row, _watched("y", y)], bug=False) == []
+
+
+def test_windows_that_overlap_have_no_gaps(call, x, y) -> None:
+    windows = _watched("x", x, shape=(63, 8), strides=(4, 1), writable=False)
+    watched = [windows, _watched("y", y)]
+    assert call("defects_memory.cu", "write_to_an_input", watched, bug=False) == []
+
+
+def test_an_empty_tensor_holds_nothing(call, x, y) -> None:
+    watched = [_watched("x", x, shape=(0,)), _watched("y", y)]
+    (report,) = call("defects_memory.cu", "write_to_an_input", watched)
+    assert (report.kind, report.facts["size"]) == ("out-of-bounds", 0)
+
+
+def test_a_defect_is_said_once_a_launch_for_its_place(call, x, y) -> None:
+    watched = [_watched("x", x), _watched("y", y)]
+    for _ in range(2):
+        assert len(call("defects_races.cu", "two_writers", watched)) == 1
+
+
+def test_a_launch_says_fifty_things_at_most(call, x, y) -> None:
+    watched = [_watched("x", x), _watched("y", y)]
+    assert len(call("defects_races.cu", "very_many_races", watched)) == 50
+
+
+def test_a_race_has_two_sides_in_its_json(call, x, y) -> None:
+    (report,) = call(
+        "defects_races.cu", "blocks_write_the_same", [_watched("x", x), _watched("y", y)]
+    )
+    row = json.loads(json.dumps(report.to_dict()))
+    assert row["kernel"] == "blocks_write_the_same_kernel<true>"
+    assert (row["tensor"], row["conflict"], row["bytes"]) == ("y", "write after write", 4)
+    assert row["block"] != row["other"]["block"]
+    assert row["thread"] == row["other"]["thread"]
+    assert row["file"].endswith("defects_races.cu")
+    assert row["line"] == row["other"]["line"] > 0
+    assert "two blocks write the same memory" in row["cause"]
+
+
+def test_fast_mode_next_to_it_reports_nothing(call, emulate, device, x, y) -> None:
+    watched = [_watched("x", x), _watched("y", y)]
+    call("defects_races.cu", "two_writers", watched)
+    fast = emulate("defects_races.cu", checked=False)
+    assert fast.two_writers(True, x, y, None, 128) == 0
+    assert device.take_reports() == []
