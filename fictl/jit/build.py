@@ -12,7 +12,6 @@ from fictl.arch import Arch, parse_archs, spell
 from fictl.errors import FictlError, SetupError
 from fictl.jit.compile import SourcesChanged, compile_plan, prepare
 from fictl.jit.compilers import find_compilers, require_compilers
-from fictl.jit.emulation import build_runtime
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan, make_plan
@@ -165,6 +164,8 @@ def _ensure_recipe(
             return Outcome(entry, compiled=False, targets=targets)
         plan = make_plan(spec, recipe, targets, compilers)
         if recipe.device == "emu" and not spec.is_runtime:
+            from fictl.jit.emulation import build_runtime
+
             build_runtime(watch)  # Apart from the module, whose time and failures are its own.
         _raise_failure_since(asked, plan, store)
         return Outcome(compile_plan(plan, store, watch, cores), compiled=True, targets=targets)

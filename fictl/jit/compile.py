@@ -13,7 +13,6 @@ from pathlib import Path
 from fictl.errors import SetupError
 from fictl.jit.compilers import RUNTIME_NAME
 from fictl.jit.diagnose import diagnose, ran_out_of_memory
-from fictl.jit.emulation import place_runtime
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan
@@ -77,6 +76,8 @@ def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[st
     if plan.spec.template:
         render(plan.spec.template, staging / "src")
     if plan.recipe.device == "emu" and not plan.spec.is_runtime:
+        from fictl.jit.emulation import place_runtime
+
         place_runtime(staging)
     if module_dir is None:
         return set()

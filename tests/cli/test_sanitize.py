@@ -255,4 +255,4 @@ def test_what_the_project_accepts_is_no_defect(fictl, op: Path) -> None:
     (op / "sanitize.toml").write_text(ACCEPTED)
     answer = fictl("sanitize", "shift", "-k", "input")
     assert answer.code == 0
-    assert "1 tests · 0 defects · 1 suppressed" in answer.out
+    assert "1 test · 0 defects · 1 suppressed" in answer.out
