@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,7 +24,7 @@ CACHE = os.environ.get("FICTL_WORKSPACE_BASE", "")
 
 
 @pytest.fixture(autouse=True)
-def _on_the_emulated_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def _on_the_emulated_device(_isolated: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the user's cache: the runtime is compiled once for all tests."""
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     monkeypatch.setenv("FICTL_WORKSPACE_BASE", CACHE)
@@ -31,6 +32,17 @@ def _on_the_emulated_device(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=SCHEDULES, ids=str)
 def schedule(request: pytest.FixtureRequest) -> Schedule:
+    return request.param
+
+
+@pytest.fixture(params=["g++", "clang++"])
+def compiler(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _on_the_emulated_device: None
+) -> str:
+    """For tests of the language, which both families of compilers have to take."""
+    if shutil.which(request.param) is None:
+        pytest.skip(f"needs {request.param}")
+    monkeypatch.setenv("CXX", request.param)
     return request.param
 
 

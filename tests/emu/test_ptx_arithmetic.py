@@ -11,6 +11,8 @@ from fractions import Fraction
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 WORDS = (0, 1, 2, 5, 31, 33, 0x3210, 0x12345678, 0x7FFFFFFF, 0x80000000, 0x89ABCDEF, 0xFFFFFFFF)
 FLOATS = (0.0, -0.0, 1.0, -1.5, 3.1415927, 1e-3, -2.7e5, 1.1e-20, 7e20, 0.9999999, math.inf)
 

@@ -8,7 +8,10 @@ import math
 import struct
 from collections.abc import Callable
 
+import pytest
 import torch
+
+pytestmark = pytest.mark.usefixtures("compiler")
 
 F16, BF16, E4M3, E5M2 = torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2
 DTYPES = {"f16": F16, "bf16": BF16}

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 TYPES = {
     "f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32, "s8": torch.int8,
     "u8": torch.uint8, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2,

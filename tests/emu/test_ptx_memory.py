@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 BLOCKS, THREADS = 3, 40
 COUNT = BLOCKS * THREADS
 

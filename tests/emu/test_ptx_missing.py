@@ -6,6 +6,8 @@ import ctypes
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 NOWHERE = -1
 
 

@@ -9,6 +9,8 @@ from operator import xor
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("compiler")
+
 VALUES = [(37 * lane + 11) % 101 for lane in range(32)]
 LARGE = [value > 50 for value in VALUES]
 ALL = 0xFFFFFFFF

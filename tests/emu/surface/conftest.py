@@ -16,6 +16,11 @@ def pointer(tensor: torch.Tensor) -> ctypes.c_void_p:
     return ctypes.c_void_p(tensor.data_ptr())
 
 
+@pytest.fixture(autouse=True)
+def _with_both_families(compiler: str) -> None:
+    """Every test here runs once for each."""
+
+
 @pytest.fixture
 def address() -> Callable[[torch.Tensor], ctypes.c_void_p]:
     return pointer
