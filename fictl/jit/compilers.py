@@ -18,7 +18,6 @@ from fictl.toolchain import (
     Targets,
     Toolchain,
     current_toolchain,
-    library_includes,
     library_versions,
     nvcc_flags,
     require_toolchain,
@@ -51,9 +50,6 @@ class Compilers(Protocol):
 
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
         """What compiles a .cu, up to the module's own include folders."""
-
-    def kernel_includes(self, libraries: Collection[str]) -> tuple[Path, ...]:
-        """System folders of a .cu beside those of every unit."""
 
     def cxx_words(self) -> tuple[str, ...]:
         """What a binding includes before its first line."""
@@ -97,9 +93,6 @@ class CudaCompilers:
             *flags.kernel, *nvcc_flags(archs),
         )  # fmt: skip
 
-    def kernel_includes(self, libraries: Collection[str]) -> tuple[Path, ...]:
-        return library_includes(libraries)
-
     def cxx_words(self) -> tuple[str, ...]:
         return ()
 
@@ -140,9 +133,6 @@ class EmuCompilers:
 
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
         return self.toolchain.kernel_command(flags.kernel, flags.variant == "check")
-
-    def kernel_includes(self, libraries: Collection[str]) -> tuple[Path, ...]:
-        return library_includes(libraries)
 
     def cxx_words(self) -> tuple[str, ...]:
         return (f"-I{emu.HEADERS}", "-include", emu.NAMES)

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fictl import settings
 from fictl.errors import FictlError
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.use import Removed, hold
 from fictl.paths import cache_root
+
+T = TypeVar("T")
 
 _TRIES = 10
 
@@ -22,11 +24,12 @@ _loaded: dict[Path, Any] = {}
 
 def load_found(find: Callable[[], Entry | None]) -> Any | None:
     """Load what `find` finds; find it again if it was cleared from the cache in between."""
-    for _ in range(_TRIES):
-        with suppress(Removed):
-            entry = find()
-            return load(entry) if entry else None
-    raise _vanishing()
+
+    def once() -> Any | None:
+        entry = find()
+        return load(entry) if entry else None
+
+    return _unless_removed(once)
 
 
 def load(entry: Entry) -> Any:
@@ -49,12 +52,23 @@ def load(entry: Entry) -> Any:
 
 def library(find: Callable[[], Entry]) -> Path:
     """The shared library of what `find` finds, for a caller that loads it itself."""
+
+    def once() -> Path:
+        entry = find()
+        _keep(entry)
+        return entry.module
+
+    return _unless_removed(once)
+
+
+def _unless_removed(action: Callable[[], T]) -> T:
     for _ in range(_TRIES):
         with suppress(Removed):
-            entry = find()
-            _keep(entry)
-            return entry.module
-    raise _vanishing()
+            return action()
+    raise FictlError(
+        f"builds vanish from the cache while they are loaded, {_TRIES} times in turn",
+        f"end what clears it, or set {settings.WORKSPACE_BASE.name} to a cache of your own",
+    )
 
 
 def _keep(entry: Entry) -> None:
@@ -69,13 +83,6 @@ def _load_runtime() -> None:
     from fictl.jit.emulation import emulated_device
 
     emulated_device()
-
-
-def _vanishing() -> FictlError:
-    return FictlError(
-        f"builds vanish from the cache while they are loaded, {_TRIES} times in turn",
-        f"end what clears it, or set {settings.WORKSPACE_BASE.name} to a cache of your own",
-    )
 
 
 @cache

@@ -13,7 +13,7 @@ from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
 from fictl.jit.recipe import Recipe, digest, unit_inputs
 from fictl.jit.spec import JitSpec
 from fictl.jit.store.entry import MODULE
-from fictl.toolchain import Targets
+from fictl.toolchain import Targets, library_includes
 
 _HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".S")
 
@@ -103,7 +103,7 @@ def _includes(spec: JitSpec, *system: Path) -> tuple[str, ...]:
 def _kernel(
     spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], compilers: Compilers, paths: FfiPaths
 ) -> tuple[str, ...]:
-    more = compilers.kernel_includes(recipe.libraries)
+    more = library_includes(recipe.libraries)
     return (
         *compilers.kernel_command(recipe.flags, archs),
         *_includes(spec, paths.dlpack, paths.tvm_ffi, *compilers.include_dirs, *more),

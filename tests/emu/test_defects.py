@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,13 +216,10 @@ CORRECT = [
 Outcome = tuple[int, list[Report]]
 
 
-@pytest.fixture(params=["g++", "clang++"])
-def compiler(request, monkeypatch) -> str:
-    if shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    monkeypatch.setenv("CXX", request.param)
+@pytest.fixture
+def compiler(compiler, monkeypatch) -> str:
     monkeypatch.setenv("FICTL_EMU_TIMEOUT", "2")
-    return request.param
+    return compiler
 
 
 @pytest.fixture

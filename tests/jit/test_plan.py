@@ -135,7 +135,7 @@ def test_flags_and_launchers_of_the_host_compiler_are_not_taken_for_it(sources, 
 
 
 def test_cutlass_brings_its_headers_and_its_version(sources, monkeypatch, tmp_path):
-    monkeypatch.setattr("fictl.jit.compilers.library_includes", lambda _: (tmp_path / "cutlass",))
+    monkeypatch.setattr("fictl.jit.plan.library_includes", lambda _: (tmp_path / "cutlass",))
     paths = sources("a.cu")
     paths[0].write_text("#include <cutlass/cutlass.h>\n")
     plan = plan_build(gen_jit_spec("m", paths))
