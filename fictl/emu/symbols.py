@@ -13,6 +13,10 @@ from fictl.toolchain import find_tool
 
 _TOOLS = ("addr2line", "llvm-addr2line")
 
+# Why not their full paths: a build from the cache may have been made by another checkout of the
+# same bytes, whose paths its debug info holds.
+_OURS = tuple(f"/{'/'.join(folder.parts[-3:])}/" for folder in (HEADERS, RUNTIME))
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -24,7 +28,7 @@ class Frame:
 
     @property
     def is_emulator(self) -> bool:
-        return self.file.startswith((str(HEADERS), str(RUNTIME))) or "/include/c++/" in self.file
+        return any(folder in self.file for folder in (*_OURS, "/include/c++/"))
 
     @property
     def is_of_source(self) -> bool:

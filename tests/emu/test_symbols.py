@@ -55,6 +55,16 @@ def test_an_address_is_the_chain_of_inlined_calls_there(module, nop, tool, monke
     )
 
 
+@pytest.mark.parametrize(
+    "file", [symbols.HEADERS / "fictl_emu/launch.h", symbols.RUNTIME / "launch.cpp"]
+)
+def test_the_emulator_is_known_wherever_the_checkout_lay(file: Path) -> None:
+    """A build from the cache has the paths of the checkout that made it."""
+    elsewhere = Path("/elsewhere/checkout") / file.relative_to(symbols.HEADERS.parents[2])
+    assert Frame("__invoke", str(elsewhere), 18).is_emulator
+    assert not Frame("__invoke", "/elsewhere/checkout/kernels/launcher.cu", 18).is_emulator
+
+
 def test_each_of_many_addresses_has_its_own_chain(module, nop) -> None:
     found = frames(str(module), [0xFFFFFF, nop, nop])
     assert list(found) == [nop, 0xFFFFFF]
