@@ -44,6 +44,28 @@ def _choice(*values: str) -> Callable[[str], str]:
     return parse
 
 
+# What a level of the call log is called, and what each adds to the one before.
+_LEVELS = {"off": 0, "calls": 1, "values": 3, "statistics": 5, "dumps": 10}
+DUMPS = _LEVELS["dumps"]
+
+
+def _call_level(text: str) -> int:
+    level = _LEVELS.get(text.lower(), int(text) if text.isdigit() else -1)
+    if level not in _LEVELS.values():
+        raise ValueError(f"expected {', '.join(f'{n} ({name})' for name, n in _LEVELS.items())}")
+    return level
+
+
+def _number(text: str) -> float:
+    if not re.fullmatch(r"\d+(\.\d*)?|\.\d+", text):
+        raise ValueError("expected a number, as in 20 or 0.5")
+    return float(text)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def _arch_list(text: str) -> str:
     parse_archs(text)
     return text
@@ -235,6 +257,56 @@ LOCK_TIMEOUT = Setting(
 LOGGING_LEVEL = Setting(
     "FICTL_LOGGING_LEVEL", "level", _choice("debug", "info", "warning", "error"), "info",
     "what the library says on stderr: builds (info), cache decisions (debug)",
+)  # fmt: skip
+LOGLEVEL = Setting(
+    "FICTL_LOGLEVEL", "level", _call_level, 0,
+    "log calls of ops: 0 off, 1 calls, 3 values, 5 statistics, 10 dumps; read once, at import",
+)  # fmt: skip
+LOGDEST = Setting(
+    "FICTL_LOGDEST", "text", str, "stderr",
+    "where calls are logged: stderr, stdout or a path; %i is the process, %r the rank",
+)  # fmt: skip
+LOG_SYNC = Setting(
+    "FICTL_LOG_SYNC", "bool", _boolean, False,
+    "wait for the GPU after every logged call, so that a fault is the fault of its call",
+)  # fmt: skip
+DUMP_DIR = Setting(
+    "FICTL_DUMP_DIR", "path", _path, Path("fictl_dumps"), "where level 10 writes one folder a call"
+)
+DUMP_INCLUDE: Setting[tuple[str, ...]] = Setting(
+    "FICTL_DUMP_INCLUDE", "names", _names, (), "ops to dump, by ',', with wildcards; unset: all"
+)
+DUMP_EXCLUDE: Setting[tuple[str, ...]] = Setting(
+    "FICTL_DUMP_EXCLUDE", "names", _names, (), "ops not to dump, by ',', with wildcards"
+)
+DUMP_MAX_COUNT = Setting(
+    "FICTL_DUMP_MAX_COUNT", "int", _positive, 1000, "calls dumped at most by one process"
+)
+DUMP_MAX_SIZE_GB = Setting(
+    "FICTL_DUMP_MAX_SIZE_GB", "number", _number, 20.0, "gigabytes dumped at most by one process"
+)
+DUMP_SAFETENSORS = Setting(
+    "FICTL_DUMP_SAFETENSORS", "bool", _boolean, True,
+    "dump tensors as safetensors; off: torch's .pt, with their strides",
+)  # fmt: skip
+TRACE_DUMP = Setting(
+    "FICTL_TRACE_DUMP", "bool", _boolean, False,
+    "write a benchmark definition for every distinct case that is called",
+)  # fmt: skip
+TRACE_DUMP_DIR = Setting(
+    "FICTL_TRACE_DUMP_DIR", "path", _path, Path(), "where definitions are written"
+)
+VALIDATE_INPUTS = Setting(
+    "FICTL_VALIDATE_INPUTS", "bool", _boolean, False,
+    "check every call against its trace: shapes, dtypes, constraints, what tensors hold",
+)  # fmt: skip
+AUTORELOAD = Setting(
+    "FICTL_AUTORELOAD", "bool", _boolean, False,
+    "look for edited sources at every call and load the new module, for notebooks",
+)  # fmt: skip
+RANK = Setting(
+    "RANK", "text", str, "", "this process among those of a job, as launchers set it",
+    also=("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
 )  # fmt: skip
 
 SETTINGS: tuple[Setting[Any], ...] = tuple(

@@ -17,7 +17,7 @@ LAYERS = [
     | {"settings", "settings_file", "version"},
     {"project", "trace", "timing", "scaffold", "toolchain", "emu", "jit"},
     {"op"},
-    {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"},
+    {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"} | {"replay"},
     {"cli"},
     {"__init__", "__main__", "compat", "compile", "kernels", "ops"},
 ]
@@ -25,6 +25,7 @@ SIBLINGS = {
     "emu": {"toolchain"},
     "jit": {"toolchain", "emu"},
     "sanitize": {"testing"},
+    "replay": {"testing"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]

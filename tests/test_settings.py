@@ -50,6 +50,14 @@ def test_blank_is_the_default(monkeypatch, setting):
         ("EMU_THREADS", "0"),
         ("EMU_TIMEOUT", "0.5"),
         ("EMU_CHECK", "full"),
+        ("LOGLEVEL", "2"),
+        ("LOGLEVEL", "4"),
+        ("LOGLEVEL", "info"),
+        ("LOGLEVEL", "-1"),
+        ("DUMP_MAX_SIZE_GB", "1e3"),
+        ("DUMP_MAX_SIZE_GB", "-1"),
+        ("DUMP_MAX_SIZE_GB", "."),
+        ("DUMP_MAX_COUNT", "0"),
     ],
 )
 def test_a_value_that_cannot_be_read_names_variable_and_value(monkeypatch, name, text):
@@ -104,6 +112,32 @@ def test_choices_do_not_mind_case(monkeypatch):
 def test_orders_of_threads_are_read(monkeypatch, text):
     monkeypatch.setenv("FICTL_EMU_SCHEDULE", text)
     assert settings.EMU_SCHEDULE.get() == text.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("off", 0), ("0", 0), ("Calls", 1), ("3", 3), ("values", 3), ("statistics", 5), ("10", 10)],
+)
+def test_levels_of_the_call_log_have_names_and_numbers(monkeypatch, text, level):
+    monkeypatch.setenv("FICTL_LOGLEVEL", text)
+    assert settings.LOGLEVEL.get() == level
+
+
+@pytest.mark.parametrize(("text", "number"), [("20", 20.0), ("0.5", 0.5), (".25", 0.25), ("2.", 2)])
+def test_sizes_are_numbers(monkeypatch, text, number):
+    monkeypatch.setenv("FICTL_DUMP_MAX_SIZE_GB", text)
+    assert settings.DUMP_MAX_SIZE_GB.get() == number
+
+
+def test_names_are_split_at_commas(monkeypatch):
+    monkeypatch.setenv("FICTL_DUMP_INCLUDE", "rms*, ,scale")
+    assert settings.DUMP_INCLUDE.get() == ("rms*", "scale")
+
+
+@pytest.mark.parametrize("launcher", ["RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"])
+def test_the_rank_is_what_the_launcher_says(monkeypatch, launcher):
+    monkeypatch.setenv(launcher, "3")
+    assert settings.RANK.get() == "3"
 
 
 def test_every_setting_is_described_and_listed_once():

@@ -1,0 +1,70 @@
+"""One call of a public function, as those see it who watch calls: log, dumps, traces, validation."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from itertools import count
+from typing import Any, Protocol
+
+from fictl.op.declared import Op
+
+_sequence = count(1)
+_PLANNED = "_fictl_planned"
+
+
+class Call:
+    """From before its kernels start. Arguments are bound when somebody asks: level 1 does not."""
+
+    def __init__(
+        self, op: Op, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        self.op = op
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.sequence = next(_sequence)  # 1, 2, … in this process; atomic
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """By parameter name, defaults included; what plan() was given comes first."""
+        bound = inspect.signature(self.function).bind(*self.args, **self.kwargs)
+        bound.apply_defaults()
+        own = dict(bound.arguments)
+        return {**planned(own.pop("self", None)), **own}
+
+
+class Observer(Protocol):
+    """Sees every call: what it does in `before` is done when a kernel takes the process down.
+
+    What `before` raises refuses the call; the observers outside of it are told that it failed.
+    """
+
+    def before(self, call: Call) -> None: ...
+
+    def after(self, call: Call, result: Any) -> None: ...
+
+    def failed(self, call: Call, error: BaseException) -> None: ...
+
+
+def planned(instance: object) -> dict[str, Any]:
+    """The arguments of the last plan() of this object."""
+    return dict(getattr(instance, _PLANNED, {}))
+
+
+def remembering(plan: Callable[..., Any]) -> Callable[..., Any]:
+    """A plan() whose object keeps what it was given, for who watches run()."""
+    from functools import wraps
+
+    signature = inspect.signature(plan)
+
+    @wraps(plan)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        result = plan(self, *args, **kwargs)
+        setattr(self, _PLANNED, {k: v for k, v in bound.arguments.items() if k != "self"})
+        return result
+
+    return wrapper

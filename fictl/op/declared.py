@@ -1,0 +1,71 @@
+"""Op: what a public function says of itself, as `@op` has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from fictl.arch import Arch, ArchRule
+from fictl.dtype import DType
+from fictl.errors import UsageError
+from fictl.trace import TraceTemplate
+
+
+@dataclass(frozen=True)
+class Op:
+    """Where an op runs, on what, and which arguments it writes. `module` is its op.py."""
+
+    name: str
+    archs: ArchRule
+    dtypes: tuple[DType, ...]
+    devices: tuple[str, ...]
+    mutates: tuple[str, ...]
+    uses: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    module: str = ""
+    trace: TraceTemplate | None = field(default=None, compare=False, repr=False)
+
+    def supports(self, gpu: Arch) -> bool:
+        return self.archs.supports(gpu)
+
+    @property
+    def package(self) -> str:
+        """What its project is imported as; the module itself where it lies in no project."""
+        package, *rest = self.module.removeprefix("fictl.kernels.").rsplit(".", 3)
+        if self.module.startswith("fictl.kernels."):
+            return "fictl"
+        return package if len(rest) == 3 else self.module
+
+    @property
+    def api(self) -> str:
+        """How a user writes it: `fictl.ops.<name>`."""
+        return f"{self.package}.ops.{self.name}"
+
+    @cached_property
+    def template(self) -> TraceTemplate:
+        """What it computes: `trace=` of the declaration, else its name in trace.py beside op.py."""
+        if self.trace is not None:
+            return self.trace
+        beside = f"{self.module.rpartition('.')[0]}.trace"
+        try:
+            found = getattr(import_module(beside), self.name)
+        except (ImportError, AttributeError) as error:
+            raise UsageError(
+                f"{self.name} has no trace: {error}",
+                "give @op a trace=, or write one of its name in trace.py beside op.py",
+            ) from None
+        if not isinstance(found, TraceTemplate):
+            raise UsageError(f"{beside}.{self.name} is no TraceTemplate but {found!r}")
+        return found
+
+
+def declaration(api: Any) -> Op:
+    """Of a public function, or of a class whose `run` is decorated."""
+    found = getattr(api, "op", None) or getattr(getattr(api, "run", None), "op", None)
+    if not isinstance(found, Op):
+        raise UsageError(
+            f"{api!r} is no op", "pass a function, or a class with plan and run, that @op declares"
+        )
+    return found
