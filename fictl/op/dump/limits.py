@@ -1,0 +1,70 @@
+"""Limits: which calls are dumped, and how much of the disk they may take."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from fictl import settings
+from fictl.log import warn_once
+from fictl.op.declared import Op
+
+_GB = 10**9
+
+
+@dataclass
+class Limits:
+    """Of one process; what is over them is said once."""
+
+    count: int
+    size: float
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    _dumped: int = 0
+    _taken: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def from_settings(cls) -> Limits:
+        return cls(
+            settings.DUMP_MAX_COUNT.get(), settings.DUMP_MAX_SIZE_GB.get() * _GB,
+            settings.DUMP_INCLUDE.get(), settings.DUMP_EXCLUDE.get(),
+        )  # fmt: skip
+
+    def wants(self, op: Op) -> bool:
+        """By name, as in 'rms*', or as users write it, as in 'my_kernels.ops.*'."""
+        return not _matches(op, self.exclude) and (not self.include or _matches(op, self.include))
+
+    def admit(self, size: int) -> bool:
+        """Whether one more call, with so many bytes, is dumped; if so it is counted."""
+        with self._lock:
+            if self._dumped >= self.count:
+                return _full(f"{self.count} calls", settings.DUMP_MAX_COUNT.name)
+            if not self._fits(size):
+                return False
+            self._dumped += 1
+            self._taken += size
+            return True
+
+    def grow(self, size: int) -> bool:
+        """Whether a dumped call may take so many bytes more."""
+        with self._lock:
+            if not self._fits(size):
+                return False
+            self._taken += size
+            return True
+
+    def _fits(self, size: int) -> bool:
+        if self._taken + size <= self.size:
+            return True
+        return _full(f"{self.size / _GB:g} GB", settings.DUMP_MAX_SIZE_GB.name)
+
+
+def _matches(op: Op, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in (op.name, op.api))
+
+
+def _full(limit: str, variable: str) -> bool:
+    warn_once(f"calls beyond {limit} are not dumped: {variable}")
+    return False

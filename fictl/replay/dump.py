@@ -1,0 +1,96 @@
+"""Dump: one folder that a call left behind, and the op that it is a call of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from fictl.errors import UsageError
+from fictl.op.dump.record import METADATA, Record, Refused
+from fictl.op.dump.tensors import file_of
+from fictl.project import OpFolder, Project
+from fictl.project.discover import find_function, functions
+
+_API = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.ops\.([A-Za-z_]\w*)")
+_CALL = re.compile(r"(\d{8}_\d{6})_pid(\d+)_.*_call(\d+)(?:_(\d+))?")
+
+
+@dataclass(frozen=True)
+class Dump:
+    """Its metadata is valid and its files are where they belong; the tensors are not read yet."""
+
+    path: Path
+    record: Record
+
+    @classmethod
+    def open(cls, path: Path) -> Dump:
+        if not (path / METADATA).resolve().is_relative_to(path.resolve()):
+            raise Refused(f"{path / METADATA} is a link that leaves its folder")
+        record = Record.read(path)
+        for described in filter(None, (record.inputs, record.outputs)):
+            file_of(path, described)
+        return cls(path, record)
+
+    @property
+    def name(self) -> str:
+        """Of the public function."""
+        return self._parsed()[1]
+
+    def folder(self) -> OpFolder:
+        """Where the op is defined, among the projects at hand: nothing else is ever imported."""
+        package, name = self._parsed()
+        projects = [project for project in Project.all() if _imported_as(project) == package]
+        if not projects:
+            raise Refused(
+                f"{self.record.op}: there is no project {package!r} here",
+                "run it in the project's folder, or install the project",
+            )
+        found = find_function(name, projects[0])
+        if found is None:
+            raise Refused(f"there is no op {self.record.op!r}", _suggestion(name, projects[0]))
+        return found
+
+    def _parsed(self) -> tuple[str, str]:
+        said = _API.fullmatch(self.record.op)
+        if said is None:
+            raise Refused(f"{self.record.op!r:.200} is no name of an op, as in 'my_kernels.ops.fn'")
+        return said[1], said[2]
+
+
+def find_dumps(paths: Iterable[Path]) -> list[Path]:
+    """Each is a dump, or a folder of dumps, which come in the order of their calls."""
+    return [dump for path in paths for dump in _dumps_at(path)]
+
+
+def _dumps_at(path: Path) -> Iterator[Path]:
+    if (path / METADATA).exists():
+        yield path
+        return
+    if not path.is_dir():
+        raise UsageError(f"{path} is no folder", "name a dump, or a folder of dumps")
+    inside = sorted((each.parent for each in path.glob(f"*/{METADATA}")), key=_order)
+    if not inside:
+        raise UsageError(
+            f"{path} is no dump, and has none in it",
+            f"a dump is a folder with {METADATA}; FICTL_LOGLEVEL=10 writes them",
+        )
+    yield from inside
+
+
+def _order(path: Path) -> tuple[str, int, int, str]:
+    said = _CALL.fullmatch(path.name)
+    return (said[1], int(said[2]), int(said[3]), path.name) if said else ("", 0, 0, path.name)
+
+
+def _imported_as(project: Project) -> str:
+    """What `.ops` of it is written behind."""
+    return project.name if project.is_shipped else project.package
+
+
+def _suggestion(name: str, project: Project) -> str:
+    known = [declaration.name for _, declaration in functions(project)]
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else "fictl list shows them all"
