@@ -11,6 +11,7 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.jit import JitSpec
+from fictl.op.bound import bind
 from fictl.testing.compare import assert_close
 from fictl.testing.inputs import make_inputs
 from fictl.testing.suite import OpSuite
@@ -32,11 +33,14 @@ def test_builds(fictl_suite: OpSuite, fictl_spec: JitSpec, fictl_arch: Arch) -> 
 
 def test_reference(fictl_suite: OpSuite, fictl_case: Case, device: str) -> None:
     template, function = fictl_suite.template(fictl_case), fictl_suite.function(fictl_case)
-    if device == "cpu" and template.elements(fictl_case.sizes) > _EMULATED_ELEMENTS:
+    sizes, passing = fictl_case.sizes, fictl_case.passing
+    if device == "cpu" and template.elements(sizes, passing) > _EMULATED_ELEMENTS:
         pytest.skip("too large for the emulated device")
-    inputs = make_inputs(template, fictl_case.sizes, fictl_case.dtype, device)
+    inputs = make_inputs(template, sizes, fictl_case.dtype, device, passing=passing)
     expected = template.reference(**_doubles(inputs))
-    actual = function(**inputs)
+    plan, run = bind(function, inputs)
+    plan()
+    actual = run()
     outputs = zip(template.outputs, _several(actual), _several(expected), strict=True)
     for name, got, want in outputs:
         assert_close(got, want, name, template.tolerances)

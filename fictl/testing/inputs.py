@@ -1,10 +1,11 @@
-"""Random inputs for a case, from its trace."""
+"""Inputs for a case, from its trace: what its `init` makes, the rest at random."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
+from fictl.errors import UsageError
 from fictl.trace import Tensor, TraceTemplate
 
 if TYPE_CHECKING:
@@ -12,21 +13,57 @@ if TYPE_CHECKING:
 
 
 def make_inputs(
-    template: TraceTemplate, sizes: Mapping[str, int], dtype: str, device: str, seed: int = 0
+    template: TraceTemplate,
+    sizes: Mapping[str, int],
+    dtype: str,
+    device: str,
+    seed: int = 0,
+    passing: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Normal random tensors (integers from -8 to 8) and the trace's scalars, by parameter name."""
+    """Normal random tensors (integers from -8 to 8) and the trace's scalars, by parameter name.
+
+    Optional inputs are None but for those in `passing`.
+    """
     import torch
 
-    template.check_sizes(sizes)
+    known = template.check_sizes(sizes, absent=template.optional_axes(passing))
     generator = torch.Generator(device=device).manual_seed(seed)
+    initial = _initial(template, known, getattr(torch, dtype), device, generator)
     made: dict[str, Any] = {}
     for name, spec in template.inputs.items():
+        parameter = template.parameter(name)
         if not isinstance(spec, Tensor):
-            made[name] = spec.value
-            continue
-        source = made[spec.dtype_from].dtype if spec.dtype_from else None
-        element = source or getattr(torch, spec.dtype or dtype)
-        made[name] = _random([sizes[axis] for axis in spec.axes], element, device, generator)
+            made[parameter] = known.get(name, spec.value)
+        elif spec.optional and name not in passing:
+            made[parameter] = None
+        elif parameter in initial:
+            made[parameter] = initial[parameter]
+        else:
+            source = template.parameter(spec.dtype_from) if spec.dtype_from else ""
+            element = made[source].dtype if source else getattr(torch, spec.dtype or dtype)
+            made[parameter] = _random(
+                [known[axis] for axis in spec.axes], element, device, generator
+            )
+    return made
+
+
+def _initial(
+    template: TraceTemplate,
+    sizes: Mapping[str, int],
+    dtype: torch.dtype,
+    device: str,
+    generator: torch.Generator,
+) -> dict[str, torch.Tensor]:
+    if template.init is None:
+        return {}
+    made = template.init(sizes, dtype, device, generator)
+    parameters = {template.parameter(name) for name in template.inputs}
+    strange = sorted({*made} - parameters)
+    if strange:
+        raise UsageError(
+            f"init makes {', '.join(strange)}, which is no input",
+            f"one of {', '.join(sorted(parameters))}",
+        )
     return made
 
 

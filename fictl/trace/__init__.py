@@ -1,6 +1,18 @@
 """What an op computes, said once: shapes, dtypes, constraints and the one reference."""
 
-from fictl.trace.case import Case
-from fictl.trace.template import Const, Scalar, Tensor, TraceTemplate, Var
+from typing import TYPE_CHECKING
 
-__all__ = ["Case", "Const", "Scalar", "Tensor", "TraceTemplate", "Var"]
+from fictl.lazy import lazy
+from fictl.trace.case import Case
+from fictl.trace.template import Const, Expr, Scalar, Tensor, TraceTemplate, Var
+
+if TYPE_CHECKING:
+    from fictl.trace.definition import Definition
+    from fictl.trace.traced_call import fictl_trace
+
+__all__ = [
+    "Case", "Const", "Definition", "Expr", "Scalar", "Tensor", "TraceTemplate", "Var",
+    "fictl_trace",
+]  # fmt: skip
+
+__getattr__ = lazy(__name__, {"Definition": "definition", "fictl_trace": "traced_call"})

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Case:
-    """A public function at these axis sizes and this dtype."""
+    """A public function at these axis sizes and this dtype; `passing` names optional inputs."""
 
     function: str
     sizes: Mapping[str, int]
     dtype: str
+    passing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         sizes = "x".join(str(size) for size in self.sizes.values())
-        return f"{self.function}-{sizes}-{self.dtype}"
+        return "-".join((self.function, sizes, self.dtype, *self.passing))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fictl.errors import UsageError
+from fictl.trace.expression import Malformed, Number, evaluate, names_in
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -19,19 +23,38 @@ class Var:
 
 @dataclass(frozen=True)
 class Const:
-    """An axis that a model fixes: a hidden size, a head dimension."""
+    """An axis that a model fixes: a hidden size, a head dimension.
 
+    `abbrev` stands for it in the names of definitions; `value` is the only size it can have.
+    """
+
+    doc: str
+    abbrev: str = ""
+    value: int | None = None
+
+
+@dataclass(frozen=True)
+class Expr:
+    """An axis whose size follows from others and from scalar inputs, as in 'rows * heads'."""
+
+    text: str
     doc: str
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor over named axes. Its dtype is the case's, unless said here or taken from an input."""
+    """A tensor over named axes. Its dtype is the case's, unless said here or taken from an input.
+
+    An optional one may be None; tests leave it out unless a case passes it.
+    `param` is the parameter's name where definitions call it otherwise.
+    """
 
     axes: tuple[str, ...]
     dtype: str = ""
     dtype_from: str = ""
     optional: bool = False
+    doc: str = ""
+    param: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,7 +63,15 @@ class Scalar:
 
     dtype: str
     value: float | int | bool = 1
+    doc: str = ""
 
+
+Axis: TypeAlias = Var | Const | Expr
+# (sizes, dtype, device, generator) -> the inputs that random numbers cannot be, by parameter.
+Init: TypeAlias = (
+    "Callable[[Mapping[str, int], torch.dtype, str, torch.Generator], dict[str, torch.Tensor]]"
+)
+Bind: TypeAlias = Callable[[dict[str, Any]], tuple[Callable[[], Any], Callable[[], Any]]]
 
 # Two rounding steps of the format: one for the result, one for what the hardware may fuse.
 TOLERANCES: Mapping[str, tuple[float, float]] = {
@@ -55,33 +86,122 @@ TOLERANCES: Mapping[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class TraceTemplate:
-    """Names are those of the public function's parameters; `reference` runs in fp64 on them."""
+    """Names are those of the public function's parameters; `reference` runs in fp64 on them.
 
-    axes: Mapping[str, Var | Const]
+    `init` makes inputs that random numbers cannot be (offsets, page tables). `validate` is called
+    with the inputs by name and raises ValueError for data that is not valid. `bind` makes
+    (plan, run) of the inputs of a class whose constructor wants more than they say.
+    """
+
+    axes: Mapping[str, Axis]
     inputs: Mapping[str, Tensor | Scalar]
     outputs: Mapping[str, Tensor]
     reference: Callable[..., Any]
     constraints: tuple[str, ...] = ()
     tolerances: Mapping[str, tuple[float, float]] = field(default_factory=lambda: TOLERANCES)
+    init: Init | None = None
+    validate: Callable[..., None] | None = None
+    bind: Bind | None = None
+    op_type: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, tensor in {**self.inputs, **self.outputs}.items():
-            unknown = [axis for axis in getattr(tensor, "axes", ()) if axis not in self.axes]
+        for name, tensor in [*self.input_tensors(), *self.outputs.items()]:
+            unknown = [axis for axis in tensor.axes if axis not in self.axes]
             if unknown:
-                raise UsageError(f"trace: {name} has the unknown axes {unknown}", "add them")
+                raise self._wrong(f"{name} has the unknown axes {unknown}", "add them")
+            if tensor.dtype_from and tensor.dtype_from not in self.inputs:
+                raise self._wrong(
+                    f"{name} takes its dtype from {tensor.dtype_from!r}, which is no input",
+                    f"one of {', '.join(self.inputs)}",
+                )
+        for text in (*self.constraints, *self._expressions().values()):
+            self._check_names(text)
 
-    def elements(self, sizes: Mapping[str, int]) -> int:
-        """Of all inputs and outputs together."""
-        tensors = [
-            t for t in (*self.inputs.values(), *self.outputs.values()) if isinstance(t, Tensor)
-        ]
-        return sum(math.prod(sizes[axis] for axis in tensor.axes) for tensor in tensors)
+    def input_tensors(self) -> Iterator[tuple[str, Tensor]]:
+        return ((name, spec) for name, spec in self.inputs.items() if isinstance(spec, Tensor))
 
-    def check_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Every axis has a size, and the constraints hold."""
-        missing = [axis for axis in self.axes if axis not in sizes]
+    def parameter(self, name: str) -> str:
+        """What the public function calls the input."""
+        return getattr(self.inputs[name], "param", "") or name
+
+    def scalars(self) -> dict[str, Number]:
+        """The values that tests use."""
+        return {n: spec.value for n, spec in self.inputs.items() if isinstance(spec, Scalar)}
+
+    def check_sizes(
+        self,
+        sizes: Mapping[str, int],
+        scalars: Mapping[str, Number] | None = None,
+        absent: Collection[str] = (),
+    ) -> dict[str, int]:
+        """The sizes of all axes, fixed ones and expressions included; the constraints hold.
+
+        `absent` are axes that only tensors have which are not passed.
+        """
+        sizes = {axis: size for axis, size in sizes.items() if axis not in absent}
+        values = {**self.scalars(), **(scalars or {}), **self._fixed(), **sizes}
+        computed = self._expressions()
+        missing = [name for name in self.axes if name not in {*values, *computed, *absent}]
         if missing:
             raise UsageError(f"a case gives no size to the axes {missing}", f"it gives {sizes}")
-        for constraint in self.constraints:
-            if not eval(constraint, {"__builtins__": {}}, dict(sizes)):  # noqa: S307 the author's own
-                raise UsageError(f"a case breaks {constraint!r}", f"its sizes are {dict(sizes)}")
+        decided = {
+            **self._fixed(),
+            **{n: evaluate(t, values) for n, t in computed.items() if not names_in(t) & {*absent}},
+        }
+        for name, size in decided.items():
+            if values.setdefault(name, size) != size:
+                raise UsageError(
+                    f"a case gives {name} the size {values[name]}, which is {size}",
+                    f"its sizes are {dict(sizes)}",
+                )
+        for text in self.constraints:
+            if not names_in(text) & {*absent} and not evaluate(text, values):
+                raise UsageError(f"a case breaks {text!r}", f"its sizes are {dict(sizes)}")
+        return {name: int(values[name]) for name in self.axes if name in values}
+
+    def elements(self, sizes: Mapping[str, int], passing: Collection[str] = ()) -> int:
+        """Of all inputs and outputs together; of optional inputs, those in `passing`."""
+        absent = self.optional_axes(passing)
+        known = self.check_sizes(sizes, absent=absent)
+        inputs = [t for name, t in self.input_tensors() if not t.optional or name in passing]
+        tensors = (*inputs, *self.outputs.values())
+        return sum(math.prod(known[axis] for axis in tensor.axes) for tensor in tensors)
+
+    def optional_axes(self, passed: Collection[str]) -> set[str]:
+        """The axes of optional inputs which are not among `passed`, and of nothing else."""
+        tensors = dict(self.input_tensors())
+        left_out = {n for n, spec in tensors.items() if spec.optional and n not in passed}
+        there = [spec for name, spec in tensors.items() if name not in left_out]
+        used = {axis for spec in (*there, *self.outputs.values()) for axis in spec.axes}
+        return {axis for name in left_out for axis in tensors[name].axes} - used
+
+    def free_axes(self) -> list[str]:
+        """Those that neither the template fixes nor an expression computes."""
+        return [n for n in self.axes if n not in {*self._fixed(), *self._expressions()}]
+
+    def _fixed(self) -> dict[str, int]:
+        constants = {n: axis for n, axis in self.axes.items() if isinstance(axis, Const)}
+        return {n: axis.value for n, axis in constants.items() if axis.value is not None}
+
+    def _expressions(self) -> dict[str, str]:
+        return {name: axis.text for name, axis in self.axes.items() if isinstance(axis, Expr)}
+
+    def _check_names(self, text: str) -> None:
+        known = {*self.axes, *self.scalars()}
+        try:
+            unknown = sorted(names_in(text) - known)
+        except Malformed as error:
+            raise self._wrong(error.message, error.hint) from None
+        if unknown:
+            raise self._wrong(
+                f"{text!r} names {', '.join(map(repr, unknown))}",
+                f"names are axes and scalar inputs: {', '.join(sorted(known))}",
+            )
+
+    def _wrong(self, problem: str, hint: str) -> UsageError:
+        """A template does not know the name that it is given; where its reference stands, it does."""
+        code = getattr(self.reference, "__code__", None)
+        place = f"{code.co_filename}:{code.co_firstlineno}: " if code else ""
+        return UsageError(f"{place}trace: {problem}", hint)

@@ -7,7 +7,7 @@ import torch
 
 from fictl.errors import UsageError
 from fictl.testing import make_inputs
-from fictl.trace import Scalar, Tensor, TraceTemplate, Var
+from fictl.trace import Expr, Scalar, Tensor, TraceTemplate, Var
 
 SIZES = {"rows": 3, "n": 64}
 
@@ -70,3 +70,45 @@ def test_sizes_are_checked_first() -> None:
     )
     with pytest.raises(UsageError, match="breaks 'n < 4'"):
         make_inputs(template, {"n": 1 << 60}, "float16", "cpu")
+
+
+def traced(**changes: Any) -> TraceTemplate:
+    facts: dict[str, Any] = {
+        "axes": {"rows": Var(""), "n": Expr("2 * rows", ""), "groups": Var("")},
+        "inputs": {
+            "indptr": Tensor(("rows",), dtype="int32"),
+            "hidden_states": Tensor(("n",), param="input"),
+            "bias": Tensor(("groups",), dtype_from="hidden_states", optional=True),
+            "rows": Scalar("int64"),
+        },
+        "outputs": {},
+        "reference": lambda indptr, input, bias, rows: (),
+    }
+    return TraceTemplate(**{**facts, **changes})
+
+
+def test_an_optional_input_is_none_unless_a_case_passes_it() -> None:
+    assert make_inputs(traced(), {"rows": 3}, "float16", "cpu")["bias"] is None
+    given = make_inputs(traced(), {"rows": 3, "groups": 5}, "float16", "cpu", passing=["bias"])
+    assert (given["bias"].shape, given["bias"].dtype) == ((5,), torch.float16)
+
+
+def test_computed_axes_and_scalars_of_an_axis_have_its_size() -> None:
+    made = make_inputs(traced(), {"rows": 3}, "float16", "cpu")
+    assert (made["input"].shape, made["rows"]) == ((6,), 3)
+
+
+def test_init_makes_what_random_numbers_cannot_be() -> None:
+    def init(sizes: Any, dtype: Any, device: str, generator: Any) -> Any:
+        assert (sizes, dtype, device) == ({"rows": 3, "n": 6}, torch.float16, "cpu")
+        return {"indptr": torch.arange(sizes["rows"])}
+
+    made = make_inputs(traced(init=init), {"rows": 3}, "float16", "cpu")
+    assert made["indptr"].tolist() == [0, 1, 2]
+    assert made["input"].shape == (6,)
+
+
+def test_an_init_that_makes_what_is_no_input_is_refused() -> None:
+    template = traced(init=lambda sizes, dtype, device, generator: {"page_table": None})
+    with pytest.raises(UsageError, match="init makes page_table, which is no input"):
+        make_inputs(template, {"rows": 3}, "float16", "cpu")

@@ -16,4 +16,5 @@ scale = TraceTemplate(
     inputs={"input": Tensor(("n",)), "factor": Scalar("float32", 3.14)},
     outputs={"out": Tensor(("n",), dtype_from="input")},
     reference=_reference,
+    description="Multiply every element by one number.",
 )

@@ -13,12 +13,13 @@ def _reference(input: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.T
 
 
 rmsnorm = TraceTemplate(
-    axes={"rows": Var("tokens, or heads of tokens"), "hidden": Const("values a row")},
+    axes={"rows": Var("tokens, or heads of tokens"), "hidden": Const("values a row", "h")},
     inputs={
         "input": Tensor(("rows", "hidden")),
         "weight": Tensor(("hidden",), dtype_from="input"),
-        "eps": Scalar("float32", 1e-6),
+        "eps": Scalar("float32", 1e-6, "keeps a row of zeros finite"),
     },
     outputs={"out": Tensor(("rows", "hidden"), dtype_from="input")},
     reference=_reference,
+    description="Divide every row by the root of its mean square, then multiply it by a weight.",
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fictl.trace import Scalar, Tensor, TraceTemplate, Var
+from fictl.trace import Scalar, Tensor, TraceTemplate
 
 twice = TraceTemplate(
-    axes={"n": Var("elements")},
+    axes={},
     inputs={"input": Scalar("int32", 3)},
-    outputs={"out": Tensor(("n",))},
+    outputs={"out": Tensor(())},
     reference=lambda input: input * 2,
 )

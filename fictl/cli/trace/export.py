@@ -1,0 +1,33 @@
+"""fictl trace export: definitions as files, for flashinfer-bench and its datasets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import DryRun, Json, Ops
+
+
+def command(
+    ops: Ops = None,
+    out: Annotated[
+        Path, typer.Option("--out", help="The folder; files go to <op_type>/<name>.json.")
+    ] = Path("definitions"),
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Write one definition for each set of constant sizes and dtypes among the cases of ops."""
+    from fictl.paths import friendly
+    from fictl.project import select
+    from fictl.testing.definitions import export, traced
+
+    written = export(traced(select(ops or [])), out.absolute(), dry_run)
+    data = {"written": not dry_run, "paths": [str(path) for path in written]}
+    view = "\n".join(
+        [*(friendly(path) for path in written), f"{len(written)} definitions"
+         + (" would be written" if dry_run else "")]
+    )  # fmt: skip
+    console.show(console.Result("trace.export", data, view))

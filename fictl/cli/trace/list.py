@@ -1,0 +1,30 @@
+"""fictl trace list: what ops compute."""
+
+from __future__ import annotations
+
+from fictl.cli import console
+from fictl.cli.options import Json, Ops
+
+_COLUMNS = ("op", "axes", "inputs", "cases", "definitions")
+
+
+def command(ops: Ops = None, json: Json = False) -> None:
+    """List traces: axes, inputs, how many cases, how many definitions these make."""
+    from fictl.project import select
+    from fictl.testing.definitions import traced
+    from fictl.trace import Const, Expr
+
+    rows, data = [], []
+    for each in traced(select(ops or [])):
+        template, names = each.template, [*each.definitions()]
+        axes = [
+            f"{name}={axis.text}" if isinstance(axis, Expr)
+            else f"{name} const" if isinstance(axis, Const) else name
+            for name, axis in template.axes.items()
+        ]  # fmt: skip
+        inputs = [*template.inputs]
+        rows.append((each.op.api, ", ".join(axes), ", ".join(inputs), str(len(each.cases)),
+                     str(len(names))))  # fmt: skip
+        data.append({"op": each.op.api, "axes": [*template.axes], "inputs": inputs,
+                     "cases": [str(case) for case in each.cases], "definitions": names})  # fmt: skip
+    console.show(console.Result("trace.list", data, console.Table(_COLUMNS, rows)))

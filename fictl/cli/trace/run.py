@@ -1,0 +1,56 @@
+"""fictl trace run: an op against the reference of a definition."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import Device, Json, use_device
+from fictl.errors import UsageError
+
+
+def command(
+    definition: Annotated[Path, typer.Argument(metavar="DEF.json", show_default=False)],
+    axes: Annotated[
+        str,
+        typer.Option(
+            "--axes", help="Sizes of variable axes, as in 'rows=7,n=64'; else small ones."
+        ),
+    ] = "",
+    device: Device = "",
+    json: Json = False,
+) -> None:
+    """Run the op that a definition names, and compare it with the definition's reference.
+
+    The reference is Python that runs here: read the files of people you do not know.
+    """
+    from fictl import settings
+    from fictl.testing.definition_run import run_definition
+    from fictl.testing.device import choose_device
+    from fictl.trace import Definition
+
+    use_device(device)
+    chosen = choose_device(settings.DEVICE.get() if device else "")
+    settings.DEVICE.set_by_flag("--device", chosen)
+    result = run_definition(Definition.read(definition), chosen, _sizes(axes))
+    sizes = " ".join(f"{name}={size}" for name, size in result.sizes.items())
+    where = "emulated: no GPU was used" if chosen == "emu" else chosen
+    mark = "✗" if result.mismatch else "✓"
+    lines = [f"{mark} {result.definition}  {sizes}  {where}"]
+    if result.mismatch:
+        lines.append(f"  {result.mismatch}")
+    code = 1 if result.mismatch else 0
+    console.show(console.Result("trace.run", result.to_dict(), "\n".join(lines), code))
+
+
+def _sizes(text: str) -> dict[str, int]:
+    sizes = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, size = part.partition("=")
+        if not size.strip().isdecimal():
+            raise UsageError(f"--axes: {part!r} is no size", "as in rows=7,n=64")
+        sizes[name.strip()] = int(size)
+    return sizes

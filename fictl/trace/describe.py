@@ -1,0 +1,151 @@
+"""Making a Definition of a template: constant sizes and dtypes of one case, its reference inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from fictl.dtype import parse_dtype
+from fictl.errors import UsageError
+from fictl.trace.definition import (
+    API_TAG,
+    ELEMENT_TYPES,
+    ConstAxis,
+    Definition,
+    Spec,
+    VarAxis,
+)
+from fictl.trace.expression import names_in
+from fictl.trace.source import Standalone, standalone
+from fictl.trace.template import Const, Expr, Scalar, Tensor, TraceTemplate
+
+# Where the format calls a dtype otherwise.
+_SPELLED = {"float4_e2m1fn_x2": "float4_e2m1"}
+
+
+def definition_name(
+    template: TraceTemplate, api: str, sizes: Mapping[str, int], dtypes: Mapping[str, str]
+) -> str:
+    """`rmsnorm_h4096_bf16`: whatever differs between two definitions of an op stands in it."""
+    constants = [
+        f"{axis.abbrev or name}{sizes[name]}"
+        for name, axis in template.axes.items()
+        if isinstance(axis, Const) and name in sizes
+    ]
+    passed = [n for n, spec in template.input_tensors() if spec.optional and n in dtypes]
+    return "_".join([api.rpartition(".")[2], *constants, *_dtype_words(template, dtypes), *passed])
+
+
+def definition(
+    template: TraceTemplate, api: str, sizes: Mapping[str, int], dtypes: Mapping[str, str]
+) -> Definition:
+    """`sizes` of all axes (axis_sizes), `dtypes` of the inputs that are passed and the outputs."""
+    inputs = {name: spec for name, spec in template.inputs.items() if name in dtypes}
+    axes = {n: _axis(template, n, sizes) for n in template.axes if n in sizes}
+    equations = [
+        f"{name} == {axis.text}"
+        for name, axis in template.axes.items()
+        if isinstance(axis, Expr) and isinstance(axes.get(name), VarAxis)
+    ]
+    texts = [*template.constraints, *equations]
+    known = {*axes, *template.scalars()}
+    op = api.rpartition(".")[2]
+    return Definition(
+        name=definition_name(template, api, sizes, dtypes),
+        description=template.description or None,
+        op_type=template.op_type or op,
+        tags=(f"{API_TAG}{api}", *template.tags),
+        axes=axes,
+        constraints=tuple(text for text in texts if names_in(text) <= known),
+        inputs={name: _spec(name, spec, dtypes) for name, spec in inputs.items()},
+        outputs={name: _spec(name, spec, dtypes) for name, spec in template.outputs.items()},
+        reference=_run(template, [*inputs], dtypes),
+        init=standalone(template.init).text if template.init else None,
+    )
+
+
+def full_dtype(name: str) -> str:
+    """Our name of a definition's dtype."""
+    return next((ours for ours, theirs in _SPELLED.items() if theirs == name), name)
+
+
+def _dtype_words(template: TraceTemplate, dtypes: Mapping[str, str]) -> Iterator[str]:
+    """Of the inputs that choose theirs, one word where they agree; then what is out of the order."""
+    tensors = [(name, spec) for name, spec in template.input_tensors() if name in dtypes]
+    free = [dtypes[name] for name, spec in tensors if not (spec.dtype or spec.dtype_from)]
+    yield from (parse_dtype(name).short for name in (free[:1] if len({*free}) == 1 else free))
+    for name, spec in tensors:
+        expected = dtypes.get(spec.dtype_from) or (spec.dtype and parse_dtype(spec.dtype).name)
+        if expected and dtypes[name] != expected:
+            yield f"{name}-{parse_dtype(dtypes[name]).short}"
+
+
+def _axis(template: TraceTemplate, name: str, sizes: Mapping[str, int]) -> VarAxis | ConstAxis:
+    axis = template.axes[name]
+    description = axis.doc or None
+    if _is_constant(template, name):
+        return ConstAxis(value=sizes[name], description=description)
+    return VarAxis(description=description)
+
+
+def _is_constant(template: TraceTemplate, name: str) -> bool:
+    """A Const, or an expression of nothing else."""
+    axis = template.axes.get(name)
+    if isinstance(axis, Expr):
+        return all(_is_constant(template, part) for part in names_in(axis.text))
+    return isinstance(axis, Const)
+
+
+def _spec(name: str, spec: Tensor | Scalar, dtypes: Mapping[str, str]) -> Spec:
+    dtype = _SPELLED.get(dtypes[name], dtypes[name])
+    if dtype not in ELEMENT_TYPES:
+        raise UsageError(
+            f"{name} is {dtype}, which definitions cannot say",
+            f"their format has {', '.join(ELEMENT_TYPES)}",
+        )
+    shape = spec.axes if isinstance(spec, Tensor) else None
+    return Spec.model_validate({"shape": shape, "dtype": dtype, "description": spec.doc or None})
+
+
+def _run(template: TraceTemplate, inputs: list[str], dtypes: Mapping[str, str]) -> str:
+    """The reference's file and `run`, which computes in fp64 and rounds to the outputs' dtypes."""
+    source = standalone(template.reference)
+    _refuse_run(source, template.reference)
+    arguments = ", ".join(
+        f"{template.parameter(name)}={_double(template, name, dtypes)}" for name in template.inputs
+    )
+    call = f"{source.name}({arguments})"
+    names = [*template.outputs]
+    lines = [f"def run({', '.join(inputs)}):"]
+    if names:
+        target = names[0] if len(names) == 1 else f"({', '.join(names)})"
+        rounded = ", ".join(f"torch.as_tensor({n}, dtype=torch.{dtypes[n]})" for n in names)
+        lines += [f"    {target} = {call}", f"    return {rounded}"]
+    else:
+        lines += [f"    {call}", "    return ()"]
+    body = "\n".join(lines)
+    return f"{_with_torch(source).rstrip()}\n\n\n{body}\n"
+
+
+def _double(template: TraceTemplate, name: str, dtypes: Mapping[str, str]) -> str:
+    if name not in dtypes:
+        return "None"
+    is_float = isinstance(template.inputs[name], Tensor) and "float" in dtypes[name]
+    return f"{name}.double()" if is_float else name
+
+
+def _with_torch(source: Standalone) -> str:
+    if "torch" in source.names:
+        return source.text
+    first, _, rest = source.text.partition("\n")
+    if first.startswith("from __future__"):
+        return f"{first}\n\nimport torch\n{rest}"
+    return f"import torch\n\n\n{source.text}"
+
+
+def _refuse_run(source: Standalone, reference: Callable[..., Any]) -> None:
+    if "run" in source.names:
+        raise UsageError(
+            f"{reference.__module__}: the reference uses the name run",
+            "definitions call it that themselves: give yours another name",
+        )
