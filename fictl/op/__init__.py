@@ -5,18 +5,39 @@ from typing import TYPE_CHECKING
 from fictl.lazy import lazy
 
 if TYPE_CHECKING:
-    from fictl.op.decorator import Op, op
+    from fictl.op.declared import Op, declaration
+    from fictl.op.declared_settings import setting
+    from fictl.op.decorator import op
+    from fictl.op.explain import BackendRefused, Explanation
     from fictl.op.kernel_module import KernelModule
     from fictl.op.module import module_spec
+    from fictl.op.requirement import backend_requirement, supported_compute_capability
 
-__all__ = ["KernelModule", "Op", "module_spec", "op"]
+__all__ = [
+    "BackendRefused",
+    "Explanation",
+    "KernelModule",
+    "Op",
+    "backend_requirement",
+    "declaration",
+    "module_spec",
+    "op",
+    "setting",
+    "supported_compute_capability",
+]
 
 __getattr__ = lazy(
     __name__,
     {
         "KernelModule": "kernel_module",
-        "Op": "decorator",
+        "Op": "declared",
+        "declaration": "declared",
         "module_spec": "module",
         "op": "decorator",
+        "setting": "declared_settings",
+        "supported_compute_capability": "requirement",
+        "backend_requirement": "requirement",
+        "BackendRefused": "explain",
+        "Explanation": "explain",
     },
 )

@@ -1,60 +1,100 @@
-"""`@op(...)`: what a public function says of itself, once. The call itself stays untouched."""
+"""`@op(...)`: what a public function says of itself, once. With nothing on, the call is untouched."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, cast
 
-from fictl.arch import Arch, ArchRule
-from fictl.dtype import DType, parse_dtype
-from fictl.errors import InvalidValue
+from fictl.arch import ArchRule
+from fictl.dtype import parse_dtype
+from fictl.errors import InvalidValue, UsageError
+from fictl.op.backends import declared_backends
+from fictl.op.choice import Choices
+from fictl.op.chosen import chosen
+from fictl.op.declared import Op
+from fictl.op.declared_settings import declare_settings
+from fictl.op.observed import ObservedRun, observed
+from fictl.op.observers import observers
+from fictl.op.offer import offer_questions
 from fictl.project.declaration import DEVICES
+from fictl.trace import TraceTemplate
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Op:
-    """A declaration: where an op runs, on what, and which arguments it writes."""
-
-    name: str
-    archs: ArchRule
-    dtypes: tuple[DType, ...]
-    devices: tuple[str, ...]
-    mutates: tuple[str, ...]
-    uses: tuple[str, ...] = ()
-
-    def supports(self, gpu: Arch) -> bool:
-        return self.archs.supports(gpu)
-
-
 def op(
     *,
-    archs: str,
     dtypes: str,
     mutates: str,
+    archs: str = "",
     devices: str = "cuda",
     uses: str = "",
     settings: Mapping[str, str] | None = None,
+    backends: Mapping[str, str] | None = None,
+    check: Callable[..., Any] | None = None,
+    checks: Mapping[str, Callable[..., Any]] | None = None,
+    heuristic: Callable[..., Any] | None = None,
+    trace: TraceTemplate | None = None,
 ) -> Callable[[F], F]:
-    """Declare a public function. All arguments are literals: `fictl list` reads them unimported.
+    """Declare a public function, or `run` of a class with plan and run.
 
     `archs` as in '>=8.0' or '9.0a 10.0f'; `dtypes` as in 'f16 bf16'; `mutates` names the arguments
-    written; `uses` names ops of other modules that this one calls.
+    written; `uses` names ops of other modules that this one calls; `settings` its own variables.
+    `backends` as in {"sm90": "9.0a", "sm80": ">=8.0"}, best first: then `archs` may be left out, and
+    the function gets the one chosen for `backend="auto"`. These are literals: `fictl list` reads
+    them unimported.
+
+    `check` of every call, `checks` by backend: they take those of the arguments that they name and
+    answer True, False or the reason against. `heuristic(suitable, …)` returns the order of
+    preference. They may depend on dtypes, devices, Const axes and the values of what is no tensor.
+    `trace` is for functions in no op folder.
     """
     unknown = set(devices.split()) - set(DEVICES)
     if unknown:
         raise InvalidValue(f"unknown devices {sorted(unknown)}", f"some of {' '.join(DEVICES)}")
-    rule = ArchRule.parse(archs)
+    own = {name: ArchRule.parse(text) for name, text in (backends or {}).items()}
+    if not archs and not own:
+        raise InvalidValue("@op lacks archs", 'write archs=">=8.0", or backends')
+    rule = ArchRule.parse(archs) if archs else ArchRule.any_of(own.values())
     elements = tuple(parse_dtype(name) for name in dtypes.split())
 
     def declare(function: F) -> F:
+        owner = _owner(function)
         declared = Op(
-            function.__name__, rule, elements,
+            owner or function.__name__, rule, elements,
             tuple(devices.split()), tuple(mutates.split()), tuple(uses.split()),
+            tuple(settings or ()), function.__module__, trace,
         )  # fmt: skip
-        function.op = declared  # type: ignore[attr-defined]
-        return function
+        declare_settings(settings or {})
+        parameters = tuple(inspect.signature(function).parameters.values())[bool(owner) :]
+        ways = declared_backends(
+            declared.name, [each.name for each in parameters],
+            ArchRule.parse(archs) if archs else None, own, check, checks or {}, heuristic,
+            declared.settings,
+        )  # fmt: skip
+        called: Any = function
+        if own or check:
+            called = chosen(function, Choices(ways, parameters, partial(_template, declared)))
+        offer_questions(called, ways, parameters)
+        watching = observers()
+        result: Any = observed(called, declared, watching) if watching else called
+        result.op = declared
+        return cast("F", ObservedRun(result) if watching and owner else result)
 
     return declare
+
+
+def _template(declared: Op) -> TraceTemplate | None:
+    """None where there is none: then a choice is remembered by every size."""
+    try:
+        return declared.template
+    except UsageError:
+        return None
+
+
+def _owner(function: Callable[..., Any]) -> str:
+    """The class that a method is being defined in; '' for a function."""
+    path = function.__qualname__.rpartition("<locals>.")[2]
+    return path.rpartition(".")[0]

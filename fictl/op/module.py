@@ -20,7 +20,8 @@ def module_spec(
 ) -> JitSpec:
     """Call it in jit.py with `__file__`. `parameters` render config.jinja to config.inc.
 
-    The architectures are those that `@op` declares in op.py: nothing is said twice.
+    The architectures are those that `@op` declares in op.py, for this backend if it declares it:
+    nothing is said twice.
     """
     folder = OpFolder.of(file)
     launcher = f"launcher_{backend}.cu" if backend else "launcher.cu"
@@ -35,7 +36,7 @@ def module_spec(
         extra_ldflags=tuple(extra_ldflags),
         include_dirs=folder.project.include_dirs,
         template=template,
-        archs=folder.archs,
+        archs=folder.archs_of(backend),
         fallback_archs=folder.project.archs,
         project=folder.project.name,
         base=folder.path,

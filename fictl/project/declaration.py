@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -39,6 +39,7 @@ class Declaration:
     mutates: tuple[str, ...]
     uses: tuple[str, ...]
     settings: Mapping[str, str]
+    backends: Mapping[str, ArchRule] = field(default_factory=dict)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -98,20 +99,31 @@ def _declare(
     text = cast("dict[str, str]", arguments)
     parameters = tuple(dict.fromkeys(p for function in functions for p in _parameters(function)))
     try:
+        backends = _backends(arguments["backends"], parameters)
         return Declaration(
             name=node.name,
             line=node.lineno,
             doc=(ast.get_docstring(node) or "").partition("\n")[0],
             parameters=parameters,
-            archs=ArchRule.parse(text["archs"]),
+            archs=ArchRule.parse(text["archs"])
+            if text["archs"] or not backends
+            else ArchRule.any_of(backends.values()),
             dtypes=tuple(parse_dtype(name) for name in text["dtypes"].split()),
             devices=_known("devices", text["devices"], DEVICES),
             mutates=_known("mutates", text["mutates"], [name for name, _ in parameters]),
             uses=tuple(text["uses"].split()),
             settings=cast("dict[str, str]", arguments["settings"]),
+            backends=backends,
         )
     except InvalidValue as error:
         raise SourceError(path, node.lineno, f"{node.name}: {error.message}", error.hint) from None
+
+
+def _backends(said: object, parameters: Iterable[Parameter]) -> dict[str, ArchRule]:
+    backends = cast("dict[str, str]", said)
+    if backends and "backend" not in {parameter.name for parameter in parameters}:
+        raise InvalidValue("it has backends, but no parameter 'backend'", 'add backend="auto"')
+    return {str(name): ArchRule.parse(str(text)) for name, text in backends.items()}
 
 
 def _known(key: str, text: str, known: Iterable[str]) -> tuple[str, ...]:

@@ -12,7 +12,10 @@ FORM = '@op(archs=">=8.0", dtypes="f16 bf16", devices="cuda", mutates="out")'
 # Argument -> what it is where left out; None: it is always said.
 _DEFAULTS: dict[str, object] = {
     "archs": None, "dtypes": None, "mutates": None, "devices": "cuda", "uses": "", "settings": {},
+    "backends": {},
 }  # fmt: skip
+# These are functions, and nothing that a reader of the file needs to know.
+_CODE = ("check", "checks", "heuristic")
 
 
 def op_arguments(path: Path, node: ast.FunctionDef | ast.ClassDef) -> dict[str, object] | None:
@@ -25,7 +28,13 @@ def op_arguments(path: Path, node: ast.FunctionDef | ast.ClassDef) -> dict[str, 
                 path, decorator.lineno, f"{node.name}: @op takes keyword arguments", f"write {FORM}"
             )
         return _complete(
-            path, node, [_argument(path, node.name, word) for word in decorator.keywords]
+            path,
+            node,
+            [
+                _argument(path, node.name, word)
+                for word in decorator.keywords
+                if word.arg not in _CODE
+            ],
         )
     return None
 
@@ -50,9 +59,9 @@ def _argument(path: Path, op: str, word: ast.keyword) -> tuple[str, object]:
             path,
             word.value.lineno,
             f"{op}: @op has no {word.arg!r}",
-            f"it has {', '.join(_DEFAULTS)}",
+            f"it has {', '.join((*_DEFAULTS, *_CODE))}",
         )
-    expected = dict if word.arg == "settings" else str
+    expected = dict if isinstance(_DEFAULTS[word.arg], dict) else str
     if not isinstance(value, expected):
         raise SourceError(
             path, word.value.lineno, f"{op}: {word.arg}={value!r}", f"a {expected.__name__} literal"
@@ -64,6 +73,8 @@ def _complete(
     path: Path, node: ast.FunctionDef | ast.ClassDef, said: list[tuple[str, object]]
 ) -> dict[str, object]:
     arguments = {**_DEFAULTS, **dict(said)}
+    if arguments["backends"]:  # What the op runs on is what one of them runs on.
+        arguments["archs"] = arguments["archs"] or ""
     missing = [key for key, value in arguments.items() if value is None]
     if missing:
         raise SourceError(

@@ -99,6 +99,11 @@ class OpFolder:
     def archs(self) -> ArchRule:
         return ArchRule.any_of([declaration.archs for declaration in self.declarations()])
 
+    def archs_of(self, backend: str) -> ArchRule:
+        """Those that one backend is written for; the op's where it declares none of that name."""
+        own = [each.backends[backend] for each in self.declarations() if backend in each.backends]
+        return ArchRule.any_of(own) if own else self.archs
+
     @property
     def devices(self) -> tuple[str, ...]:
         """Those that one of its functions runs on."""

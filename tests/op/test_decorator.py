@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from fictl.arch import Arch
-from fictl.errors import InvalidValue
-from fictl.op import Op, op
+from fictl.errors import InvalidValue, UsageError
+from fictl.op import Op, declaration, op
 
 DECLARED = {"archs": ">=8.0", "dtypes": "f16", "mutates": "out"}
 
@@ -15,7 +15,9 @@ def scale(input: Any, factor: float, out: Any = None) -> Any:
     return out
 
 
-def test_the_function_itself_comes_back() -> None:
+def test_with_nothing_on_the_function_itself_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Why: in this process they may have been asked for while a test had switched something on.
+    monkeypatch.setattr("fictl.op.decorator.observers", tuple)
     assert op(**DECLARED)(scale) is scale
 
 
@@ -28,12 +30,19 @@ def test_the_declaration_is_an_attribute_of_it() -> None:
     assert declared.devices == ("cuda",)
 
 
-def test_a_class_with_plan_and_run_is_declared_the_same_way() -> None:
+def test_run_of_a_class_is_declared_by_the_name_of_its_class() -> None:
     class Prefill:
-        pass
+        @op(**DECLARED)
+        def run(self, input: Any, out: Any = None) -> Any:
+            return out
 
-    assert op(**DECLARED)(Prefill) is Prefill
-    assert Prefill.op.name == "Prefill"  # type: ignore[attr-defined]
+    assert declaration(Prefill).name == "Prefill"
+    assert declaration(Prefill().run) is declaration(Prefill)
+
+
+def test_what_is_no_op_has_no_declaration() -> None:
+    with pytest.raises(UsageError, match="is no op"):
+        declaration(len)
 
 
 @pytest.mark.parametrize(

@@ -102,3 +102,33 @@ def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, sai
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"op\.py:1: cannot be read"):
         read_declarations(tmp_path / "op.py")
+
+
+BACKENDS = '@op(backends={"sm90": "9.0a", "sm80": ">=8.0"}, check=_check, checks={"sm90": _c}, '
+
+
+def test_an_op_runs_on_what_one_of_its_backends_runs_on(tmp_path: Path) -> None:
+    text = (
+        f"{BACKENDS}heuristic=_prefer, dtypes='f16', mutates='')\ndef a(x, backend='auto'): ...\n"
+    )
+    (found,) = read_declarations(written(tmp_path, text))
+    assert {name: str(rule) for name, rule in found.backends.items()} == {
+        "sm90": "9.0a", "sm80": ">=8.0",
+    }  # fmt: skip
+    assert str(found.archs) == "9.0a >=8.0"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{BACKENDS}dtypes='f16', mutates='')\ndef a(x): ...\n", "no parameter 'backend'"),
+        ("@op(backends='sm90')\ndef a(backend): ...\n", r"backends='sm90'"),
+        ("@op(backends=KNOWN)\ndef a(backend): ...\n", "is not a literal"),
+        ("@op(backends={}, dtypes='f16', mutates='')\ndef a(): ...\n", "lacks archs"),
+    ],
+)
+def test_backends_are_literals_of_a_function_that_takes_one(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_declarations(written(tmp_path, text))

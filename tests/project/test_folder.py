@@ -113,3 +113,11 @@ def test_an_aot_that_fails_is_an_error_with_its_line(tree, text, said) -> None:
     folder.jit.write_text(text)
     with pytest.raises(SourceError, match=said):
         folder.specs()
+
+
+def test_a_backend_is_built_for_what_it_declares(tree) -> None:
+    declared = 'backends={"sm90": "9.0a", "sm80": ">=8.0"}'
+    tree.edit("kernels/elementwise/halve/op.py", 'archs=">=8.0"', declared)
+    tree.edit("kernels/elementwise/halve/op.py", "out=None)", 'out=None, backend="auto")')
+    folder = OpFolder(tree.project, "elementwise", "halve")
+    assert [str(folder.archs_of(name)) for name in ("sm90", "")] == ["9.0a", "9.0a >=8.0"]

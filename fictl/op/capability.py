@@ -1,0 +1,34 @@
+"""Compute capabilities as op authors and callers write them: 90, '9.0a', [80, 90], '>=8.0'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fictl.arch import Arch, ArchRule
+from fictl.errors import InvalidValue
+
+_FORMS = "write 90, '9.0a' or an Arch"
+
+
+def capability(value: object) -> Arch:
+    """One: 90, '9.0a' or an Arch."""
+    if isinstance(value, Arch):
+        return value
+    # Why not float: 10.0 and 9.10 are no numbers, and True is an int.
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise InvalidValue(f"{value!r} is no compute capability", _FORMS)
+    return Arch.parse(str(value))
+
+
+def arch_rule(value: object) -> ArchRule:
+    """What a function runs on: '>=8.0', '9.0a 10.0f', 90, or a list of any of these."""
+    if isinstance(value, ArchRule):
+        return value
+    if isinstance(value, str):
+        return ArchRule.parse(value)
+    if isinstance(value, Iterable):
+        words = [arch_rule(each).text for each in value]
+        if not words:
+            raise InvalidValue("an empty list of compute capabilities", _FORMS)
+        return ArchRule.parse(" ".join(words))
+    return ArchRule.parse(str(capability(value)).removesuffix("+PTX"))

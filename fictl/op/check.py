@@ -1,0 +1,55 @@
+"""Check: an author's function that says whether a call can run, and if not, why."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from fictl.errors import UsageError
+
+
+class Check:
+    """Called with those of the op's arguments that it names; answers with the reason against."""
+
+    def __init__(
+        self, function: Callable[..., Any], op: str, parameters: Sequence[str], skip: int = 0
+    ) -> None:
+        self.function = function
+        self.name = getattr(function, "__name__", repr(function))
+        self.names = _named(function, op, parameters, skip)
+
+    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: arguments[name] for name in self.names}
+
+    def reason(self, arguments: Mapping[str, Any]) -> str:
+        """'' where it accepts."""
+        try:
+            answer = self.function(**self.given(arguments))
+        except ValueError as error:
+            # Why not str(error): Dynamo does not follow it.
+            return error.args[0] if error.args else f"{self.name} refuses it"
+        if isinstance(answer, str):
+            return answer or f"{self.name} refuses it"
+        if answer is None:
+            raise UsageError(
+                f"{self.name} returned None",
+                "a check returns True, False or the reason as text, or raises ValueError",
+            )
+        return "" if answer else f"{self.name} refuses it"
+
+
+def _named(
+    function: Callable[..., Any], op: str, parameters: Sequence[str], skip: int
+) -> tuple[str, ...]:
+    """Of the op's parameters those that `function` has, after the first `skip` of its own."""
+    own = list(inspect.signature(function).parameters.values())[skip:]
+    if any(each.kind is each.VAR_KEYWORD for each in own):
+        return tuple(parameters)
+    for each in own:
+        if each.name not in parameters and each.default is each.empty:
+            raise UsageError(
+                f"{getattr(function, '__name__', function)} takes {each.name!r}, {op} does not",
+                f"a check takes any of {', '.join(parameters)}",
+            )
+    return tuple(each.name for each in own if each.name in parameters)

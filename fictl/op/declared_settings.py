@@ -1,0 +1,43 @@
+"""The settings that ops declare: read by name, and the one that forces a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fictl.errors import InvalidValue, UsageError
+from fictl.settings import Setting
+
+_declared: dict[str, str] = {}
+
+
+def declare_settings(settings: Mapping[str, str]) -> None:
+    """What `@op(settings=…)` says: name -> what it does."""
+    _declared.update(settings)
+
+
+def setting(name: str) -> str:
+    """The value of a setting that an imported op declares; '' where it is unset."""
+    if name not in _declared:
+        raise UsageError(
+            f"no op that is imported declares the setting {name!r}",
+            f'write @op(…, settings={{"{name}": "what it does"}})',
+        )
+    return Setting(name, "text", str, "", _declared[name]).get().strip()
+
+
+def backend_variable(op: str) -> str:
+    """What forces a backend of `op`, if it declares it."""
+    return f"FICTL_{op.upper()}_BACKEND"
+
+
+def forced_backend(op: str, declared: Sequence[str], backends: Sequence[str]) -> str:
+    """The backend that a setting asks for; '' where none does."""
+    name = backend_variable(op)
+    if name not in declared:
+        return ""
+    value = setting(name)
+    if value and value != "auto" and value not in backends:
+        raise InvalidValue(
+            f"{name}={value!r}: {op} has no such backend", f"one of {', '.join(backends)} or auto"
+        )
+    return "" if value == "auto" else value

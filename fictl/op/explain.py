@@ -1,0 +1,98 @@
+"""Explanation: which backend a call gets and why, and why each other one does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fictl.errors import InvalidValue
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of one backend; accepted where there is no reason against it."""
+
+    backend: str
+    reason: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        return not self.reason
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Of one call. `suitable` is in order of preference; `refusal` holds whatever the backend."""
+
+    op: str
+    device: str = ""
+    asked: str = ""
+    why: str = ""
+    suitable: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    refusal: str = ""
+    hint: str = ""
+
+    @property
+    def runs(self) -> bool:
+        return bool(self.suitable)
+
+    @property
+    def backend(self) -> str:
+        """The one that would run; '' where none would, or where there is no choice."""
+        return self.suitable[0] if self.suitable else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "op": self.op,
+            "device": self.device,
+            "runs": self.runs,
+            "backend": self.backend,
+            "why": self.why,
+            "refusal": self.refusal,
+            "suitable": list(self.suitable),
+            "backends": [
+                {"backend": each.backend, "accepted": each.accepted, "reason": each.reason}
+                for each in self.verdicts
+            ],
+        }
+
+    def __str__(self) -> str:
+        where = f" on {self.device}" if self.device else ""
+        return "\n".join([self._headline(where), *_rows(self.verdicts)])
+
+    def _headline(self, where: str) -> str:
+        if self.refusal:
+            return f"{self.op} does not run{where}: {self.refusal}"
+        if not self.runs:
+            if self.asked == "auto":
+                return f"{self.op}: no backend runs this call{where}"
+            return f"{self.op}: backend {self.asked!r} does not run this call{where}"
+        if not self.backend:
+            return f"{self.op} runs{where}"
+        return f"{self.op} runs {self.backend}{where}: {self.why}"
+
+
+class BackendRefused(InvalidValue):
+    """No backend, or not the one asked for, runs this call: the message has every reason."""
+
+    def __init__(self, explanation: Explanation) -> None:
+        super().__init__(_said(explanation), explanation.hint)
+        self.explanation = explanation
+
+
+def _said(explanation: Explanation) -> str:
+    if explanation.refusal:
+        return f"{explanation.op}: {explanation.refusal}"
+    if explanation.asked == "auto":
+        return str(explanation)
+    (refused,) = explanation.verdicts
+    return f"{explanation.op}: backend {refused.backend!r} ({explanation.why}): {refused.reason}"
+
+
+def _rows(verdicts: tuple[Verdict, ...]) -> list[str]:
+    width = max((len(each.backend) for each in verdicts), default=0)
+    return [
+        f"  {'✓' if each.accepted else '✗'} {each.backend:<{width}}  {each.reason}".rstrip()
+        for each in verdicts
+    ]

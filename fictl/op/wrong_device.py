@@ -1,0 +1,38 @@
+"""The words for a tensor on a device that the ops of this process do not run on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fictl import settings
+from fictl.errors import InvalidValue
+
+# What tensors of a device say of themselves in DLPack, and in words.
+DLPACK = {"cuda": 2, "emu": 1}
+_WAY_OUT = {
+    "cuda": "pass {}.cuda(), or set FICTL_DEVICE=emu to run it on the emulated device",
+    "emu": "pass {}.cpu(), or unset FICTL_DEVICE to run it on a GPU",
+}
+_TAKES = {"cuda": "CUDA tensors", "emu": "CPU tensors, for the emulated device"}
+
+
+class WrongDevice(InvalidValue):
+    """Names op and argument, where it is, what is taken, and both ways out."""
+
+    def __init__(self, op: str, argument: str, place: Any) -> None:
+        device = settings.DEVICE.get()
+        super().__init__(
+            f"{op}: argument '{argument}' is on {place}, but this build takes {_TAKES[device]}",
+            _WAY_OUT[device].format(argument),
+        )
+
+
+def device_type(value: Any) -> int | None:
+    """DLPack's device type of a tensor, -1 if it has none; None for what is no tensor."""
+    ask = getattr(value, "__dlpack_device__", None)
+    if ask is None:
+        return None
+    try:
+        return int(ask()[0])
+    except (ValueError, RuntimeError, BufferError):
+        return -1
