@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from fictl.emu.device import EmulatedDevice, Watched
 from fictl.emu.report import Report
 from fictl.errors import FictlError
 from fictl.jit.emulation import emulated_device
+from fictl.op.caller import public_function
 
 Listener = Callable[[str, list[Report]], None]
 _listeners: list[Listener] = []
@@ -43,7 +43,7 @@ class Emulated:
     def __call__(self, *arguments: Any) -> Any:
         device = emulated_device()
         if settings.EMU_CHECK.get():
-            device.watch(list(_watched(arguments, _public_function())))
+            device.watch(list(_watched(arguments, public_function())))
         try:
             result = self._function(*arguments)
         except Exception as error:
@@ -67,14 +67,6 @@ def _tell(op: str, reports: list[Report]) -> bool:
     for listener in _listeners if reports else ():
         listener(op, reports)
     return bool(_listeners)
-
-
-def _public_function() -> FrameType | None:
-    """The frame of what called something of this package."""
-    frame = inspect.currentframe()
-    while frame and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
-        frame = frame.f_back
-    return frame
 
 
 def _watched(arguments: Iterable[Any], caller: FrameType | None) -> Iterator[Watched]:

@@ -2,55 +2,87 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 from collections.abc import Callable, Hashable
-from types import FrameType
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
 
 from fictl import settings
-from fictl.errors import FictlError, InvalidValue
+from fictl.errors import FictlError, UsageError
 from fictl.jit import JitSpec
+from fictl.op.caller import public_function
+from fictl.op.dynamo import constant_to_dynamo
+from fictl.op.schema import Schema, read_schema
+from fictl.op.wrong_device import DLPACK, WrongDevice, device_type
 
-# What tensors of a device say of themselves in DLPack, and in words.
-_DLPACK = {"cuda": 2, "emu": 1}
-_WAY_OUT = {
-    "cuda": "pass {}.cuda(), or set FICTL_DEVICE=emu to run it on the emulated device",
-    "emu": "pass {}.cpu(), or unset FICTL_DEVICE to run it on a GPU",
-}
-_TAKES = {"cuda": "CUDA tensors", "emu": "CPU tensors, for the emulated device"}
+try:
+    from torch.compiler import is_dynamo_compiling
+
+    from fictl.op.route import Route
+    from fictl.op.torch_op import define, op_name, overload
+except ImportError:  # The rest of fictl.op.torch_op is not reached then.
+    from fictl.op.direct import Direct as Route  # type: ignore[assignment]
+    from fictl.op.direct import is_dynamo_compiling
+
 _building = threading.RLock()
 
 
 class KernelModule:
     """`kernel = KernelModule(module)`; then `kernel.scale(out, input, factor)`.
 
-    A resolved function is an instance attribute, so that a call costs one dictionary lookup over
-    the bare FFI call. A module with parameters is `kernel[dtype, dim].fn(...)`.
+    A function is an instance attribute once it was asked for: a call costs a dictionary lookup and
+    a guard over the bare FFI call. A module with parameters is `kernel[dtype, dim].fn(...)`.
+
+    While torch.compile traces, Dynamo follows `__getattr__` and `_traced`; what it cannot follow
+    (reading the binding, defining the op) happens in methods whose results are constants to it.
     """
 
     def __init__(self, module: Callable[..., JitSpec], *parameters: Hashable) -> None:
         self._module = module
         self._parameters = parameters
         self._specialised: dict[Hashable, KernelModule] = {}
+        self._routes: dict[str, Route] = {}
 
     def __getitem__(self, parameters: Hashable) -> KernelModule:
+        if is_dynamo_compiling():
+            return cast("KernelModule", _Traced(self, parameters))
         found = self._specialised.get(parameters)
         if found is None:
             values = parameters if isinstance(parameters, tuple) else (parameters,)
-            found = self._specialised[parameters] = KernelModule(self._module, *values)
+            made = KernelModule(self._module, *values)
+            found = self._specialised.setdefault(parameters, made)
         return found
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
             raise AttributeError(name)
-        return _FirstCall(self._resolve, name)
+        if is_dynamo_compiling():
+            return partial(self._traced, name, None)
+        return self._route(name).call
+
+    def bare(self, name: str) -> Callable[..., Any]:
+        """The FFI function itself, without the guard: what a call costs is measured against it."""
+        return self._resolve(name)
+
+    def _route(self, name: str) -> Route:
+        with _building:
+            route = self._routes.get(name)
+            if route is None:
+                traced = partial(self._traced, name, None)
+                check = partial(_check_devices, name)
+                first = _FirstCall(self._resolve, name)
+                route = Route(name, self._schema(name), first, traced, check)
+                self._routes[name] = route
+                setattr(self, name, route.call)
+            return route
 
     def _resolve(self, name: str) -> Callable[..., Any]:
+        """The module's function itself, from now on in the route."""
         with _building:
-            resolved: Callable[..., Any] | None = vars(self).get(name)
-            if resolved is not None:
-                return resolved
+            route = self._route(name)
+            if not isinstance(route.ffi, _FirstCall):
+                return route.ffi
             spec = self._module(*self._parameters)
             library = spec.build_and_load()
             try:
@@ -64,8 +96,53 @@ class KernelModule:
                 from fictl.op.emulated import Emulated
 
                 function = Emulated(name, function)
-            setattr(self, name, function)
+            route.bind(function)
             return function
+
+    def _schema(self, name: str) -> Schema | None:
+        """None where the binding cannot be read: that matters to torch.compile only."""
+        try:
+            return self._read_schema(name)
+        except UsageError:
+            return None
+
+    def _read_schema(self, name: str) -> Schema:
+        spec = self._module(*self._parameters)
+        return read_schema(spec.sources, name, _mutated(spec.base / "op.py"))
+
+    def _traced(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
+        """A call that torch sees. Without tensors there is nothing to see: it is made now."""
+        key = self._define(name, parameters)
+        return overload(key)(*arguments) if key else self._computed(name, parameters, *arguments)
+
+    @constant_to_dynamo
+    def _define(self, name: str, parameters: Hashable) -> tuple[str, str] | None:
+        kernel = self if parameters is None else self[parameters]
+        return kernel._torch_op(name)  # noqa: SLF001
+
+    @constant_to_dynamo
+    def _computed(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
+        kernel = self if parameters is None else self[parameters]
+        return kernel._route(name).ffi(*arguments)  # noqa: SLF001
+
+    def _torch_op(self, name: str) -> tuple[str, str] | None:
+        schema = self._read_schema(name)
+        if not schema.tensors:
+            return None
+        spec, route = self._module(*self._parameters), self._route(name)
+        owner = f"{spec.name}{list(self._parameters) or ''}"
+        return define(spec.project, op_name(name, self._parameters), owner, schema, route.launch)
+
+
+class _Traced:
+    """`kernel[parameters]` while Dynamo traces, which makes no KernelModule of its own."""
+
+    def __init__(self, kernel: KernelModule, parameters: Hashable) -> None:
+        self._kernel = kernel
+        self._parameters = parameters
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return partial(self._kernel._traced, name, self._parameters)  # noqa: SLF001
 
 
 class _FirstCall:
@@ -78,35 +155,24 @@ class _FirstCall:
     def __call__(self, *arguments: Any) -> Any:
         # Why before the build: a tensor on the wrong device should not cost a compile, nor end
         # in a message about compilers. Once built, the binding checks it.
-        _check_devices(self._name, arguments, _variables(inspect.currentframe()))
+        _check_devices(self._name, *arguments)
         return self._resolve(self._name)(*arguments)
 
 
-def _variables(frame: FrameType | None) -> dict[str, Any]:
-    """Those of the function that called the one of this frame."""
-    caller = frame.f_back if frame else None
-    return caller.f_locals if caller else {}
+def _mutated(op: Path) -> frozenset[str]:
+    """What the functions of an op.py write; `out` where the module lies in no op folder."""
+    if not op.is_file():
+        return frozenset({"out"})
+    from fictl.project.declaration import read_declarations
+
+    return frozenset(name for each in read_declarations(op) for name in each.mutates)
 
 
-def _check_devices(op: str, arguments: tuple[Any, ...], names: dict[str, Any]) -> None:
-    """`names` are the public function's variables, in the order of its parameters."""
-    device = settings.DEVICE.get()
-    for name, value in names.items():
+def _check_devices(op: str, *arguments: Any) -> None:
+    """By the public function's variables, in the order of its parameters."""
+    caller = public_function()
+    expected = DLPACK[settings.DEVICE.get()]
+    for name, value in (caller.f_locals if caller else {}).items():
         passed = any(value is argument for argument in arguments)
-        if passed and _device_type(value) not in (None, _DLPACK[device]):
-            raise InvalidValue(
-                f"{op}: argument '{name}' is on {value.device}, but this build takes "
-                f"{_TAKES[device]}",
-                _WAY_OUT[device].format(name),
-            )
-
-
-def _device_type(value: Any) -> int | None:
-    """DLPack's device type of a tensor, -1 if it has none; None for what is no tensor."""
-    ask = getattr(value, "__dlpack_device__", None)
-    if ask is None:
-        return None
-    try:
-        return int(ask()[0])
-    except (ValueError, RuntimeError, BufferError):
-        return -1
+        if passed and device_type(value) not in (None, expected):
+            raise WrongDevice(op, name, value.device) from None

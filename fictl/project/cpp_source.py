@@ -10,7 +10,12 @@ from pathlib import Path
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(?P<what>[^\n]*?)[ \t]*$", re.MULTILINE)
-_EXPORT = re.compile(r"\bTVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)")
+_EXPORT = re.compile(r"\bTVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)(?:\s*,\s*([\w:]+))?")
+_DEFINITION = (
+    r"(?P<result>[\w:]+(?:<[^;{{}}()]*>)?)[\s&]+{name}\s*\((?P<parameters>[^(){{}};]*)\)\s*\{{"
+)
+_PARAMETER = re.compile(r"(?P<type>.*[\s&>])(?P<name>\w+)(?:\s*=.*)?", re.DOTALL)
+_QUALIFIERS = re.compile(r"\bconst\b|\b(?:\w+::)+|&|\s")
 _LAUNCH = re.compile(r"<<<.*?>>>", re.DOTALL)
 
 
@@ -25,6 +30,15 @@ class Include:
     def name(self) -> str:
         quoted = self.operand[:1] + self.operand[-1:] in ('""', "<>")
         return self.operand[1:-1] if quoted else ""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Of a C++ function; types without const, references and namespaces: `Optional<View>`."""
+
+    line: int
+    result: str
+    parameters: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,22 @@ class CppSource:
         """Name -> line of what the binding offers to Python."""
         return {match[1]: self._line(match) for match in _EXPORT.finditer(self.code)}
 
+    def signature(self, export: str) -> Signature | None:
+        """Of the function that is exported so; None unless this file defines it, once."""
+        exports = (match for match in _EXPORT.finditer(self.code) if match[1] == export)
+        symbols = [match[2].rpartition("::")[2] for match in exports if match[2]]
+        if not symbols:
+            return None
+        found = list(re.finditer(_DEFINITION.format(name=symbols[0]), self.code))
+        if len(found) != 1:
+            return None
+        definition = found[0]
+        parameters = [_PARAMETER.fullmatch(each) for each in _split(definition["parameters"])]
+        if not all(parameters):
+            return None
+        named = tuple((_bare(each["type"]), each["name"]) for each in parameters if each)
+        return Signature(self._line(definition), _bare(definition["result"]), named)
+
     @property
     def launches(self) -> tuple[int, ...]:
         """The lines of `<<<…>>>`."""
@@ -60,6 +90,22 @@ class CppSource:
 def _blank(match: re.Match[str]) -> str:
     text = match[0]
     return text if text.startswith('"') else " " + "\n" * text.count("\n")
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas that are in no template's arguments."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "<") - (letter == ">")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _bare(cpp_type: str) -> str:
+    return _QUALIFIERS.sub("", cpp_type)
 
 
 def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[CppSource]:

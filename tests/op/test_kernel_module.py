@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,12 +14,19 @@ import torch
 from fictl.errors import FictlError, InvalidValue
 from fictl.op import KernelModule
 
+BINDING = """
+void scale(View out, View input, double factor) {}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(scale, scale);
+"""
+
 
 class Spec:
     """A spec whose module exports `scale`, and that counts how often it is built."""
 
     name = "elementwise.scale"
     runs_on = "cuda"
+    sources: tuple[Path, ...] = ()
+    base = Path()
 
     def __init__(self) -> None:
         self.builds = 0
@@ -63,15 +71,21 @@ def test_the_first_call_builds_and_hands_on_arguments_and_result(spec: Spec) -> 
     assert spec.called == [(1, 2.0)]
 
 
-def test_later_calls_are_the_function_of_the_module_itself(monkeypatch) -> None:
-    def function(*arguments: Any) -> None: ...
+def test_a_function_is_an_attribute_once_it_was_asked_for(spec: Spec) -> None:
+    kernel = KernelModule(lambda: spec)
+    assert kernel.scale is kernel.scale
+    assert vars(kernel)["scale"] is kernel.scale
 
-    library = SimpleNamespace(scale=function)
-    module = SimpleNamespace(build_and_load=lambda: library, runs_on="cuda")
-    kernel = KernelModule(lambda: module)
-    kernel.scale(1)
-    assert vars(kernel)["scale"] is function
-    assert kernel.scale is function
+
+def test_parameters_are_those_of_the_binding(spec: Spec, tmp_path: Path) -> None:
+    binding = tmp_path / "binding.cpp"
+    binding.write_text(BINDING, encoding="utf-8")
+    spec.sources = (binding,)
+    kernel = KernelModule(lambda: spec)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'factor'"):
+        kernel.scale(1, 2)
+    assert kernel.scale(1, factor=3.0, input=2) == "scaled"
+    assert spec.called == [(1, 2, 3.0)]
 
 
 def test_a_function_taken_before_the_build_does_not_build_again(spec: Spec) -> None:
@@ -109,7 +123,8 @@ def test_a_function_that_the_binding_lacks_is_named(spec: Spec) -> None:
 
 
 def test_an_attribute_error_of_the_build_is_not_taken_for_a_missing_function() -> None:
-    broken = SimpleNamespace(build_and_load=lambda: SimpleNamespace().missing)
+    broken = Spec()
+    broken.build_and_load = lambda: SimpleNamespace().missing  # type: ignore[method-assign]
     with pytest.raises(AttributeError, match="missing"):
         KernelModule(lambda: broken).scale(1)
 
@@ -120,15 +135,15 @@ def test_private_names_are_no_functions(spec: Spec) -> None:
 
 
 def test_a_build_that_fails_is_tried_again(spec: Spec) -> None:
-    answers = iter([FictlError("does not build"), spec])
+    build, failures = spec.build_and_load, [FictlError("does not build")]
 
-    def module() -> Any:
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+    def fail_once() -> Any:
+        if failures:
+            raise failures.pop()
+        return build()
 
-    kernel = KernelModule(module)
+    spec.build_and_load = fail_once  # type: ignore[method-assign]
+    kernel = KernelModule(lambda: spec)
     with pytest.raises(FictlError, match="does not build"):
         kernel.scale(1)
     assert kernel.scale(1) == "scaled"
@@ -146,7 +161,8 @@ def test_parameters_make_a_module_of_their_own_once(spec: Spec) -> None:
     kernel["float16", 128].scale(1)
     kernel["float16", 128].scale(2)
     kernel["float16"].scale(3)
-    assert asked == [("float16", 128), ("float16",)]
+    assert set(asked) == {("float16", 128), ("float16",)}
+    assert spec.builds == 2
 
 
 def test_a_cpu_tensor_is_refused_by_its_parameter_before_anything_is_built(
@@ -180,3 +196,21 @@ def test_on_the_emulated_device_a_tensor_elsewhere_is_refused_with_the_way_back(
 def test_a_tensor_without_memory_is_refused_as_well(scale: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match="'input' is on meta"):
         scale(torch.ones(4, device="meta"), 2.0)
+
+
+def test_once_built_a_tensor_that_the_ffi_cannot_take_is_refused_in_the_same_words(
+    spec: Spec, monkeypatch
+) -> None:
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+
+    def refuse(*arguments: Any) -> None:
+        raise RuntimeError("Cannot pack tensors on meta")
+
+    monkeypatch.setattr(spec, "scale", refuse)
+    kernel = KernelModule(lambda: spec)
+    input = torch.ones(4)
+    with pytest.raises(RuntimeError, match="Cannot pack"):
+        kernel.scale(input, input, 2.0)
+    input = torch.ones(4, device="meta")
+    with pytest.raises(InvalidValue, match="scale: argument 'input' is on meta"):
+        kernel.scale(input, input, 2.0)

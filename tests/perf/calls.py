@@ -1,8 +1,9 @@
-"""What a public function costs over the FFI call inside it."""
+"""What a public function, and a function of its module, cost over the FFI call inside them."""
 
 from __future__ import annotations
 
 import timeit
+from collections.abc import Callable
 from typing import Any
 
 from sample import Pair, interleave
@@ -11,32 +12,51 @@ _CALLS = 20_000
 
 
 def scale_call() -> Pair:
-    """On a GPU the real launch; without one, both sides call a function that does nothing."""
+    """A public function with `out=`."""
+    import fictl.ops
+    from fictl.kernels.elementwise.scale.op import kernel
+
+    x, out = _tensors(2)
+    ffi = _bare(kernel, "scale")
+    return interleave(
+        _timed(lambda: fictl.ops.scale(x, 2.0, out=out)), _timed(lambda: ffi(out, x, 2.0)), 15
+    )
+
+
+def kernel_call() -> Pair:
+    """The guard alone, over three tensors and two scalars."""
+    from fictl.kernels.norm.rmsnorm.op import kernel
+
+    x, out, weights = _tensors(3)
+    w = weights[0]
+    ffi, call = _bare(kernel, "rmsnorm"), kernel.rmsnorm
+    arguments = out, x, w, 1e-6, True
+    return interleave(_timed(lambda: call(*arguments)), _timed(lambda: ffi(*arguments)), 15)
+
+
+def _tensors(count: int) -> list[Any]:
     import torch
 
-    import fictl.ops
-    from fictl.kernels.elementwise.scale import op
     from fictl.toolchain import visible_gpus
 
     device = "cuda" if visible_gpus() else "cpu"
-    x = torch.ones(1024, device=device)
-    out = torch.empty_like(x)
-    if device == "cuda":
-        fictl.ops.scale(x, 2.0, out=out)
-    else:
-        op.kernel.scale = _nothing()
-    scale, ffi = fictl.ops.scale, op.kernel.scale
-
-    def ours() -> float:
-        return timeit.timeit(lambda: scale(x, 2.0, out=out), number=_CALLS) / _CALLS
-
-    def bare() -> float:
-        return timeit.timeit(lambda: ffi(out, x, 2.0), number=_CALLS) / _CALLS
-
-    return interleave(ours, bare, 15)
+    return [torch.ones(8, 1024, device=device) for _ in range(count)]
 
 
-def _nothing() -> Any:
+def _bare(kernel: Any, name: str) -> Callable[..., Any]:
+    """On a GPU the real launch; without one, both sides call an FFI function that does nothing."""
+    from fictl.toolchain import visible_gpus
+
+    if visible_gpus():
+        return kernel.bare(name)
     import tvm_ffi
 
-    return tvm_ffi.get_global_func("testing.nop", allow_missing=True) or (lambda *_: None)
+    nothing = tvm_ffi.get_global_func("testing.nop", allow_missing=True) or (lambda *_: None)
+    kernel._route(name).bind(nothing)
+    return nothing
+
+
+def _timed(call: Callable[[], object]) -> Callable[[], float]:
+    """Seconds of one call."""
+    call()
+    return lambda: timeit.timeit(call, number=_CALLS) / _CALLS

@@ -80,6 +80,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "cold": lambda: iter([ratio("cold build / one nvcc unit", builds.cold(), 0.4)]),
     "edit": lambda: iter([ratio("rebuild after edit / one nvcc unit", builds.edited(), 0.4)]),
     "call": lambda: iter([excess("op call - FFI call", calls.scale_call(), 0.3, "us")]),
+    "guard": lambda: iter([excess("kernel call - FFI call", calls.kernel_call(), 0.3, "us")]),
     "emulate": emulated,
     "check": checked,
     "step": emulated_steps,

@@ -1,0 +1,25 @@
+"""The way of a call in a process without torch: NumPy, JAX and CuPy do not need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Direct:
+    """In place of a Route, which see: always straight to the FFI."""
+
+    def __init__(
+        self, _name: str, _schema: object, ffi: Callable[..., Any], *_of_torch: object
+    ) -> None:
+        self.ffi = ffi
+
+    def call(self, *arguments: Any) -> Any:
+        return self.ffi(*arguments)
+
+    def bind(self, ffi: Callable[..., Any]) -> None:
+        self.ffi = ffi
+
+
+def is_dynamo_compiling() -> bool:
+    return False

@@ -1,0 +1,115 @@
+"""Schema: what torch must know of a binding's function, read from its definition in C++."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.errors import UsageError
+from fictl.project.cpp_source import CppSource, Signature
+
+_TORCH = {
+    "View": "Tensor", "TensorView": "Tensor", "Tensor": "Tensor",
+    "double": "float", "float": "float", "bool": "bool", "String": "str", "string": "str",
+} | dict.fromkeys(("int", "int32_t", "int64_t", "uint32_t", "uint64_t", "size_t"), "SymInt")  # fmt: skip
+_GENERIC = re.compile(r"(Optional|optional|Array)<(.+)>")
+_ACCEPTED = (
+    "a definition in that file such as `void f(View out, View input, double factor) {…}`; it "
+    "takes View, TensorView, double, float, int64_t, int, bool, String, std::string, "
+    "Array<int64_t>, Array<double>, and Optional<…> of them"
+)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """`type` is torch's, as in `Tensor?`; only tensors are `written`."""
+
+    name: str
+    type: str
+    written: bool = False
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.type.startswith("Tensor")
+
+    @property
+    def is_optional(self) -> bool:
+        return self.type.endswith("?")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Of one function. What takes no tensor may return a number: torch never sees it."""
+
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def tensors(self) -> tuple[Parameter, ...]:
+        return tuple(each for each in self.parameters if each.is_tensor)
+
+    @property
+    def inputs(self) -> tuple[Parameter, ...]:
+        return tuple(each for each in self.tensors if not each.written)
+
+    def text(self, name: str) -> str:
+        """As torch.library takes it: `scale(Tensor(a0!) out, Tensor input, float factor) -> ()`."""
+        written = (
+            f"Tensor(a{position}!){'?' * each.is_optional}" if each.written else each.type
+            for position, each in enumerate(self.parameters)
+        )  # fmt: skip
+        words = zip(written, self.parameters, strict=True)
+        return f"{name}({', '.join(f'{kind} {each.name}' for kind, each in words)}) -> ()"
+
+
+def read_schema(sources: Iterable[Path], export: str, mutates: Collection[str]) -> Schema:
+    """Of the function that one of `sources` exports so; it writes `mutates` and its workspaces."""
+    for source in map(CppSource, sources):
+        if export in source.exports:
+            return _schema(source, export, mutates)
+    raise UsageError(f"no source exports {export!r}", f"torch.compile needs {_ACCEPTED}")
+
+
+def _schema(source: CppSource, export: str, mutates: Collection[str]) -> Schema:
+    signature = source.signature(export)
+    if signature is None:
+        raise _unreadable(source, source.exports[export], f"{export} cannot be read")
+    schema = Schema(
+        tuple(_parameter(source, signature, *each, mutates) for each in signature.parameters)
+    )
+    if schema.tensors and signature.result != "void":
+        raise _unreadable(
+            source, signature.line, f"{export} takes tensors and returns {signature.result}"
+        )
+    if schema.tensors and not any(each.written for each in schema.parameters):
+        raise UsageError(
+            f"{source.path}:{signature.line}: {export} writes none of its parameters "
+            f"{', '.join(each.name for each in schema.tensors)}",
+            "call what it writes as @op(mutates=…) of op.py calls it, or workspace…",
+        )
+    return schema
+
+
+def _parameter(
+    source: CppSource, signature: Signature, cpp_type: str, name: str, mutates: Collection[str]
+) -> Parameter:
+    kind = _torch_type(cpp_type)
+    if kind is None:
+        raise _unreadable(source, signature.line, f"'{name}' is a {cpp_type}")
+    written = kind.startswith("Tensor") and (name in mutates or name.startswith("workspace"))
+    return Parameter(name, kind, written)
+
+
+def _torch_type(cpp_type: str) -> str | None:
+    generic = _GENERIC.fullmatch(cpp_type)
+    if generic is None:
+        return _TORCH.get(cpp_type)
+    inner = _torch_type(generic[2])
+    if generic[1] != "Array":
+        return f"{inner}?" if inner and not inner.endswith("?") else None
+    return f"{inner}[]" if inner in ("SymInt", "float") else None
+
+
+def _unreadable(source: CppSource, line: int, what: str) -> UsageError:
+    return UsageError(f"{source.path}:{line}: {what}", f"torch.compile needs {_ACCEPTED}")
