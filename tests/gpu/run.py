@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-OPS = ("scale", "rmsnorm")
+OPS = ("scale", "rmsnorm", "segment_sum")
 
 
 @dataclass(frozen=True)
