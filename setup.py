@@ -42,7 +42,7 @@ setup(
     packages=[*find_packages(include=["fictl", "fictl.*"]), *CONTENT],
     package_dir=CONTENT,
     package_data={
-        "fictl": ["py.typed"],
+        "fictl": ["py.typed", "ops.pyi"],
         "fictl.emu": SOURCES,
         **{name: ["**/*"] for name in CONTENT},
     },

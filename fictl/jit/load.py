@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from fictl import settings
 from fictl.errors import FictlError
+from fictl.jit.spec import JitSpec
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.use import Removed, hold
 from fictl.paths import cache_root
@@ -20,6 +21,7 @@ T = TypeVar("T")
 _TRIES = 10
 
 _loaded: dict[Path, Any] = {}
+_used: dict[Hashable, tuple[JitSpec, str]] = {}
 
 
 def load_found(find: Callable[[], Entry | None]) -> Any | None:
@@ -48,6 +50,23 @@ def load(entry: Entry) -> Any:
             ) from error
         _loaded[entry.path] = module
     return module
+
+
+def used(spec: JitSpec, entry: Entry) -> Entry:
+    """Remember which recipe of this module the process runs from now on."""
+    _used[same_module(spec)] = (spec, entry.manifest.recipe)
+    return entry
+
+
+def in_use(base: Path) -> list[tuple[JitSpec, str]]:
+    """What was loaded last of every module whose sources lie there, with its recipe."""
+    return [(spec, key) for spec, key in list(_used.values()) if spec.base == base]
+
+
+def same_module(spec: JitSpec) -> Hashable:
+    """Equal for specs of which one replaces the other after an edit of sources or flags."""
+    parameters = spec.template.parameters if spec.template else {}
+    return spec.project, spec.name, spec.sources, spec.runs_on, repr(sorted(parameters.items()))
 
 
 def library(find: Callable[[], Entry]) -> Path:

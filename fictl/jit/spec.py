@@ -85,9 +85,9 @@ class JitSpec:
     def build_and_load(self) -> Any:
         """The loaded module, compiled first if need be."""
         from fictl.jit.build import ensure_runs
-        from fictl.jit.load import load_found
+        from fictl.jit.load import load_found, used
 
-        return load_found(lambda: ensure_runs(self))
+        return load_found(lambda: used(self, ensure_runs(self)))
 
 
 def gen_jit_spec(
@@ -99,8 +99,7 @@ def gen_jit_spec(
     extra_include_paths: Sequence[str | Path] | None = None,
 ) -> JitSpec:
     """A spec from plain files. `-gencode` flags become its architectures, `-I` its include_dirs."""
-    if not name or "/" in name or name.startswith("."):
-        raise UsageError(f"{name!r} cannot name a module", "use letters, digits, '_', '-' and '.'")
+    checked_name(name)
     paths = tuple(Path(os.path.abspath(source)) for source in sources)
     for path in paths:
         if not path.is_file():
@@ -127,6 +126,13 @@ def gen_jit_spec(
         exact_archs=unique(arch for flag in cuda_flags for arch in parse_gencode(flag)),
         base=Path(os.path.commonpath([path.parent for path in paths])),
     )
+
+
+def checked_name(name: str) -> str:
+    """Of a module: it names its folder in the cache."""
+    if not name or "/" in name or name.startswith("."):
+        raise UsageError(f"{name!r} cannot name a module", "use letters, digits, '_', '-' and '.'")
+    return name
 
 
 def _is_include(flag: str) -> bool:

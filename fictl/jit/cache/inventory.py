@@ -19,7 +19,8 @@ from fictl.jit.store.stores import LAYOUT
 from fictl.jit.store.use import in_use
 
 TRASH = ".trash"
-_OF_MODULE = (FAILED, "ninja")
+TEXT = "text"  # What load_inline was given.
+_OF_MODULE = (FAILED, "ninja", TEXT)
 _OF_STORE = {
     ".quarantine": "quarantine", TRASH: "trash", ".memo": "memo",
     past_sources.FOLDER: "source", ".locks": "lock",

@@ -1,0 +1,68 @@
+"""Running a module's file again, so that functions and classes taken from it before do the new thing."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from fictl.project.python_source import running
+
+_NOT_RENEWED = ("__dict__", "__weakref__")
+
+
+def run_again(module: ModuleType) -> None:
+    """In the same namespace, which stays as it was where the file raises."""
+    path = Path(str(module.__file__))
+    names = vars(module)
+    before = dict(names)
+    try:
+        with running(path):
+            # Why not importlib.reload: its bytecode cache misses a second edit within one second.
+            exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), names)  # noqa: S102
+    except BaseException:
+        names.clear()
+        names.update(before)
+        raise
+    for name, value in list(names.items()):
+        if getattr(value, "__module__", None) == module.__name__:
+            names[name] = renewed(before.get(name), value)
+
+
+def renewed(old: Any, new: Any) -> Any:
+    """`old`, made to be like `new`; `new` itself where that cannot be."""
+    if isinstance(old, FunctionType) and isinstance(new, FunctionType):
+        return _renewed_function(old, new)
+    if type(old) is type and type(new) is type:
+        return _renewed_class(old, new)
+    return new
+
+
+def _renewed_function(old: FunctionType, new: FunctionType) -> FunctionType:
+    if old is new or old.__code__.co_freevars != new.__code__.co_freevars:
+        return new
+    for name, cell, fresh in zip(
+        new.__code__.co_freevars, old.__closure__ or (), new.__closure__ or (), strict=True
+    ):
+        if name != "__class__":  # super() looks for the class that is kept.
+            with suppress(ValueError):  # Not bound yet.
+                cell.cell_contents = fresh.cell_contents
+    old.__code__ = new.__code__
+    old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
+    old.__doc__, old.__annotations__ = new.__doc__, new.__annotations__
+    old.__dict__.clear()
+    old.__dict__.update(new.__dict__)
+    return old
+
+
+def _renewed_class(old: type, new: type) -> type:
+    """Objects of it have the new methods."""
+    if old is new or old.__bases__ != new.__bases__ or vars(new).get("__slots__") is not None:
+        return new
+    for name in vars(old).keys() - vars(new).keys():
+        delattr(old, name)
+    for name, value in list(vars(new).items()):
+        if name not in _NOT_RENEWED:
+            setattr(old, name, renewed(vars(old).get(name), value))
+    return old
