@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 _NO_CUBINS = "none: nothing is downloaded; every kernel is compiled from source"
-_NO_DUMPS = "none: calls are not dumped"
-_NO_TRACES = "none: definitions are not captured from calls"
 _NO_SUCH_KERNEL = "none: the kernel that it steers is not here"
 
 COUNTERPARTS = {
@@ -29,17 +27,17 @@ COUNTERPARTS = {
     "FLASHINFER_DISABLE_VERSION_CHECK": "",
     "FLASHINFER_WORKSPACE_BASE": "",
     "FLASHINFER_LOGGING_LEVEL": "",
-    "FLASHINFER_LOGLEVEL": "none: calls are not logged; FICTL_LOGGING_LEVEL is about builds",
-    "FLASHINFER_LOGDEST": "none: calls are not logged",
-    "FLASHINFER_DUMP_DIR": _NO_DUMPS,
-    "FLASHINFER_DUMP_INCLUDE": _NO_DUMPS,
-    "FLASHINFER_DUMP_EXCLUDE": _NO_DUMPS,
-    "FLASHINFER_DUMP_MAX_COUNT": _NO_DUMPS,
-    "FLASHINFER_DUMP_MAX_SIZE_GB": _NO_DUMPS,
-    "FLASHINFER_DUMP_SAFETENSORS": _NO_DUMPS,
-    "FLASHINFER_TRACE_DUMP": _NO_TRACES,
-    "FLASHINFER_TRACE_DUMP_DIR": _NO_TRACES,
-    "FLASHINFER_VALIDATE_INPUTS": "none: arguments are always checked",
+    "FLASHINFER_LOGLEVEL": "",
+    "FLASHINFER_LOGDEST": "",
+    "FLASHINFER_DUMP_DIR": "",
+    "FLASHINFER_DUMP_INCLUDE": "",
+    "FLASHINFER_DUMP_EXCLUDE": "",
+    "FLASHINFER_DUMP_MAX_COUNT": "",
+    "FLASHINFER_DUMP_MAX_SIZE_GB": "",
+    "FLASHINFER_DUMP_SAFETENSORS": "",
+    "FLASHINFER_TRACE_DUMP": "",
+    "FLASHINFER_TRACE_DUMP_DIR": "",
+    "FLASHINFER_VALIDATE_INPUTS": "",
     "FLASHINFER_AUTOTUNER_LOAD_FROM_FILE": "none: there is no tuner",
     "FLASHINFER_CUBIN_DIR": _NO_CUBINS,
     "FLASHINFER_CUBINS_REPOSITORY": _NO_CUBINS,

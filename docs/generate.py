@@ -113,7 +113,20 @@ def ops_page() -> str:
     )
 
 
-PAGES = {"cli.md": cli_page, "settings.md": settings_page, "ops.md": ops_page}
+def ops_stub() -> str:
+    """No page, but generated from the same declarations."""
+    from fictl.project import Project
+    from fictl.project.facade_stub import stub
+
+    return stub(Project.shipped())
+
+
+PAGES = {
+    "cli.md": cli_page,
+    "settings.md": settings_page,
+    "ops.md": ops_page,
+    "../fictl/ops.pyi": ops_stub,
+}
 PICTURES = {"list": ["list"], "build": ["build", "scale"], "test": ["test", "scale"]}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import subprocess
@@ -42,6 +43,7 @@ def test_commands_shown_exist(page: Path) -> None:
 def test_settings_named_exist(page: Path) -> None:
     known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
     defines = {"FICTL_ENABLE_FP8_E8M0", "FICTL_ENABLE_FP4_E2M1", "FICTL_CMAKE", "FICTL_THROW"}
+    defines |= {"FICTL_ATTEND_BACKEND", "FICTL_ATTEND_ALGO"}  # of an op made up for the page
     named = set(re.findall(r"\bFICTL_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8")))
     assert {name for name in named if not name.startswith("FICTL_EXTRA")} <= known | defines
 
@@ -57,3 +59,26 @@ def test_pictures_are_drawn() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for picture in re.findall(r"!\[[^]]*\]\(([^)]+\.svg)\)", readme):
         assert "<svg" in (ROOT / picture).read_text(encoding="utf-8")
+
+
+SECTIONS = [
+    pytest.param(section, id=section.partition("\n")[0])
+    for section in re.split(r"^## ", (ROOT / "docs/api.md").read_text("utf-8"), flags=re.MULTILINE)
+    if "```python" in section
+]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_snippets_of_a_section_run_and_print_what_it_says(section: str, tmp_path: Path) -> None:
+    """What a snippet prints stands in the block right below it, where `…` is anything."""
+    found = re.findall(r"```python\n(.*?)```(?:\n\n```\n(.*?)```)?", section, re.DOTALL)
+    script = tmp_path / "snippets.py"
+    script.write_text("\n".join(code for code, _ in found), encoding="utf-8")
+    environment = {**os.environ, "FICTL_DEVICE": "emu"}
+    ran = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    said = "".join(text or "…" for _, text in found)
+    expected = ".*".join(re.escape(part) for part in said.split("…"))
+    assert re.fullmatch(expected, f"{ran.stdout.rstrip()}\n", re.DOTALL), ran.stdout

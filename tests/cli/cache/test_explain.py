@@ -68,7 +68,8 @@ def test_an_edit_of_the_emulator_is_a_miss_for_that(
     monkeypatch.setattr("fictl.emu.toolchain.emulator_digest", lambda: "edited")
     said = fictl("cache", "explain", "twice", "--device", "emu").out
     assert "  compiler emulator is edited, was " in said
-    assert "unchanged: sources, flags, architectures" in said
+    # Of the sources nothing is said: the user's cache may hold a newer build of other ones.
+    assert "flags, architectures" in said.partition("unchanged: ")[2]
 
 
 def test_an_architecture_of_the_emulated_device_is_refused(fictl, tiny: Path) -> None:
