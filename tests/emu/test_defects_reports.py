@@ -11,13 +11,19 @@ from fictl.emu.device import Watched
 
 
 @pytest.fixture
-def x():
-    return (ctypes.c_float * 256)(*range(256))
+def memory():
+    """Why one: which tensor lies nearest must not be the allocator's choice."""
+    return (ctypes.c_float * 4096)(*range(256))
 
 
 @pytest.fixture
-def y():
-    return (ctypes.c_float * 256)()
+def x(memory):
+    return (ctypes.c_float * 256).from_buffer(memory)
+
+
+@pytest.fixture
+def y(memory):
+    return (ctypes.c_float * 256).from_buffer(memory, 3840 * 4)
 
 
 @pytest.fixture
