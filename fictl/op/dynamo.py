@@ -16,3 +16,19 @@ def constant_to_dynamo(function: F) -> F:
     """
     setattr(function, _MARK, True)
     return function
+
+
+def replaced_in_dynamo(function: Callable[..., Any], by: Callable[..., Any]) -> None:
+    """What is compiled calls, or is, `by` instead: `function` need not ask at every call.
+
+    These are the marks that torch's own wrappers bear.
+    """
+
+    def replacement(*arguments: Any) -> Any:
+        return by(*arguments)
+
+    vars(function).update(
+        _torchdynamo_inline=replacement,
+        _torchdynamo_orig_callable=replacement,
+        _torchdynamo_wrapper_id=id(function),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ except ImportError:  # The rest of fictl.op.torch_op is not reached then.
     from fictl.op.direct import is_dynamo_compiling
 
 _building = threading.RLock()
+_made = count()
 
 
 class KernelModule:
@@ -36,6 +38,7 @@ class KernelModule:
 
     While torch.compile traces, Dynamo follows `__getattr__` and `_traced`; what it cannot follow
     (reading the binding, defining the op) happens in methods whose results are constants to it.
+    They are given `_identity`, because Dynamo guards what it reads: another module is traced anew.
     """
 
     def __init__(self, module: Callable[..., JitSpec], *parameters: Hashable) -> None:
@@ -43,6 +46,7 @@ class KernelModule:
         self._parameters = parameters
         self._specialised: dict[Hashable, KernelModule] = {}
         self._routes: dict[str, Route] = {}
+        self._identity = str(next(_made))
 
     def __getitem__(self, parameters: Hashable) -> KernelModule:
         if is_dynamo_compiling():
@@ -112,16 +116,18 @@ class KernelModule:
 
     def _traced(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
         """A call that torch sees. Without tensors there is nothing to see: it is made now."""
-        key = self._define(name, parameters)
-        return overload(key)(*arguments) if key else self._computed(name, parameters, *arguments)
+        key = self._define(self._identity, name, parameters)
+        if key:
+            return overload(key)(*arguments)
+        return self._computed(self._identity, name, parameters, *arguments)
 
     @constant_to_dynamo
-    def _define(self, name: str, parameters: Hashable) -> tuple[str, str] | None:
+    def _define(self, _of: str, name: str, parameters: Hashable) -> tuple[str, str] | None:
         kernel = self if parameters is None else self[parameters]
         return kernel._torch_op(name)  # noqa: SLF001
 
     @constant_to_dynamo
-    def _computed(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
+    def _computed(self, _of: str, name: str, parameters: Hashable, *arguments: Any) -> Any:
         kernel = self if parameters is None else self[parameters]
         return kernel._route(name).ffi(*arguments)  # noqa: SLF001
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.autograd.forward_ad import unpack_dual
 from torch.library import Library, register_fake
 
 from fictl.errors import FictlError, UsageError
@@ -65,11 +66,19 @@ def overload(key: tuple[str, str]) -> Any:
 
 def refuse_gradients(name: str, schema: Schema, arguments: Iterable[Any]) -> None:
     for parameter, value in zip(schema.parameters, arguments, strict=True):
-        if parameter in schema.inputs and getattr(value, "requires_grad", False):
+        if parameter in schema.inputs and _is_differentiated(value):
             raise FictlError(
                 f"{name}: argument '{parameter.name}' requires grad, and {name} has no gradient",
                 f"call it under torch.no_grad(), or pass {parameter.name}.detach()",
             )
+
+
+def _is_differentiated(value: Any) -> bool:
+    """Backward or, inside of a transform, forward."""
+    if not isinstance(value, torch.Tensor):
+        return False
+    dual = unpack_dual(value)  # type: ignore[no-untyped-call]
+    return value.requires_grad or dual.tangent is not None
 
 
 def _registered(

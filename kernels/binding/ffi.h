@@ -130,19 +130,26 @@ void call(const char* op, View tensor, void (*launcher)(const Launch&, Params...
 
 }  // namespace fictl
 
-// Lets exported functions take a View wherever Python passes a tensor.
+// Lets exported functions take a View wherever Python passes a tensor. Why memory is looked at here:
+// what torch wraps for a transform has none, and no function may give it to a kernel.
 template <>
 struct tvm::ffi::TypeTraits<fictl::View> : public tvm::ffi::TypeTraitsBase {
   static constexpr bool storage_enabled = false;
 
   static std::optional<fictl::View> TryCastFromAnyView(const TVMFFIAny* source) {
     if (source->type_index == kTVMFFIDLTensorPtr) {
-      return fictl::View(static_cast<const DLTensor*>(source->v_ptr));
+      return with_memory(static_cast<const DLTensor*>(source->v_ptr));
     }
     if (source->type_index == kTVMFFITensor) {
-      return fictl::View(TVMFFITensorGetDLTensorPtr(source->v_obj));
+      return with_memory(TVMFFITensorGetDLTensorPtr(source->v_obj));
     }
     return std::nullopt;
+  }
+
+  static fictl::View with_memory(fictl::View x) {
+    if (x.data<void>() != nullptr || x.numel() == 0) return x;
+    fictl::raise(fictl::Error(fictl::ErrorKind::RuntimeError)
+                 << "a tensor of shape " << fictl::Shape{x} << " has no memory");
   }
 
   static std::string TypeStr() { return "Tensor"; }

@@ -36,6 +36,29 @@ def test_one_graph_is_what_eager_mode_computes(backend: str, device: str) -> Non
     _is_same_as_eager(backend, device)
 
 
+@pytest.mark.parametrize("transform", [torch.func.functionalize, torch.func.vmap])
+def test_tensors_that_a_transform_wraps_reach_no_kernel(transform, device: str) -> None:
+    with pytest.raises(RuntimeError, match="fictl::scale"):
+        transform(_scaled_sum)(_built(device))
+
+
+@pytest.mark.parametrize("transform", [torch.func.grad, torch.func.jacrev, torch.func.jacfwd])
+def test_a_derivative_is_refused_in_words(transform, device: str) -> None:
+    with pytest.raises(RuntimeError, match="argument 'input' requires grad, and scale has no"):
+        transform(_scaled_sum)(_built(device))
+
+
+def _scaled_sum(x: torch.Tensor) -> torch.Tensor:
+    return fictl.ops.scale(x, 2.0).sum()
+
+
+def _built(device: str) -> torch.Tensor:
+    """An input, after a first call: those that follow are looked at less."""
+    x = torch.ones(4, 8, device=device)
+    fictl.ops.scale(x, 2.0)
+    return x
+
+
 @pytest.mark.needs_gpu
 def test_inductor_compiles_it_as_one_graph() -> None:
     _is_same_as_eager("inductor", "cuda")

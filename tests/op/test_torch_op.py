@@ -185,6 +185,19 @@ def test_tensors_wrapped_by_a_transform_reach_no_kernel(spec, scale, x) -> None:
     assert spec.builds == 0
 
 
+def test_a_function_compiled_for_one_module_is_not_anothers(spec, kernel, compiled, x) -> None:
+    other = Spec(spec.sources, f"{spec.project}_other")
+    for module in (kernel, KernelModule(lambda *_: other)):
+
+        def scaled(x: torch.Tensor, module: KernelModule = module) -> torch.Tensor:
+            out = torch.empty_like(x)
+            module.scale(out, x, 2.0)
+            return out
+
+        compiled(scaled)(x)
+    assert len(spec.calls) == len(other.calls) == 1
+
+
 def test_it_passes_torchs_own_checks_of_an_op(spec, scale, x) -> None:
     make_fx(lambda x: scale(x, 2.0))(x)
     overload = getattr(torch.ops, spec.project).scale.default
