@@ -54,6 +54,13 @@ class Backends:
         if AUTO in self.needs:
             raise InvalidValue(f"{self.op}: {AUTO!r} cannot name a backend")
 
+    @property
+    def seen(self) -> frozenset[str]:
+        """The parameters that a choice may depend on: what checks and the heuristic name."""
+        checks = [each.check for each in (self.common, *self.needs.values())] + [self.heuristic]
+        named = {name for check in checks if check for name in check.names}
+        return frozenset({"backend"} & set(self.parameters) | named)
+
     def has_backend(self, name: str) -> bool:
         return name in self.needs
 

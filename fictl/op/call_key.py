@@ -6,7 +6,7 @@ one: the shapes as well. Text, since a function compiled from it costs a fifth o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from inspect import Parameter
 
@@ -14,9 +14,15 @@ from fictl.trace import Const, Tensor, TraceTemplate
 
 
 def key_parts(
-    parameters: Sequence[Parameter], template: TraceTemplate | None
+    parameters: Sequence[Parameter],
+    seen: Collection[str],
+    template: TraceTemplate | None,
+    devices_are_alike: bool,
 ) -> tuple[list[str], list[str]]:
-    """The expressions of the key, over `parameters` and `_Tensor`; and the names of all but tensors."""
+    """The expressions of the key, over `parameters` and `_Tensor`; and the names of all but tensors.
+
+    A parameter that no check has `seen` is not in it; nor is the device where all are alike.
+    """
     if template is None:
         names = [each.name for each in parameters]
         return [_SEEN.format(name) for name in names], names
@@ -26,22 +32,21 @@ def key_parts(
         if isinstance(each, Tensor)
     }
     given = {each.name: tensors[each.name] for each in parameters if each.name in tensors}
+    looked_at = {name: tensor for name, tensor in given.items() if name in seen}
     optional = {each.name for each in parameters if each.default is None}
-    others = [each.name for each in parameters if each.name not in tensors]
+    others = [each.name for each in parameters if each.name in seen and each.name not in tensors]
     axes = {name for name, axis in template.axes.items() if isinstance(axis, Const)}
-    seen = [*_kinds(given), *_sizes(given, axes, optional)]
-    return [*others, *(_guarded(part, name, optional) for name, part in seen)], others
+    parts = [
+        # The call's device; a tensor elsewhere is the binding's to refuse.
+        *((name, f"{name}.get_device()") for name in list(given)[:1] if not devices_are_alike),
+        *((name, f"{name}.dtype") for name in looked_at),
+        *_sizes(looked_at, axes, optional),
+    ]
+    return [*others, *(_guarded(part, name, optional) for name, part in parts)], others
 
 
 # An ndarray or a list makes a key that cannot be hashed: its choice is made anew every time.
 _SEEN = "({0}.dtype, {0}.get_device(), {0}.shape) if isinstance({0}, _Tensor) else {0}"
-
-
-def _kinds(tensors: Mapping[str, Tensor]) -> Iterator[tuple[str, str]]:
-    for position, name in enumerate(tensors):
-        yield name, f"{name}.dtype"
-        if position == 0:  # The call's device; a tensor elsewhere is the binding's to refuse.
-            yield name, f"{name}.get_device()"
 
 
 def _sizes(

@@ -10,6 +10,8 @@ from fictl import settings
 from fictl.errors import UsageError
 from fictl.op.backends import Backends
 from fictl.op.call_key import is_value, key_parts
+from fictl.op.dynamo import replaced_in_dynamo
+from fictl.op.placement import devices_are_alike
 from fictl.trace import TraceTemplate
 
 _MOST = 4096
@@ -31,7 +33,7 @@ class Choices:
         template: Callable[[], TraceTemplate | None],
     ) -> None:
         self.backends = backends
-        self.key: Callable[..., Any] = self._first_key
+        self.key = self._first_key()
         self._parameters = parameters
         self._names = tuple(each.name for each in parameters)
         self._values: list[str] = []
@@ -74,10 +76,30 @@ class Choices:
             self._made[key] = chosen
         return chosen
 
-    def _first_key(self, *values: Any) -> Any:
+    def _first_key(self) -> Callable[..., Any]:
+        def first(*values: Any) -> Any:
+            self.key = self._compiled_key()
+            return self.key(*values)
+
+        return _kept_from_dynamo(first)
+
+    def _compiled_key(self) -> Callable[..., Any]:
         from torch import Tensor
 
-        parts, self._values = key_parts(self._parameters, self._template())
-        source = f"lambda {', '.join(self._names)}: ({', '.join(parts)},)"
-        self.key = eval(source, {"_Tensor": Tensor})  # noqa: S307 names of parameters
-        return self.key(*values)
+        seen = self.backends.seen
+        parts, self._values = key_parts(
+            self._parameters, seen, self._template(), devices_are_alike()
+        )
+        source = f"lambda {', '.join(self._names)}: ({''.join(f'{part}, ' for part in parts)})"
+        key = eval(source, {"_Tensor": Tensor})  # noqa: S307 names of parameters
+        return _kept_from_dynamo(key)
+
+
+def _kept_from_dynamo(key: Callable[..., Any]) -> Callable[..., Any]:
+    """A choice made while torch.compile traces is part of the trace, and none is remembered."""
+    replaced_in_dynamo(key, _no_key)
+    return key
+
+
+def _no_key(*_values: Any) -> Any:
+    raise TypeError

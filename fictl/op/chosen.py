@@ -20,12 +20,10 @@ from fictl.op.suitable import Suitable
 
 _LOOKED_UP = """\
 def {name}({signature}):
-    found = None
-    if not _is_compiling():
-        try:
-            found = _remembered.get(_choices.key({own}))
-        except _no_key:
-            pass
+    try:
+        found = _remembered.get(_choices.key({own}))
+    except _no_key:
+        found = None
     if found is None:
         found = _choices.make({own})
     return _function({passed})
@@ -35,14 +33,12 @@ def {name}({signature}):
 # reads suitable_auto_backends.
 _OFFERED = """\
 def {name}({signature}):
-    found = None
+    try:
+        found = _remembered.get(_choices.key({own}))
+    except _no_key:
+        found = None
     if skip_check:
         found = _choices.unchecked({own})
-    elif not _is_compiling():
-        try:
-            found = _remembered.get(_choices.key({own}))
-        except _no_key:
-            pass
     if found is None:
         found = _choices.make({own})
     if not ({is_auto}):
@@ -88,13 +84,11 @@ def _compiled(
     replaced: dict[str, str],
     more: dict[str, Any],
 ) -> Callable[..., Any]:
-    from torch.compiler import is_compiling
-
     parameters = plain_parameters(function)
     added = [Parameter("skip_check", Parameter.KEYWORD_ONLY, default=False)] if more else []
     outside: dict[str, Any] = {
         "_function": function, "_choices": choices, "_remembered": choices.remembered,
-        "_no_key": choices.no_key, "_is_compiling": is_compiling, **more,
+        "_no_key": choices.no_key, **more,
         **{f"_default_{each.name}": each.default for each in (*parameters, *added)},
     }  # fmt: skip
     own = [each.name for each in parameters if each.name in choices.backends.parameters]

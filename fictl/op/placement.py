@@ -11,6 +11,7 @@ from fictl.emu.device import ARCH
 from fictl.errors import InvalidValue
 from fictl.op.dynamo import constant_to_dynamo
 from fictl.op.wrong_device import DLPACK, WrongDevice, device_type
+from fictl.toolchain import visible_gpus
 
 
 class Placement(NamedTuple):
@@ -30,6 +31,11 @@ def placement(op: str, arguments: Mapping[str, Any]) -> Placement:
         if device_type(value) is not None:
             return _of_dlpack(op, name, value)
     raise InvalidValue(f"{op}: no argument is a tensor: where should it run?", "pass a tensor")
+
+
+def devices_are_alike() -> bool:
+    """Whether it cannot matter which one a call runs on: not its architecture, not its size."""
+    return settings.DEVICE.get() == "emu" or len(set(map(str, visible_gpus()))) <= 1
 
 
 @constant_to_dynamo

@@ -130,8 +130,8 @@ void call(const char* op, View tensor, void (*launcher)(const Launch&, Params...
 
 }  // namespace fictl
 
-// Lets exported functions take a View wherever Python passes a tensor. Why memory is looked at here:
-// what torch wraps for a transform has none, and no function may give it to a kernel.
+// Lets exported functions take a View wherever Python passes a tensor. Why memory is looked at
+// here: what torch wraps for a transform has none, and no function may give it to a kernel.
 template <>
 struct tvm::ffi::TypeTraits<fictl::View> : public tvm::ffi::TypeTraitsBase {
   static constexpr bool storage_enabled = false;
