@@ -5,8 +5,8 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from . import ops as ops
-    from .op.inline import load_inline as load_inline
-    from .op.reload import reload as reload
+    from .op.notebook.inline import load_inline as load_inline
+    from .op.notebook.reload import reload as reload
 
     __version__: str
     __commit__: str
@@ -18,11 +18,11 @@ else:
 
             return fictl.ops
         if name == "load_inline":
-            from fictl.op.inline import load_inline
+            from fictl.op.notebook.inline import load_inline
 
             return load_inline
         if name == "reload":
-            from fictl.op.reload import reload
+            from fictl.op.notebook.reload import reload
 
             return reload
         if name in ("__version__", "__commit__"):

@@ -27,7 +27,7 @@ def command(
     """Write compile_commands.json for clangd: sources and headers of ops, as they are built."""
     from fictl.arch import parse_archs
     from fictl.jit.compile_commands import database
-    from fictl.op.building import specs_of
+    from fictl.op.builds.building import specs_of
     from fictl.toolchain import native_targets
 
     use_device("cuda")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fictl import settings
 from fictl.doctor.finding import Finding, error, ok, warning
-from fictl.op.configuration import configuration
+from fictl.op.builds.configuration import configuration
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts

@@ -10,7 +10,7 @@ from importlib import metadata
 from fictl.doctor.finding import Finding, tally
 from fictl.doctor.redact import HIDDEN, is_secret, redact
 from fictl.jit.jobs import available_kib, usable_cores
-from fictl.op.configuration import SettingRow, configuration
+from fictl.op.builds.configuration import SettingRow, configuration
 from fictl.version import describe
 
 # Names, or how they begin.

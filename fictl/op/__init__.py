@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from fictl.lazy import lazy
 
 if TYPE_CHECKING:
+    from fictl.op.backend.explain import BackendRefused, Explanation
+    from fictl.op.backend.requirement import backend_requirement, supported_compute_capability
     from fictl.op.declared import Op, declaration
     from fictl.op.declared_settings import setting
     from fictl.op.decorator import op
-    from fictl.op.explain import BackendRefused, Explanation
-    from fictl.op.kernel_module import KernelModule
+    from fictl.op.ffi.kernel_module import KernelModule
     from fictl.op.module import module_spec
-    from fictl.op.requirement import backend_requirement, supported_compute_capability
 
 __all__ = [
     "BackendRefused",
@@ -29,15 +29,15 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "KernelModule": "kernel_module",
+        "KernelModule": "ffi.kernel_module",
         "Op": "declared",
         "declaration": "declared",
         "module_spec": "module",
         "op": "decorator",
         "setting": "declared_settings",
-        "supported_compute_capability": "requirement",
-        "backend_requirement": "requirement",
-        "BackendRefused": "explain",
-        "Explanation": "explain",
+        "supported_compute_capability": "backend.requirement",
+        "backend_requirement": "backend.requirement",
+        "BackendRefused": "backend.explain",
+        "Explanation": "backend.explain",
     },
 )

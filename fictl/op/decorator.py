@@ -10,14 +10,14 @@ from typing import Any, TypeVar, cast
 from fictl.arch import ArchRule
 from fictl.dtype import parse_dtype
 from fictl.errors import InvalidValue, UsageError
-from fictl.op.backends import declared_backends
-from fictl.op.choice import Choices
-from fictl.op.chosen import chosen
+from fictl.op.backend.backends import declared_backends
+from fictl.op.backend.choice import Choices
+from fictl.op.backend.chosen import chosen
+from fictl.op.backend.offer import offer_questions
 from fictl.op.declared import Op
 from fictl.op.declared_settings import declare_settings
-from fictl.op.observed import ObservedRun, observed
-from fictl.op.observers import observers
-from fictl.op.offer import offer_questions
+from fictl.op.watch.observed import ObservedRun, observed
+from fictl.op.watch.observers import observers
 from fictl.project.declaration import DEVICES
 from fictl.trace import TraceTemplate
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils.dlpack import from_dlpack
 
-from fictl.op.dump.values import Opaque
+from fictl.op.watch.dump.values import Opaque
 from fictl.testing.compare import assert_close
 
 # Two numbers a byte, which torch cannot convert: they are compared as bytes.

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from fictl.errors import UsageError
-from fictl.op.dump.record import METADATA, Record, Refused
-from fictl.op.dump.tensors import file_of
+from fictl.op.watch.dump.record import METADATA, Record, Refused
+from fictl.op.watch.dump.tensors import file_of
 from fictl.project import OpFolder, Project
 from fictl.project.discover import find_function, functions
 

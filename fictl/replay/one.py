@@ -16,9 +16,9 @@ import torch
 
 from fictl.op import Op, declaration
 from fictl.op.bound import bind
-from fictl.op.dump.record import Refused, TensorFile
-from fictl.op.dump.tensors import read_tensors, restored
-from fictl.op.dump.values import Decoder, Enums
+from fictl.op.watch.dump.record import Refused, TensorFile
+from fictl.op.watch.dump.tensors import read_tensors, restored
+from fictl.op.watch.dump.values import Decoder, Enums
 from fictl.replay.compare import Comparison
 from fictl.replay.dump import Dump
 from fictl.trace.template import TOLERANCES

@@ -13,7 +13,7 @@ from typing import Any
 
 from fictl import settings
 from fictl.errors import FictlError, SetupError
-from fictl.op.dump.record import Refused
+from fictl.op.watch.dump.record import Refused
 from fictl.paths import PACKAGE
 from fictl.process import run
 from fictl.replay.dump import Dump

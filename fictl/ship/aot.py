@@ -17,8 +17,8 @@ from fictl.jit.store.entry import MANIFEST, Entry
 from fictl.jit.store.staging import publish
 from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.jit.store.writing import writing
-from fictl.op import building
-from fictl.op.building import Built
+from fictl.op.builds import building
+from fictl.op.builds.building import Built
 from fictl.version import VERSION
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from fictl.emu.report import Report
-from fictl.op.emulated import listen
+from fictl.op.ffi.emulated import listen
 
 
 class Defects:

@@ -63,6 +63,6 @@ def _arguments(
     except TypeError as error:
         raise UsageError(f"{getattr(run, '__name__', run)}: {error}", str(signature)) from None
     bound.apply_defaults()
-    # What is watched remembers what its plan() was given (fictl.op.call).
+    # What is watched remembers what its plan() was given (fictl.op.watch.call).
     planned = getattr(getattr(run, "__self__", None), "_fictl_planned", {})
     return {**planned, **elsewhere, **bound.arguments}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fictl.op.dump.record import METADATA
+from fictl.op.watch.dump.record import METADATA
 from fictl.replay.outcome import Outcome
 
 

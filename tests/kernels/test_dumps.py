@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.op.dump.limits import Limits
-from fictl.op.dump.record import Record
-from fictl.op.dump.writer import DumpWriter
-from fictl.op.observed import observed
+from fictl.op.watch.dump.limits import Limits
+from fictl.op.watch.dump.record import Record
+from fictl.op.watch.dump.writer import DumpWriter
+from fictl.op.watch.observed import observed
 from fictl.ops import scale
 from fictl.replay.run import replay
 

@@ -8,7 +8,7 @@ import pytest
 from fictl.arch import Arch
 from fictl.jit.progress import LogObserver
 from fictl.jit.store.stores import writable_store
-from fictl.op.building import build
+from fictl.op.builds.building import build
 from fictl.op.catalogue import catalogue
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from fictl.op.dump.limits import Limits
-from fictl.op.dump.record import METADATA
-from fictl.op.dump.writer import DumpWriter
-from fictl.op.observed import observed
+from fictl.op.watch.dump.limits import Limits
+from fictl.op.watch.dump.record import METADATA
+from fictl.op.watch.dump.writer import DumpWriter
+from fictl.op.watch.observed import observed
 from fictl.project import Project, mount
 
 OP = '''"""halve: a half, or what goes wrong as it is asked to."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.op.dump.values import Opaque
+from fictl.op.watch.dump.values import Opaque
 from fictl.replay.compare import Comparison
 from fictl.trace.template import TOLERANCES
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fictl.errors import UsageError
-from fictl.op.dump.record import METADATA, Refused
+from fictl.op.watch.dump.record import METADATA, Refused
 from fictl.replay.dump import Dump, find_dumps
 
 

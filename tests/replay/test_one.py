@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.op.dump.record import METADATA, Refused
+from fictl.op.watch.dump.record import METADATA, Refused
 from fictl.replay.dump import Dump
 from fictl.replay.one import main, replay_one
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from fictl.emu.toolchain import current_toolchain
-from fictl.op.dump.limits import Limits
-from fictl.op.dump.record import METADATA, Record
-from fictl.op.dump.writer import DumpWriter
-from fictl.op.emulated import KernelDefect
-from fictl.op.observed import observed
+from fictl.op.ffi.emulated import KernelDefect
+from fictl.op.watch.dump.limits import Limits
+from fictl.op.watch.dump.record import METADATA, Record
+from fictl.op.watch.dump.writer import DumpWriter
+from fictl.op.watch.observed import observed
 from fictl.paths import PACKAGE
 from fictl.project import Project, mount
 from fictl.replay.dump import find_dumps

@@ -27,7 +27,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Compare every build and object of every store with its hash; exit 1 if one is corrupt."""
-    from fictl.op.cached import verify
+    from fictl.op.builds.cached import verify
 
     found = verify(repair)
     standing = [broken for broken in found.broken if not broken.removed]

@@ -1,0 +1,1 @@
+"""Which way of an op a call gets: what is declared, checked, chosen and remembered."""

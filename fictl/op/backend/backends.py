@@ -1,0 +1,181 @@
+"""Backends: the ways that one op can run, what each needs, and which one a call gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fictl.arch import ArchRule
+from fictl.errors import InvalidValue, UsageError
+from fictl.op.backend.capability import capability
+from fictl.op.backend.check import Check
+from fictl.op.backend.explain import BackendRefused, Explanation, Verdict
+from fictl.op.backend.placement import Placement, misfit, placement
+from fictl.op.declared_settings import backend_variable, forced_backend
+from fictl.op.ffi.dynamo import constant_to_dynamo
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one backend, or the op whatever the backend, asks of the device and the arguments."""
+
+    archs: ArchRule | None = None
+    check: Check | None = None
+
+    def supports(self, cc: object) -> bool:
+        gpu = capability(cc)
+        return self.archs is None or self.archs.supports(gpu)
+
+    def misfit(self, place: Placement) -> str:
+        """Why it cannot run there; '' where it can."""
+        return misfit(self.archs.text, place.name, place.arch) if self.archs else ""
+
+    def objection(self, arguments: Mapping[str, Any]) -> str:
+        return self.check.reason(arguments) if self.check else ""
+
+
+@dataclass(frozen=True)
+class Backends:
+    """Of one op, in order of preference unless a heuristic says otherwise."""
+
+    op: str
+    parameters: tuple[str, ...]
+    common: Need
+    needs: Mapping[str, Need]
+    heuristic: Check | None = None
+    settings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.needs and "backend" not in self.parameters:
+            raise UsageError(f"{self.op} has backends, but no parameter 'backend'", "add it")
+        if AUTO in self.needs:
+            raise InvalidValue(f"{self.op}: {AUTO!r} cannot name a backend")
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """The parameters that a choice may depend on: what checks and the heuristic name."""
+        checks = [each.check for each in (self.common, *self.needs.values())] + [self.heuristic]
+        named = {name for check in checks if check for name in check.names}
+        return frozenset({"backend"} & set(self.parameters) | named)
+
+    def has_backend(self, name: str) -> bool:
+        return name in self.needs
+
+    def has_backend_choices(self) -> bool:
+        return bool(self.needs)
+
+    def is_backend_supported(self, name: str, cc: object = None) -> bool:
+        """Whether there is such a backend, and whether it runs on `cc`, if given."""
+        if name not in self.needs:
+            return False
+        return cc is None or (self.common.supports(cc) and self.needs[name].supports(cc))
+
+    def is_compute_capability_supported(self, cc: object) -> bool:
+        """Whether one backend at least runs on `cc`: 90, '9.0a' or an Arch."""
+        if not self.needs:
+            return self.common.supports(cc)
+        return any(self.is_backend_supported(name, cc) for name in self.needs)
+
+    def choose(self, arguments: Mapping[str, Any], checked: bool = True) -> tuple[str, ...]:
+        """The backends that run this call, the best first; an error with every reason if none."""
+        found = self.examine(arguments, only_asked=True, checked=checked)
+        if not found.runs:
+            raise BackendRefused(found)
+        return found.suitable
+
+    def explain(self, arguments: Mapping[str, Any]) -> Explanation:
+        """The same with a verdict for every backend; what is wrong is said in it, not raised."""
+        try:
+            return self.examine(arguments)
+        except InvalidValue as error:
+            return Explanation(self.op, refusal=error.message, hint=error.hint)
+
+    def examine(
+        self, arguments: Mapping[str, Any], only_asked: bool = False, checked: bool = True
+    ) -> Explanation:
+        asked, why = self._asked(arguments)
+        place = placement(self.op, arguments)
+        seen = f"{place.name} ({place.arch})"
+        refusal = self.common.misfit(place)
+        if not refusal and checked:
+            refusal = self.common.objection(arguments)
+        if refusal or not self.needs:
+            return Explanation(self.op, seen, suitable=() if refusal else ("",), refusal=refusal)
+        names = [asked] if only_asked and asked != AUTO else list(self.needs)
+        verdicts = tuple(self._verdict(name, place, arguments, checked) for name in names)
+        accepted = [each.backend for each in verdicts if not each.reason]
+        suitable = self._ordered(accepted, arguments) if asked == AUTO else accepted
+        suitable = [name for name in suitable if asked in (AUTO, name)]
+        return Explanation(self.op, seen, asked, why, tuple(suitable), verdicts)
+
+    def _asked(self, arguments: Mapping[str, Any]) -> tuple[str, str]:
+        """A backend or 'auto', and who asks for it."""
+        asked = arguments["backend"] if self.needs else AUTO
+        if asked == AUTO:
+            forced = _forced(self.op, self.settings, *self.needs)
+            if forced:
+                return forced, f"forced by {backend_variable(self.op)}"
+            by = self.heuristic.name if self.heuristic else ""
+            return asked, f"preferred by {by}" if by else "the first of those that can"
+        if asked not in self.needs:
+            raise InvalidValue(
+                f"{self.op}: unknown backend {asked!r}", f"one of {', '.join(self.needs)} or auto"
+            )
+        return asked, "asked for by the call"
+
+    def _verdict(
+        self, name: str, place: Placement, arguments: Mapping[str, Any], checked: bool
+    ) -> Verdict:
+        need = self.needs[name]
+        reason = need.misfit(place)
+        if not reason and checked:
+            reason = need.objection(arguments)
+        return Verdict(name, reason)
+
+    def _ordered(self, accepted: list[str], arguments: Mapping[str, Any]) -> list[str]:
+        if self.heuristic is None or not accepted:
+            return accepted
+        preferred = self.heuristic.function(accepted, **self.heuristic.given(arguments))
+        listed = [preferred] if isinstance(preferred, str) else list(preferred)
+        kept = [name for name in listed if name in accepted]
+        if not kept:
+            raise UsageError(
+                f"{self.op}: {self.heuristic.name} prefers {listed} of {accepted}",
+                "a heuristic returns at least one of those that it is given",
+            )
+        return kept
+
+
+def declared_backends(
+    op: str,
+    parameters: Sequence[str],
+    archs: ArchRule | None,
+    backends: Mapping[str, ArchRule | None],
+    check: Callable[..., Any] | None,
+    checks: Mapping[str, Callable[..., Any]],
+    heuristic: Callable[..., Any] | None,
+    settings: Sequence[str] = (),
+) -> Backends:
+    """From what an author writes; a check of a backend that there is not is an error."""
+    unknown = sorted(set(checks) - set(backends))
+    if unknown:
+        raise InvalidValue(
+            f"{op}: checks of {', '.join(unknown)}, which is no backend",
+            f"its backends are {', '.join(backends) or 'none'}",
+        )
+    made = {name: Check(each, op, parameters) for name, each in checks.items()}
+    return Backends(
+        op, tuple(parameters),
+        Need(archs, Check(check, op, parameters) if check else None),
+        {name: Need(rule, made.get(name)) for name, rule in backends.items()},
+        Check(heuristic, op, parameters, skip=1) if heuristic else None,
+        tuple(settings),
+    )  # fmt: skip
+
+
+@constant_to_dynamo
+def _forced(op: str, settings: tuple[str, ...], *backends: str) -> str:
+    return forced_backend(op, settings, backends)

@@ -1,0 +1,69 @@
+"""The device that a call runs on, which is its first tensor's, and what that device can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fictl import settings
+from fictl.arch import Arch, ArchRule
+from fictl.emu.device import ARCH
+from fictl.errors import InvalidValue
+from fictl.op.ffi.dynamo import constant_to_dynamo
+from fictl.op.ffi.wrong_device import DLPACK, WrongDevice, device_type
+from fictl.toolchain import visible_gpus
+
+
+class Placement(NamedTuple):
+    """`name` as messages have it: 'cuda:0', 'the emulated device'. Text: constants to Dynamo."""
+
+    name: str
+    arch: str
+
+
+def placement(op: str, arguments: Mapping[str, Any]) -> Placement:
+    """Where the call runs; a tensor of a device that ops do not run on is refused."""
+    from torch import Tensor
+
+    for name, value in arguments.items():
+        if isinstance(value, Tensor):
+            return _of_torch(op, name, value.device)
+        if device_type(value) is not None:
+            return _of_dlpack(op, name, value)
+    raise InvalidValue(f"{op}: no argument is a tensor: where should it run?", "pass a tensor")
+
+
+def devices_are_alike() -> bool:
+    """Whether it cannot matter which one a call runs on: not its architecture, not its size."""
+    return settings.DEVICE.get() == "emu" or len(set(map(str, visible_gpus()))) <= 1
+
+
+@constant_to_dynamo
+def _of_torch(op: str, argument: str, device: Any) -> Placement:
+    kinds = {"cuda": DLPACK["cuda"], "cpu": DLPACK["emu"]}
+    return _of(op, argument, kinds.get(device.type, -1), device.index or 0, str(device))
+
+
+def _of_dlpack(op: str, argument: str, value: Any) -> Placement:
+    kind = device_type(value)
+    index = value.__dlpack_device__()[1] if kind == DLPACK["cuda"] else 0
+    return _of(op, argument, kind, int(index), getattr(value, "device", "another device"))
+
+
+def _of(op: str, argument: str, kind: int | None, index: int, place: Any) -> Placement:
+    device = settings.DEVICE.get()
+    if kind != DLPACK[device]:
+        raise WrongDevice(op, argument, place)
+    if device == "emu":
+        return Placement("the emulated device", str(ARCH))
+    from torch.cuda import get_device_capability
+
+    return Placement(f"cuda:{index}", str(Arch(*get_device_capability(index))))
+
+
+@constant_to_dynamo
+def misfit(archs: str, name: str, arch: str) -> str:
+    """Why what runs on `archs` cannot run there; '' where it can."""
+    if ArchRule.parse(archs).supports(Arch.parse(arch)):
+        return ""
+    return f"runs on {archs}, and {name} is {arch}"

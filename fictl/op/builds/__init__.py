@@ -1,0 +1,1 @@
+"""The modules of ops as builds: made, cached, configured."""

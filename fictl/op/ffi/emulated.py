@@ -1,0 +1,91 @@
+"""A function of an emulated module: what its kernels report is said where it was called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from fictl import settings
+from fictl.emu.device import EmulatedDevice, Watched
+from fictl.emu.report import Report
+from fictl.errors import FictlError
+from fictl.jit.emulation import emulated_device
+from fictl.op.ffi.caller import public_function
+
+Listener = Callable[[str, list[Report]], None]
+_listeners: list[Listener] = []
+
+
+class KernelDefect(FictlError):
+    """A kernel was stopped by the emulated device, or did what check mode does not accept."""
+
+    def __init__(self, op: str, reports: list[Report], device: EmulatedDevice) -> None:
+        # As one would open them from here.
+        here = f"{Path.cwd()}{os.sep}"
+        said = "\n".join(report.text() for report in reports).replace(here, "")
+        super().__init__(
+            f"{op}: {said}",
+            f"{settings.EMU_SCHEDULE.name}={device.schedule} runs it in the same order again",
+        )
+        self.reports = tuple(reports)
+
+
+class Emulated:
+    """Called like the function itself."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self._name = name
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        device = emulated_device()
+        if settings.EMU_CHECK.get():
+            device.watch(list(_watched(arguments, public_function())))
+        try:
+            result = self._function(*arguments)
+        except Exception as error:
+            reports = device.take_reports()
+            _tell(self._name, reports)
+            if reports:  # The launcher says only that the kernel was stopped.
+                raise KernelDefect(self._name, reports, device) from None
+            raise error.with_traceback(None) from None
+        reports = device.take_reports()
+        if reports and not _tell(self._name, reports):
+            raise KernelDefect(self._name, reports, device)
+        return result
+
+
+def listen(listener: Listener) -> None:
+    """Hand reports of kernels that ran to their end to `listener`, instead of raising them."""
+    _listeners.append(listener)
+
+
+def _tell(op: str, reports: list[Report]) -> bool:
+    for listener in _listeners if reports else ():
+        listener(op, reports)
+    return bool(_listeners)
+
+
+def _watched(arguments: Iterable[Any], caller: FrameType | None) -> Iterator[Watched]:
+    """The tensors passed, as the public function that passes them calls them."""
+    names = dict(caller.f_locals) if caller else {}
+    read_only = _read_only(caller) if caller else set()
+    for position, value in enumerate(arguments):
+        if hasattr(value, "data_ptr"):
+            called = [name for name, other in names.items() if other is value]
+            yield Watched(
+                (called or [f"argument {position}"])[-1], value.data_ptr(), value.element_size(),
+                tuple(value.shape), tuple(value.stride()),
+                writable=not called or not read_only.issuperset(called),
+            )  # fmt: skip
+
+
+def _read_only(caller: FrameType) -> set[str]:
+    """The parameters that `@op(mutates=…)` does not name; nothing where there is no declaration."""
+    code = caller.f_code
+    declared = getattr(caller.f_globals.get(code.co_name), "op", None)
+    count = code.co_argcount + code.co_kwonlyargcount
+    return set(code.co_varnames[:count]) - set(declared.mutates) if declared else set()

@@ -1,0 +1,184 @@
+"""The functions of a module, compiled when the first one is called and plain FFI calls after that."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+from fictl import settings
+from fictl.errors import FictlError, UsageError
+from fictl.jit import JitSpec
+from fictl.op.ffi.caller import public_function
+from fictl.op.ffi.dynamo import constant_to_dynamo
+from fictl.op.ffi.schema import Schema, read_schema
+from fictl.op.ffi.wrong_device import DLPACK, WrongDevice, device_type
+
+try:
+    from torch.compiler import is_dynamo_compiling
+
+    from fictl.op.ffi.route import Route
+    from fictl.op.ffi.torch_op import define, op_name, overload
+except ImportError:  # The rest of fictl.op.ffi.torch_op is not reached then.
+    from fictl.op.ffi.direct import Direct as Route  # type: ignore[assignment]
+    from fictl.op.ffi.direct import is_dynamo_compiling
+
+_building = threading.RLock()
+_made = count()
+
+
+class KernelModule:
+    """`kernel = KernelModule(module)`; then `kernel.scale(out, input, factor)`.
+
+    A function is an instance attribute once it was asked for: a call costs a dictionary lookup and
+    a guard over the bare FFI call. A module with parameters is `kernel[dtype, dim].fn(...)`.
+
+    While torch.compile traces, Dynamo follows `__getattr__` and `_traced`; what it cannot follow
+    (reading the binding, defining the op) happens in methods whose results are constants to it.
+    They are given `_identity`, because Dynamo guards what it reads: another module is traced anew.
+    """
+
+    def __init__(self, module: Callable[..., JitSpec], *parameters: Hashable) -> None:
+        self._module = module
+        self._parameters = parameters
+        self._specialised: dict[Hashable, KernelModule] = {}
+        self._routes: dict[str, Route] = {}
+        self._identity = str(next(_made))
+
+    def __getitem__(self, parameters: Hashable) -> KernelModule:
+        if is_dynamo_compiling():
+            return cast("KernelModule", _Traced(self, parameters))
+        found = self._specialised.get(parameters)
+        if found is None:
+            values = parameters if isinstance(parameters, tuple) else (parameters,)
+            made = KernelModule(self._module, *values)
+            found = self._specialised.setdefault(parameters, made)
+        return found
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if is_dynamo_compiling():
+            return partial(self._traced, name, None)
+        return self._route(name).call
+
+    def bare(self, name: str) -> Callable[..., Any]:
+        """The FFI function itself, without the guard: what a call costs is measured against it."""
+        return self._resolve(name)
+
+    def _route(self, name: str) -> Route:
+        with _building:
+            route = self._routes.get(name)
+            if route is None:
+                traced = partial(self._traced, name, None)
+                check = partial(_check_devices, name)
+                first = _FirstCall(self._resolve, name)
+                route = Route(name, self._schema(name), first, traced, check)
+                self._routes[name] = route
+                setattr(self, name, route.call)
+            return route
+
+    def _resolve(self, name: str) -> Callable[..., Any]:
+        """The module's function itself, from now on in the route."""
+        with _building:
+            route = self._route(name)
+            if not isinstance(route.ffi, _FirstCall):
+                return route.ffi
+            spec = self._module(*self._parameters)
+            library = spec.build_and_load()
+            try:
+                function: Callable[..., Any] = getattr(library, name)
+            except AttributeError:
+                raise FictlError(
+                    f"{spec.name} exports no function {name!r}",
+                    "compare it with the TVM_FFI_DLL_EXPORT_TYPED_FUNC lines of binding.cpp",
+                ) from None
+            if spec.runs_on == "emu":
+                from fictl.op.ffi.emulated import Emulated
+
+                function = Emulated(name, function)
+            route.bind(function)
+            return function
+
+    def _schema(self, name: str) -> Schema | None:
+        """None where the binding cannot be read: that matters to torch.compile only."""
+        try:
+            return self._read_schema(name)
+        except UsageError:
+            return None
+
+    def _read_schema(self, name: str) -> Schema:
+        spec = self._module(*self._parameters)
+        return read_schema(spec.sources, name, _mutated(spec.base / "op.py"))
+
+    def _traced(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
+        """A call that torch sees. Without tensors there is nothing to see: it is made now."""
+        key = self._define(self._identity, name, parameters)
+        if key:
+            return overload(key)(*arguments)
+        return self._computed(self._identity, name, parameters, *arguments)
+
+    @constant_to_dynamo
+    def _define(self, _of: str, name: str, parameters: Hashable) -> tuple[str, str] | None:
+        kernel = self if parameters is None else self[parameters]
+        return kernel._torch_op(name)  # noqa: SLF001
+
+    @constant_to_dynamo
+    def _computed(self, _of: str, name: str, parameters: Hashable, *arguments: Any) -> Any:
+        kernel = self if parameters is None else self[parameters]
+        return kernel._route(name).ffi(*arguments)  # noqa: SLF001
+
+    def _torch_op(self, name: str) -> tuple[str, str] | None:
+        schema = self._read_schema(name)
+        if not schema.tensors:
+            return None
+        spec, route = self._module(*self._parameters), self._route(name)
+        owner = f"{spec.name}{list(self._parameters) or ''}"
+        return define(spec.project, op_name(name, self._parameters), owner, schema, route.launch)
+
+
+class _Traced:
+    """`kernel[parameters]` while Dynamo traces, which makes no KernelModule of its own."""
+
+    def __init__(self, kernel: KernelModule, parameters: Hashable) -> None:
+        self._kernel = kernel
+        self._parameters = parameters
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return partial(self._kernel._traced, name, self._parameters)  # noqa: SLF001
+
+
+class _FirstCall:
+    """Stands in for a function until its module is built."""
+
+    def __init__(self, resolve: Callable[[str], Callable[..., Any]], name: str) -> None:
+        self._resolve = resolve
+        self._name = name
+
+    def __call__(self, *arguments: Any) -> Any:
+        # Why before the build: a tensor on the wrong device should not cost a compile, nor end
+        # in a message about compilers. Once built, the binding checks it.
+        _check_devices(self._name, *arguments)
+        return self._resolve(self._name)(*arguments)
+
+
+def _mutated(op: Path) -> frozenset[str]:
+    """What the functions of an op.py write; `out` where the module lies in no op folder."""
+    if not op.is_file():
+        return frozenset({"out"})
+    from fictl.project.declaration import read_declarations
+
+    return frozenset(name for each in read_declarations(op) for name in each.mutates)
+
+
+def _check_devices(op: str, *arguments: Any) -> None:
+    """By the public function's variables, in the order of its parameters."""
+    caller = public_function()
+    expected = DLPACK[settings.DEVICE.get()]
+    for name, value in (caller.f_locals if caller else {}).items():
+        passed = any(value is argument for argument in arguments)
+        if passed and device_type(value) not in (None, expected):
+            raise WrongDevice(op, name, value.device) from None

@@ -1,0 +1,123 @@
+"""The way of a call: straight to the FFI, or through torch.ops where torch has to see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from keyword import iskeyword
+from typing import Any
+
+import torch
+from torch import is_grad_enabled as _grad
+from torch._C import _are_functorch_transforms_active as _transformed
+from torch.utils import _python_dispatch as _modes
+
+from fictl.op.ffi.dynamo import replaced_in_dynamo
+from fictl.op.ffi.schema import Parameter, Schema
+from fictl.op.ffi.torch_op import refuse_gradients
+
+# What a guard looks up, by names that no parameter of a binding has.
+_Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
+_type = type
+
+# Why generated: the signature is known, and a look at an argument that need not be taken is time.
+# What costs more than its use is not looked at before the call: Dynamo follows _torchdynamo_inline,
+# and tensors that a transform has wrapped have no memory, which the FFI or the binding refuses.
+_GUARD = """
+def _make(_ffi, _elsewhere, _refused):
+    def {name}({parameters}):
+        if {plain}:
+            try:
+                return _ffi({parameters})
+            except RuntimeError:
+                return _refused({parameters})
+        return _elsewhere({parameters})
+
+    def _bind(ffi):
+        nonlocal _ffi
+        _ffi = ffi
+
+    return {name}, _bind
+"""
+
+
+class Route:
+    """`call` is what a public function calls; `ffi` is where a call that torch need not see ends."""
+
+    def __init__(
+        self,
+        name: str,
+        schema: Schema | None,
+        ffi: Callable[..., Any],
+        traced: Callable[..., Any],
+        check: Callable[..., None],
+    ) -> None:
+        """`check` raises what says better than the FFI why it takes no such arguments."""
+        self._name = name
+        self._schema = schema
+        self._traced = traced
+        self._check = check
+        self.ffi = ffi
+        made: dict[str, Any] = {}
+        # Why these globals: Dynamo looks up a function's by the module that it names.
+        exec(_guard(name, schema), globals(), made)  # noqa: S102
+        self.call: Callable[..., Any]
+        self.call, self._bind = made["_make"](self._elsewhere, self._elsewhere, self._refused)
+        replaced_in_dynamo(self.call, traced)
+
+    def bind(self, ffi: Callable[..., Any]) -> None:
+        self.ffi = ffi
+        self._bind(ffi)
+
+    def launch(self, *arguments: Any) -> None:
+        """The body of the torch op."""
+        self.ffi(*arguments)
+
+    def _elsewhere(self, *arguments: Any) -> Any:
+        """Takes the calls that the guard does not let through."""
+        if _seen(arguments):
+            return self._traced(*arguments)
+        if self._schema and _grad():
+            refuse_gradients(self._name, self._schema, arguments)
+        return self.ffi(*arguments)
+
+    def _refused(self, *arguments: Any) -> Any:
+        """Takes those that the FFI, or the binding, refuses: what it raised is being handled."""
+        if _transformed():
+            return self._traced(*arguments)
+        self._check(*arguments)
+        raise  # noqa: PLE0704
+
+
+def _guard(name: str, schema: Schema | None) -> str:
+    if schema is None:
+        return _GUARD.format(name=name, parameters="*arguments", plain="not _seen(arguments)")
+    looks = [_is_plain(each) for each in schema.tensors]
+    if schema.tensors:
+        looks += ["not _modes._is_in_torch_dispatch_mode"]
+    if schema.inputs:
+        looks += [f"not (_grad() and ({' or '.join(map(_requires_grad, schema.inputs))}))"]
+    parameters = ", ".join(map(_in_python, schema.parameters))
+    return _GUARD.format(name=name, parameters=parameters, plain=" and ".join(looks) or "True")
+
+
+def _is_plain(tensor: Parameter) -> str:
+    name = _in_python(tensor)
+    kinds = [f"_type({name}) is _Tensor", f"_type({name}) is _Parameter"]
+    return f"({' or '.join(kinds + [f'{name} is None'] * tensor.is_optional)})"
+
+
+def _requires_grad(tensor: Parameter) -> str:
+    name = _in_python(tensor)
+    look = f"{name}.requires_grad"
+    return f"{name} is not None and {look}" if tensor.is_optional else look
+
+
+def _in_python(parameter: Parameter) -> str:
+    return f"{parameter.name}_" if iskeyword(parameter.name) else parameter.name
+
+
+def _seen(arguments: tuple[Any, ...]) -> bool:
+    """Fake, functional, sharded and wrapped tensors; plain ones where a mode watches them."""
+    kinds = {type(each) for each in arguments if isinstance(each, torch.Tensor)}
+    plain = kinds <= {_Tensor, _Parameter}
+    return bool(kinds) and (not plain or _modes.is_in_torch_dispatch_mode() or _transformed())

@@ -1,0 +1,108 @@
+"""The torch op of a binding's function: its out-variant FFI call, which torch can trace."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.autograd.forward_ad import unpack_dual
+from torch.library import Library, register_fake
+
+from fictl.errors import FictlError, UsageError
+from fictl.op.ffi.schema import Schema
+
+
+@dataclass
+class _Defined:
+    """`owner` is the module that exports it; of a module made anew, `run` is the newer one's."""
+
+    owner: str
+    text: str
+    library: Any
+    run: Callable[..., Any]
+
+
+_defined: dict[tuple[str, str], _Defined] = {}
+_defining = threading.Lock()
+
+
+def op_name(function: str, parameters: Iterable[Hashable]) -> str:
+    """`decode` of `kernel[torch.float16, 128]` is decode_float16_128."""
+    suffix = (re.sub(r"\W+", "_", str(each).removeprefix("torch.")) for each in parameters)
+    return "_".join([function, *suffix])
+
+
+def define(
+    project: str, name: str, owner: str, schema: Schema, run: Callable[..., Any]
+) -> tuple[str, str]:
+    """Have `torch.ops.<project>.<name>` call `run`; the two names by which torch.ops has it."""
+    key = re.sub(r"\W", "_", project), name
+    text = schema.text(name)
+    with _defining:
+        old = _defined.get(key)
+        if old and old.owner != owner:
+            raise UsageError(
+                f"{project}: {old.owner} and {owner} both export {name!r}",
+                "torch knows a project's functions by name: give one of them another",
+            )
+        if old and old.text == text:
+            old.run = run
+        else:
+            if old:  # Edited since: torch takes no second schema beside the first.
+                old.library._destroy()  # noqa: SLF001
+            _defined[key] = _registered(key, owner, schema, run)
+    return key
+
+
+def overload(key: tuple[str, str]) -> Any:
+    """Through attributes of torch.ops, because that is how Dynamo recognises an op."""
+    project, name = key
+    return getattr(getattr(torch.ops, project), name).default
+
+
+def refuse_gradients(name: str, schema: Schema, arguments: Iterable[Any]) -> None:
+    for parameter, value in zip(schema.parameters, arguments, strict=True):
+        if parameter in schema.inputs and _is_differentiated(value):
+            raise FictlError(
+                f"{name}: argument '{parameter.name}' requires grad, and {name} has no gradient",
+                f"call it under torch.no_grad(), or pass {parameter.name}.detach()",
+            )
+
+
+def _is_differentiated(value: Any) -> bool:
+    """Backward or, inside of a transform, forward."""
+    if not isinstance(value, torch.Tensor):
+        return False
+    dual = unpack_dual(value)  # type: ignore[no-untyped-call]
+    return value.requires_grad or dual.tangent is not None
+
+
+def _registered(
+    key: tuple[str, str], owner: str, schema: Schema, run: Callable[..., Any]
+) -> _Defined:
+    project, name = key
+    library: Any = Library(project, "FRAGMENT")  # type: ignore[no-untyped-call]
+    defined = _Defined(owner, schema.text(name), library, run)
+
+    def launch(*arguments: Any) -> None:
+        defined.run(*arguments)
+
+    def below_autograd(*arguments: Any) -> None:
+        if torch.is_grad_enabled():
+            refuse_gradients(name, schema, arguments)
+        with torch._C._AutoDispatchBelowAutograd():  # noqa: SLF001
+            overload(key)(*arguments)
+
+    library.define(defined.text)
+    library.impl(name, launch, "CompositeExplicitAutograd")
+    library.impl(name, below_autograd, "Autograd")
+    register_fake(f"{project}::{name}", _nothing, lib=library)
+    return defined
+
+
+def _nothing(*arguments: Any) -> None:
+    """All that a call does to fake tensors: it allocates nothing and returns nothing."""

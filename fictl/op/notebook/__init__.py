@@ -1,0 +1,1 @@
+"""Kernels while they are written: from text, edited, and loaded anew in the same process."""

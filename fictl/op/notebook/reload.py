@@ -1,0 +1,128 @@
+"""`fictl.reload(op)`: what the files of an op say now, in the process that runs already."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fictl.errors import UsageError
+from fictl.jit import JitSpec
+from fictl.jit.load import in_use, same_module
+from fictl.jit.recipe import reached_by, recipe_of
+from fictl.op.declared import declaration
+from fictl.op.notebook.renewal import run_again
+from fictl.project import OpFolder, find
+
+# Those that others import come first.
+_ORDER = ("jit", "trace", "bench", "op")
+_reloading = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Reloaded:
+    """`changed`: the next call runs another module than the last one did.
+
+    `keys` are those of its modules that calls have loaded, as their sources are now.
+    """
+
+    op: str
+    changed: bool
+    keys: tuple[str, ...]
+
+
+def reload(op: str | Callable[..., Any]) -> Reloaded:
+    """Run the Python files of an op again; the next call loads what its sources make now.
+
+    op: `fictl.ops.scale`, "scale" or "project/scale". Functions imported before do the new thing,
+    too. Modules loaded before stay mapped: calls that run in other threads end as they began.
+    """
+    folder = _named(op) if isinstance(op, str) else folder_of(declaration(op).module)
+    return reload_folder(folder)
+
+
+def reload_folder(folder: OpFolder) -> Reloaded:
+    with _reloading:
+        for module in python_of(folder):
+            run_again(module)
+        _repoint_facade(folder, folder.load("op"))
+        _forget_graphs()
+        return _outcome(folder)
+
+
+def folder_of(module: str) -> OpFolder:
+    """Of the op whose op.py was imported under this name."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        raise UsageError(f"{module} is no file that can be read again", "run its definition again")
+    return OpFolder.of(file)
+
+
+def python_of(folder: OpFolder) -> list[ModuleType]:
+    """The files of an op that are imported, and those that its family shares."""
+    family = folder.package.rpartition(".")[0]
+    found = []
+    for name, module in list(sys.modules.items()):
+        package, _, last = name.rpartition(".")
+        if getattr(module, "__file__", None) and (
+            package == folder.package or (package == family and last.startswith("_"))
+        ):
+            place = _ORDER.index(last) if last in _ORDER else -1
+            found.append(((package != family, place, name), module))
+    return [module for _, module in sorted(found, key=lambda pair: pair[0])]
+
+
+def watched_files(folder: OpFolder) -> set[Path]:
+    """Every file whose edit changes what a call of the op does."""
+    python = {Path(str(module.__file__)) for module in python_of(folder)}
+    specs = folder.specs()
+    reached = {path for spec in specs for path in reached_by(spec, *spec.sources).files.values()}
+    return python | reached | {spec.template.path for spec in specs if spec.template}
+
+
+def _specs_in_use(folder: OpFolder) -> list[tuple[JitSpec, str]]:
+    """Of every module that calls have loaded: its spec as jit.py has it now, the key loaded."""
+    now = {same_module(spec): spec for spec in folder.specs()}
+    return [(now.get(same_module(spec), spec), key) for spec, key in in_use(folder.path)]
+
+
+def _outcome(folder: OpFolder) -> Reloaded:
+    before = _specs_in_use(folder)
+    keys = tuple(recipe_of(spec).key for spec, _ in before)
+    return Reloaded(str(folder), keys != tuple(key for _, key in before), keys)
+
+
+def _named(name: str) -> OpFolder:
+    found = find(name)
+    if len(found) > 1:
+        modules = ", ".join(folder.module for folder in found)
+        raise UsageError(f"{name} is a family", f"name one of its ops: {modules}")
+    return found[0]
+
+
+def _repoint_facade(folder: OpFolder, op: ModuleType) -> None:
+    """What `<package>.ops` has kept of this op; names that are new are found when asked for."""
+    package = "fictl" if folder.project.is_shipped else folder.project.package
+    kept = vars(sys.modules.get(f"{package}.ops", ModuleType("")))
+    declared = {declaration.name for declaration in folder.declarations()}
+    for name in [name for name, value in kept.items() if _comes_from(value, op)]:
+        if name in declared:
+            kept[name] = getattr(op, name)
+        else:
+            del kept[name]
+
+
+def _forget_graphs() -> None:
+    """What torch.compile made of it has the old functions in it: it is traced again."""
+    if "torch._dynamo" in sys.modules:
+        import torch
+
+        torch.compiler.reset()
+
+
+def _comes_from(value: object, module: ModuleType) -> bool:
+    return getattr(value, "__module__", None) == module.__name__

@@ -1,0 +1,1 @@
+"""Who watches calls: the log, dumps, validation, definitions."""

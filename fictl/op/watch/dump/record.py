@@ -1,0 +1,119 @@
+"""Record: what a dump says of its call. One JSON line for each state; the last whole line counts."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
+
+from fictl.errors import UsageError
+
+FORMAT: Literal["fictl.dump/1"] = "fictl.dump/1"
+METADATA = "metadata.jsonl"
+
+# What a call has in its arguments besides tensors is small.
+_LONGEST = 16 << 20
+
+
+class Refused(UsageError):
+    """A dump that is damaged, or is not what this program has written."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Layout(_Part):
+    """A tensor without its elements."""
+
+    shape: tuple[NonNegativeInt, ...]
+    stride: tuple[NonNegativeInt, ...]
+    dtype: str
+    device: str
+
+
+class TensorFile(_Part):
+    """A file of tensors beside the metadata: its name, its size in bytes, and what is in it."""
+
+    file: str
+    size: NonNegativeInt
+    tensors: dict[str, Layout]
+
+
+class Failure(_Part):
+    """The exception that a call has ended with."""
+
+    type: str
+    message: str
+
+
+class Record(_Part):
+    """`arguments`, `result` and `written` are values as fictl.op.watch.dump.values encodes them."""
+
+    format: Literal["fictl.dump/1"] = FORMAT
+    op: str
+    module: str
+    status: Literal["inputs_saved", "completed", "failed"] = "inputs_saved"
+    sequence: NonNegativeInt
+    pid: int
+    rank: str
+    time: str
+    gpu: str
+    stream: str
+    versions: dict[str, str]
+    signature: str
+    settings: dict[str, Annotated[str, Field(pattern=r"^[^\x00]*$")]]
+    arguments: dict[str, Any]
+    inputs: TensorFile
+    result: Any = None
+    written: dict[str, Any] = {}
+    outputs: TensorFile | None = None
+    error: Failure | None = None
+    seconds: float | None = None
+    note: str = ""
+
+    def append_to(self, folder: Path) -> None:
+        """On the disk when this returns."""
+        line = json.dumps(self.model_dump(exclude_none=True)) + "\n"
+        with (folder / METADATA).open("a", encoding="utf-8") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @classmethod
+    def read(cls, folder: Path) -> Record:
+        path = folder / METADATA
+        line = _last_line(path)
+        try:
+            data = json.loads(line)
+            said = data.get("format") if isinstance(data, dict) else None
+            if said != FORMAT:
+                raise Refused(
+                    f"{path} is of format {said!r:.80}; this fictl reads {FORMAT!r}",
+                    "replay it with the fictl that wrote it",
+                )
+            return cls.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise Refused(f"{path} is damaged: {where}: {first['msg']}") from None
+        except (ValueError, RecursionError) as error:
+            raise Refused(f"{path} is damaged: {error}") from None
+
+
+def _last_line(path: Path) -> bytes:
+    """A line that was cut off while it was written is none."""
+    try:
+        size = path.stat().st_size
+        if size > _LONGEST:
+            raise Refused(f"{path} has {size} bytes, and metadata has at most {_LONGEST}")
+        text = path.read_bytes()
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror}") from None
+    whole = text[: text.rfind(b"\n") + 1].splitlines()
+    if not whole:
+        raise Refused(f"{path} has no whole line", "the process ended while it wrote the dump")
+    return whole[-1]

@@ -1,0 +1,168 @@
+"""What stands for a call's values in JSON: tensors by key, and a tag for what JSON has no word for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from numbers import Integral, Real
+from typing import Any
+
+import torch
+from torch.utils.dlpack import from_dlpack
+
+from fictl.op.watch.dump.record import Refused
+from fictl.op.watch.dump.tensors import stored_bytes
+
+Enums = Mapping[tuple[str, str], type[Enum]]
+
+_DEEPEST = 8
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A value that a dump does not hold; only its type is known."""
+
+    type: str
+
+
+class Encoder:
+    """Values of one file: `encode` returns JSON and keeps the tensors, each once."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, torch.Tensor] = {}
+        self._keys: dict[tuple[Any, ...], str] = {}
+
+    @property
+    def size(self) -> int:
+        return sum(map(stored_bytes, self.tensors.values()))
+
+    def encode(self, value: Any, path: str, depth: int = 0) -> Any:
+        """`path` is where the value stands, as in 'pages.0': the key if it is a tensor."""
+        simple = _encode_simple(value)
+        if simple is not None or value is None:
+            return simple
+        if depth < _DEEPEST and isinstance(value, list | tuple):
+            items = [self.encode(each, f"{path}.{i}", depth + 1) for i, each in enumerate(value)]
+            return items if isinstance(value, list) else {"tuple": items}
+        if depth < _DEEPEST and isinstance(value, dict) and all(type(k) is str for k in value):
+            pairs = {k: self.encode(each, f"{path}.{k}", depth + 1) for k, each in value.items()}
+            return {"dict": pairs}
+        tensor = _as_tensor(value)
+        if tensor is not None:
+            return {"tensor": self._keep(tensor, path)}
+        return {"opaque": f"{type(value).__module__}.{type(value).__qualname__}"}
+
+    def _keep(self, tensor: torch.Tensor, path: str) -> str:
+        """Two names of the same elements, as `out` and `input` of a call in place, stay one."""
+        same = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
+        if same not in self._keys:
+            while path in self.tensors:
+                path += "_"
+            self.tensors[path], self._keys[same] = tensor, path
+        return self._keys[same]
+
+
+def _encode_simple(value: Any) -> Any:
+    if isinstance(value, Enum):
+        kind = type(value)
+        if kind.__members__.get(value.name) is not value:  # Several flags at once.
+            return None
+        return {"enum": [kind.__module__, kind.__qualname__, value.name]}
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        return number if math.isfinite(number) else {"float": str(number)}
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
+    return {"device": str(value)} if isinstance(value, torch.device) else None
+
+
+def _as_tensor(value: Any) -> torch.Tensor | None:
+    """Nothing for a tensor without elements of its own: a fake one, a distributed one."""
+    if isinstance(value, torch.Tensor):
+        owns = type(value) in _PLAIN and value.layout == torch.strided and not value.is_meta
+        return value.detach() if owns else None
+    if not hasattr(value, "__dlpack__"):
+        return None
+    try:
+        return from_dlpack(value)
+    except Exception:  # Whoever made the object decides what it raises.
+        return None
+
+
+@dataclass
+class Decoder:
+    """Values of one file. Enums are those that the op knows: a name in a file imports nothing."""
+
+    tensors: Mapping[str, torch.Tensor]
+    enums: Enums
+    device: str
+    opaque: list[str] = field(default_factory=list)
+
+    def decode(self, value: Any, depth: int = 0) -> Any:
+        if depth > _DEEPEST:
+            raise Refused(f"values are nested deeper than {_DEEPEST}")
+        if isinstance(value, list):
+            return [self.decode(each, depth + 1) for each in value]
+        if not isinstance(value, dict):
+            return value
+        if len(value) != 1:
+            raise Refused(f"a value has the keys {sorted(value)[:5]}, and needs one")
+        ((tag, inner),) = value.items()
+        if tag == "tuple" and isinstance(inner, list):
+            return tuple(self.decode(each, depth + 1) for each in inner)
+        if tag == "dict" and isinstance(inner, dict):
+            return {name: self.decode(each, depth + 1) for name, each in inner.items()}
+        return self._leaf(tag, inner)
+
+    def _leaf(self, tag: str, inner: Any) -> Any:
+        if tag == "enum":
+            return self._enum(inner)
+        if not isinstance(inner, str):
+            raise Refused(f"a value of the kind {tag!r:.40} is no text")
+        if tag == "tensor":
+            if inner not in self.tensors:
+                raise Refused(f"the tensor {inner!r:.80} is in no file")
+            return self.tensors[inner]
+        if tag == "float" and inner in ("nan", "inf", "-inf"):
+            return float(inner)
+        if tag == "dtype":
+            return dtype_named(inner)
+        if tag == "device":
+            return self._device(inner)
+        if tag == "opaque":
+            self.opaque.append(inner)
+            return Opaque(inner)
+        raise Refused(f"a value is of the unknown kind {tag!r:.40}")
+
+    def _device(self, text: str) -> torch.device:
+        """The one of the replay, where it was the GPU's."""
+        if not re.fullmatch(r"[a-z]+(:\d{1,3})?", text):
+            raise Refused(f"{text!r:.80} is no device")
+        return torch.device(self.device if text.startswith("cuda") else text)
+
+    def _enum(self, inner: Any) -> Enum:
+        if not (isinstance(inner, list) and [*map(type, inner)] == [str] * 3):
+            raise Refused("an enum is a module, a class and a member")
+        module, name, member = inner
+        found = self.enums.get((module, name))
+        if found is None or member not in found.__members__:
+            raise Refused(
+                f"{module}.{name}.{member} is no enum that the op knows",
+                "an enum is known where op.py imports it or a parameter is annotated with it",
+            )
+        return found[member]
+
+
+def dtype_named(name: str) -> torch.dtype:
+    found = getattr(torch, name, None) if name.isidentifier() else None
+    if not isinstance(found, torch.dtype):
+        raise Refused(f"{name!r:.80} is no dtype of torch {torch.__version__}")
+    return found

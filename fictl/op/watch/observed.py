@@ -1,0 +1,51 @@
+"""A public function with those around it who watch its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from fictl.op.declared import Op
+from fictl.op.watch.call import Call, Observer, remembering
+
+
+def observed(
+    function: Callable[..., Any], op: Op, observers: Sequence[Observer]
+) -> Callable[..., Any]:
+    """Called like the function itself; while torch.compile traces, it is the function itself."""
+    from torch.compiler import is_compiling
+
+    @wraps(function)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        if is_compiling():
+            return function(*args, **kwargs)
+        call = Call(op, function, args, kwargs)
+        begun: list[Observer] = []
+        try:
+            for observer in observers:
+                observer.before(call)
+                begun.append(observer)
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            for observer in reversed(begun):
+                observer.failed(call, error)
+            raise
+        for observer in reversed(begun):
+            observer.after(call, result)
+        return result
+
+    return watched
+
+
+class ObservedRun:
+    """`run` of a class until the class is complete: then plan() can be made to remember."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self._run = run
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        setattr(owner, name, self._run)
+        plan = vars(owner).get("plan")
+        if plan is not None:
+            setattr(owner, "plan", remembering(plan))  # noqa: B010 mypy knows no plan in `type`
