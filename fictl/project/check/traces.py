@@ -63,14 +63,24 @@ def _keys(node: ast.expr | None, tree: ast.Module) -> set[str] | None:
         parts = [_keys(side, tree) for side in (node.left, node.right)]
     elif isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
-        parts = [_literal(key) if key else _keys(value, tree) for key, value in pairs]
+        parts = [_parameter(key, value) if key else _keys(value, tree) for key, value in pairs]
     elif isinstance(node, ast.Call) and ast.unparse(node.func) == "dict" and not node.args:
-        parts = [{word.arg} if word.arg else _keys(word.value, tree) for word in node.keywords]
+        parts = [
+            {_named(word.value) or word.arg} if word.arg else _keys(word.value, tree)
+            for word in node.keywords
+        ]
     else:
         return None
     known = [part for part in parts if part is not None]
     return set[str]().union(*known) if len(known) == len(parts) else None
 
 
-def _literal(key: ast.expr) -> set[str] | None:
-    return {str(key.value)} if isinstance(key, ast.Constant) else None
+def _parameter(key: ast.expr, value: ast.expr) -> set[str] | None:
+    return {_named(value) or str(key.value)} if isinstance(key, ast.Constant) else None
+
+
+def _named(value: ast.expr) -> str:
+    """Of `Tensor(…, param="x")`, where the definition has another name than the function."""
+    words = value.keywords if isinstance(value, ast.Call) else []
+    found = (word.value for word in words if word.arg == "param")
+    return next((str(each.value) for each in found if isinstance(each, ast.Constant)), "")

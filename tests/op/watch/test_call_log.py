@@ -218,6 +218,27 @@ def test_calls_of_threads_keep_their_records_whole(tmp_path: Path) -> None:
     assert all(map(_HEAD.fullmatch, lines))
 
 
+def test_ranks_may_share_a_file(tmp_path: Path) -> None:
+    script = tmp_path / "rank.py"
+    script.write_text(
+        "import torch\n"
+        "from fictl.op import op\n"
+        "@op(archs='>=8.0', dtypes='f32', mutates='')\n"
+        "def twice(x): return 2 * x\n"
+        "for _ in range(200): twice(torch.ones(8))\n"
+    )
+    shared = {**os.environ, "FICTL_LOGLEVEL": "5", "FICTL_LOGDEST": f"{tmp_path}/log"}
+    ranks = [
+        subprocess.Popen([sys.executable, script], env={**shared, "RANK": rank}) for rank in "01"
+    ]
+    assert [rank.wait(60) for rank in ranks] == [0, 0]
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert all(map(_HEAD.fullmatch, lines))
+    for rank in "01":
+        own = [line for line in lines if f" rank={rank} " in line and "x: min 1" in line]
+        assert len(own) == 200
+
+
 def test_what_a_killed_process_was_given_is_in_the_log(tmp_path: Path) -> None:
     script = tmp_path / "killed.py"
     script.write_text(

@@ -24,6 +24,13 @@ def test_an_input_that_is_no_parameter_is_a_problem(tree, problems) -> None:
     ]
 
 
+@pytest.mark.parametrize("form", ['"{}": {}', "**dict({}={})"])
+def test_a_definition_may_call_an_input_otherwise(tree, problems, form: str) -> None:
+    entry = form.format("hidden_states", 'Tensor(("n",), param="input")')
+    tree.edit(f"{_OP}/trace.py", '"input": Tensor(("n",))', entry)
+    assert problems() == []
+
+
 def test_an_output_is_no_input(tree, problems) -> None:
     tree.edit(f"{_OP}/trace.py", '"factor"', '"out": Tensor(("n",)), "factor"')
     assert problems() == [f"trace {_OP}/trace.py:2 halve: out is no parameter"]
