@@ -34,6 +34,36 @@ def kernel_call() -> Pair:
     return interleave(_timed(lambda: call(*arguments)), _timed(lambda: ffi(*arguments)), 15)
 
 
+def auto_backend() -> Pair:
+    """A function behind the choice of its backend, over the function itself."""
+    from fictl.op import op
+    from fictl.trace import Const, Tensor, TraceTemplate, Var
+
+    tensor = Tensor(("n", "d"))
+    trace = TraceTemplate(
+        axes={"n": Var(""), "d": Const("")},
+        inputs={"q": tensor, "k": tensor, "v": tensor},
+        outputs={"out": Tensor(("n", "d"), dtype_from="q")},
+        reference=lambda q, k, v: q,
+    )
+
+    def check(q: Any) -> bool:
+        return bool(q.shape[-1] <= 2048)
+
+    def attention(q: Any, k: Any, v: Any, backend: str = "auto", out: Any = None) -> str:
+        return backend
+
+    declare = op(
+        backends={"first": "8.9 9.0a 9.0", "second": ">=8.0"}, check=check, dtypes="f32",
+        mutates="out", devices="cuda emu", trace=trace,
+    )  # fmt: skip
+    chosen = declare(attention)
+    x, out = _tensors(2)
+    return interleave(
+        _timed(lambda: chosen(x, x, x, out=out)), _timed(lambda: attention(x, x, x, out=out)), 15
+    )
+
+
 def _tensors(count: int) -> list[Any]:
     import torch
 

@@ -81,6 +81,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "edit": lambda: iter([ratio("rebuild after edit / one nvcc unit", builds.edited(), 0.4)]),
     "call": lambda: iter([excess("op call - FFI call", calls.scale_call(), 0.3, "us")]),
     "guard": lambda: iter([excess("kernel call - FFI call", calls.kernel_call(), 0.3, "us")]),
+    "auto": lambda: iter([excess("auto backend - its function", calls.auto_backend(), 0.5, "us")]),
     "emulate": emulated,
     "check": checked,
     "step": emulated_steps,
