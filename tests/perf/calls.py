@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import timeit
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +37,9 @@ def kernel_call() -> Pair:
 
 def auto_backend() -> Pair:
     """A function behind the choice of its backend, over the function itself."""
+    from fictl import settings
     from fictl.op import op
+    from fictl.toolchain import visible_gpus
     from fictl.trace import Const, Tensor, TraceTemplate, Var
 
     tensor = Tensor(("n", "d"))
@@ -58,6 +61,7 @@ def auto_backend() -> Pair:
         mutates="out", devices="cuda emu", trace=trace,
     )  # fmt: skip
     chosen = declare(attention)
+    os.environ[settings.DEVICE.name] = "cuda" if visible_gpus() else "emu"
     x, out = _tensors(2)
     return interleave(
         _timed(lambda: chosen(x, x, x, out=out)), _timed(lambda: attention(x, x, x, out=out)), 15
