@@ -26,6 +26,8 @@ SIBLINGS = {
     "jit": {"toolchain", "emu"},
     "sanitize": {"testing"},
     "replay": {"testing"},
+    "bench": {"testing"},
+    "tune": {"testing"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]
