@@ -146,6 +146,22 @@ def script(tmp_path: Path) -> Callable[[str, str], Path]:
 
 
 @pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Put a shell script on PATH, before everything else."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    def write(name: str, body: str) -> Path:
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+    return write
+
+
+@pytest.fixture
 def fake_build() -> Callable[..., Entry]:
     """A build that nobody compiled, published at a folder."""
 

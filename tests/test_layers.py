@@ -23,6 +23,7 @@ LAYERS = [
 ]
 SIBLINGS = {
     "emu": {"toolchain"},
+    "timing": {"toolchain"},
     "jit": {"toolchain", "emu"},
     "sanitize": {"testing"},
     "replay": {"testing"},

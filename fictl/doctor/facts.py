@@ -10,9 +10,9 @@ from typing import Any
 from fictl.doctor.cuda_driver import Driver, read_driver
 from fictl.doctor.finding import Finding, error
 from fictl.doctor.parallel import at_once
-from fictl.doctor.smi import Smi, read_smi
 from fictl.errors import FictlError
 from fictl.toolchain import HostCompiler, Nvcc, Probe, find_cxx, find_nvcc, probe
+from fictl.toolchain.smi import Smi, read_smi
 
 _SECONDS = 30.0
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fictl.doctor.finding import Finding, error, ok, warning
-from fictl.doctor.smi import Row
+from fictl.toolchain.smi import Row
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts

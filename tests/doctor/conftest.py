@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,22 +22,6 @@ def _no_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cuda_driver, "_KERNEL_MODULE", tmp_path / "version")
     monkeypatch.setattr(profilers, "_PARAMETERS", tmp_path / "params")
     monkeypatch.setattr(profilers, "_OPT", tmp_path / "opt")
-
-
-@pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
-    """Put a shell script on PATH, before everything else."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-
-    def write(name: str, body: str) -> Path:
-        path = folder / name
-        path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
-        path.chmod(0o755)
-        return path
-
-    return write
 
 
 @pytest.fixture

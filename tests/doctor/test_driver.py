@@ -8,7 +8,7 @@ import pytest
 
 from fictl.doctor import cuda_driver, driver
 from fictl.doctor.cuda_driver import read_driver
-from fictl.doctor.smi import Smi
+from fictl.toolchain.smi import Smi
 
 
 def test_a_machine_without_a_driver_can_still_build(finding):

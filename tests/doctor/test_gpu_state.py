@@ -7,7 +7,7 @@ import os
 import pytest
 
 from fictl.doctor import gpu_state
-from fictl.doctor.smi import Smi
+from fictl.toolchain.smi import Smi
 
 IDLE = {
     "index": "0", "uuid": "GPU-1", "clocks.sm": "345", "clocks.max.sm": "1980",

@@ -6,8 +6,8 @@ import pytest
 
 from fictl.doctor import Facts, run
 from fictl.doctor.gpus import gpus
-from fictl.doctor.smi import Smi
 from fictl.toolchain import Probe
+from fictl.toolchain.smi import Smi
 
 TWO = Smi(gpus=({"index": "0"}, {"index": "1"}))
 

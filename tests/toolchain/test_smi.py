@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.doctor import smi
-from fictl.doctor.smi import read_smi
+from fictl.toolchain import smi
+from fictl.toolchain.smi import read_smi
 
 LINE = (
     "0, GPU-1, NVIDIA H200, 580.95.05, 143771, 0, 345, 1980, 0x0000000000000001, 30, Enabled, "
