@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fictl.emu.report import Place, Report
-from fictl.op import emulated
+from fictl.op.ffi import emulated
 from fictl.testing.defects import Defects
 
 RACE = Report("race", "Sum", "read after write", "no barrier", Place("sum.cuh", 7))
@@ -20,7 +20,7 @@ import sys
 sys.modules["torch"] = None
 from types import SimpleNamespace
 from fictl.emu.report import Place, Report
-from fictl.op import emulated
+from fictl.op.ffi import emulated
 
 RACE = Report("race", "Sum", "read after write", "no barrier", Place("sum.cuh", 7))
 emulated.emulated_device = lambda: SimpleNamespace(take_reports=lambda: [RACE], schedule="forward")
