@@ -46,8 +46,9 @@ def _isolated(
     monkeypatch.setenv("FICTL_CONFIG", str(tmp_path / "settings.toml"))
     monkeypatch.setattr(settings, "_flags", {})
     # A GPU here changes what is built; its absence is what tests of fictl itself expect.
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    monkeypatch.setattr(gpus, "_LIBRARY", "libcuda.so.hidden")
+    if not request.node.get_closest_marker("needs_gpu"):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+        monkeypatch.setattr(gpus, "_LIBRARY", "libcuda.so.hidden")
     toolchain.forget()
     yield
     toolchain.forget()

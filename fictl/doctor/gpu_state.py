@@ -7,16 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fictl.doctor.finding import Finding, error, ok, warning
-from fictl.toolchain.smi import Row
+from fictl.toolchain.smi import Row, throttled
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
-
-# nvml.h; what is left out is idleness and clocks that somebody chose.
-_THROTTLES = {
-    0x04: "power cap", 0x08: "hardware slowdown", 0x20: "heat (driver)", 0x40: "heat (hardware)",
-    0x80: "power brake",
-}  # fmt: skip
 
 
 def answers(facts: Facts) -> Iterator[Finding]:
@@ -41,7 +35,7 @@ def answers(facts: Facts) -> Iterator[Finding]:
 
 
 def clocks(facts: Facts) -> Iterator[Finding]:
-    slow = [(row, why) for row in _rows(facts) if (why := _throttled(row))]
+    slow = [(row, why) for row in _rows(facts) if (why := ", ".join(throttled(row)))]
     if slow:
         yield warning(
             "clocks",
@@ -97,14 +91,6 @@ def _processes(facts: Facts) -> tuple[Row, ...]:
 
 def _index(row: Row) -> str:
     return row.get("index", "?")
-
-
-def _throttled(row: Row) -> str:
-    try:
-        mask = int(row.get("clocks_throttle_reasons.active", "0"), 16)
-    except ValueError:
-        return ""
-    return ", ".join(text for bit, text in _THROTTLES.items() if mask & bit)
 
 
 def _clock(row: Row) -> str:

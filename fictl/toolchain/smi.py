@@ -15,9 +15,15 @@ _SECONDS = 15.0
 _GPU_FIELDS = (
     "index", "uuid", "name", "driver_version", "memory.total", "memory.used", "clocks.sm",
     "clocks.max.sm", "clocks_throttle_reasons.active", "temperature.gpu", "persistence_mode",
-    "mig.mode.current", "ecc.mode.current", "ecc.errors.uncorrected.volatile.total",
+    "mig.mode.current", "ecc.mode.current", "ecc.errors.uncorrected.volatile.total", "clocks.mem",
+    "power.draw",
 )  # fmt: skip
 _PROCESS_FIELDS = ("gpu_uuid", "pid", "used_memory", "process_name")
+# nvml.h; what is left out is idleness and clocks that somebody chose.
+_THROTTLES = {
+    0x04: "power cap", 0x08: "hardware slowdown", 0x20: "heat (driver)", 0x40: "heat (hardware)",
+    0x80: "power brake",
+}  # fmt: skip
 _UNKNOWN_FIELD = re.compile(r'Field "(.+?)" is not a valid field')
 
 Row = dict[str, str]
@@ -40,6 +46,15 @@ def read_smi() -> Smi | None:
         return Smi(_query("gpu", _GPU_FIELDS), _query("compute-apps", _PROCESS_FIELDS))
     except FictlError as error:
         return Smi(problem=error.message)
+
+
+def throttled(gpu: Row) -> tuple[str, ...]:
+    """What holds its clocks back."""
+    try:
+        mask = int(gpu.get("clocks_throttle_reasons.active", "0"), 16)
+    except ValueError:
+        return ()
+    return tuple(text for bit, text in _THROTTLES.items() if mask & bit)
 
 
 def _query(what: str, fields: Sequence[str]) -> tuple[Row, ...]:

@@ -9,7 +9,7 @@ from fictl.toolchain.smi import read_smi
 
 LINE = (
     "0, GPU-1, NVIDIA H200, 580.95.05, 143771, 0, 345, 1980, 0x0000000000000001, 30, Enabled, "
-    "Disabled, Enabled, 0"
+    "Disabled, Enabled, 0, 3201, 412.53"
 )
 
 

@@ -1,0 +1,92 @@
+"""The GPU as a measurement found it: clocks, power, heat, and who else is on it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fictl.toolchain.smi import Row, Smi, read_smi, throttled
+
+
+@dataclass(frozen=True)
+class GpuState:
+    """None is what this GPU does not tell; `others` are the processes on it that are not ours."""
+
+    name: str
+    uuid: str
+    driver: str
+    sm_mhz: int | None
+    max_sm_mhz: int | None
+    mem_mhz: int | None
+    watts: float | None
+    celsius: int | None
+    throttled: tuple[str, ...] = ()
+    others: tuple[int, ...] = ()
+
+
+def gpu_state(index: int = 0) -> GpuState | None:
+    """Of the GPU that CUDA calls `index`; None where nvidia-smi does not say."""
+    smi = read_smi()
+    wanted = _uuid(index) or str(index)
+    return state_of(smi, wanted, ours=tuple(_ancestors(os.getpid()))) if smi else None
+
+
+def state_of(smi: Smi, wanted: str, ours: Iterable[int]) -> GpuState | None:
+    """The GPU that `wanted` names, by UUID or index."""
+    for row in smi.gpus:
+        if wanted in (row.get("uuid"), row.get("index")):
+            uuid = row.get("uuid", "")
+            on_it = (each.get("pid", "") for each in smi.processes if each.get("gpu_uuid") == uuid)
+            pids = [int(pid) for pid in on_it if pid.isdigit()]
+            return GpuState(
+                row.get("name", ""), uuid, row.get("driver_version", ""),
+                _whole(row, "clocks.sm"), _whole(row, "clocks.max.sm"), _whole(row, "clocks.mem"),
+                _number(row, "power.draw"), _whole(row, "temperature.gpu"),
+                throttled(row), tuple(_others(pids, tuple(ours))),
+            )  # fmt: skip
+    return None
+
+
+def _number(row: Row, field: str) -> float | None:
+    try:
+        return float(row[field])
+    except (KeyError, ValueError):
+        return None
+
+
+def _whole(row: Row, field: str) -> int | None:
+    number = _number(row, field)
+    return None if number is None else round(number)
+
+
+def _others(pids: list[int], ours: tuple[int, ...]) -> list[int]:
+    others = [pid for pid in pids if pid not in ours]
+    unseen = [pid for pid in others if not Path(f"/proc/{pid}").exists()]
+    if len(others) == len(pids) and unseen:
+        # In a container the numbers are the host's: one of them is this process.
+        others.remove(unseen[0])
+    return others
+
+
+def _ancestors(pid: int) -> Iterator[int]:
+    """This process and those that started it."""
+    while pid > 0:
+        yield pid
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return
+        pid = int(status.rpartition(")")[2].split()[1])
+
+
+def _uuid(index: int) -> str:
+    """CUDA numbers the GPUs that it may use, nvidia-smi all of them; torch knows who is who."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available():
+        return ""
+    uuid = getattr(torch.cuda.get_device_properties(index), "uuid", "")
+    return f"GPU-{uuid}" if uuid else ""

@@ -1,0 +1,38 @@
+"""When enough rounds were timed: when the medians are known well enough, or time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fictl.timing.statistics import interval, median
+
+
+@dataclass(frozen=True)
+class Stop:
+    """`stdrel` is half the width of the median's 95 % interval, over the median.
+
+    One round is always timed, and none more once `max_seconds` or `max_rounds` is reached.
+    """
+
+    stdrel: float = 0.003
+    min_rounds: int = 10
+    min_seconds: float = 0.05
+    max_seconds: float = 2.0
+    max_rounds: int | None = None
+
+    def reached(self, sides: Iterable[Sequence[float]], elapsed: float) -> bool:
+        rows = list(sides)
+        rounds = min(len(row) for row in rows)
+        if rounds == 0:
+            return False
+        if elapsed >= self.max_seconds or rounds == self.max_rounds:
+            return True
+        if elapsed < self.min_seconds or rounds < self.min_rounds:
+            return False
+        return all(_halfwidth(row) <= self.stdrel for row in rows)
+
+
+def _halfwidth(seconds: Sequence[float]) -> float:
+    low, high = interval(seconds)
+    return (high - low) / 2 / median(seconds)
