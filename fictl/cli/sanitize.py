@@ -40,7 +40,7 @@ def command(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option("--timeout", help="Seconds that the tests of one op may take.")
+        float, typer.Option("--timeout", help="Seconds that one test may take.")
     ] = 900.0,
     json: Json = False,
 ) -> None:
@@ -92,8 +92,9 @@ def _view(out: Console, checked: Sequence[Checked]) -> None:
             out.print(f"[red]✗[/] {escape(text)}", soft_wrap=True)
             more = f" and {finding.tests - 1} more" if finding.tests > 1 else ""
             out.print(f"  first in {finding.facts['test']}{more}", markup=False, soft_wrap=True)
-        for name in each.tests.failed:
-            out.print(f"  [red]failed[/] {escape(name)}", soft_wrap=True)
+        for failed in each.tests.failed:
+            said = escape(f"{failed.test}  {failed.reason}".rstrip())
+            out.print(f"  [red]failed[/] {said}", soft_wrap=True)
         for accepted in each.unused:
             said = f"{accepted.op} {accepted.kind} {accepted.site}"
             out.print(f"  nothing to suppress: {said} ({accepted.why})", markup=False)

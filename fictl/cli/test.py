@@ -2,22 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from fictl.cli import console
 from fictl.cli.options import Device, Json, Keyword, Ops, Schedule, use_device
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
-    from fictl.testing.run import TestReport
+    from fictl.project import OpFolder
+    from fictl.testing.outcome import Outcome
+    from fictl.testing.report import TestReport
+
+
+Case = Annotated[
+    str, typer.Option("--case", help="Only this generated test, by its name.", show_default=False)
+]
+Changed = Annotated[
+    bool,
+    typer.Option(
+        "--changed",
+        help="Only ops that an edit since HEAD touches, or since a revision among the words.",
+        show_default=False,
+    ),
+]
+Parallel = Annotated[
+    str,
+    typer.Option(
+        "-n", metavar="auto|N", help="Spread over GPUs or, emulated, cores.", show_default=False
+    ),
+]
+Gpus = Annotated[
+    int | None,
+    typer.Option("--gpus", min=1, help="Tests marked gpus(N), in N ranks.", show_default=False),
+]
+Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one test.")]
+RequireArch = Annotated[
+    bool,
+    typer.Option(
+        "--require-arch",
+        help="A test without its GPU, architecture or nvcc fails.",
+        show_default=False,
+    ),
+]
+JUnit = Annotated[
+    Path | None,
+    typer.Option("--junit", help="Also write JUnit XML to this file.", show_default=False),
+]
 
 
 def command(
     ops: Ops = None,
     keyword: Keyword = "",
+    case: Case = "",
     device: Device = "",
     schedule: Schedule = "",
+    changed: Changed = False,
+    parallel: Parallel = "",
+    gpus: Gpus = None,
+    timeout: Timeout = 300.0,
+    require_arch: RequireArch = False,
+    junit: JUnit = None,
     json: Json = False,
 ) -> None:
     """Test ops: their own tests, that they build, and that they compute their reference.
@@ -25,40 +75,90 @@ def command(
     Where there is no GPU they run on the emulated device.
     """
     from fictl import settings
-    from fictl.project import Project, select
+    from fictl.cli.test_bar import TestBar
     from fictl.testing.device import choose_device
-    from fictl.testing.run import run_tests
+    from fictl.testing.report import TestReport
+    from fictl.testing.request import TestRequest
 
     use_device(device)
-    variables = {settings.DEVICE.name: choose_device(settings.DEVICE.get() if device else "")}
+    chosen = choose_device(settings.DEVICE.get() if device else "")
     if schedule:
         settings.EMU_SCHEDULE.set_by_flag("--schedule", schedule)
-        variables[settings.EMU_SCHEDULE.name] = settings.EMU_SCHEDULE.get()
-    wanted = select(ops or [], [] if ops else [Project.at()])
-    say = (lambda line: None) if json else console.note
-    report = run_tests(wanted, say, ["-k", keyword] if keyword else [], variables)
-    data = {
-        "passed": report.passed,
-        "failed": list(report.failed),
-        "skipped": report.skipped,
-        "seconds": round(report.seconds, 2),
-        "device": report.device,
-        "schedules": list(report.schedules),
-    }
-    console.show(console.Result("test", data, lambda out: _view(out, report), report.exit_code))
+    if junit:
+        _write(junit, "")  # Whether it can be written is known before the tests run.
+    wanted, nothing = _select(ops or [], changed)
+    if nothing:
+        console.show(console.Result("test", TestReport(device=chosen).to_dict(), nothing))
+        return
+    request = TestRequest(
+        wanted, chosen, schedule=settings.EMU_SCHEDULE.get() if schedule else "",
+        keyword=keyword, case=case, parallel=parallel, gpus=gpus or 0, timeout=timeout,
+        require_arch=require_arch,
+    )  # fmt: skip
+    with TestBar() as bar:
+        report = request.run((lambda line: None) if json else console.note, bar.told)
+    if junit:
+        from fictl.testing.junit import to_junit
+
+        _write(junit, to_junit(report))
+    # What the machine cannot do is a failure, where it has to.
+    code = min(report.exit_code, 1) if require_arch else report.exit_code
+    names = " ".join(ops or [])
+    data = report.to_dict()
+    console.show(console.Result("test", data, lambda out: _view(out, report, names, code), code))
 
 
-def _view(out: Console, report: TestReport) -> None:
+def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], str]:
+    """The ops to test, or why there is none."""
+    from fictl.project import Project, select
+    from fictl.testing.changed import changed_since, split_words
+
+    names, revision = split_words(words) if changed else (words, "")
+    wanted = select(names, [] if names else [Project.at()])
+    if changed:
+        wanted = changed_since(revision, wanted)
+        if wanted:
+            console.note(f"changed since {revision}: {' '.join(each.module for each in wanted)}")
+    return wanted, "" if wanted else f"no op has changed since {revision}"
+
+
+def _write(path: Path, text: str) -> None:
+    from fictl.errors import UsageError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--junit {path} cannot be written: {error.strerror}") from None
+
+
+def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
+    from fictl.testing.outcome import remedy
+
+    mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[code]
+    failed, full = len(report.failed), len(report.out_of_memory)
+    count = len(report.schedules)
+    parts = [
+        f"{report.passed} passed",
+        *([f"[red]{failed} failed[/]"] if failed else []),
+        *([f"[yellow]{full} out of memory[/]"] if full else []),
+        *([f"{count} schedule{'s' if count > 1 else ''}"] if count else []),
+    ]
+    device = "   emulated: no GPU was used" if report.device == "emu" else ""
+    out.print(f"{mark} {' · '.join(parts)}   {report.seconds:.1f} s{device}")
+    for each in (*report.failed, *report.out_of_memory):
+        _show(out, each)
+    for reason, skipped in sorted(report.skipped.items()):
+        way = remedy(reason, ops)
+        end = f": {way}" if way else ""
+        out.print(f"  not run here: {skipped} ({reason}){end}", markup=False, soft_wrap=True)
+
+
+def _show(out: Console, each: Outcome) -> None:
     from rich.markup import escape
 
-    mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[report.exit_code]
-    failed = f" · [red]{len(report.failed)} failed[/]" if report.failed else ""
-    count = len(report.schedules)
-    orders = f" · {count} schedule{'s' if count > 1 else ''}" if count else ""
-    device = "   emulated: no GPU was used" if report.device == "emu" else ""
-    out.print(f"{mark} {report.passed} passed{failed}{orders}   {report.seconds:.1f} s{device}")
-    for name in report.failed:
-        # A test's id has brackets, which are not rich's.
-        out.print(f"  [red]failed[/] {escape(name)}", soft_wrap=True)
-    for reason, skipped in sorted(report.skipped.items()):
-        out.print(f"  not run here: {skipped} ({reason})", markup=False)
+    colour = "red" if each.outcome == "failed" else "yellow"
+    # A test's id has brackets, which are not rich's.
+    text = escape(f"{each.test}  {each.reason}".rstrip())
+    out.print(f"  [{colour}]{each.outcome}[/] {text}", soft_wrap=True)
+    if each.command:
+        out.print(f"    {each.command}", markup=False, soft_wrap=True)

@@ -13,7 +13,8 @@ from fictl import settings
 from fictl.errors import FictlError
 from fictl.project import OpFolder
 from fictl.sanitize.suppression import FILE, Suppression, read_suppressions
-from fictl.testing.run import TestReport, run_tests
+from fictl.testing.report import TestReport
+from fictl.testing.run import run_tests
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Checked:
         return {
             "op": self.op,
             "passed": self.tests.passed,
-            "failed": list(self.tests.failed),
+            "failed": [each.test for each in self.tests.failed],
             "skipped": self.tests.skipped,
             "seconds": round(self.tests.seconds, 2),
             "findings": [finding.to_dict() for finding in self.findings],
@@ -83,7 +84,7 @@ def _check(
     accepted: tuple[Suppression, ...], timeout: float,
 ) -> Checked:  # fmt: skip
     variables = {settings.DEVICE.name: "emu", settings.EMU_CHECK.name: "1"}
-    problem, tests = None, TestReport(0, device="emu")
+    problem, tests = None, TestReport(device="emu")
     with tempfile.TemporaryDirectory(prefix="fictl-sanitize-") as place:
         defects = Path(place) / "defects.jsonl"
         arguments = [f"--fictl-defects={defects}", *pytest_arguments]

@@ -1,6 +1,48 @@
-"""Testing ops from their traces: inputs, comparison, and the pytest plugin."""
+"""Testing ops from their traces: inputs, comparison, timing, what a GPU can do; the pytest plugin."""
 
-from fictl.testing.compare import assert_close
-from fictl.testing.inputs import make_inputs
+from __future__ import annotations
 
-__all__ = ["assert_close", "make_inputs"]
+from typing import TYPE_CHECKING
+
+from fictl.lazy import lazy
+
+if TYPE_CHECKING:
+    from fictl.testing.archs import (
+        get_compute_capability,
+        is_sm90a_supported,
+        is_sm100a_supported,
+        is_sm100f_supported,
+        is_sm110a_supported,
+        is_sm120a_supported,
+        is_sm120f_supported,
+        is_sm121a_supported,
+    )
+    from fictl.testing.compare import assert_close
+    from fictl.testing.gpu_time import bench_gpu_time
+    from fictl.testing.inputs import make_inputs
+
+__all__ = [
+    "assert_close",
+    "bench_gpu_time",
+    "get_compute_capability",
+    "is_sm90a_supported",
+    "is_sm100a_supported",
+    "is_sm100f_supported",
+    "is_sm110a_supported",
+    "is_sm120a_supported",
+    "is_sm120f_supported",
+    "is_sm121a_supported",
+    "make_inputs",
+]
+
+_ARCHS = [name for name in __all__ if name.startswith(("is_", "get_"))]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        **dict.fromkeys(_ARCHS, "archs"),
+        "assert_close": "compare",
+        "bench_gpu_time": "gpu_time",
+        "make_inputs": "inputs",
+    },
+)

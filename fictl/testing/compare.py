@@ -17,7 +17,10 @@ def assert_close(
     name: str = "out",
     tolerances: Mapping[str, tuple[float, float]] = TOLERANCES,
 ) -> None:
-    """`expected` is the fp64 reference; NaN and infinities must stand in the same places."""
+    """`expected` is the fp64 reference; NaN and infinities must stand in the same places.
+
+    Where the reference is beyond the range of the result's dtype, the result is infinite.
+    """
     import torch
 
     actual, expected = torch.as_tensor(actual), torch.as_tensor(expected)
@@ -28,6 +31,10 @@ def assert_close(
     relative, absolute = tolerances.get(dtype, (0.0, 0.0))
     got, want = actual.to(torch.float64), expected.to(torch.float64)
     near = torch.isclose(got, want, rtol=relative, atol=absolute, equal_nan=True)
+    if actual.dtype.is_floating_point:
+        # Rounding makes infinity of what is beyond the format's range, or within reach of its end.
+        beyond = want.abs() > torch.finfo(actual.dtype).max * (1 - relative)
+        near |= beyond & (got == want.sign() * torch.inf)
     wrong = int((~near).sum())
     if wrong:
         error = torch.where(near, 0.0, (got - want).abs()).nan_to_num(nan=float("inf"))

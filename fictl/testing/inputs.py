@@ -19,10 +19,12 @@ def make_inputs(
     device: str,
     seed: int = 0,
     passing: Collection[str] = (),
+    values: str = "normal",
 ) -> dict[str, Any]:
     """Normal random tensors (integers from -8 to 8) and the trace's scalars, by parameter name.
 
-    Optional inputs are None but for those in `passing`.
+    Optional inputs are None but for those in `passing`. `values`, of EXTREMES, are for random
+    tensors of floating point.
     """
     import torch
 
@@ -42,7 +44,7 @@ def make_inputs(
             source = template.parameter(spec.dtype_from) if spec.dtype_from else ""
             element = made[source].dtype if source else getattr(torch, spec.dtype or dtype)
             made[parameter] = _random(
-                [known[axis] for axis in spec.axes], element, device, generator
+                [known[axis] for axis in spec.axes], element, device, generator, values
             )
     return made
 
@@ -68,11 +70,35 @@ def _initial(
 
 
 def _random(
-    shape: list[int], dtype: torch.dtype, device: str, generator: torch.Generator
+    shape: list[int], dtype: torch.dtype, device: str, generator: torch.Generator, kind: str
 ) -> torch.Tensor:
     import torch
 
     if dtype.is_floating_point:
-        values = torch.randn(shape, device=device, generator=generator, dtype=torch.float32)
-        return values.to(dtype)
+        made = torch.randn(shape, device=device, generator=generator, dtype=torch.float32)
+        return _extreme(made, dtype, kind, generator).to(dtype)
     return torch.randint(-8, 9, shape, device=device, generator=generator).to(dtype)
+
+
+def _extreme(
+    normal: torch.Tensor, dtype: torch.dtype, kind: str, generator: torch.Generator
+) -> torch.Tensor:
+    """Large and small ones are exact multiples, within the range of half and above its last bit."""
+    import torch
+
+    if kind == "nonfinite":
+        return _nonfinite(normal, generator)
+    factor = {"normal": 1.0, "zeros": 0.0, "small": 2.0**-10, "large": 2.0**12}[kind]
+    # In formats of eight bits large values would be none.
+    most = min(torch.finfo(dtype).max, torch.finfo(normal.dtype).max)
+    return normal.mul_(factor).clamp_(-most, most)
+
+
+def _nonfinite(normal: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """One NaN and, in another place, one infinity."""
+    import torch
+
+    device, count = normal.device, normal.numel()
+    at = torch.randperm(count, device=device, generator=generator)[:2]
+    normal.view(-1)[at] = torch.tensor([torch.nan, torch.inf], device=device)[: len(at)]
+    return normal

@@ -1,13 +1,12 @@
-"""The pytest plugin: gates by compiler, GPU and architecture, and parameters for the contract.
+"""The pytest plugin: gates, fixtures, parameters for the contract, and what `fictl test` hears of it.
 
 It costs a project that is not fictl's nothing but this file's imports.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,44 +14,62 @@ import pytest
 
 from fictl import settings
 from fictl.errors import NotOnDevice
-from fictl.testing import schedules
+from fictl.testing import gates, schedules
+from fictl.testing.ranks import _meeting_point, process_group, ranks
 from fictl.testing.schedules import device
 
 if TYPE_CHECKING:
     from fictl.testing.suite import OpSuite
 
-__all__ = ["device"]
+__all__ = ["_meeting_point", "device", "process_group", "ranks"]
 
-_MARKERS = (
-    "needs_gpu: runs on a CUDA device",
-    "needs_nvcc: compiles CUDA code",
-    "arch(rule): runs on GPUs that the rule admits, as in arch('9.0a') or arch('>=8.0')",
-)
 _SUITES = pytest.StashKey["list[OpSuite]"]()
+
+
+@dataclass(frozen=True)
+class Broken:
+    """In the place of what an op's own files should have given; its tests fail with the error."""
+
+    error: Exception
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("fictl")
     group.addoption("--fictl-op", action="append", default=[], help="op that the contract tests")
-    group.addoption("--fictl-report", help="write outcome counts and skip reasons to this file")
+    group.addoption("--fictl-case", default="", help="the generated test to run, by its name")
+    group.addoption("--fictl-gpus", type=int, help="run the tests that are marked gpus(n)")
+    group.addoption("--fictl-journal", help="append outcomes to this file, leave out what it has")
+    group.addoption("--fictl-part", default="", help="i/n: run every n-th test from the i-th on")
     group.addoption("--fictl-defects", help="append what kernels report to this file, one a line")
+    gates.add_options(group)
     schedules.add_option(group)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for marker in _MARKERS:
+    for marker in gates.MARKERS:
         config.addinivalue_line("markers", marker)
     schedules.configure(config)
     if config.getoption("--fictl-defects"):
         from fictl.testing.defects import Defects
 
         config.pluginmanager.register(Defects(Path(config.getoption("--fictl-defects"))))
+    if config.getoption("--fictl-journal"):
+        _record(config)
     if _says_fictl(config.rootpath / "fictl.toml") or _says_fictl(
         config.rootpath / "pyproject.toml"
     ):
         from fictl.project import Project, mount
 
         mount(Project.at(config.rootpath))
+
+
+def _record(config: pytest.Config) -> None:
+    from fictl.testing.record import Recorder
+
+    path, part = Path(config.getoption("--fictl-journal")), config.getoption("--fictl-part")
+    recorder = Recorder(path, _suites(config), part)
+    recorder.began(config)
+    config.pluginmanager.register(recorder)
 
 
 def _says_fictl(path: Path) -> bool:
@@ -64,22 +81,32 @@ def _says_fictl(path: Path) -> bool:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """A test whose tensors go to a GPU needs one; `-m needs_gpu` finds it."""
-    if schedules.takes_device(item) and not _is_emulated():
+    if schedules.takes_device(item) and settings.DEVICE.get() == "cuda":
         item.add_marker("needs_gpu")
 
 
-def running_file(report: Path) -> Path:
-    """Where the name of the test that runs stands, for who finds no report."""
-    return report.with_suffix(".running")
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """One generated test was asked for, or those for so many GPUs: the others stay out."""
+    if config.getoption("--fictl-case"):
+        _keep(config, items, lambda item: "fictl_case" in getattr(item, "fixturenames", ()))
+    if config.getoption("--fictl-gpus"):
+        marked = (config.getoption("--fictl-gpus"),)
+        _keep(config, items, lambda i: getattr(i.get_closest_marker("gpus"), "args", 0) == marked)
+
+
+def _keep(
+    config: pytest.Config, items: list[pytest.Item], wanted: Callable[[pytest.Item], bool]
+) -> None:
+    config.hook.pytest_deselected(items=[item for item in items if not wanted(item)])
+    items[:] = filter(wanted, items)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    report = item.config.getoption("--fictl-report")
-    if report:
-        running_file(Path(report)).write_text(item.nodeid, encoding="utf-8")
-    reason = _missing(item)
-    if reason:
-        pytest.skip(reason)
+    given = getattr(item, "callspec", None)
+    for value in given.params.values() if given else ():
+        if isinstance(value, Broken):
+            raise value.error
+    gates.check(item)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -92,63 +119,40 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
         outcome.force_exception(skipped)
 
 
-def _missing(item: pytest.Item) -> str:
-    if item.get_closest_marker("needs_nvcc"):
-        from fictl.toolchain import find_nvcc
-
-        if find_nvcc() is None:
-            return "needs nvcc: none was found"
-    needs_gpu = item.get_closest_marker("needs_gpu")
-    if needs_gpu and _is_emulated():
-        return "needs a GPU"
-    arch = item.get_closest_marker("arch")
-    if arch or needs_gpu:
-        return _missing_arch(arch.args[0] if arch else "")
-    return ""
-
-
-def _missing_arch(rule: str) -> str:
-    from fictl.arch import ArchRule, spell
-    from fictl.testing.device import available_archs
-
-    archs = available_archs()
-    if not archs:
-        return "needs a GPU"
-    if rule and not any(ArchRule.parse(rule).supports(arch) for arch in archs):
-        which = "the emulated device" if settings.DEVICE.get() == "emu" else "the GPU"
-        return f"needs {rule}, {which} is {spell(archs)}"
-    return ""
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     schedules.parametrize(metafunc)
     wanted = {"fictl_suite", "fictl_spec", "fictl_arch", "fictl_case"} & set(metafunc.fixturenames)
     if wanted:
-        rows = list(_rows(_suites(metafunc.config), wanted))
+        option, suites = metafunc.config.option, _suites(metafunc.config)
+        said = (option.fictl_case, option.fictl_seed)
+        rows = [row for suite in suites for row in _rows(suite, wanted, *said)]
         names = sorted(wanted)
         metafunc.parametrize(
             names, [[row[name] for name in names] for row in rows], ids=[_id(row) for row in rows]
         )
 
 
-def _rows(suites: list[OpSuite], wanted: set[str]) -> list[dict[str, Any]]:
+def _rows(suite: OpSuite, wanted: set[str], case: str, seed: int) -> list[dict[str, Any]]:
     """What to call each contract test with: a suite, and its cases or its specs by architecture."""
     from fictl.arch import parse_archs
 
-    rows: list[dict[str, Any]] = []
-    for suite in suites:
+    try:
         if "fictl_case" in wanted:
-            rows += [{"fictl_suite": suite, "fictl_case": case} for case in suite.cases]
-        else:
-            rows += [
-                {"fictl_suite": suite, "fictl_spec": spec, "fictl_arch": arch}
-                for spec in suite.specs
-                for arch in parse_archs(spec.fallback_archs)
+            return [
+                {"fictl_suite": suite, "fictl_case": each} for each in suite.variants(case, seed)
             ]
-    return rows
+        return [
+            {"fictl_suite": suite, "fictl_spec": spec, "fictl_arch": arch}
+            for spec in suite.specs
+            for arch in parse_archs(spec.fallback_archs)
+        ]
+    except Exception as error:  # One op's broken file leaves the other ops their tests.
+        return [{name: Broken(error) for name in wanted} | {"fictl_suite": suite}]
 
 
 def _id(row: dict[str, Any]) -> str:
+    if any(isinstance(value, Broken) for value in row.values()):
+        return str(row["fictl_suite"].name)
     if "fictl_case" in row:
         return str(row["fictl_case"])
     return f"{row['fictl_spec'].name}-{row['fictl_arch']}"
@@ -162,30 +166,3 @@ def _suites(config: pytest.Config) -> list[OpSuite]:
         folders = [folder for name in config.getoption("--fictl-op") for folder in find(name)]
         config.stash[_SUITES] = [OpSuite(folder) for folder in dict.fromkeys(folders)]
     return config.stash[_SUITES]
-
-
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    path = config.getoption("--fictl-report")
-    if not path:
-        return
-    stats = terminalreporter.stats
-    reasons = Counter(report.longrepr[2] for report in stats.get("skipped", []))
-    failed = stats.get("failed", []) + stats.get("error", [])
-    summary = {
-        "passed": len(stats.get("passed", [])),
-        "failed": [_name(report) for report in failed],
-        "skipped": {reason.removeprefix("Skipped: "): n for reason, n in reasons.items()},
-        "device": settings.DEVICE.get(),
-        "schedules": [*map(str, schedules.schedules(config))] if _is_emulated() else [],
-    }
-    Path(path).write_text(json.dumps(summary), encoding="utf-8")
-
-
-def _is_emulated() -> bool:
-    return settings.DEVICE.get() == "emu"
-
-
-def _name(report: Any) -> str:
-    """A test's id; pytest leaves the file out where it lies outside of the root folder."""
-    identity: str = report.nodeid
-    return report.location[0] + identity if identity.startswith("::") else identity

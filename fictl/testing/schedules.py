@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fictl import settings
+from fictl.testing.seed import seed_of, session_seed
 
 if TYPE_CHECKING:
     from fictl.emu.schedule import Schedule
 
 
 def add_option(group: pytest.OptionGroup) -> None:
-    group.addoption("--fictl-seed", type=int, help="seed of the emulated device's random schedule")
+    group.addoption(
+        "--fictl-seed", type=int, help="of random inputs and the emulated device's random schedule"
+    )
 
 
 def configure(config: pytest.Config) -> None:
-    """One seed for all processes of a run: xdist wants them to have the same tests."""
-    if config.option.fictl_seed is None:
-        run = getattr(config, "workerinput", {}).get("testrunuid")
-        config.option.fictl_seed = random.Random(run).randrange(1, 2**31)  # noqa: S311 no secret
+    """One seed for all processes of a run: xdist wants them to have the same tests.
+
+    A generated test that is named is repeated with its own, threads in the order of that time.
+    """
+    option = config.option
+    named = seed_of(option.fictl_case)
+    if named is not None:
+        option.fictl_seed = named
+    elif option.fictl_seed is None:
+        option.fictl_seed = session_seed(getattr(config, "workerinput", {}).get("testrunuid"))
 
 
 def schedules(config: pytest.Config) -> list[Schedule]:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.jit import JitSpec
 from fictl.project import OpFolder
+from fictl.testing.seed import seed_of
+from fictl.testing.selection import variants
+from fictl.testing.variant import Variant, choose
 from fictl.trace import Case, TraceTemplate
 
 if TYPE_CHECKING:
@@ -47,6 +50,17 @@ class OpSuite:
 
     def function(self, case: Case) -> Any:
         return getattr(self.folder.load("op"), case.function)
+
+    def variants(self, text: str = "", seed: int = 0) -> list[Variant]:
+        """Those that generated tests run; of a `text`, those that it names, with its seed."""
+        said = seed_of(text)
+        found: dict[str, Variant] = {}
+        for function in dict.fromkeys(case.function for case in self.cases):
+            cases = [case for case in self.cases if case.function == function]
+            made = variants(self.template(cases[0]), cases, seed if said is None else said)
+            found |= {str(variant): variant for variant in made}
+        every = [*found.values()]
+        return choose(every, text) if text else every
 
     @staticmethod
     def exports_of(entry: Entry) -> set[str]:

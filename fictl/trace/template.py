@@ -45,7 +45,7 @@ class Expr:
 class Tensor:
     """A tensor over named axes. Its dtype is the case's, unless said here or taken from an input.
 
-    An optional one may be None; tests leave it out unless a case passes it.
+    An optional one may be None; a case has it if it passes it.
     `param` is the parameter's name where definitions call it otherwise.
     """
 
@@ -72,6 +72,8 @@ Init: TypeAlias = (
     "Callable[[Mapping[str, int], torch.dtype, str, torch.Generator], dict[str, torch.Tensor]]"
 )
 Bind: TypeAlias = Callable[[dict[str, Any]], tuple[Callable[[], Any], Callable[[], Any]]]
+# (sizes of all axes, inputs by parameter) -> what one call moves or computes.
+Work: TypeAlias = Callable[[Mapping[str, int], Mapping[str, Any]], int]
 
 # Two rounding steps of the format: one for the result, one for what the hardware may fuse.
 TOLERANCES: Mapping[str, tuple[float, float]] = {
@@ -83,6 +85,10 @@ TOLERANCES: Mapping[str, tuple[float, float]] = {
     "float8_e5m2": (2.5e-1, 2e-2),
 }
 
+# Values, beside normal random ones, that tests give an op. The first two are sound for any: what
+# cancels, or what a mask leaves out, need not survive the others in finite precision.
+EXTREMES = ("zeros", "small", "large", "nonfinite")
+
 
 @dataclass(frozen=True)
 class TraceTemplate:
@@ -90,7 +96,10 @@ class TraceTemplate:
 
     `init` makes inputs that random numbers cannot be (offsets, page tables). `validate` is called
     with the inputs by name and raises ValueError for data that is not valid. `bind` makes
-    (plan, run) of the inputs of a class whose constructor wants more than they say.
+    (plan, run) of the inputs of a class whose constructor wants more than they say. `extremes` are
+    the values, of EXTREMES, that the op computes as its reference does.
+    `bytes` is said where the data decides (used pages, active experts): it is every input read and
+    every output written else. `flops` is what `fictl bench` makes TFLOP/s of.
     """
 
     axes: Mapping[str, Axis]
@@ -102,11 +111,17 @@ class TraceTemplate:
     init: Init | None = None
     validate: Callable[..., None] | None = None
     bind: Bind | None = None
+    extremes: tuple[str, ...] = EXTREMES[:2]
+    bytes: Work | None = None
+    flops: Work | None = None
     op_type: str = ""
     description: str = ""
     tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        strange = [name for name in self.extremes if name not in EXTREMES]
+        if strange:
+            raise self._wrong(f"the unknown extremes {strange}", f"some of {', '.join(EXTREMES)}")
         for name, tensor in [*self.input_tensors(), *self.outputs.items()]:
             unknown = [axis for axis in tensor.axes if axis not in self.axes]
             if unknown:

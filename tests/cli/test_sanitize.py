@@ -13,10 +13,13 @@ from fictl.emu.toolchain import current_toolchain
 from fictl.errors import FictlError
 from fictl.sanitize.emulated import Checked, Finding
 from fictl.sanitize.suppression import Suppression
-from fictl.testing.run import TestReport
+from fictl.testing.outcome import Outcome
+from fictl.testing.report import TestReport
 
 RACE = {"kind": "race", "test": "test_sum[1-f16]", "text": "race: read after write\n  at [k].cuh:3"}
 OPS = ["my_kernels/elementwise/halve", "my_kernels/gemm/dense"]
+
+SKIPPED = Outcome("test_it", "skipped", 0.0, "needs a GPU")
 
 
 @pytest.fixture
@@ -39,9 +42,8 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
 
 
 def halve(*findings: Finding, passed: int = 3, **more: Any) -> Checked:
-    return Checked(
-        "my_kernels/elementwise/halve", TestReport(passed, seconds=1.24), findings, **more
-    )
+    tests = TestReport((Outcome("test_it", "passed"),) * passed, seconds=1.24)
+    return Checked("my_kernels/elementwise/halve", tests, findings, **more)
 
 
 def test_an_op_without_findings_is_one_line_and_exit_code_0(fictl, repo: Path, found) -> None:
@@ -93,14 +95,15 @@ def test_a_test_that_ended_the_process_is_told_and_is_exit_code_1(fictl, repo: P
 
 
 def test_a_failed_test_without_a_report_is_exit_code_1(fictl, repo: Path, found) -> None:
-    found(Checked("my_kernels/elementwise/halve", TestReport(1, ("test_sum[1]",))))
+    failed = Outcome("test_sum[1]", "failed", 0.0, "ended with SIGSEGV")
+    found(Checked("my_kernels/elementwise/halve", TestReport((failed,))))
     answer = fictl("sanitize", "halve")
     assert answer.code == 1
-    assert "  failed test_sum[1]" in answer.out.splitlines()
+    assert "  failed test_sum[1]  ended with SIGSEGV" in answer.out.splitlines()
 
 
 def test_where_no_test_could_run_it_is_exit_code_3(fictl, repo: Path, found) -> None:
-    found(Checked("my_kernels/gemm/dense", TestReport(0, skipped={"needs a GPU": 2})))
+    found(Checked("my_kernels/gemm/dense", TestReport((SKIPPED,))))
     answer = fictl("sanitize", "dense")
     assert answer.code == 3
     assert "! my_kernels/gemm/dense  0 tests · 0 defects" in answer.out
@@ -109,7 +112,7 @@ def test_where_no_test_could_run_it_is_exit_code_3(fictl, repo: Path, found) -> 
 def test_of_several_ops_a_defect_counts_more_than_one_that_could_not_run(
     fictl, repo: Path, found
 ) -> None:
-    nothing = Checked("my_kernels/gemm/dense", TestReport(0, skipped={"needs a GPU": 2}))
+    nothing = Checked("my_kernels/gemm/dense", TestReport((SKIPPED,)))
     found(halve(Finding(RACE)), nothing)
     assert fictl("sanitize").code == 1
 
@@ -242,8 +245,8 @@ def test_defects_of_an_op_are_found_wherever_its_tests_lead(fictl, op: Path) -> 
     answer = fictl("sanitize", "shift", "-k", "not builds", "--json")
     assert answer.code == 1
     (checked,) = answer.document["data"]
-    # The test whose kernel ended by itself has passed, as has the reference.
-    assert checked["passed"] == 3
+    # The test whose kernel ended by itself has passed, as have the five of the reference.
+    assert checked["passed"] == 7
     assert [name.rpartition("::")[2] for name in checked["failed"]] == [
         "test_past_the_end[forward]"
     ]

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from fictl.testing.run import TestReport
+from fictl.testing.outcome import Outcome
+from fictl.testing.report import TestReport
+
+PASSED = Outcome("tests/test_halve.py::test_good", "passed", 0.5)
+WRONG = Outcome(
+    "tests/test_halve.py::test_wrong[1-2]", "failed", 0.25, "assert [1] == 2",
+    "fictl test halve -k 'test_wrong[1-2]'",
+)  # fmt: skip
+SKIPPED = Outcome("tests/test_halve.py::test_gpu", "skipped", 0.0, "needs a GPU")
+FULL = Outcome("tests/test_halve.py::test_large", "out of memory", 1.0, "MemoryError: 32 GB")
 
 
 @pytest.fixture
@@ -19,63 +28,94 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[TestReport], list[Any]]:
         calls: list[Any] = []
 
         def run_tests(
-            folders: Any, say: Callable[[str], object], words: list[str], variables: dict[str, str]
-        ) -> TestReport:
-            calls.append(([str(folder) for folder in folders], words, variables))
+            folders: Any, say: Callable[[str], object], words: list[str],
+            variables: dict[str, str], timeout: float, **more: Any,
+        ) -> TestReport:  # fmt: skip
+            names = [str(folder) for folder in folders]
+            calls.append((names, words, variables, {"timeout": timeout, **more}))
             say("pytest's own words")
             return report
 
-        monkeypatch.setattr("fictl.testing.run.run_tests", run_tests)
+        monkeypatch.setattr("fictl.testing.request.run_tests", run_tests)
         return calls
 
     return answer
 
 
-def test_what_passed_and_what_did_not_run_here_is_told(fictl, repo: Path, asked) -> None:
-    asked(TestReport(5, skipped={"needs a GPU": 12}, seconds=1.23))
+def test_what_passed_and_what_did_not_run_here_is_told_with_what_would_run_it(
+    fictl, repo: Path, asked
+) -> None:
+    asked(TestReport((PASSED, SKIPPED, SKIPPED), seconds=1.23))
     answer = fictl("test", "halve")
     assert answer.code == 0
-    assert answer.out.splitlines() == ["✓ 5 passed   1.2 s", "  not run here: 12 (needs a GPU)"]
+    assert answer.out.splitlines() == [
+        "✓ 1 passed   1.2 s",
+        "  not run here: 2 (needs a GPU): fictl test halve --device cuda, on a machine with one",
+    ]
     assert "pytest's own words" in answer.err
 
 
-def test_a_failure_is_named_and_is_exit_code_1(fictl, repo: Path, asked) -> None:
-    asked(TestReport(5, ("tests/test_halve.py::test_wrong[1-2]",)))
+def test_a_failure_is_named_with_its_reason_and_what_repeats_it(fictl, repo: Path, asked) -> None:
+    asked(TestReport((PASSED, WRONG)))
     answer = fictl("test", "halve")
     assert answer.code == 1
-    assert "✗ 5 passed · 1 failed" in answer.out
-    assert "  failed tests/test_halve.py::test_wrong[1-2]" in answer.out
+    assert answer.out.splitlines() == [
+        "✗ 1 passed · 1 failed   0.0 s",
+        "  failed tests/test_halve.py::test_wrong[1-2]  assert [1] == 2",
+        "    fictl test halve -k 'test_wrong[1-2]'",
+    ]
 
 
 def test_where_nothing_could_run_it_is_exit_code_3(fictl, repo: Path, asked) -> None:
-    asked(TestReport(0, skipped={"needs a GPU": 3}))
+    asked(TestReport((SKIPPED,)))
     answer = fictl("test", "halve")
     assert answer.code == 3
     assert answer.out.startswith("! 0 passed")
 
 
+def test_out_of_memory_is_an_outcome_of_its_own(fictl, repo: Path, asked) -> None:
+    asked(TestReport((PASSED, FULL)))
+    answer = fictl("test", "halve")
+    assert answer.code == 3
+    assert answer.out.startswith("! 1 passed · 1 out of memory")
+    assert "  out of memory tests/test_halve.py::test_large  MemoryError: 32 GB" in answer.out
+
+
+@pytest.mark.parametrize("tests", [(SKIPPED,), (PASSED, FULL)])
+def test_what_has_to_run_and_could_not_is_a_failure(fictl, repo: Path, asked, tests) -> None:
+    calls = asked(TestReport(tests))
+    assert fictl("test", "halve", "--require-arch").code == 1
+    assert calls[0][1] == ["--fictl-require-arch"]
+
+
 def test_json_is_one_document_without_the_words_of_pytest(fictl, repo: Path, asked) -> None:
-    asked(TestReport(5, ("a::b",), {"needs a GPU": 3}, 1.234))
+    asked(TestReport((PASSED, WRONG, SKIPPED, FULL), 1.234))
     answer = fictl("test", "halve", "--json")
     assert answer.code == 1
-    assert answer.document == {
+    document = answer.document
+    tests = document["data"].pop("tests")
+    assert document == {
         "schema": "fictl.test/1",
         "ok": False,
         "data": {
-            "passed": 5,
-            "failed": ["a::b"],
-            "skipped": {"needs a GPU": 3},
+            "passed": 1,
+            "failed": ["tests/test_halve.py::test_wrong[1-2]"],
+            "out_of_memory": ["tests/test_halve.py::test_large"],
+            "skipped": {"needs a GPU": 1},
             "seconds": 1.23,
             "device": "cuda",
             "schedules": [],
         },
         "error": None,
     }
+    assert [(row["outcome"], row["seconds"]) for row in tests] == [
+        ("passed", 0.5), ("failed", 0.25), ("skipped", 0.0), ("out of memory", 1.0),
+    ]  # fmt: skip
     assert answer.err == ""
 
 
 def test_without_names_it_is_every_op_of_the_project_here(fictl, repo: Path, asked) -> None:
-    calls = asked(TestReport(1))
+    calls = asked(TestReport((PASSED,)))
     fictl("test")
     assert [call[:2] for call in calls] == [
         (["my_kernels/elementwise/halve", "my_kernels/gemm/dense"], [])
@@ -83,19 +123,19 @@ def test_without_names_it_is_every_op_of_the_project_here(fictl, repo: Path, ask
 
 
 def test_a_keyword_is_handed_to_pytest(fictl, repo: Path, asked) -> None:
-    calls = asked(TestReport(1))
+    calls = asked(TestReport((PASSED,)))
     fictl("test", "dense", "-k", "builds")
     assert [call[:2] for call in calls] == [(["my_kernels/gemm/dense"], ["-k", "builds"])]
 
 
 def test_emulated_tests_say_so_and_under_how_many_schedules(fictl, repo: Path, asked) -> None:
-    asked(TestReport(6, device="emu", schedules=("forward", "reverse", "random-7")))
+    asked(TestReport((PASSED,) * 6, device="emu", schedules=("forward", "reverse", "random-7")))
     out = fictl("test", "halve").out
     assert out == "✓ 6 passed · 3 schedules   0.0 s   emulated: no GPU was used\n"
 
 
 def test_json_says_which_device_and_which_schedules(fictl, repo: Path, asked) -> None:
-    asked(TestReport(6, device="emu", schedules=("random-7",)))
+    asked(TestReport((PASSED,) * 6, device="emu", schedules=("random-7",)))
     data = fictl("test", "halve", "--json").document["data"]
     assert (data["device"], data["schedules"]) == ("emu", ["random-7"])
 
@@ -121,7 +161,7 @@ def test_where_there_is_no_gpu_tests_are_emulated_unless_the_user_says_otherwise
     monkeypatch.setattr("fictl.emu.toolchain.current_toolchain", object)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    calls = asked(TestReport(1))
+    calls = asked(TestReport((PASSED,)))
     fictl("test", "halve", *words)
     assert calls[0][2] == chosen
 
@@ -133,11 +173,85 @@ def test_where_there_is_no_gpu_tests_are_emulated_unless_the_user_says_otherwise
 def test_a_device_or_a_schedule_that_means_nothing_is_a_usage_error(
     fictl, repo: Path, asked, option: str, value: str
 ) -> None:
-    calls = asked(TestReport(1))
+    calls = asked(TestReport((PASSED,)))
     answer = fictl("test", "halve", option, value)
     assert answer.code == 2
     assert f"{option}={value!r} cannot be read" in answer.err
     assert calls == []
+
+
+def test_seconds_for_one_test_are_handed_on(fictl, repo: Path, asked) -> None:
+    calls = asked(TestReport((PASSED,)))
+    fictl("test", "halve", "--timeout", "7.5")
+    assert calls[0][3]["timeout"] == 7.5
+
+
+def test_over_cores_each_process_has_its_share(fictl, repo: Path, asked) -> None:
+    calls = asked(TestReport((PASSED,)))
+    fictl("test", "halve", "--device", "emu", "-n", "3")
+    assert len(calls[0][3]["slots"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-n", "many"), "-n many: expected auto or a whole number from 1"),
+        (("-n", "0"), "-n 0: expected auto"),
+        (("-n", "2", "--device", "cuda"), "none is visible"),
+        (("-n", "2", "--gpus", "2"), "exclude each other"),
+    ],
+)
+def test_numbers_of_processes_that_cannot_be_are_refused(
+    fictl, repo: Path, asked, words, said: str
+) -> None:
+    calls = asked(TestReport((PASSED,)))
+    answer = fictl("test", "halve", *words)
+    assert answer.code in {2, 3}
+    assert said in answer.err
+    assert calls == []
+
+
+@pytest.mark.parametrize(("device", "ranks"), [("emu", 2), ("cuda", 1)])
+def test_ranks_are_as_many_as_asked_for_where_there_are_the_gpus(
+    fictl, repo: Path, asked, device: str, ranks: int
+) -> None:
+    calls = asked(TestReport((PASSED,)))
+    fictl("test", "halve", "--gpus", "2", "--device", device)
+    assert calls[0][1] == ["--fictl-gpus=2"]
+    assert calls[0][3]["ranks"] == ranks
+
+
+def test_junit_is_written_beside_what_is_shown(fictl, repo: Path, asked, tmp_path: Path) -> None:
+    asked(TestReport((PASSED, WRONG)))
+    assert fictl("test", "halve", "--junit", str(tmp_path / "out.xml")).code == 1
+    assert 'tests="2" failures="1"' in (tmp_path / "out.xml").read_text()
+
+
+def test_a_file_that_cannot_be_written_is_said_before_the_tests_run(
+    fictl, repo: Path, asked, tmp_path: Path
+) -> None:
+    calls = asked(TestReport((PASSED,)))
+    answer = fictl("test", "halve", "--junit", str(tmp_path))
+    assert answer.code == 2
+    assert "cannot be written: Is a directory" in answer.err
+    assert calls == []
+
+
+def test_where_nothing_has_changed_nothing_runs(fictl, repo: Path, asked, monkeypatch) -> None:
+    calls = asked(TestReport((PASSED,)))
+    monkeypatch.setattr("fictl.testing.changed.changed_since", lambda revision, folders: ())
+    answer = fictl("test", "--changed")
+    assert (answer.code, answer.out, calls) == (0, "no op has changed since HEAD\n", [])
+
+
+def test_what_has_changed_runs_and_is_named(fictl, repo: Path, asked, monkeypatch) -> None:
+    calls = asked(TestReport((PASSED,)))
+    monkeypatch.setattr(
+        "fictl.testing.changed.changed_since", lambda revision, folders: folders[:1]
+    )
+    answer = fictl("test", "--changed", "HEAD~3")
+    assert calls[0][0] == ["my_kernels/elementwise/halve"]
+    assert "changed since HEAD~3: halve" in answer.err
 
 
 def test_an_unknown_op_is_named(fictl, repo: Path) -> None:
@@ -151,3 +265,21 @@ def test_a_small_op_is_really_tested(fictl, tiny: Path) -> None:
     answer = fictl("test", "twice", "--json", "-k", "not reference")
     assert answer.code == 0
     assert answer.document["data"]["passed"] == 2
+
+
+def test_a_generated_test_is_run_by_its_name(fictl, tiny: Path, asked) -> None:
+    calls = asked(TestReport((PASSED,)))
+    name = "twice-1-int32,contiguous,seed=7"
+    fictl("test", "twice", "--case", name)
+    assert calls[0][:2] == (["tiny/elementwise/twice"], [f"--fictl-case={name}"])
+
+
+def test_a_generated_test_that_there_is_not_is_refused_with_what_is_near(
+    fictl, tiny: Path, asked
+) -> None:
+    calls = asked(TestReport((PASSED,)))
+    answer = fictl("test", "twice", "--case", "twice-2-int32")
+    assert answer.code == 2
+    assert "there is no case 'twice-2-int32'" in answer.err
+    assert "twice-1-int32" in answer.err
+    assert calls == []

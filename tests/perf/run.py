@@ -16,6 +16,7 @@ import builds
 import calls
 import emulation
 import startup
+import testing
 from sample import Pair
 
 
@@ -82,6 +83,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "call": lambda: iter([excess("op call - FFI call", calls.scale_call(), 0.3, "us")]),
     "guard": lambda: iter([excess("kernel call - FFI call", calls.kernel_call(), 0.3, "us")]),
     "auto": lambda: iter([excess("auto backend - its function", calls.auto_backend(), 0.5, "us")]),
+    "test": lambda: iter([excess("fictl test - bare pytest", testing.overhead(), 1.0, "s")]),
     "emulate": emulated,
     "check": checked,
     "step": emulated_steps,

@@ -13,12 +13,15 @@ from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder, find
 from fictl.sanitize import emulated
 from fictl.sanitize.emulated import Checked, Finding, check_ops
-from fictl.testing.run import TestReport
+from fictl.testing.outcome import Outcome
+from fictl.testing.report import TestReport
 
 RACE = {
     "op": "twice", "test": "test_one", "kind": "race", "file": "twice.cuh", "line": 9,
     "other": {"file": "twice.cuh", "line": 8}, "text": "race: read after write",
 }  # fmt: skip
+
+PASSED = Outcome("test_it", "passed")
 
 
 @pytest.fixture
@@ -51,7 +54,7 @@ def reported(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
                 path.write_text("".join(json.dumps(row) + "\n" for row in rows))
             if isinstance(tests, FictlError):
                 raise tests
-            return tests or TestReport(1, device="emu")
+            return tests or TestReport((PASSED,), device="emu")
 
         monkeypatch.setattr(emulated, "run_tests", run_tests)
         return calls
@@ -142,10 +145,10 @@ def test_a_file_of_suppressions_that_cannot_be_read_ends_it_before_any_test(
 @pytest.mark.parametrize(
     ("tests", "code"),
     [
-        (TestReport(3), 0),
-        (TestReport(3, ("test_it",)), 1),
-        (TestReport(0, skipped={"too large for the emulated device": 2}), 3),
-        (FictlError("test_it ended the tests with SIGKILL"), 1),
+        (TestReport((PASSED,)), 0),
+        (TestReport((PASSED, Outcome("test_it", "failed"))), 1),
+        (TestReport((Outcome("test_it", "skipped", 0.0, "too large for the emulated device"),)), 3),
+        (FictlError("pytest ended with exit code 4 before it ran a test"), 1),
     ],
 )
 def test_how_the_tests_went_is_in_the_exit_code(reported, check, tests, code: int) -> None:
@@ -170,16 +173,16 @@ def test_programs_read_findings_without_the_words_for_people() -> None:
 def test_a_test_that_kills_its_process_is_named(folders, check) -> None:
     folders[0].test.write_text("import os\ndef test_fatal(): os.kill(os.getpid(), 9)\n")
     checked = check("-k", "test_fatal")
-    assert checked.problem is not None
-    assert "test_fatal ended the tests with SIGKILL" in checked.problem.message
+    (failed,) = checked.tests.failed
+    assert failed.test.endswith("::test_fatal")
+    assert "SIGKILL" in failed.reason
     assert checked.exit_code == 1
 
 
 def test_a_test_that_hangs_is_ended_after_the_time_it_was_given(folders, check) -> None:
     folders[0].test.write_text("def test_endless():\n    while True: pass\n")
     checked = check("-k", "test_endless", timeout=2)
-    assert checked.problem is not None
-    assert "did not end within 2 s" in checked.problem.message
+    assert [failed.reason for failed in checked.tests.failed] == ["did not end within 2 s"]
     assert checked.exit_code == 1
 
 
@@ -192,5 +195,5 @@ def test_an_op_whose_process_dies_leaves_the_next_one_alone(folders, tiny: Path)
     (folders[0].test.with_name("test_thrice.py")).write_text("def test_own(): pass\n")
     both = [*folders, *find("thrice")]
     died, passed = check_ops(both, lambda line: None, ["-k", "test_own"], None, 60)
-    assert died.problem is not None
+    assert len(died.tests.failed) == 1
     assert (passed.op, passed.tests.passed) == ("tiny/elementwise/thrice", 1)

@@ -78,3 +78,15 @@ def test_a_shape_that_would_broadcast_is_wrong() -> None:
 
 def test_an_op_may_bring_its_own_tolerances() -> None:
     assert_close(torch.tensor([1.5]), torch.tensor([1.0]), tolerances={"float32": (0.5, 0.0)})
+
+
+def test_what_is_beyond_the_range_of_the_result_is_infinite_there() -> None:
+    compare([inf, -inf], [7e4, -1e9], torch.float16)
+    with pytest.raises(AssertionError, match="2 of 2 elements differ"):
+        compare([-inf, 65504.0], [7e4, 1e9], torch.float16)
+
+
+def test_at_the_end_of_the_range_the_last_number_and_infinity_are_near() -> None:
+    compare([inf, 65504.0], [65500.0, 65530.0], torch.float16)
+    with pytest.raises(AssertionError, match="1 of 1 elements differ"):
+        compare([inf], [6e4], torch.float16)

@@ -8,15 +8,18 @@ import torch
 from fictl.errors import UsageError
 from fictl.testing import make_inputs
 from fictl.trace import Expr, Scalar, Tensor, TraceTemplate, Var
+from fictl.trace.template import EXTREMES
 
 SIZES = {"rows": 3, "n": 64}
 
 
-def make(inputs: dict[str, Any], dtype: str = "bfloat16", seed: int = 0) -> dict[str, Any]:
+def make(
+    inputs: dict[str, Any], dtype: str = "bfloat16", seed: int = 0, values: str = "normal"
+) -> dict[str, Any]:
     template = TraceTemplate(
         axes={"rows": Var(""), "n": Var("")}, inputs=inputs, outputs={}, reference=lambda: None
     )
-    return make_inputs(template, SIZES, dtype, "cpu", seed)
+    return make_inputs(template, SIZES, dtype, "cpu", seed, values=values)
 
 
 def test_a_tensor_has_its_axes_sizes_and_the_cases_dtype() -> None:
@@ -112,3 +115,42 @@ def test_an_init_that_makes_what_is_no_input_is_refused() -> None:
     template = traced(init=lambda sizes, dtype, device, generator: {"page_table": None})
     with pytest.raises(UsageError, match="init makes page_table, which is no input"):
         make_inputs(template, {"rows": 3}, "float16", "cpu")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "float8_e5m2"])
+def test_large_and_small_values_are_the_normal_ones_times_a_power_of_two(dtype: str) -> None:
+    inputs = {"x": Tensor(("rows", "n"))}
+    made = {kind: make(inputs, dtype, values=kind)["x"].double() for kind in ("normal", *EXTREMES)}
+    assert not made["zeros"].any()
+    for kind, factor in (("small", 2.0**-10), ("large", 2.0**12)):
+        near = {"rtol": 0.3, "atol": 1e-4}
+        torch.testing.assert_close(made[kind], made["normal"] * factor, **near)
+        assert bool(made[kind].isfinite().all())
+
+
+def test_large_values_stay_within_the_range_of_eight_bits() -> None:
+    made = make({"x": Tensor(("rows", "n"))}, "float8_e4m3fn", values="large")["x"].double()
+    assert bool(made.isfinite().all())
+    assert float(made.abs().max()) == 448
+
+
+def test_a_nan_and_an_infinity_stand_somewhere_and_nothing_else_changes() -> None:
+    made = make({"x": Tensor(("rows", "n"))}, values="nonfinite")["x"]
+    assert (int(made.isnan().sum()), int(made.isinf().sum())) == (1, 1)
+    normal = make({"x": Tensor(("rows", "n"))})["x"]
+    assert int((made != normal).sum()) == 2
+
+
+def test_nothing_stays_nothing() -> None:
+    template = TraceTemplate({"n": Var("")}, {"x": Tensor(("n",))}, {}, lambda x: ())
+    made = make_inputs(template, {"n": 0}, "float16", "cpu", values="nonfinite")
+    assert made["x"].shape == (0,)
+
+
+def test_integers_scalars_and_what_init_makes_have_no_extremes() -> None:
+    inputs = {"x": Tensor(("n",)), "factor": Scalar("float32", 0.5)}
+    assert make(inputs, "int32", values="zeros")["x"].any()
+    assert make(inputs, values="zeros")["factor"] == 0.5
+    template = traced(init=lambda sizes, dtype, device, generator: {"input": torch.ones(6)})
+    made = make_inputs(template, {"rows": 3}, "float16", "cpu", values="zeros")
+    assert made["input"].tolist() == [1.0] * 6

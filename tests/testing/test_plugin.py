@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-
-from fictl.testing.plugin import running_file
 
 # A GPU that is not there, for the process that runs the tests.
 FAKED = (
@@ -86,60 +83,39 @@ def test_with_a_compiler_they_run(run_pytest) -> None:
     assert "1 passed" in run_pytest(GATED.format(marker="needs_nvcc")).stdout
 
 
-def test_the_report_counts_names_and_explains(run_pytest, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    text = (
-        "import pytest\n"
-        "def test_good(): pass\n"
-        "def test_bad(): assert 0\n"
-        "@pytest.fixture\ndef broken(): raise OSError\n"
-        "def test_error(broken): pass\n"
-        "@pytest.mark.parametrize('n', [1, 2])\n"
-        "def test_absent(n): pytest.skip('no time: today')\n"
-    )
-    assert run_pytest(text, f"--fictl-report={report}").returncode == 1
-    assert json.loads(report.read_text()) == {
-        "passed": 1,
-        "failed": ["test_it.py::test_bad", "test_it.py::test_error"],
-        "skipped": {"no time: today": 2},
-        "device": "cuda",
-        "schedules": [],
-    }
+def test_a_gate_is_a_failure_where_tests_have_to_run(run_pytest) -> None:
+    done = run_pytest(NO_GPU + GATED.format(marker="needs_gpu"), "--fictl-require-arch")
+    assert done.returncode == 1
+    assert "it has to run here (--require-arch), and it needs a GPU" in done.stdout
 
 
-def test_the_report_of_emulated_tests_has_the_schedules(run_pytest, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    words = (f"--fictl-report={report}", "--fictl-seed=7")
-    run_pytest("def test_it(): pass\n", *words, FICTL_DEVICE="emu")
-    data = json.loads(report.read_text())
-    assert (data["device"], data["schedules"]) == ("emu", ["forward", "reverse", "random-7"])
+@pytest.mark.parametrize(
+    ("archs", "outcome"), [("9.0a", "1 error"), ("8.0", "1 skipped"), ("8.0 9.0", "1 error")]
+)
+def test_what_has_to_run_is_what_the_list_of_architectures_says(
+    run_pytest, archs: str, outcome: str
+) -> None:
+    text = FAKED.format(arch="8, 0") + GATED.format(marker="arch('9.0a')")
+    assert outcome in run_pytest(text, "--fictl-require-arch", FICTL_CUDA_ARCH_LIST=archs).stdout
 
 
-def test_a_test_that_ends_the_process_leaves_its_name(run_pytest, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    text = "import os\ndef test_good(): pass\ndef test_fatal(): os._exit(3)\n"
-    assert run_pytest(text, f"--fictl-report={report}").returncode == 3
-    assert not report.exists()
-    assert running_file(report).read_text() == "test_it.py::test_fatal"
-
-
-def test_without_the_option_nothing_is_written(run_pytest, tmp_path: Path) -> None:
-    run_pytest("def test_it(): pass")
-    names = {path.name for path in (tmp_path / "suite").iterdir()}
-    assert names - {"__pycache__"} == {"test_it.py"}
+def test_a_skip_for_another_reason_is_none_that_has_to_run(run_pytest) -> None:
+    text = "import pytest\ndef test_it(): pytest.skip('the weather')\n"
+    assert "1 skipped" in run_pytest(text, "--fictl-require-arch").stdout
 
 
 def test_the_contract_is_called_with_an_ops_specs_and_cases(run_pytest, tiny: Path) -> None:
     text = (
         "def test_spec(fictl_suite, fictl_spec, fictl_arch): pass\n"
         "def test_case(fictl_suite, fictl_case):\n"
-        "    assert fictl_suite.function(fictl_case).__name__ == 'twice'\n"
+        "    assert fictl_suite.function(fictl_case.case).__name__ == 'twice'\n"
     )
     # Why twice: an op that is named in two ways is tested once.
-    done = run_pytest(text, "--fictl-op=twice", "--fictl-op=tiny/elementwise", cwd=tiny)
+    words = ("--fictl-op=twice", "--fictl-op=tiny/elementwise", "--fictl-seed=7")
+    done = run_pytest(text, *words, "-k", "spec or contiguous", cwd=tiny)
     assert done.returncode == 0, done.stdout
     assert "test_spec[elementwise.twice-8.0]" in done.stdout
-    assert "test_case[twice-1-int32]" in done.stdout
+    assert "test_case[twice-1-int32,contiguous,seed=7]" in done.stdout
     assert "2 passed" in done.stdout
 
 
@@ -161,3 +137,45 @@ def test_a_foreign_project_pays_for_nothing(run_pytest) -> None:
     )
     done = run_pytest(text)
     assert done.returncode == 0, done.stdout
+
+
+CASES = "def test_case(fictl_suite, fictl_case): pass\ndef test_plain(): pass\n"
+
+
+def test_one_generated_test_is_run_by_its_name(run_pytest, tiny: Path) -> None:
+    name = "twice-1-int32,contiguous,seed=9"
+    done = run_pytest(CASES, "--fictl-op=twice", f"--fictl-case={name}", cwd=tiny)
+    assert f"test_case[{name}] PASSED" in done.stdout
+    assert "1 passed, 1 deselected" in done.stdout
+
+
+def test_what_a_broken_file_should_have_given_fails_by_the_name_of_its_op(
+    run_pytest, tiny: Path
+) -> None:
+    (tiny / "kernels" / "elementwise" / "twice" / "bench.py").write_text("1 / 0\n")
+    done = run_pytest(CASES, "--fictl-op=twice", cwd=tiny)
+    assert "test_case[twice] FAILED" in done.stdout or "test_case[twice] ERROR" in done.stdout
+    assert "ZeroDivisionError" in done.stdout
+    assert "1 passed" in done.stdout
+
+
+def test_tests_for_so_many_gpus_are_chosen_by_the_number(run_pytest) -> None:
+    text = (
+        "import pytest\n@pytest.mark.gpus(1)\ndef test_one(): pass\n"
+        "@pytest.mark.gpus(2)\ndef test_two(): pass\ndef test_plain(): pass\n"
+    )
+    assert "1 passed, 2 deselected" in run_pytest(text, "--fictl-gpus=1", FICTL_DEVICE="emu").stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "outcome"),
+    [
+        ({"FICTL_DEVICE": "emu"}, "needs 2 ranks, this is 0 of 1"),
+        ({"FICTL_DEVICE": "emu", "OMPI_COMM_WORLD_SIZE": "4"}, "needs 2 ranks, this is 0 of 4"),
+        ({"FICTL_DEVICE": "cuda"}, "needs 2 GPUs, 0 are visible"),
+        ({"FICTL_DEVICE": "emu", "WORLD_SIZE": "2", "RANK": "1"}, "1 passed"),
+    ],
+)
+def test_a_test_for_two_gpus_runs_in_two_ranks_only(run_pytest, variables, outcome: str) -> None:
+    text = GATED.format(marker="gpus(2)")
+    assert outcome in run_pytest(NO_GPU + text, **variables).stdout

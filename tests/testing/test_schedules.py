@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from fictl.testing import schedules
 
 # An emulated device that runs nothing, and says under which schedule it would.
 EMULATED = """
@@ -58,6 +61,17 @@ def test_a_seed_repeats_the_random_one(ran) -> None:
     assert ran("--fictl-seed=7")[2] == "random-7"
 
 
+@pytest.mark.parametrize(
+    ("case", "given", "seed"), [("", 3, 3), ("sum-8-float16", 3, 3), ("sum-8-float16,seed=7", 3, 7)]
+)
+def test_a_test_that_is_named_with_its_seed_repeats_the_random_one_too(
+    case: str, given: int, seed: int
+) -> None:
+    option = SimpleNamespace(fictl_case=case, fictl_seed=given)
+    schedules.configure(SimpleNamespace(option=option))
+    assert option.fictl_seed == seed
+
+
 def test_the_schedule_is_in_the_name_of_the_test(run_pytest) -> None:
     done = run_pytest(EMULATED, "--fictl-seed=7", FICTL_DEVICE="emu")
     for schedule in ("forward", "reverse", "random-7"):
@@ -72,13 +86,13 @@ def test_the_environment_may_ask_for_one(ran, schedule: str) -> None:
 def test_a_random_one_without_a_seed_is_the_same_for_all_tests_and_the_report(
     run_pytest, tmp_path: Path
 ) -> None:
-    report = tmp_path / "report.json"
+    journal = tmp_path / "journal.jsonl"
     text = EMULATED + "def test_two(device): print('ran under', EMULATED.schedule)\n"
-    words = ("-s", f"--fictl-report={report}")
+    words = ("-s", f"--fictl-journal={journal}")
     done = run_pytest(text, *words, FICTL_DEVICE="emu", FICTL_EMU_SCHEDULE="random")
     first, second = re.findall(r"ran under (\S+)", done.stdout)
     assert first == second
-    assert json.loads(report.read_text())["schedules"] == [first]
+    assert json.loads(journal.read_text().splitlines()[0])["schedules"] == [first]
 
 
 def test_check_mode_needs_one_schedule(ran) -> None:

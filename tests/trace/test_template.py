@@ -118,3 +118,9 @@ def test_elements_count_what_is_passed() -> None:
 def test_tolerances_are_the_formats_unless_an_op_says_otherwise() -> None:
     assert template().tolerances is TOLERANCES
     assert template(tolerances={"float16": (1, 1)}).tolerances == {"float16": (1, 1)}
+
+
+def test_extremes_that_there_are_not_are_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match=r"unknown extremes \['huge'\]") as info:
+        template(extremes=("zeros", "huge"))
+    assert info.value.hint == "some of zeros, small, large, nonfinite"

@@ -16,5 +16,6 @@ scale = TraceTemplate(
     inputs={"input": Tensor(("n",)), "factor": Scalar("float32", 3.14)},
     outputs={"out": Tensor(("n",), dtype_from="input")},
     reference=_reference,
+    extremes=("zeros", "small", "large", "nonfinite"),
     description="Multiply every element by one number.",
 )

@@ -21,5 +21,6 @@ rmsnorm = TraceTemplate(
     },
     outputs={"out": Tensor(("rows", "hidden"), dtype_from="input")},
     reference=_reference,
+    extremes=("zeros", "small", "large", "nonfinite"),
     description="Divide every row by the root of its mean square, then multiply it by a weight.",
 )

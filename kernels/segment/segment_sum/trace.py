@@ -52,6 +52,7 @@ SegmentSum = TraceTemplate(
     constraints=("len_indptr >= 2",),
     # A sum of some thousand numbers may come near 0, and keeps the rounding of what it was before.
     tolerances={"float32": (1e-5, 5e-4), "float16": (2e-3, 1e-3), "bfloat16": (1.6e-2, 1e-3)},
+    extremes=("zeros", "small", "nonfinite"),
     init=_init,
     validate=_validate,
 )

@@ -1,0 +1,71 @@
+"""Which ops an edit touches: by what git says has changed, and by the headers that they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from fictl.errors import SetupError, UsageError
+from fictl.jit.sources import reach
+from fictl.project import OpFolder, find
+
+_INCLUDING = (".cu", ".cuh", ".cpp", ".h", ".jinja")
+_NAME_THEM = "name the ops instead: fictl test OP"
+
+
+def split_words(words: Sequence[str]) -> tuple[list[str], str]:
+    """The ops among them, and the revision to compare with: the word that is no op."""
+    names = [word for word in words if _is_op(word)]
+    revisions = [word for word in words if word not in names] or ["HEAD"]
+    if len(revisions) > 1:
+        raise UsageError(f"none of {', '.join(revisions)} is an op", "name one revision at most")
+    return names, revisions[0]
+
+
+def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder, ...]:
+    """Those with a file, a test or a header that is not as it was, committed or not."""
+    folders = tuple(folders)
+    roots = dict.fromkeys(folder.project.root for folder in folders)
+    changed = {path for root in roots for path in _changed_files(root, revision)}
+    return tuple(folder for folder in folders if not changed.isdisjoint(_files(folder, changed)))
+
+
+def _is_op(word: str) -> bool:
+    try:
+        return bool(find(word))
+    except UsageError:
+        return False
+
+
+def _changed_files(root: Path, revision: str) -> Iterator[Path]:
+    try:
+        import git
+    except ImportError as error:  # GitPython looks for git when it is imported.
+        raise SetupError(f"git cannot be used: {error}", _NAME_THEM) from error
+    try:
+        repo = git.Repo(root, search_parent_directories=True)
+    except git.InvalidGitRepositoryError:
+        raise UsageError(f"{root} is in no git repository", _NAME_THEM) from None
+    with repo:
+        try:
+            # Why not the word itself: git would take `--output=…` for an option of its own.
+            commit = repo.git.rev_parse("--verify", f"{revision}^{{commit}}")
+        except git.GitCommandError:
+            raise UsageError(
+                f"{revision!r} is neither an op nor a revision of {root}",
+                "as in HEAD~3, a branch or a tag; fictl list shows the ops",
+            ) from None
+        names = repo.git.diff("--name-only", "-z", "--no-renames", commit, "--").split("\0")
+        tree = Path(repo.working_dir).resolve()
+        yield from (tree / name for name in (*names, *repo.untracked_files) if name)
+
+
+def _files(folder: OpFolder, changed: Iterable[Path]) -> Iterator[Path]:
+    """What an op is made of, and what of it is gone."""
+    own = folder.path.resolve()
+    yield folder.test.resolve()
+    yield from (path for path in changed if own in path.parents)
+    yield from (path.resolve() for path in folder.path.parent.glob("_*.py"))
+    sources = [path for path in folder.path.rglob("*") if path.suffix in _INCLUDING]
+    reached = reach([*sources, *folder.headers], folder.path, folder.project.include_dirs)
+    yield from (path.resolve() for path in reached.files.values())
