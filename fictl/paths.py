@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 from fictl import settings
@@ -62,7 +62,9 @@ def on_network(path: Path, mounts: str | None = None) -> bool:
 
 def write_atomic(path: Path, text: str) -> None:
     """Write so that a reader sees the old text or the new one, never a part."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    # Why not mkstemp: its files are private, and this one may be for others.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)

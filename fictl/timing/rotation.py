@@ -12,12 +12,13 @@ from fictl.timing.side import Side
 # A working set of so many times L2 is out of it when its turn comes again; the rest is reserve.
 COLD = 2.0
 _ROTATED = 2.5
-# Beyond so many, making them takes longer than flushing.
-_FEWEST, _MOST = 2, 512
+# Beyond so many, the calls of one round take longer than flushing: a call and its records cost the
+# host up to 300 us.
+_FEWEST, _MOST = 2, 128
 # With a flush the copies need not fill L2: so many differ enough in what they hold.
 _FLUSHED = 16
 _SHARE_OF_FREE = 0.8
-_MOST_CALLS = 1024
+_MOST_CALLS = 128
 
 
 @dataclass(frozen=True)

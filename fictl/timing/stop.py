@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from fictl.timing.statistics import interval, median
 
+_FEWEST, _PATIENCE = 6, 3
+
 
 @dataclass(frozen=True)
 class Stop:
     """`stdrel` is half the width of the median's 95 % interval, over the median.
 
-    One round is always timed, and none more once `max_seconds` or `max_rounds` is reached.
+    None more once `max_rounds` is reached, or `max_seconds`: but fewer than 6 rounds tell nothing,
+    and get three times as long.
     """
 
     stdrel: float = 0.003
@@ -26,7 +29,8 @@ class Stop:
         rounds = min(len(row) for row in rows)
         if rounds == 0:
             return False
-        if elapsed >= self.max_seconds or rounds == self.max_rounds:
+        late = elapsed >= self.max_seconds * (1 if rounds >= _FEWEST else _PATIENCE)
+        if late or rounds == self.max_rounds:
             return True
         if elapsed < self.min_seconds or rounds < self.min_rounds:
             return False

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
+import torch
+
+from fictl.bench import compiled
 from fictl.trace import Case
 
 
@@ -11,3 +15,16 @@ def cases() -> Iterator[Case]:
     for n in (128, 64 * 4096, 4096 * 4096, 16384 * 8192):
         for dtype in ("float16", "bfloat16", "float32"):
             yield Case("scale", {"n": n}, dtype)
+
+
+def baselines() -> dict[str, Callable[..., Any]]:
+    return {"torch": _torch, "inductor": compiled(_product)}
+
+
+def _torch(input: torch.Tensor, factor: float) -> Callable[[], torch.Tensor]:
+    out = torch.empty_like(input)
+    return lambda: torch.mul(input, factor, out=out)
+
+
+def _product(input: torch.Tensor, factor: float) -> torch.Tensor:
+    return input * factor

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
 
+import torch
+
+from fictl.bench import compiled
 from fictl.trace import Case
 
 _SMALL = ((1, 8), (3, 64), (5, 111), (9, 128), (4, 1000), (2, 4098))
@@ -20,3 +25,19 @@ def cases() -> Iterator[Case]:
     decode = ((rows, hidden) for rows in _DECODE for hidden in _HIDDEN)
     for rows, hidden in (*decode, *_HEADS, *_PREFILL):
         yield Case("rmsnorm", {"rows": rows, "hidden": hidden}, "bfloat16")
+
+
+def baselines() -> dict[str, Callable[..., Any]]:
+    return {"torch": _torch, "inductor": compiled(_torch), "flashinfer": _flashinfer}
+
+
+def _torch(input: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
+    return torch.nn.functional.rms_norm(input, weight.shape, weight, eps)
+
+
+def _flashinfer(
+    input: torch.Tensor, weight: torch.Tensor, eps: float
+) -> Callable[[], torch.Tensor]:
+    flashinfer: Any = import_module("flashinfer")
+    out = torch.empty_like(input)
+    return lambda: flashinfer.rmsnorm(input, weight, eps, out=out)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
+import torch
+
+from fictl.bench import compiled
 from fictl.trace import Case
 
 _SMALL = ((1, 1, 8), (5, 37, 64), (3, 200, 111), (40, 20, 128), (2, 150, 1000))
@@ -23,3 +27,29 @@ def cases() -> Iterator[Case]:
 
 def _case(segments: int, rows: int, dim: int, dtype: str) -> Case:
     return Case("SegmentSum", {"len_indptr": segments + 1, "rows": rows, "dim": dim}, dtype)
+
+
+def baselines() -> dict[str, Callable[..., Any]]:
+    return {"torch": _torch, "inductor": _inductor}
+
+
+def _torch(indptr: torch.Tensor, input: torch.Tensor) -> Callable[[], torch.Tensor]:
+    """As our plan is, where each row goes is known before."""
+    segment = _segments(indptr)
+    return lambda: _added(input, segment, len(indptr) - 1)
+
+
+def _inductor(indptr: torch.Tensor, input: torch.Tensor) -> Callable[[], torch.Tensor]:
+    return _compiled(input=input, segment=_segments(indptr), segments=len(indptr) - 1)
+
+
+def _segments(indptr: torch.Tensor) -> torch.Tensor:
+    return torch.repeat_interleave(indptr.diff().long())
+
+
+def _added(input: torch.Tensor, segment: torch.Tensor, segments: int) -> torch.Tensor:
+    sums = torch.zeros((segments, input.shape[1]), dtype=torch.float32, device=input.device)
+    return sums.index_add_(0, segment, input.float()).to(input.dtype)
+
+
+_compiled = compiled(_added)

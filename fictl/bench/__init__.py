@@ -1,0 +1,12 @@
+"""Benchmarks of ops: what is timed, the checks before and after, and the results kept."""
+
+from typing import TYPE_CHECKING
+
+from fictl.lazy import lazy
+
+if TYPE_CHECKING:
+    from fictl.bench.inductor import compiled
+
+__all__ = ["compiled"]
+
+__getattr__ = lazy(__name__, {"compiled": "inductor"})

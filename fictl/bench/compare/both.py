@@ -1,0 +1,51 @@
+"""One op in two revisions, in a process that it may take down: see fictl.bench.compare.measured."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from fictl.bench.contender import Contender, own
+from fictl.bench.one import Work, respond
+from fictl.bench.options import Options
+from fictl.bench.selection import chosen
+from fictl.bench.subject import Call, Subject, of_function
+from fictl.project import OpFolder
+
+
+def main(arguments: Sequence[str]) -> int:
+    return respond(arguments, work)
+
+
+def work(request: Mapping[str, Any], options: Options) -> Iterator[Work]:
+    """The cases and the reference are those of the newer one, which comes first."""
+    folders = {label: OpFolder.of(op) for label, op in request["sides"].items()}
+
+    @cache
+    def subjects(function: str) -> dict[str, Subject]:
+        return {
+            label: replace(of_function(folder, function, ""), op=request["op"])
+            for label, folder in folders.items()
+        }
+
+    newer = next(iter(folders.values()))
+    for case in chosen(list(newer.load("bench").cases()), request["functions"], options):
+        sides = subjects(case.function)
+        yield next(iter(sides.values())), case, [_side(*side) for side in sides.items()]
+
+
+def _side(label: str, subject: Subject) -> Contender:
+    """An optional input that is not passed may be one that the other revision does not know."""
+
+    def prepare(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> tuple[Call, Call]:
+        known = {n: v for n, v in inputs.items() if v is not None or n in subject.parameters}
+        return own(subject).prepare(known, outputs)
+
+    return Contender(label, prepare, takes_outputs=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

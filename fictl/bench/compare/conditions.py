@@ -1,0 +1,55 @@
+"""Whether two results were measured alike: another GPU, clock or timer is another number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fictl.bench.result import Environment, Report
+from fictl.bench.row import Row
+from fictl.errors import UsageError
+
+# An H200 that boosts to 1980 MHz also runs at 1965.
+_CLOCKS_DIFFER = 0.03
+
+
+def where(environment: Environment) -> str:
+    """`NVIDIA H200 · 1980 MHz`: what people need to know to read the numbers."""
+    if environment.device != "cuda":
+        return "emulated device"
+    clock = f"{environment.sm_mhz} MHz" if environment.sm_mhz else ""
+    return " · ".join(filter(None, (environment.gpu or "unknown GPU", clock)))
+
+
+def require_alike(a: Report, b: Report, labels: tuple[str, str]) -> None:
+    """A refusal names every difference with both values."""
+    found = list(differences(a, b))
+    if found:
+        raise UsageError(
+            f"{labels[0]} and {labels[1]} were not measured alike: {'; '.join(found)}",
+            "measure both here, in one run; or --force, and do not trust the verdicts",
+        )
+
+
+def differences(a: Report, b: Report) -> Iterator[str]:
+    old, new = a.environment, b.environment
+    if old.device != new.device:
+        yield f"device {old.device} and {new.device}"
+    elif old.gpu != new.gpu:
+        yield f"GPU {old.gpu or 'unknown'} and {new.gpu or 'unknown'}"
+    elif old.sm_mhz and new.sm_mhz and abs(new.sm_mhz / old.sm_mhz - 1) > _CLOCKS_DIFFER:
+        yield f"clocks of {old.sm_mhz} and {new.sm_mhz} MHz"
+    first, second = _ways(a), _ways(b)
+    for what in (what for what in first if what in second):
+        if first[what] != second[what]:
+            yield f"{what} timed by {first[what]} and {second[what]}"
+            return  # One of the cases says what is to be said of all.
+
+
+def _ways(report: Report) -> dict[str, str]:
+    """How each case was timed."""
+    timed = (row for row in report.rows if row.samples and not row.is_baseline)
+    return {f"{row.case} {row.side} {row.step}".removesuffix(" run"): _way(row) for row in timed}
+
+
+def _way(row: Row) -> str:
+    return f"{row.timer}, {'cold' if row.cold else 'warm'} L2"

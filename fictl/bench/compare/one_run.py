@@ -1,0 +1,64 @@
+"""Two sides of one run: backends of an op, or the op and one of its baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fictl.bench.compare.conditions import where
+from fictl.bench.compare.outcome import Outcome, Untimed
+from fictl.bench.compare.pairs import case_name, of_one_run, pair
+from fictl.bench.contender import OURS
+from fictl.bench.observer import Observer
+from fictl.bench.options import DEFAULTS, Options
+from fictl.bench.result import Report
+from fictl.bench.row import FAILED, WRONG, Row
+from fictl.bench.run import bench
+from fictl.errors import UsageError
+from fictl.project import Project, select
+
+INTERLEAVED = "interleaved in one run"
+
+
+def compare_sides(
+    ops: Sequence[str],
+    a: str,
+    b: str,
+    threshold: float,
+    options: Options = DEFAULTS,
+    observer: Observer | None = None,
+) -> Outcome:
+    """Each is a backend of the ops, 'fictl' for the one that they choose, or a baseline."""
+    wanted = [side for side in (a, b) if side != OURS]
+    backends = tuple(side for side in wanted if side in declared_backends(ops))
+    if backends and OURS in (a, b):
+        raise UsageError(
+            f"{OURS} is whichever backend is chosen, maybe {backends[0]} itself",
+            "compare two backends by their names",
+        )
+    baselines = tuple(side for side in wanted if side not in backends)
+    asked = replace(options, backends=backends, baselines=baselines)
+    return compare_in(bench(ops, asked, observer), a, b, threshold)
+
+
+def compare_in(report: Report, a: str, b: str, threshold: float) -> Outcome:
+    """Two sides of a report, by their names."""
+    first, second = ([row for row in report.rows if row.side == side] for side in (a, b))
+    pairs = pair(first, second, of_one_run(threshold), case_name, (a, b))
+    lost = [row for row in report.rows if row.side not in (a, b) and not row.samples]
+    return Outcome(
+        a, b, INTERLEAVED, where(report.environment), threshold, pairs.cases,
+        pairs.only_a, pairs.only_b, (*pairs.untimed, *map(_lost, lost)),
+        report.environment.warnings,
+    )  # fmt: skip
+
+
+def _lost(row: Row) -> Untimed:
+    """A fault or a hang takes down both sides, and the op itself is what it is said of."""
+    return Untimed(case_name(row), row.side, row.note, row.status in (WRONG, FAILED))
+
+
+def declared_backends(ops: Sequence[str]) -> set[str]:
+    """Of the ops named, or of all here; nothing is imported."""
+    folders = select(ops, [] if ops else [Project.at()])
+    return {name for folder in folders for each in folder.declarations() for name in each.backends}

@@ -1,0 +1,112 @@
+"""Two results of `fictl bench`, or a fresh one and the baselines that a project keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fictl.bench.compare.conditions import differences, require_alike, where
+from fictl.bench.compare.outcome import Outcome
+from fictl.bench.compare.pairs import case_and_side, of_two_runs, pair
+from fictl.bench.observer import Observer
+from fictl.bench.options import Options
+from fictl.bench.result import Report, load
+from fictl.bench.row import Row
+from fictl.bench.run import bench
+from fictl.bench.stored import FOLDER
+from fictl.errors import SetupError
+from fictl.paths import friendly
+from fictl.project import Project, select
+from fictl.timing.verdict import RUN_TO_RUN
+
+_MAKE = "fictl bench OP --save makes one, for this GPU"
+
+
+def compare_files(a: Path, b: Path, threshold: float, force: bool = False) -> Outcome:
+    """Different conditions are refused, unless by force: then they are said."""
+    return compare_reports(load(a), load(b), (friendly(a), friendly(b)), threshold, force)
+
+
+def compare_reports(
+    a: Report, b: Report, labels: tuple[str, str], threshold: float, force: bool = False
+) -> Outcome:
+    if not force:
+        require_alike(a, b, labels)
+    pairs = pair(_own(a), _own(b), of_two_runs(threshold), case_and_side, labels)
+    forced = [f"by force: {what}" for what in differences(a, b)]
+    doubts = [
+        f"{label}: {warning}"
+        for label, report in zip(labels, (a, b), strict=True)
+        for warning in report.environment.warnings
+    ]
+    notes = (*forced, *doubts, *_updates(a, b))
+    return Outcome(
+        *labels, f"different runs: {RUN_TO_RUN:.0%} more is no difference", where(b.environment),
+        threshold, pairs.cases, pairs.only_a, pairs.only_b, pairs.untimed, notes,
+    )  # fmt: skip
+
+
+def stored(projects: Iterable[Project]) -> list[tuple[Path, Report]]:
+    """Every baseline that the projects keep; none is an error that says how to make one."""
+    folders = [project.root / FOLDER for project in projects]
+    paths = [path for folder in folders for path in sorted(folder.glob("*/*.json"))]
+    if not paths:
+        places = ", ".join(friendly(folder) for folder in folders)
+        raise SetupError(f"there is no baseline in {places}", _MAKE)
+    return [(path, load(path)) for path in paths]
+
+
+def compare_baseline(
+    ops: Sequence[str],
+    threshold: float,
+    options: Options,
+    observer: Observer,
+    force: bool = False,
+) -> Outcome:
+    """A run of now with the baselines of the projects that the ops are of."""
+    folders = select(ops, [] if ops else [Project.at()])
+    kept = stored(dict.fromkeys(folder.project for folder in folders))
+    fresh = bench(ops, options, observer)
+    outcome = compare_with_stored(fresh, kept, threshold, force)
+    # What was not asked for is not missing.
+    return replace(outcome, only_a=()) if options.case or options.dtype else outcome
+
+
+def compare_with_stored(
+    fresh: Report, kept: Sequence[tuple[Path, Report]], threshold: float, force: bool = False
+) -> Outcome:
+    """Those of this GPU at this clock count; where there are none, by force, at another clock."""
+    here = [report for _, report in kept if report.environment.gpu == fresh.environment.gpu]
+    alike = [report for report in here if not _machine(report, fresh)] or (here if force else [])
+    ops = {row.op for row in fresh.rows}
+    rows = tuple(row for report in alike for row in report.rows if row.op in ops)
+    if not rows:
+        others = ", ".join(dict.fromkeys(friendly(path) for path, _ in kept))
+        raise SetupError(
+            f"there is no baseline of {', '.join(sorted(ops))} for {where(fresh.environment)}; "
+            f"there are {others}", _MAKE,
+        )  # fmt: skip
+    old = replace(alike[0], rows=rows)
+    return compare_reports(old, fresh, ("baseline", "now"), threshold, force)
+
+
+def _machine(a: Report, b: Report) -> list[str]:
+    """How the machines of two results differ, whatever was timed on them."""
+    return list(differences(replace(a, rows=()), replace(b, rows=())))
+
+
+def _own(report: Report) -> list[Row]:
+    """Baselines of others are not what is judged."""
+    return [row for row in report.rows if not row.is_baseline]
+
+
+def _updates(a: Report, b: Report) -> Iterable[str]:
+    """What is new beside the op, and may be the reason."""
+    for name in ("fictl", "torch", "cuda"):
+        old, new = getattr(a.environment, name), getattr(b.environment, name)
+        if old != new:
+            yield f"{name} was {old or 'unknown'}, and is {new or 'unknown'}"
+    old, new = ((each.environment.before or {}).get("driver", "") for each in (a, b))
+    if old != new:
+        yield f"the driver was {old or 'unknown'}, and is {new or 'unknown'}"

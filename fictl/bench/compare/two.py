@@ -1,0 +1,30 @@
+"""Two things compared, whatever they are: what `fictl compare A B` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fictl.bench.compare.one_run import compare_sides
+from fictl.bench.compare.outcome import Outcome
+from fictl.bench.compare.request import RESULTS, SIDES, understand
+from fictl.bench.compare.results import compare_files
+from fictl.bench.compare.revisions import compare_revisions
+from fictl.bench.observer import Observer
+from fictl.bench.options import Options
+
+
+def compare_two(
+    words: Sequence[str],
+    ops: Sequence[str],
+    threshold: float,
+    options: Options,
+    observer: Observer,
+    force: bool = False,
+) -> Outcome:
+    """`force` is for results that were not measured alike; what runs here is."""
+    wanted = understand(words, ops)
+    if wanted.kind == RESULTS:
+        return compare_files(Path(wanted.a), Path(wanted.b), threshold, force)
+    compare = compare_sides if wanted.kind == SIDES else compare_revisions
+    return compare(ops, wanted.a, wanted.b, threshold, options, observer)

@@ -1,0 +1,24 @@
+"""How a benchmark says where it is; the command line shows it."""
+
+from __future__ import annotations
+
+from fictl.bench.row import Row
+
+
+class Observer:
+    """Hears nothing of it: the default."""
+
+    def cases(self, op: str, count: int) -> None:
+        """So many cases of an op are next."""
+
+    def case(self, name: str) -> None:
+        """One of them begins."""
+
+    def round(self, number: int) -> None:
+        """So many rounds of it were timed."""
+
+    def row(self, row: Row) -> None:
+        """One side of it is done."""
+
+    def line(self, text: str) -> None:
+        """Something else that the process of the op says: a build, a warning."""

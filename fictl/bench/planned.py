@@ -1,0 +1,37 @@
+"""What a benchmark would time, for --dry-run: no GPU is touched, and no tensor is made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fictl.bench.one import of_folder
+from fictl.bench.options import Options
+from fictl.bench.selection import functions
+from fictl.bench.traffic import moved
+from fictl.project import OpFolder
+from fictl.quantity import spell_size
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One case; `bytes` is None where its data decides."""
+
+    op: str
+    case: str
+    sides: tuple[str, ...]
+    bytes: int | None
+
+    @property
+    def spelled_bytes(self) -> str:
+        return "by its data" if self.bytes is None else spell_size(self.bytes)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def planned(folder: OpFolder, ops: Collection[str], options: Options) -> Iterator[Planned]:
+    for subject, case, contenders in of_folder(folder, functions(folder, ops), options):
+        size = None if subject.template.bytes else moved(subject, case)
+        yield Planned(subject.op, str(case), tuple(each.name for each in contenders), size)

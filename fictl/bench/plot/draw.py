@@ -1,0 +1,63 @@
+"""Drawing a result: what there is to see in it, in the kind of file that its name asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from fictl.bench.plot.bars import bars
+from fictl.bench.plot.canvas import Canvas, stacked
+from fictl.bench.plot.png import write_png
+from fictl.bench.plot.roofline import roofline
+from fictl.bench.plot.svg import svg
+from fictl.bench.plot.sweep import sweeps
+from fictl.bench.result import Report
+from fictl.bench.row import TIMED
+from fictl.errors import UsageError
+
+_KINDS = (".svg", ".html", ".png")
+
+
+def require_kind(path: Path) -> None:
+    """Before anything is measured."""
+    if path.suffix not in _KINDS:
+        raise UsageError(f"{path} is no picture", f"its name ends in {', '.join(_KINDS)}")
+
+
+def draw(report: Report, path: Path) -> Path:
+    """A sweep where an axis was swept, bars else; a roofline where one is known."""
+    require_kind(path)
+    pictures = list(_pictures(report))
+    if not pictures:
+        raise UsageError(f"{path}: there is nothing to draw", "nothing was timed")
+    canvas = stacked(pictures)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".png":
+        write_png(canvas, path)
+    else:
+        text = svg(canvas) if path.suffix == ".svg" else _page(report, canvas)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _pictures(report: Report) -> Iterator[Canvas]:
+    timed = [row for row in report.rows if row.status == TIMED and row.step == "run"]
+    machine = report.environment.gpu or "emulated device"
+    for function in dict.fromkeys(row.function for row in timed):
+        rows = [row for row in timed if row.function == function]
+        title = f"{function} · {machine}"
+        yield from list(sweeps(title, rows)) or [bars(title, rows)]
+        roof = roofline(title, rows, report.environment.ceilings or {})
+        if roof is not None:
+            yield roof
+
+
+def _page(report: Report, canvas: Canvas) -> str:
+    environment = report.environment
+    title = f"fictl bench · {environment.gpu or 'emulated device'} · {environment.timestamp}"
+    remarks = "".join(f"<p>{escape(warning)}</p>\n" for warning in environment.warnings)
+    return (
+        f'<!doctype html>\n<html lang="en"><meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f"<body>\n<h1>{escape(title)}</h1>\n{remarks}{svg(canvas)}</body></html>\n"
+    )

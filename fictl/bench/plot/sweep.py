@@ -1,0 +1,67 @@
+"""How fast each side is along the axis that a benchmark swept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from fictl.bench.plot.axes import Frame, LogAxis
+from fictl.bench.plot.canvas import COLOURS, Canvas, Dot, Line
+from fictl.bench.row import Row
+
+# Two sizes are no sweep.
+_FEWEST = 3
+
+
+def sweeps(title: str, rows: Sequence[Row]) -> Iterator[Canvas]:
+    """A picture for each set of rows that differ in one axis only."""
+    axis = _swept(rows)
+    if not axis:
+        return
+    for rest, among in _alike(rows, axis).items():
+        if len({row.sizes[axis] for row in among}) >= _FEWEST:
+            yield _sweep(f"{title}  {rest}", axis, among)
+
+
+def _swept(rows: Iterable[Row]) -> str:
+    """The axis of the most sizes, if these are enough."""
+    seen: dict[str, set[int]] = {}
+    for row in rows:
+        for axis, size in row.sizes.items():
+            seen.setdefault(axis, set()).add(size)
+    best = max(seen, key=lambda axis: len(seen[axis]), default="")
+    return best if best and len(seen[best]) >= _FEWEST else ""
+
+
+def _alike(rows: Iterable[Row], axis: str) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        others = [f"{name}={size}" for name, size in row.sizes.items() if name != axis]
+        found.setdefault(" ".join([*others, row.dtype, *row.passing]), []).append(row)
+    return found
+
+
+def _sweep(title: str, axis: str, rows: Sequence[Row]) -> Canvas:
+    unit, rate = _rate(rows)
+    shown = [row for row in rows if rate(row) and row.sizes[axis] > 0]
+    frame = Frame.of(
+        title,
+        (axis, LogAxis.around([row.sizes[axis] for row in shown], 2)),
+        (unit, LogAxis.around([rate(row) for row in shown], 10)),
+    )
+    for position, side in enumerate(dict.fromkeys(row.side for row in shown)):
+        colour = COLOURS[position % len(COLOURS)]
+        along = sorted((row.sizes[axis], rate(row)) for row in shown if row.side == side)
+        points = tuple(frame.place(size, value) for size, value in along)
+        frame.canvas.add(Line(points, colour, 2), *(Dot(x, y, colour) for x, y in points))
+        frame.legend(position, side, colour)
+    return frame.canvas
+
+
+def _rate(rows: Sequence[Row]) -> tuple[str, Any]:
+    """Of what bounds it."""
+    if any(row.tflops and row.ceiling == "matmul" for row in rows):
+        return "TFLOP/s", lambda row: row.tflops
+    if any(row.gbps for row in rows):
+        return "GB/s", lambda row: row.gbps
+    return "calls/s", lambda row: 1 / row.median if row.median else None

@@ -1,0 +1,104 @@
+"""Results of benchmarks: on what they were measured, row by row, as a file that others read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from fictl.bench.row import FAILED, TIMED, WRONG, Row
+from fictl.errors import UsageError
+from fictl.paths import write_atomic
+
+SCHEMA = "fictl.bench/1"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """`before` and `after` are the GPU's states (fictl.timing.gpu_state), None without a GPU.
+
+    `ceilings` are bytes/s and flop/s, measured in the same run. `warnings` are for people.
+    """
+
+    device: str
+    timestamp: str
+    fictl: str
+    commit: str
+    python: str
+    torch: str = ""
+    cuda: str = ""
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+    ceilings: Mapping[str, float] | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def gpu(self) -> str:
+        """As NVIDIA names it; '' on the emulated device."""
+        return str((self.before or {}).get("name", ""))
+
+    @property
+    def sm_mhz(self) -> int | None:
+        """Of the processors, after the run: that is when they were busy."""
+        return (self.after or self.before or {}).get("sm_mhz")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one run of `fictl bench` found."""
+
+    environment: Environment
+    rows: tuple[Row, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where an op is wrong or failed, 3 where nothing could be timed."""
+        if any(row.status in (WRONG, FAILED) and not row.is_baseline for row in self.rows):
+            return 1
+        return 0 if any(row.status == TIMED for row in self.rows) else 3
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = [row.to_dict() for row in self.rows]
+        return {"schema": SCHEMA, "environment": asdict(self.environment), "rows": rows}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Report:
+        known = {each.name for each in fields(Environment)}
+        said = {name: value for name, value in data["environment"].items() if name in known}
+        environment = Environment(**{**said, "warnings": tuple(said.get("warnings", ()))})
+        return cls(environment, tuple(Row.from_dict(row) for row in data["rows"]))
+
+
+def save(report: Report, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, json.dumps(report.to_dict(), indent=1) + "\n")
+
+
+def load(path: Path) -> Report:
+    """A file of `save`, or what `fictl bench --json` printed."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read as a result: {error}", _WRITES) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != SCHEMA:
+        raise UsageError(f"{path} has the schema {schema!r}, not {SCHEMA!r}", _WRITES)
+    try:
+        return Report.from_dict(document.get("data", document))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is no whole result: {error!r}", _WRITES) from error
+
+
+_WRITES = "fictl bench --out FILE writes one"
+
+
+def joined(reports: Sequence[Report]) -> Report:
+    """Of one machine, one after another."""
+    first, last = reports[0].environment, reports[-1].environment
+    warnings = tuple(dict.fromkeys(w for report in reports for w in report.environment.warnings))
+    return Report(
+        replace(first, after=last.after or first.after, warnings=warnings),
+        tuple(row for report in reports for row in report.rows),
+    )

@@ -1,0 +1,102 @@
+"""One row of a result: one side of one case, its samples, and what was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from fictl.timing import statistics
+from fictl.timing.samples import Kernel
+
+TIMED, WRONG, FAILED, SKIPPED = "timed", "wrong", "failed", "skipped"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`samples` are seconds; samples[i] of all rows of a case and step are of the same round.
+
+    op: as `project/family/module`. side: 'fictl', one of its backends, or a baseline.
+    step: 'run', or 'plan' of a class: the host's work included, in rounds of its own.
+    status: 'timed'; 'wrong' (not what the reference says), 'failed' (an error or a hang), 'skipped'
+        (cannot run here); `note` says why, or what else there is to know.
+    key: the op's recipe in the build cache. checked: against the reference, before and after.
+    bytes, flops: of one call, as the trace says. of_ceiling: the share of `ceiling` reached.
+    """
+
+    op: str
+    function: str
+    side: str
+    case: str
+    sizes: Mapping[str, int]
+    dtype: str
+    passing: tuple[str, ...] = ()
+    step: str = "run"
+    backend: str = ""
+    is_baseline: bool = False
+    status: str = TIMED
+    note: str = ""
+    checked: bool = False
+    key: str = ""
+    timer: str = ""
+    cold: bool = False
+    copies: int = 0
+    working_set: int = 0
+    samples: tuple[float, ...] = ()
+    kernels: tuple[Kernel, ...] = field(default=())
+    bytes: int | None = None
+    flops: int | None = None
+    of_ceiling: float | None = None
+    ceiling: str = ""
+    host_seconds: float | None = None
+
+    @property
+    def median(self) -> float | None:
+        return statistics.median(self.samples) if self.samples else None
+
+    @property
+    def stdrel(self) -> float | None:
+        return statistics.stdrel(self.samples) if self.samples else None
+
+    @property
+    def interval(self) -> tuple[float, float] | tuple[None, None]:
+        """Of the median, at 95 % confidence."""
+        return statistics.interval(self.samples) if self.samples else (None, None)
+
+    @property
+    def gbps(self) -> float | None:
+        return self.bytes / self.median / 1e9 if self.bytes and self.median else None
+
+    @property
+    def tflops(self) -> float | None:
+        return self.flops / self.median / 1e12 if self.flops and self.median else None
+
+    def against(self, ceilings: Mapping[str, float]) -> Row:
+        """With the larger of its shares of `copy` (bytes/s) and `matmul` (flop/s)."""
+        reached = {"copy": (self.gbps or 0) * 1e9, "matmul": (self.tflops or 0) * 1e12}
+        shares = {
+            name: value / ceilings[name] for name, value in reached.items() if ceilings.get(name)
+        }
+        best = max(shares, key=lambda name: shares[name], default="")
+        return replace(self, of_ceiling=shares[best], ceiling=best) if best else self
+
+    def refused(self, status: str, note: str) -> Row:
+        """Without the times that do not count."""
+        return replace(
+            self, status=status, note=note, samples=(), kernels=(), of_ceiling=None, ceiling=""
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is computed from the samples is there for readers; `from_dict` computes it again."""
+        low, high = self.interval
+        return asdict(self) | {
+            "median": self.median, "stdrel": self.stdrel, "low": low, "high": high,
+            "gbps": self.gbps, "tflops": self.tflops,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Row:
+        known = {each.name: data[each.name] for each in fields(cls) if each.name in data}
+        kernels = tuple(Kernel(**kernel) for kernel in data.get("kernels", ()))
+        lists = {name: tuple(known.get(name, ())) for name in ("passing", "samples")}
+        return cls(**{**known, **lists, "kernels": kernels})

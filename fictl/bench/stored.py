@@ -1,0 +1,45 @@
+"""The baselines that a project keeps: a file an op, in a folder for each GPU and clock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from fictl.bench.result import Environment, Report, save
+from fictl.errors import UsageError
+from fictl.project import OpFolder
+
+FOLDER = "benchmarks"
+# An H200 that boosts to 1980 MHz also runs at 1965.
+_BOOSTS = 0.97
+
+
+def store(report: Report, folders: tuple[OpFolder, ...]) -> list[Path]:
+    """As `<project>/benchmarks/<gpu>-<MHz>/<op>.json`; what was there is replaced."""
+    if not report.environment.gpu:
+        raise UsageError(
+            "times of the emulated device are no baseline", "--out FILE keeps them anywhere else"
+        )
+    if report.exit_code == 1:
+        raise UsageError("a run with failures is no baseline", "its rows say what is wrong")
+    return list(_stored(report, folders))
+
+
+def _stored(report: Report, folders: tuple[OpFolder, ...]) -> Iterator[Path]:
+    for folder in folders:
+        rows = tuple(row for row in report.rows if row.op == str(folder))
+        if rows:
+            path = folder.project.root / FOLDER / _machine(report.environment)
+            save(replace(report, rows=rows), path / f"{folder.module}.json")
+            yield path / f"{folder.module}.json"
+
+
+def _machine(environment: Environment) -> str:
+    """`h200-1980`: of a clock that was not held down, the one that the GPU is sold with."""
+    state = environment.after or environment.before or {}
+    clock, most = state.get("sm_mhz") or 0, state.get("max_sm_mhz") or 0
+    shown = most if clock >= _BOOSTS * most else clock
+    name = re.sub(r"\W+", "-", environment.gpu.removeprefix("NVIDIA ").lower()).strip("-")
+    return f"{name}-{shown}"

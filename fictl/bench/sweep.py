@@ -1,0 +1,39 @@
+"""`--axis n=1:65536:*2`: the sizes that an axis takes in place of those of the cases."""
+
+from __future__ import annotations
+
+import re
+
+from fictl.errors import InvalidValue
+
+_RANGE = re.compile(r"(\d+):(\d+)(?::(\*?)(\d+))?")
+_MOST = 1000
+
+
+def parse_axis(text: str) -> tuple[str, tuple[int, ...]]:
+    """`n=1,2,4`, `n=8:64:8` or `n=1:65536:*2`; both ends are in it, the last one if it is met."""
+    name, equals, sizes = text.partition("=")
+    if not (equals and name.strip().isidentifier()):
+        raise InvalidValue(f"{text!r} is no axis", _AS_IN)
+    parts = [part.strip() for part in sizes.split(",")]
+    return name.strip(), tuple(dict.fromkeys(size for part in parts for size in _sizes(part, text)))
+
+
+_AS_IN = "as in n=1,2,4 or n=8:64:8 or n=1:65536:*2"
+
+
+def _sizes(part: str, text: str) -> list[int]:
+    if part.isdigit():
+        return [int(part)]
+    found = _RANGE.fullmatch(part)
+    if not found:
+        raise InvalidValue(f"{text!r}: {part!r} is neither a size nor a range", _AS_IN)
+    first, last, factor, step = int(found[1]), int(found[2]), bool(found[3]), int(found[4] or 1)
+    if last < first or (step < 2 and (factor or not step)) or (factor and not first):
+        raise InvalidValue(f"{text!r}: {part!r} never ends, or never begins", _AS_IN)
+    sizes = [first]
+    while (size := sizes[-1] * step if factor else sizes[-1] + step) <= last:
+        if len(sizes) == _MOST:
+            raise InvalidValue(f"{text!r} has more than {_MOST} sizes", "take larger steps")
+        sizes.append(size)
+    return sizes

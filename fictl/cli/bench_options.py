@@ -1,0 +1,78 @@
+"""The options of `fictl bench`, and of the lines of a test list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def _text(*names: str, metavar: str, help: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        *names, metavar=metavar, help=help, show_default=False
+    )
+    return option
+
+
+Baseline = Annotated[
+    str,
+    _text("--baseline", metavar="A,B", help="Others timed beside it, of bench.py: torch, …; all."),
+]
+Backend = Annotated[
+    str, _text("--backend", metavar="A,B", help="The op's own backends side by side; all.")
+]
+Dtype = Annotated[str, _text("--dtype", metavar="DTYPE", help="Only cases of this dtype.")]
+Case = Annotated[str, _text("--case", metavar="TEXT", help="Only cases with this in their name.")]
+Axes = Annotated[
+    list[str] | None,
+    _text("--axis", metavar="N=SIZES", help="Sizes of an axis: n=1,2,4 n=8:64:8 n=1:65536:*2."),
+]
+Timer = Annotated[
+    str, _text("--timer", metavar="NAME", help="cupti, graph or events; auto is the best there is.")
+]
+Warm = Annotated[
+    bool, typer.Option("--warm", help="Leave the data in L2, as a loop would.", show_default=False)
+]
+Rounds = Annotated[
+    int, typer.Option("--rounds", min=0, help="So many rounds; 0 goes on until --stdrel.")
+]
+Stdrel = Annotated[
+    float, typer.Option("--stdrel", min=0.0, help="Stop when medians are known to this share.")
+]
+MaxTime = Annotated[
+    float, typer.Option("--max-time", min=0.0, help="Seconds that one case is timed at most.")
+]
+Refcheck = Annotated[
+    bool,
+    typer.Option("--refcheck/--no-refcheck", help="Check against the reference, before and after."),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of the random inputs.")]
+Timeout = Annotated[
+    float, typer.Option("--timeout", help="Seconds after which the process of an op is killed.")
+]
+Tensors = Annotated[
+    list[str] | None,
+    _text("--tensor", metavar="X=SHAPE:DTYPE", help="Of a .cu file: x=4096x4096:bfloat16."),
+]
+Scalars = Annotated[
+    list[str] | None, _text("--scalar", metavar="X=VALUE", help="Of a .cu file: factor=2.0.")
+]
+Save = Annotated[
+    bool,
+    typer.Option(
+        "--save",
+        help="Keep it as the project's baseline: benchmarks/<gpu>-<MHz>/<op>.json.",
+        show_default=False,
+    ),
+]
+Out = Annotated[Path | None, _text("--out", metavar="FILE", help="Write the result as JSON.")]
+Csv = Annotated[Path | None, _text("--csv", metavar="FILE", help="Write the rows as CSV.")]
+Jsonl = Annotated[Path | None, _text("--jsonl", metavar="FILE", help="Write a JSON line a row.")]
+Plot = Annotated[
+    Path | None,
+    _text("--plot", metavar="FILE", help="Draw bars, sweeps, a roofline: svg, html, png."),
+]
+List = Annotated[
+    Path | None, _text("--list", metavar="FILE", help="Run the bench command lines of a file.")
+]

@@ -1,0 +1,68 @@
+"""Rows and reports of which only what a test says is its own; a project with a history."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import git
+import pytest
+
+from fictl.bench.result import Environment, Report
+from fictl.bench.row import Row
+
+# A percent of noise that is the same each time.
+_NOISE = [1 + 0.01 * ((7 * i) % 20 - 10) / 10 for i in range(20)]
+
+
+@pytest.fixture
+def row() -> Callable[..., Row]:
+    """`micros` is the median that it comes to, over 20 rounds."""
+
+    def make(micros: float = 20.0, case: str = "halve-8-float16", **changes: Any) -> Row:
+        samples = tuple(micros * 1e-6 * noise for noise in _NOISE)
+        made = Row(
+            "my_kernels/elementwise/halve", "halve", "fictl", case, {"n": 8}, "float16",
+            timer="cupti", cold=True, samples=samples,
+        )  # fmt: skip
+        return replace(made, **changes)
+
+    return make
+
+
+@pytest.fixture
+def report() -> Callable[..., Report]:
+    def make(*rows: Row, gpu: str = "NVIDIA H200", sm_mhz: int = 1980, **changes: Any) -> Report:
+        state = {"name": gpu, "sm_mhz": sm_mhz, "driver": changes.pop("driver", "580.1")}
+        made = Environment(
+            "cuda", "2026-11-21T16:00:00+00:00", "0.1.0", "3f2a91c", "3.11",
+            "2.13", "13.0", before=state, after=state,
+        )  # fmt: skip
+        return Report(replace(made, **changes), rows)
+
+    return make
+
+
+@pytest.fixture
+def history(tiny: Path) -> Iterator[Callable[[str], str]]:
+    """Commits all that lies in a copy of tiny_project; the hash. It has one commit already.
+
+    The date is fixed: what is compiled of a commit has its hash in its name in the cache.
+    """
+    repo = git.Repo.init(tiny)
+    who, when = git.Actor("A", "a@b.c"), "2026-01-01T00:00:00"
+
+    def commit(message: str) -> str:
+        repo.git.add("--all")
+        return repo.index.commit(
+            message, author=who, committer=who, author_date=when, commit_date=when
+        ).hexsha
+
+    commit("first")
+    yield commit
+    repo.close()
+    for name in [name for name in sys.modules if name.startswith("tiny_")]:
+        del sys.modules[name]

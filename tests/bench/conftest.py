@@ -1,0 +1,81 @@
+"""A project of ops that a benchmark must not believe, and cases of it measured in this process."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fictl.bench.measuring import Place, measure_case
+from fictl.bench.observer import Observer
+from fictl.bench.one import of_folder
+from fictl.bench.options import Options
+from fictl.bench.result import Environment, Report
+from fictl.bench.row import Row
+from fictl.project import OpFolder
+
+HOSTILE = Path(__file__).parents[1] / "hostile_project"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpFolder]:
+    """Its one op folder; the working folder is there, the device is the emulated one."""
+    root = shutil.copytree(HOSTILE, tmp_path / "hostile")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    yield OpFolder.of(root / "kernels" / "doubling" / "doubling" / "op.py")
+    for name in [name for name in sys.modules if name.split(".")[0] == "hostile"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def measure(hostile: OpFolder) -> Callable[..., list[Row]]:
+    """The rows of a function's smallest case, over few rounds."""
+
+    def rows(function: str, case: str = "-64", **options: object) -> list[Row]:
+        asked = Options(**{"rounds": 12, "case": case, **options})  # type: ignore[arg-type]
+        place = Place("cpu", {}, Observer())
+        work = of_folder(hostile, [function], asked)
+        return [row for each in work for row in measure_case(*each, asked, place)]
+
+    return rows
+
+
+@pytest.fixture
+def make_row() -> Callable[..., Row]:
+    """A row that was timed, but for what a test says otherwise."""
+
+    def make(**changes: object) -> Row:
+        facts: dict[str, object] = {
+            "op": "hostile/doubling/doubling", "function": "right", "side": "fictl",
+            "case": "right-64-float32", "sizes": {"n": 64}, "dtype": "float32", "checked": True,
+            "timer": "cupti", "cold": True, "copies": 4, "working_set": 512,
+            "samples": (1e-5, 1.1e-5, 0.9e-5), "bytes": 512, "flops": 64,
+        }  # fmt: skip
+        return Row(**{**facts, **changes})  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture
+def make_report(make_row: Callable[..., Row]) -> Callable[..., Report]:
+    """Of an H200, with these rows."""
+
+    def make(*rows: Row, **changes: object) -> Report:
+        state = {
+            "name": "NVIDIA H200", "uuid": "GPU-1", "driver": "580.1", "sm_mhz": 1965,
+            "max_sm_mhz": 1980, "mem_mhz": 3201, "watts": 300.0, "celsius": 40, "throttled": (),
+            "others": (),
+        }  # fmt: skip
+        facts: dict[str, object] = {
+            "device": "cuda", "timestamp": "2026-11-21T17:00:00+00:00", "fictl": "0.1.0",
+            "commit": "3f2a91c0", "python": "3.11", "torch": "2.13", "cuda": "13.0",
+            "before": state, "after": state, "ceilings": {"copy": 4e12, "read": 4.2e12, "matmul": 8e14},
+        }  # fmt: skip
+        environment = Environment(**{**facts, **changes})  # type: ignore[arg-type]
+        return Report(environment, rows or (make_row(),))
+
+    return make

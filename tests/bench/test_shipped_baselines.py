@@ -1,0 +1,36 @@
+"""The baselines of the shipped ops compute what the ops do: their references judge both."""
+
+from __future__ import annotations
+
+import pytest
+
+from fictl.bench.contender import baseline
+from fictl.bench.sides import declared_baselines
+from fictl.bench.subject import of_function
+from fictl.bench.trial import Trial
+from fictl.bench.workload import Workload
+from fictl.project import OpFolder, Project, folders
+from fictl.trace import Case
+
+_ELEMENTS = 1 << 14
+
+
+def small(folder: OpFolder) -> list[Case]:
+    every = folder.load("bench").cases()
+    return [c for c in every if of(folder, c).template.elements(c.sizes) <= _ELEMENTS]
+
+
+def of(folder: OpFolder, case: Case):
+    return of_function(folder, case.function, "")
+
+
+@pytest.mark.parametrize("folder", folders(Project.shipped()), ids=str)
+def test_torch_computes_every_small_case(folder: OpFolder) -> None:
+    bench = folder.load("bench")
+    problems = {}
+    for case in small(folder):
+        torch = declared_baselines(bench, case.function)["torch"]
+        trial = Trial(baseline("torch", torch), Workload(of(folder, case), case, "cpu"))
+        problems[str(case)] = trial.attempt(0)
+    assert problems
+    assert [problem for problem in problems.items() if problem[1]] == []
