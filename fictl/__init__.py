@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from . import ops as ops
     from .op.notebook.inline import load_inline as load_inline
     from .op.notebook.reload import reload as reload
+    from .tune.autotune import autotune as autotune
 
     __version__: str
     __commit__: str
@@ -25,6 +26,10 @@ else:
             from fictl.op.notebook.reload import reload
 
             return reload
+        if name == "autotune":
+            from fictl.tune import autotune
+
+            return autotune
         if name in ("__version__", "__commit__"):
             from fictl import version
 

@@ -1,6 +1,7 @@
 # ruff: noqa: I001, PYI021, RUF100
 """The ops of fictl with their types. Generated from the declarations in every op.py."""
 
+from fictl.kernels.segment.segment_sum.op import Walk
 import torch
 
 class SegmentSum:
@@ -30,6 +31,7 @@ class SegmentSum:
         input: torch.Tensor,
         out: torch.Tensor | None = None,
         enable_pdl: bool | None = None,
+        tactic: Walk | None = None,
     ) -> torch.Tensor:
         """The sums of the segments of the last plan().
 
@@ -37,6 +39,7 @@ class SegmentSum:
             as many as indptr says, or max_rows; those beyond are of no segment.
         out: (segments, dim), not in input. None allocates it.
         enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+        tactic: how to share out the work. None is the one tuned for such sizes, or the usual.
         """
 
 def rmsnorm(

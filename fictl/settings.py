@@ -35,6 +35,12 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _ordinal(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError("expected a whole number from 0")
+    return int(text)
+
+
 def _choice(*values: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text.lower() not in values:
@@ -79,6 +85,13 @@ def _schedule(text: str) -> str:
 
 def _path(text: str) -> Path:
     return Path(text).expanduser()
+
+
+def _tuned(text: str) -> Path | None:
+    """Path() is the place that the tuner itself writes to."""
+    if text.lower() in _FALSE:
+        return None
+    return Path() if text.lower() in _TRUE else _path(text)
 
 
 def _paths(text: str) -> tuple[Path, ...]:
@@ -304,10 +317,33 @@ AUTORELOAD = Setting(
     "FICTL_AUTORELOAD", "bool", _boolean, False,
     "look for edited sources at every call and load the new module, for notebooks",
 )  # fmt: skip
+AUTOTUNER_LOAD_FROM_FILE: Setting[Path | None] = Setting(
+    "FICTL_AUTOTUNER_LOAD_FROM_FILE", "bool or path", _tuned, None,
+    "use tactics tuned before: 1 those that `fictl tune` wrote here, a path those of that file",
+)  # fmt: skip
 RANK = Setting(
     "RANK", "text", str, "", "this process among those of a job, as launchers set it",
     also=("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
 )  # fmt: skip
+WORLD_SIZE = Setting(
+    "WORLD_SIZE", "int", _positive, 1, "how many processes a job has, as launchers set it",
+    also=("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"),
+)  # fmt: skip
+LOCAL_RANK: Setting[int | None] = Setting(
+    "LOCAL_RANK", "int", _ordinal, None,
+    "this process among those of a job on this machine; unset: as RANK",
+    also=("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"),
+)  # fmt: skip
+MASTER_ADDR = Setting(
+    "MASTER_ADDR", "text", str, "", "where the processes of a job meet; unset: on this machine"
+)
+JOB = Setting(
+    "PMIX_NAMESPACE", "text", str, "", "what the processes of one job share, as launchers set it",
+    also=("OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID"),
+)  # fmt: skip
+CUDA_VISIBLE_DEVICES = Setting(
+    "CUDA_VISIBLE_DEVICES", "text", str, "", "the driver's own: the GPUs that a process may use"
+)
 
 SETTINGS: tuple[Setting[Any], ...] = tuple(
     value for value in list(globals().values()) if isinstance(value, Setting)

@@ -15,8 +15,8 @@ from fictl.cli import console
 from fictl.errors import FictlError, UsageError
 
 COMMANDS = (
-    "list", "where", "check", "build", "test", "sanitize", "trace", "doctor", "cache", "config", "aot",
-    "compile-commands", "demo", "replay",
+    "list", "where", "check", "build", "test", "bench", "compare", "tune", "sanitize", "trace", "doctor",
+    "cache", "config", "aot", "compile-commands", "demo", "replay",
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -16,6 +16,7 @@ from fictl.op.backend.chosen import chosen
 from fictl.op.backend.offer import offer_questions
 from fictl.op.declared import Op
 from fictl.op.declared_settings import declare_settings
+from fictl.op.tactics.tuned import tuned
 from fictl.op.watch.observed import ObservedRun, observed
 from fictl.op.watch.observers import observers
 from fictl.project.declaration import DEVICES
@@ -36,6 +37,7 @@ def op(
     check: Callable[..., Any] | None = None,
     checks: Mapping[str, Callable[..., Any]] | None = None,
     heuristic: Callable[..., Any] | None = None,
+    tactics: Callable[..., Iterable[Any]] | None = None,
     trace: TraceTemplate | None = None,
 ) -> Callable[[F], F]:
     """Declare a public function, or `run` of a class with plan and run.
@@ -48,16 +50,16 @@ def op(
 
     `check` of every call, `checks` by backend: they take those of the arguments that they name and
     answer True, False or the reason against. `heuristic(suitable, …)` returns the order of
-    preference. They may depend on dtypes, devices, Const axes and the values of what is no tensor.
+    preference. `tactics` likewise takes arguments, and gives what the function may get as `tactic`:
+    named tuples of small values that change how fast it is and nothing else, the default first.
+    All may depend on dtypes, devices, Const axes and the values of what is no tensor.
     `trace` is for functions in no op folder.
     """
     unknown = set(devices.split()) - set(DEVICES)
     if unknown:
         raise InvalidValue(f"unknown devices {sorted(unknown)}", f"some of {' '.join(DEVICES)}")
     own = {name: ArchRule.parse(text) for name, text in (backends or {}).items()}
-    if not archs and not own:
-        raise InvalidValue("@op lacks archs", 'write archs=">=8.0", or backends')
-    rule = ArchRule.parse(archs) if archs else ArchRule.any_of(own.values())
+    everywhere, rule = _rules(archs, own)
     elements = tuple(parse_dtype(name) for name in dtypes.split())
 
     def declare(function: F) -> F:
@@ -71,12 +73,11 @@ def op(
         parameters = tuple(inspect.signature(function).parameters.values())[bool(owner) :]
         ways = declared_backends(
             declared.name, [each.name for each in parameters],
-            ArchRule.parse(archs) if archs else None, own, check, checks or {}, heuristic,
-            declared.settings,
+            everywhere, own, check, checks or {}, heuristic, declared.settings,
         )  # fmt: skip
-        called: Any = function
+        called: Any = tuned(function, declared, tactics) if tactics else function
         if own or check:
-            called = chosen(function, Choices(ways, parameters, partial(_template, declared)))
+            called = chosen(called, Choices(ways, parameters, partial(_template, declared)))
         offer_questions(called, ways, parameters)
         watching = observers()
         result: Any = observed(called, declared, watching) if watching else called
@@ -84,6 +85,15 @@ def op(
         return cast("F", ObservedRun(result) if watching and owner else result)
 
     return declare
+
+
+def _rules(archs: str, backends: Mapping[str, ArchRule]) -> tuple[ArchRule | None, ArchRule]:
+    """What the op needs whatever the backend, if it says so; and what it runs on."""
+    if archs:
+        return (rule := ArchRule.parse(archs)), rule
+    if not backends:
+        raise InvalidValue("@op lacks archs", 'write archs=">=8.0", or backends')
+    return None, ArchRule.any_of(backends.values())
 
 
 def _template(declared: Op) -> TraceTemplate | None:

@@ -15,7 +15,7 @@ _DEFAULTS: dict[str, object] = {
     "backends": {},
 }  # fmt: skip
 # These are functions, and nothing that a reader of the file needs to know.
-_CODE = ("check", "checks", "heuristic")
+_CODE = ("check", "checks", "heuristic", "tactics")
 
 
 def op_arguments(path: Path, node: ast.FunctionDef | ast.ClassDef) -> dict[str, object] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from inspect import Parameter
+from typing import NamedTuple
 
 from fictl.trace import Const, Tensor, TraceTemplate
 
@@ -26,43 +27,66 @@ def key_parts(
     if template is None:
         names = [each.name for each in parameters]
         return [_SEEN.format(name) for name in names], names
-    tensors = {
-        getattr(each, "param", "") or name: each
-        for name, each in {**template.outputs, **template.inputs}.items()
-        if isinstance(each, Tensor)
-    }
-    given = {each.name: tensors[each.name] for each in parameters if each.name in tensors}
+    given = given_tensors(parameters, template)
     looked_at = {name: tensor for name, tensor in given.items() if name in seen}
     optional = {each.name for each in parameters if each.default is None}
-    others = [each.name for each in parameters if each.name in seen and each.name not in tensors]
+    others = [each.name for each in parameters if each.name in seen and each.name not in given]
     axes = {name for name, axis in template.axes.items() if isinstance(axis, Const)}
     parts = [
         # The call's device; a tensor elsewhere is the binding's to refuse.
         *((name, f"{name}.get_device()") for name in list(given)[:1] if not devices_are_alike),
         *((name, f"{name}.dtype") for name in looked_at),
-        *_sizes(looked_at, axes, optional),
+        *((size.tensor, size.here) for size in sizes(looked_at, axes, optional)),
     ]
-    return [*others, *(_guarded(part, name, optional) for name, part in parts)], others
+    return [*others, *(guarded(part, name, optional) for name, part in parts)], others
+
+
+def given_tensors(parameters: Sequence[Parameter], template: TraceTemplate) -> dict[str, Tensor]:
+    """What the template says of those parameters that are tensors."""
+    tensors = {
+        getattr(each, "param", "") or name: each
+        for name, each in {**template.outputs, **template.inputs}.items()
+        if isinstance(each, Tensor)
+    }
+    return {each.name: tensors[each.name] for each in parameters if each.name in tensors}
 
 
 # An ndarray or a list makes a key that cannot be hashed: its choice is made anew every time.
 _SEEN = "({0}.dtype, {0}.get_device(), {0}.shape) if isinstance({0}, _Tensor) else {0}"
 
 
-def _sizes(
-    tensors: Mapping[str, Tensor], wanted: set[str], optional: set[str]
-) -> Iterator[tuple[str, str]]:
+class Size(NamedTuple):
+    """Where the size of an axis is read; counted from the end, as leading dimensions may be more."""
+
+    axis: str
+    tensor: str
+    position: int
+    is_first: bool
+
+    @property
+    def here(self) -> str:
+        return f"{self.tensor}.shape[{self.position}]"
+
+    @property
+    def with_leading(self) -> str:
+        """The first axis of the trace may stand for several dimensions of the tensor."""
+        if not self.is_first:
+            return self.here
+        to = f".shape[:{self.position + 1}]" if self.position < -1 else ""
+        return f"{self.tensor}{to}.numel()"
+
+
+def sizes(tensors: Mapping[str, Tensor], wanted: set[str], optional: set[str]) -> Iterator[Size]:
     """Each axis once, from a tensor that is always there if one has it."""
     missing = set(wanted)
     for name, tensor in sorted(tensors.items(), key=lambda item: item[0] in optional):
         for position, axis in enumerate(tensor.axes):
             if axis in missing:
                 missing.discard(axis)
-                # From the end: leading dimensions may be more than the trace's one.
-                yield name, f"{name}.shape[{position - len(tensor.axes)}]"
+                yield Size(axis, name, position - len(tensor.axes), position == 0)
 
 
-def _guarded(part: str, name: str, optional: set[str]) -> str:
+def guarded(part: str, name: str, optional: set[str]) -> str:
     return f"None if {name} is None else {part}" if name in optional else part
 
 

@@ -1,22 +1,16 @@
-"""A public function behind the choice of its backend, with the signature that it has.
-
-It is compiled from a few lines of text, as dataclasses do it: binding a call's arguments by
-`inspect` would cost ten times what looking the choice up does.
-"""
+"""A public function behind the choice of its backend, with the signature that it has."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Callable
 from inspect import Parameter
-from textwrap import indent
 from typing import Any
 
 from fictl.errors import UsageError
 from fictl.op.backend.backends import AUTO
 from fictl.op.backend.choice import Choices
 from fictl.op.backend.suitable import Suitable
+from fictl.op.wrapper import compiled, plain_parameters
 
 _LOOKED_UP = """\
 def {name}({signature}):
@@ -61,20 +55,9 @@ def offering(
     function: Callable[..., Any], choices: Choices, suitable: Suitable
 ) -> Callable[..., Any]:
     """The same with 'auto' left as it is, and `skip_check`."""
-    if "skip_check" in inspect.signature(function).parameters:
+    if "skip_check" in {each.name for each in plain_parameters(function)}:
         raise UsageError(f"{function.__name__} has a parameter skip_check", "it is added to it")
     return _compiled(_OFFERED, function, choices, {}, {"_suitable": suitable})
-
-
-def plain_parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """Those of `function`, which are all named."""
-    found = tuple(inspect.signature(function).parameters.values())
-    for each in found:
-        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
-            raise UsageError(
-                f"{function.__name__} takes {each}", "write out the parameters: checks see them"
-            )
-    return found
 
 
 def _compiled(
@@ -84,46 +67,13 @@ def _compiled(
     replaced: dict[str, str],
     more: dict[str, Any],
 ) -> Callable[..., Any]:
-    parameters = plain_parameters(function)
-    added = [Parameter("skip_check", Parameter.KEYWORD_ONLY, default=False)] if more else []
-    outside: dict[str, Any] = {
-        "_function": function, "_choices": choices, "_remembered": choices.remembered,
-        "_no_key": choices.no_key, **more,
-        **{f"_default_{each.name}": each.default for each in (*parameters, *added)},
+    outside = {
+        "_choices": choices, "_remembered": choices.remembered, "_no_key": choices.no_key, **more,
     }  # fmt: skip
-    own = [each.name for each in parameters if each.name in choices.backends.parameters]
-    source = text.format(
-        name=function.__name__,
-        signature=_signature((*parameters, *added)),
-        own=", ".join(own),
-        passed=", ".join(_passed(each, replaced) for each in parameters),
+    added = [Parameter("skip_check", Parameter.KEYWORD_ONLY, default=False)] if more else []
+    names = [each.name for each in plain_parameters(function)]
+    return compiled(
+        text, function, outside, replaced, added,
+        own=", ".join(name for name in names if name in choices.backends.parameters),
         is_auto=f"backend == {AUTO!r}" if choices.backends.needs else "False",
-    )
-    # In a function that has them as variables: Dynamo looks globals up in the module of the name.
-    name = function.__name__
-    factory = f"def make({', '.join(outside)}):\n{indent(source, '    ')}    return {name}\n"
-    made: dict[str, Any] = {}
-    code = compile(factory, f"<{__name__} {name}>", "exec")
-    exec(code, globals(), made)  # noqa: S102 names of parameters
-    return wraps(function)(made["make"](**outside))
-
-
-def _signature(parameters: Sequence[Parameter]) -> str:
-    """As in the head of a definition; defaults are names, since they may be any object."""
-    words: list[str] = []
-    kinds = [each.kind for each in parameters]
-    for position, each in enumerate(parameters):
-        if each.kind is each.KEYWORD_ONLY and each.KEYWORD_ONLY not in kinds[:position]:
-            words.append("*")
-        bare = each.default is each.empty
-        words.append(each.name if bare else f"{each.name}=_default_{each.name}")
-        last = position + 1 == len(kinds) or kinds[position + 1] is not each.POSITIONAL_ONLY
-        if each.kind is each.POSITIONAL_ONLY and last:
-            words.append("/")
-    return ", ".join(words)
-
-
-def _passed(parameter: Parameter, replaced: dict[str, str]) -> str:
-    value = replaced.get(parameter.name, parameter.name)
-    keyword = parameter.kind is parameter.KEYWORD_ONLY
-    return f"{parameter.name}={value}" if keyword else value
+    )  # fmt: skip

@@ -12,9 +12,10 @@ from fictl.arch import ArchRule
 from fictl.op.backend.backends import declared_backends
 from fictl.op.backend.capability import arch_rule, capability
 from fictl.op.backend.choice import Choices
-from fictl.op.backend.chosen import offering, plain_parameters
+from fictl.op.backend.chosen import offering
 from fictl.op.backend.offer import offer_questions
 from fictl.op.backend.suitable import Suitable
+from fictl.op.wrapper import plain_parameters
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ARCHS = "supported_archs"

@@ -11,7 +11,7 @@ from fictl.project.folder import OpFolder
 from fictl.project.python_source import assigned, parse
 
 # How an op runs, not what it computes.
-_CONTROLS = ("enable_pdl", "backend")
+_CONTROLS = ("enable_pdl", "backend", "tactic")
 
 
 def templates_match_functions(folder: OpFolder) -> Iterator[Problem]:

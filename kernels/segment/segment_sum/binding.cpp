@@ -2,7 +2,7 @@
 
 namespace fictl::segment {
 void segment_sum(const Launch& launch, View out, View input, View pieces, View units, View merges,
-                 View workspace, bool enable_pdl);
+                 View workspace, int64_t units_a_walker, bool enable_pdl);
 }
 
 namespace {
@@ -51,8 +51,17 @@ void check_planned(const char* name, View x, View input, int64_t rows, DLDataTyp
                << rows << " rows of " << dtype);
 }
 
+void check_tactic(int64_t units) {
+  constexpr int64_t kMost = 64;
+  if (units >= 0 && units <= kMost) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "tactic")
+               << "has " << units << " units; a walker takes 1 to " << kMost
+               << ", and 0 leaves it to the kernel");
+}
+
 void segment_sum(View out, View input, View pieces, View units, View merges, View workspace,
-                 int64_t rows, int64_t segments, int64_t partials, bool enable_pdl) {
+                 int64_t rows, int64_t segments, int64_t partials, int64_t units_a_walker,
+                 bool enable_pdl) {
   constexpr DLDataType kInt{kDLInt, 32, 1};
   constexpr DLDataType kFloat{kDLFloat, 32, 1};
   fictl::check_device(kOp, "input", input);
@@ -72,8 +81,9 @@ void segment_sum(View out, View input, View pieces, View units, View merges, Vie
   check_planned("workspace", workspace, input, partials, kFloat);
   fictl::check_dim(kOp, "workspace", workspace, 2);
   check_size("workspace", workspace, 1, input.size(1), "the columns of 'input' are");
+  check_tactic(units_a_walker);
   fictl::call(kOp, input, fictl::segment::segment_sum, out, input, pieces, units, merges, workspace,
-              enable_pdl);
+              units_a_walker, enable_pdl);
 }
 
 }  // namespace

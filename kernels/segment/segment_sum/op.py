@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import torch
 
 from fictl.op import KernelModule, op
@@ -10,6 +13,19 @@ from .jit import module
 from .plan import Plan, Sizes, make_plan
 
 kernel = KernelModule(module)
+
+
+class Walk(NamedTuple):
+    """How the work is shared out: stretches of the plan a walker; 0 leaves it to the kernel.
+
+    Fewer fill more SMs, more save the loads that a walker starts with. No sum depends on it.
+    """
+
+    units: int = 0
+
+
+def walks() -> Iterator[Walk]:
+    return map(Walk, (0, 1, 2, 4, 8))
 
 
 class SegmentSum:
@@ -45,12 +61,15 @@ class SegmentSum:
             self._plan = Plan.empty(made.sizes, device)
         self._plan.take(made)
 
-    @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
+    @op(
+        archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out", tactics=walks
+    )  # fmt: skip
     def run(
         self,
         input: torch.Tensor,
         out: torch.Tensor | None = None,
         enable_pdl: bool | None = None,
+        tactic: Walk | None = None,
     ) -> torch.Tensor:
         """The sums of the segments of the last plan().
 
@@ -58,6 +77,7 @@ class SegmentSum:
             as many as indptr says, or max_rows; those beyond are of no segment.
         out: (segments, dim), not in input. None allocates it.
         enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+        tactic: how to share out the work. None is the one tuned for such sizes, or the usual.
         """
         if self._plan is None:
             raise RuntimeError("SegmentSum: run() was called before plan()")
@@ -65,10 +85,12 @@ class SegmentSum:
         dim = input.shape[-1]
         if out is None:
             out = input.new_empty((sizes.segments, dim))
+        (units,) = tactic or Walk()
         workspace = input.new_empty((sizes.partials, dim), dtype=torch.float32)
         kernel.segment_sum(
             out, input, plan.pieces, plan.units, plan.merges, workspace,
-            sizes.rows, sizes.segments, sizes.partials, enable_pdl is None or enable_pdl,
+            sizes.rows, sizes.segments, sizes.partials, units,
+            enable_pdl is None or enable_pdl,
         )  # fmt: skip
         return out
 

@@ -11,7 +11,7 @@ import fictl.ops
 from fictl.arch import parse_archs
 from fictl.kernels.segment.segment_sum import trace
 from fictl.kernels.segment.segment_sum.jit import module
-from fictl.kernels.segment.segment_sum.op import SegmentSum
+from fictl.kernels.segment.segment_sum.op import SegmentSum, Walk, walks
 from fictl.testing import assert_close
 from fictl.toolchain import can_target, require_nvcc
 
@@ -294,3 +294,19 @@ def test_strides_that_do_not_fit_are_refused(randn: Randn) -> None:
         _sum(randn(8, 9).t(), lengths)
     with pytest.raises(ValueError, match=r"'out' has shape .*strides \(0, 1\): its rows overlap"):
         _sum(x, lengths, out=randn(1, 8).expand(2, 8))
+
+
+@pytest.mark.parametrize("units", [walk.units for walk in walks()] + [3, 64])
+@pytest.mark.parametrize("dim", [16, 333])
+def test_no_sum_depends_on_how_the_work_is_shared_out(units: int, dim: int, randn: Randn) -> None:
+    lengths = (1, 2, 0, 5, 90) * 10 + (10,) * 12 + (400,)
+    x = randn(sum(lengths), dim, dtype=torch.bfloat16)
+    sums = _planned(lengths, x.device)
+    assert torch.equal(sums.run(x, tactic=Walk(units)), sums.run(x))
+
+
+@pytest.mark.parametrize("units", [-1, 65])
+def test_a_tactic_that_is_none_is_refused(units: int, randn: Randn) -> None:
+    x = randn(7, 8)
+    with pytest.raises(ValueError, match=rf"SegmentSum: argument 'tactic' has {units} units"):
+        _planned((7,), x.device).run(x, tactic=Walk(units))

@@ -17,9 +17,9 @@
 // a single row would have one. With 128 bytes a thread, 300 threads per SM cover the latency of
 // HBM, where registers admit 768. The plan cuts stretches of 16 rows and sums, so that a few rows
 // fill many SMs; a walker takes up to four, as each starts with loads that depend on one another,
-// as long as there are threads for all SMs. Narrow rows share a block, wide ones have one for 128
-// vectors. The second kernel has 16 warps for 32 columns of a segment, as a long one has many
-// pieces.
+// as long as there are threads for all SMs; how many may be tuned instead. Narrow rows share a
+// block, wide ones have one for 128 vectors. The second kernel has 16 warps for 32 columns of a
+// segment, as a long one has many pieces.
 //
 // Where a pointer, a pitch or the number of columns is not aligned to 16 bytes, a vector is one
 // element.
@@ -217,14 +217,16 @@ __global__ void __launch_bounds__(kSegmentSumMergeWarps* device::kWarpSize)
 template <typename T, int N>
 cudaError_t LaunchSegmentSum(device::LaunchConfig config, const T* input,
                              const SegmentSumPlan& plan, T* output, float* workspace,
-                             const SegmentSumShape& shape, int sm_count) {
+                             const SegmentSumShape& shape, int sm_count, int units) {
   const int64_t vecs = shape.dim / N;
   unsigned lanes = 1;
   while (lanes < vecs && lanes < kSegmentSumThreads) lanes *= 2;
   const int64_t tiles = device::ceil_div(vecs, lanes);
-  const int64_t fill = int64_t{sm_count} * kSegmentSumBlocks * kSegmentSumThreads;
-  int units = 1;
-  while (units < kSegmentSumMostUnits && plan.unit_count * vecs / (2 * units) > fill) units *= 2;
+  if (units == 0) {
+    const int64_t fill = int64_t{sm_count} * kSegmentSumBlocks * kSegmentSumThreads;
+    units = 1;
+    while (units < kSegmentSumMostUnits && plan.unit_count * vecs / (2 * units) > fill) units *= 2;
+  }
   config.block = dim3(lanes, kSegmentSumThreads / lanes);
   const int64_t walkers = device::ceil_div(plan.unit_count, units);
   config.grid = dim3(device::ceil_div(walkers, config.block.y) * tiles);
@@ -246,12 +248,13 @@ cudaError_t LaunchSegmentSumMerge(device::LaunchConfig config, const SegmentSumP
                                                   static_cast<int>(tiles));
 }
 
-// workspace: a row of dim for every partial sum of the plan. With `pdl` the kernel starts while its
-// predecessor on the stream ends, where the GPU can.
+// workspace: a row of dim for every partial sum of the plan. A walker takes `units` stretches of
+// it, or as many as seem best where they are 0: that changes no sum. With `pdl` the kernel starts
+// while its predecessor on the stream ends, where the GPU can.
 template <typename T>
 cudaError_t SegmentSum(const T* input, const SegmentSumPlan& plan, T* output, float* workspace,
                        const SegmentSumShape& shape, int sm_count, cudaStream_t stream = nullptr,
-                       bool pdl = false) {
+                       bool pdl = false, int units = 0) {
   if (plan.unit_count == 0 || shape.dim == 0) return cudaSuccess;
   constexpr int N = device::kVecBytes / sizeof(T);
   const bool aligned = device::vec_aligned(input) && device::vec_aligned(output) &&
@@ -261,7 +264,7 @@ cudaError_t SegmentSum(const T* input, const SegmentSumPlan& plan, T* output, fl
   config.stream = stream;
   config.pdl = pdl;
   const auto launch = aligned ? LaunchSegmentSum<T, N> : LaunchSegmentSum<T, 1>;
-  const cudaError_t status = launch(config, input, plan, output, workspace, shape, sm_count);
+  const cudaError_t status = launch(config, input, plan, output, workspace, shape, sm_count, units);
   if (status != cudaSuccess || plan.merge_count == 0) return status;
   return LaunchSegmentSumMerge(config, plan, output, workspace, shape, sm_count);
 }

@@ -1,0 +1,144 @@
+"""fictl tune: find the fastest tactics of ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fictl import settings
+from fictl.cli import console
+from fictl.cli.options import Device, DryRun, Json, Ops, use_device
+from fictl.errors import FictlError, SetupError
+from fictl.paths import friendly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from fictl.op.tactics.records import Candidate, Entry
+    from fictl.tune.plan import Work
+    from fictl.tune.run import Tuning
+    from fictl.tune.tuner import Outcome
+
+
+def command(
+    ops: Ops = None,
+    case: Annotated[
+        str,
+        typer.Option("--case", help="Only cases with this in their name.", show_default=False),
+    ] = "",
+    dtype: Annotated[
+        str, typer.Option("--dtype", help="Only cases of this dtype.", show_default=False)
+    ] = "",
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help="Add to this file, not to this machine's.", show_default=False),
+    ] = None,
+    device: Device = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Time the tactics of ops over their cases, and keep those that beat the default.
+
+    FICTL_AUTOTUNER_LOAD_FROM_FILE=1 uses them from then on.
+    """
+    from fictl.tune.plan import plan
+    from fictl.tune.run import file_in_use, tune
+
+    use_device(device)
+    _require_gpu()
+    work = plan(ops or [], case, dtype)
+    if dry_run:
+        data = {"file": str(file_in_use(file)), "keys": [each.to_dict() for each in work]}
+        console.show(console.Result("tune", data, _planned(work)))
+        return
+    with _progress(len(work), quiet=json) as done:
+        tuning = tune(work, file, done)
+    errors = [FictlError(f"{each.op.api}: {each.key}: {each.problem}") for each in tuning.failed]
+    data = tuning.to_dict()
+    console.show(console.Result.among(errors, "tune", data, lambda out: _view(out, tuning)))
+
+
+def _require_gpu() -> None:
+    from fictl.toolchain import visible_gpus
+
+    if settings.DEVICE.get() == "cuda" and not visible_gpus():
+        raise SetupError(
+            "tactics are timed on a GPU, and there is none here",
+            "--device emu shows what the command does; its times are those of the host",
+        )
+
+
+def _planned(work: Sequence[Work]) -> console.Table:
+    rows = [
+        (each.tactics.op.name, each.key, str(each.case), ", ".join(each.candidates))
+        for each in work
+    ]
+    return console.Table(("op", "key", "case", "tactics"), rows)
+
+
+@contextmanager
+def _progress(total: int, quiet: bool) -> Iterator[Callable[[Outcome], object]]:
+    """A bar on a terminal, a line a key on a pipe."""
+    err = console.console(stderr=True)
+    if not err.is_interactive:
+        yield (lambda outcome: None) if quiet else (lambda outcome: console.note(_line(outcome)))
+        return
+    from rich.progress import Progress
+
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task("tuning", total=total)
+        yield lambda outcome: bar.update(task, advance=1, description=outcome.key)
+
+
+def _line(outcome: Outcome) -> str:
+    return f"{outcome.op.name}  {outcome.key}  {outcome.problem or 'timed'}"
+
+
+def _view(out: Console, tuning: Tuning) -> None:
+    entries = [each.entry for each in tuning.outcomes if each.entry]
+    how = [f"{entries[0].timer}", "cold L2" if entries[0].cold else "warm L2"] if entries else []
+    driver = [f"driver {tuning.machine.driver}"] if tuning.machine.driver else []
+    out.print(" · ".join([tuning.machine.gpu, *driver, *how]), markup=False)
+    for note in tuning.notes:
+        out.print(f"[yellow]![/] {note}", soft_wrap=True)
+    for each in tuning.outcomes:
+        out.print(f"\n[bold]{each.op.name}[/]  {each.key}", soft_wrap=True)
+        if each.entry is None:
+            out.print(f"  not tuned: {each.problem}", markup=False, soft_wrap=True)
+        else:
+            _candidates(out, each.entry)
+    better = sum(entry.winner != entry.candidates[0].tactic for entry in entries)
+    out.print(f"\n{better} of {len(entries)} faster than the default · {friendly(tuning.file)}")
+    out.print(f"  to use it: {settings.AUTOTUNER_LOAD_FROM_FILE.name}={_loads(tuning)}")
+
+
+def _loads(tuning: Tuning) -> str:
+    from fictl.tune.run import file_in_use
+
+    return "1" if tuning.file == file_in_use() else friendly(tuning.file)
+
+
+def _candidates(out: Console, entry: Entry) -> None:
+    from fictl.op.tactics.spelling import label
+
+    width = max(len(label(each.tactic)) for each in entry.candidates)
+    for each in entry.candidates:
+        mark = "[green]✓[/]" if each.tactic == entry.winner else " "
+        out.print(f"  {mark} {label(each.tactic):{width}}  {_measured(each)}", soft_wrap=True)
+
+
+def _measured(row: Candidate) -> str:
+    from rich.markup import escape
+
+    if row.problem:
+        return f"[yellow]refused: {escape(row.problem)}[/]"
+    if not row.median:
+        return "not timed: no other tactic is left"
+    beside = f"{row.ratio:5.2f}x  {row.verdict}" if row.verdict else "default"
+    return f"{row.median * 1e6:9.2f} us ±{row.stdrel:.1%}  {beside}"

@@ -1,0 +1,97 @@
+"""The file of tuned tactics: what was measured on one kind of machine, and what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fictl.errors import UsageError
+from fictl.op.tactics.machine import Machine
+from fictl.paths import friendly
+
+SCHEMA = "fictl.tactics/1"
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Candidate(_Record):
+    """One tactic: seconds of a call, beside the default of the same rounds; or why it is out."""
+
+    tactic: Any
+    median: float = 0.0
+    stdrel: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    ratio: float = 1.0
+    verdict: str = ""
+    problem: str = ""
+
+
+class Entry(_Record):
+    """What one key's calls get. The first candidate is the default."""
+
+    winner: Any
+    candidates: tuple[Candidate, ...]
+    timer: str = ""
+    cold: bool = False
+    rounds: int = 0
+    made_with: dict[str, str] = {}
+    made_at: str = ""
+
+
+class OpRecords(_Record):
+    """Of one op: the digest of the kernel that was measured, and its entries by key."""
+
+    kernel: str
+    keys: dict[str, Entry] = {}
+
+
+class Document(_Record):
+    """One file. `driver` is its major version; `ops` are by their full name."""
+
+    schema_: str = Field(alias="schema")
+    gpu: str
+    driver: str
+    ops: dict[str, OpRecords] = {}
+
+    @classmethod
+    def empty(cls, here: Machine) -> Document:
+        return cls(schema=SCHEMA, gpu=here.gpu, driver=here.driver_major)
+
+    def misfit(self, here: Machine) -> str:
+        """Why it says nothing about this machine; '' where it does."""
+        if self.schema_ != SCHEMA:
+            return f"it is {self.schema_}, this fictl reads {SCHEMA}"
+        if self.gpu != here.gpu:
+            return f"it was tuned on {self.gpu}, this is {here.gpu}"
+        if self.driver != here.driver_major:
+            return f"it was tuned with driver {self.driver}, this is {here.driver_major}"
+        return ""
+
+    def to_json(self) -> str:
+        return self.model_dump_json(by_alias=True, exclude_defaults=True, indent=1) + "\n"
+
+
+class Corrupt(UsageError):
+    """A file that is there and cannot be read."""
+
+
+def read(path: Path) -> Document | None:
+    """None where there is no such file."""
+    try:
+        return Document.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        why = f"{place}: {first['msg']}" if place else first["msg"]
+    except (OSError, UnicodeDecodeError) as error:
+        why = str(error)
+    raise Corrupt(
+        f"{friendly(path)} is no file of tuned tactics: {why}", "remove it, and tune again"
+    )

@@ -1,0 +1,42 @@
+"""Tactics and the calls that they are for, as files and people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fictl.errors import UsageError
+
+_PLAIN = bool | int | float | str
+
+
+def spelled(tactic: Any) -> Any:
+    """As JSON has it: a named tuple or a dict of small values, or one such value."""
+    if hasattr(tactic, "_asdict"):
+        tactic = tactic._asdict()
+    if isinstance(tactic, Mapping) and all(isinstance(each, _PLAIN) for each in tactic.values()):
+        return {str(name): value for name, value in tactic.items()}
+    if isinstance(tactic, _PLAIN):
+        return tactic
+    raise UsageError(
+        f"{tactic!r} is no tactic",
+        "a tactic is a named tuple or a dict of numbers, texts and booleans, or one of these",
+    )
+
+
+def label(plain: Any) -> str:
+    """`tile=128 stages=3` of what `spelled` gives."""
+    if isinstance(plain, Mapping):
+        return " ".join(f"{name}={value}" for name, value in plain.items())
+    return str(plain)
+
+
+def key_text(labels: Iterable[str], values: Iterable[Any]) -> str:
+    """`input=bfloat16 dim=4096 rows<=16384`: a label that ends so has the bucket's logarithm."""
+    return " ".join(_word(name, value) for name, value in zip(labels, values, strict=True) if name)
+
+
+def _word(name: str, value: Any) -> str:
+    if name.endswith("<=") and isinstance(value, int):
+        return f"{name}{1 << value}"
+    return f"{name.removesuffix('<=')}={str(value).removeprefix('torch.')}"

@@ -1,0 +1,48 @@
+"""A public function behind the choice of its tactic, with the signature that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fictl.op.declared import Op
+from fictl.op.tactics.tactics import Tactics
+from fictl.op.wrapper import compiled, plain_parameters
+
+try:
+    from torch.compiler import is_dynamo_compiling
+except ImportError:
+    from fictl.op.ffi.direct import is_dynamo_compiling
+
+# A call that names its tactic gets it; with nothing tuned nothing is looked up. Dynamo would guard
+# what is read here, and compile anew when it changes.
+_LOOKED_UP = """\
+def {name}({signature}):
+    if tactic is None:
+        if _is_traced():
+            tactic = _tactics.while_traced({own})
+        else:
+            tactic = _tactics.untuned
+            if tactic is None:
+                try:
+                    tactic = _remembered.get(_keys.of({own}))
+                except _no_key:
+                    tactic = None
+                if tactic is None:
+                    tactic = _tactics.make({own})
+    return _function({passed})
+"""
+
+
+def tuned(
+    function: Callable[..., Any], op: Op, candidates: Callable[..., Iterable[Any]]
+) -> Callable[..., Any]:
+    """Called like `function`, which gets the tactic chosen in place of None."""
+    tactics = Tactics(op, function, plain_parameters(function), candidates)
+    outside = {
+        "_tactics": tactics, "_remembered": tactics.remembered, "_keys": tactics.keys,
+        "_no_key": tactics.keys.none, "_is_traced": is_dynamo_compiling,
+    }  # fmt: skip
+    made = compiled(_LOOKED_UP, function, outside, {}, own=", ".join(tactics.names))
+    made.tactics = tactics  # type: ignore[attr-defined]
+    return made

@@ -1,0 +1,12 @@
+"""Choosing tactics by measuring them: the tuner, its file, and what it does over an op's cases."""
+
+from typing import TYPE_CHECKING
+
+from fictl.lazy import lazy
+
+if TYPE_CHECKING:
+    from fictl.tune.autotune import autotune
+
+__all__ = ["autotune"]
+
+__getattr__ = lazy(__name__, {"autotune": "autotune"})

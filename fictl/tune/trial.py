@@ -1,0 +1,101 @@
+"""One call that is to be tuned: candidates that are wrong refused, the rest timed, the best chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from fictl.op.tactics.machine import machine, versions
+from fictl.op.tactics.records import Candidate, Entry
+from fictl.op.tactics.spelling import spelled
+from fictl.op.tactics.tuning import Untuned, paused
+from fictl.timing.side import Side
+from fictl.timing.verdict import Verdict, compare_rounds
+from fictl.tune.subject import Subject
+
+if TYPE_CHECKING:
+    from fictl.timing.samples import Samples
+
+# As fictl.timing.measure.measure, which see.
+Measure = Callable[..., "Mapping[str, Samples]"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """`measure` is who times; `problems` has the candidates that are out, and why."""
+
+    call: Untuned
+    measure: Measure
+    problems: dict[int, str] = field(default_factory=dict)
+
+    def run(self) -> Entry:
+        with torch.no_grad(), paused():
+            subject = Subject(self.call)
+            for index in range(1, len(self.call.candidates)):
+                problem = subject.problem(index)
+                if problem:
+                    self.problems[index] = problem
+            return self._chosen(subject)
+
+    def _chosen(self, subject: Subject) -> Entry:
+        """The fastest of many is partly luck: it wins if it is faster once more, timed alone."""
+        count = len(self.call.candidates)
+        samples = self._timed(subject, [i for i in range(count) if i not in self.problems])
+        rows = [self._row(index, samples) for index in range(count)]
+        faster = [index for index in range(count) if _is_faster(rows[index])]
+        best = min(faster, key=lambda index: rows[index].ratio, default=0)
+        if best:
+            again = self._timed(subject, [0, best])
+            rows[best] = self._row(best, again)
+            best = best if _is_faster(rows[best]) else 0
+        return self._entry(rows, best, samples.get(0))
+
+    def _timed(self, subject: Subject, candidates: Collection[int]) -> dict[int, Samples]:
+        if len(candidates) < 2:
+            return {}
+        copies: dict[int, dict[str, Any]] = {}
+
+        def make(copy: int, candidate: int) -> Callable[[], object]:
+            # The candidates share the copies: when one's turn comes, the others have been around.
+            if copy not in copies:
+                copies[copy] = subject.copy()
+            return lambda: subject.run(copies[copy], candidate)
+
+        def side(candidate: int) -> Side:
+            return Side(lambda copy: make(copy, candidate), subject.working_set)
+
+        sides = {str(candidate): side(candidate) for candidate in candidates}
+        samples = self.measure(sides, device=subject.device)
+        return {int(name): each for name, each in samples.items()}
+
+    def _row(self, index: int, samples: Mapping[int, Samples]) -> Candidate:
+        tactic = spelled(self.call.candidates[index])
+        if index not in samples:
+            return Candidate(tactic=tactic, problem=self.problems.get(index, ""))
+        own, default = samples[index], samples[0]
+        beside = compare_rounds(default.seconds, own.seconds) if index else None
+        low, high = own.interval
+        return Candidate(
+            tactic=tactic, median=own.median, stdrel=own.stdrel, low=low, high=high,
+            ratio=beside.ratio if beside else 1.0, verdict=beside.verdict.value if beside else "",
+        )  # fmt: skip
+
+    def _entry(self, rows: list[Candidate], winner: int, default: Samples | None) -> Entry:
+        here = machine(self.call.tactics.device_of(self.call.arguments))
+        return Entry(
+            winner=rows[winner].tactic,
+            candidates=tuple(rows),
+            timer=default.timer if default else "",
+            cold=bool(default and default.cold),
+            rounds=len(default.seconds) if default else 0,
+            made_with={"driver": here.driver, **versions()},
+            made_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        )
+
+
+def _is_faster(row: Candidate) -> bool:
+    return row.verdict == Verdict.FASTER.value
