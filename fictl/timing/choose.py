@@ -45,6 +45,7 @@ def use_best(steps: list[type[Timer]], use: Callable[[Timer], Result]) -> tuple[
         except Unusable as problem:
             if step is steps[-1]:
                 hint = problem.hint or "leave the choice of the timer to fictl"
-                raise Unusable("; ".join([*why, f"{step.name}: {problem.message}"]), hint) from None
+                said = "; ".join([*why, f"{step.name}: {problem.message}"])
+                raise type(problem)(said, hint) from None
             why.append(f"{step.name}: {problem.message}")
     raise AssertionError("a ladder has a step")

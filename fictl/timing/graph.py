@@ -11,7 +11,7 @@ from typing import Any
 from fictl.timing.event_pair import EventPair
 from fictl.timing.lead import lead
 from fictl.timing.rotation import Rotation
-from fictl.timing.timer import Timer, Unusable, launched_nothing
+from fictl.timing.timer import Timer, TooShort, Unusable, launched_nothing
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Graph(Timer):
         if captured.flushes:
             seconds -= captured.flushes.seconds()
         if seconds <= 0:
-            raise Unusable(f"{rotation.name} is too short to be told from the flush before it")
+            raise TooShort(f"{rotation.name} is too short to be told from the flush before it")
         return seconds / len(rotation.calls)
 
 

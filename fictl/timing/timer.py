@@ -15,6 +15,10 @@ class Unusable(SetupError):
     """A timer cannot time this, and why: another one may."""
 
 
+class TooShort(Unusable):
+    """It takes no longer than what this timer adds."""
+
+
 class LaunchedNothing(FictlError):
     """What was to be timed gave the GPU no work."""
 

@@ -11,6 +11,7 @@ from fictl.bench.one import of_folder
 from fictl.bench.options import Options
 from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
 from fictl.project import OpFolder
+from fictl.timing.timer import TooShort
 
 Measure = Callable[..., list[Row]]
 
@@ -35,6 +36,17 @@ def test_what_writes_nothing_is_caught(measure: Measure) -> None:
 def test_what_writes_nothing_is_caught_without_a_reference_too(measure: Measure) -> None:
     (row,) = measure("silent", refcheck=False)
     assert row.status == WRONG
+
+
+def test_what_the_timer_asked_for_cannot_tell_from_nothing_fails_alone(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_short(*args: object, **kwargs: object) -> None:
+        raise TooShort("graph: fictl is too short")
+
+    monkeypatch.setattr("fictl.timing.measure.measure", too_short)
+    (row,) = measure("right", timer="graph")
+    assert (row.status, row.note) == (FAILED, "graph: fictl is too short")
 
 
 def test_a_nan_that_the_reference_lacks_is_caught(measure: Measure) -> None:

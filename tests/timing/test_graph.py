@@ -7,7 +7,7 @@ import torch
 
 from fictl.timing.graph import Graph
 from fictl.timing.rotation import Rotation
-from fictl.timing.timer import LaunchedNothing, Unusable
+from fictl.timing.timer import LaunchedNothing, TooShort, Unusable
 
 US = 1e-6
 
@@ -23,7 +23,7 @@ def test_the_flushes_between_calls_are_timed_alone_and_taken_off(rotate):
 
 
 def test_a_call_that_vanishes_beside_its_flush_is_not_timed(rotate):
-    with pytest.raises(Unusable, match="too short"), Graph() as timer:
+    with pytest.raises(TooShort, match="too short"), Graph() as timer:
         timer.time(rotate(flush=True))
 
 
