@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from fictl.lazy import lazy
 
 if TYPE_CHECKING:
-    from fictl.bench.inductor import compiled
+    from fictl.bench.worker.inductor import compiled
 
 __all__ = ["compiled"]
 
-__getattr__ = lazy(__name__, {"compiled": "inductor"})
+__getattr__ = lazy(__name__, {"compiled": "worker.inductor"})

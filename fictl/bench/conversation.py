@@ -6,10 +6,10 @@ import signal
 from dataclasses import dataclass, field
 from typing import Any
 
-from fictl.bench.channel import received
-from fictl.bench.contender import OURS
 from fictl.bench.observer import Observer
 from fictl.bench.row import FAILED, Row
+from fictl.bench.worker.channel import received
+from fictl.bench.worker.contender import OURS
 from fictl.errors import FictlError, SetupError, UsageError
 
 _ERRORS = {2: UsageError, 3: SetupError}

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fictl.bench.one import of_folder
 from fictl.bench.options import Options
-from fictl.bench.selection import functions
-from fictl.bench.traffic import moved
+from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.selection import functions
+from fictl.bench.worker.traffic import moved
 from fictl.project import OpFolder
 from fictl.quantity import spell_size
 

@@ -17,7 +17,7 @@ from fictl.bench.observer import Observer
 from fictl.bench.options import DEFAULTS, Options
 from fictl.bench.result import Report
 from fictl.bench.row import TIMED, Row
-from fictl.bench.selection import functions
+from fictl.bench.worker.selection import functions
 from fictl.errors import SetupError, UsageError
 from fictl.paths import PACKAGE
 from fictl.process import TimedOut, stream
@@ -55,7 +55,7 @@ class Request:
 
     op: str
     said: Mapping[str, Any]
-    program: str = "fictl.bench.one"
+    program: str = "fictl.bench.worker.one"
 
 
 def _of_folder(folder: OpFolder, ops: Sequence[str]) -> Request:

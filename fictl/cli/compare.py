@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fictl.cli import bench_options as flags
 from fictl.cli import console
+from fictl.cli.bench import options as flags
 from fictl.cli.options import Device, Json, use_device
 from fictl.errors import InvalidValue, UsageError
 
@@ -58,7 +58,7 @@ def command(
     from fictl.bench.compare.results import compare_baseline
     from fictl.bench.compare.two import compare_two
     from fictl.bench.options import Options
-    from fictl.cli.bench_progress import BenchProgress
+    from fictl.cli.bench.progress import BenchProgress
 
     use_device(device)
     options = Options(dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.project import OpFolder
-    from fictl.testing.outcome import Outcome
-    from fictl.testing.report import TestReport
+    from fictl.testing.runner.outcome import Outcome
+    from fictl.testing.runner.report import TestReport
 
 
 Case = Annotated[
@@ -77,8 +77,8 @@ def command(
     from fictl import settings
     from fictl.cli.test_bar import TestBar
     from fictl.testing.device import choose_device
-    from fictl.testing.report import TestReport
-    from fictl.testing.request import TestRequest
+    from fictl.testing.runner.report import TestReport
+    from fictl.testing.runner.request import TestRequest
 
     use_device(device)
     chosen = choose_device(settings.DEVICE.get() if device else "")
@@ -98,7 +98,7 @@ def command(
     with TestBar() as bar:
         report = request.run((lambda line: None) if json else console.note, bar.told)
     if junit:
-        from fictl.testing.junit import to_junit
+        from fictl.testing.runner.junit import to_junit
 
         _write(junit, to_junit(report))
     # What the machine cannot do is a failure, where it has to.
@@ -111,7 +111,7 @@ def command(
 def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], str]:
     """The ops to test, or why there is none."""
     from fictl.project import Project, select
-    from fictl.testing.changed import changed_since, split_words
+    from fictl.testing.runner.changed import changed_since, split_words
 
     names, revision = split_words(words) if changed else (words, "")
     wanted = select(names, [] if names else [Project.at()])
@@ -132,7 +132,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
-    from fictl.testing.outcome import remedy
+    from fictl.testing.runner.outcome import remedy
 
     mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[code]
     failed, full = len(report.failed), len(report.out_of_memory)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fictl.cli import console
 
 if TYPE_CHECKING:
-    from fictl.testing.journal import Journal
+    from fictl.testing.runner.journal import Journal
 
 _SOON_SECONDS = 2.0
 

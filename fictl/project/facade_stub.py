@@ -18,6 +18,9 @@ _HEAD = '''\
 # ruff: noqa: I001, PYI021, RUF100
 """The ops of {name} with their types. Generated from the declarations in every op.py."""'''
 
+# Type checkers do not find their way into every project's op folders: these types are Any then.
+_MAY_BE_UNSEEN = "  # type: ignore[import-not-found, unused-ignore]"
+
 Definition = ast.FunctionDef | ast.ClassDef
 # Name -> the statement that imports it.
 Imports = dict[str, str]
@@ -145,7 +148,7 @@ def _used(definition: str) -> set[str]:
 def _imports(folder: OpFolder, tree: ast.Module) -> Imports:
     """How another file comes by each name that op.py has at its top level."""
     module = f"{folder.package}.op"
-    found = {name: f"from {module} import {name}" for name in definitions(tree)}
+    found = {name: f"from {module} import {name}{_MAY_BE_UNSEEN}" for name in definitions(tree)}
     for statement in _import_statements(tree):
         for alias in statement.names:
             name = alias.asname or alias.name
@@ -155,7 +158,8 @@ def _imports(folder: OpFolder, tree: ast.Module) -> Imports:
             else:
                 above = module.split(".")[: -statement.level] if statement.level else []
                 origin = ".".join([*above, *filter(None, [statement.module])])
-                found[name] = f"from {origin} import {renamed}"
+                unseen = _MAY_BE_UNSEEN if statement.level else ""
+                found[name] = f"from {origin} import {renamed}{unseen}"
     return found
 
 

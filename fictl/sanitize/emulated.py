@@ -13,8 +13,8 @@ from fictl import settings
 from fictl.errors import FictlError
 from fictl.project import OpFolder
 from fictl.sanitize.suppression import FILE, Suppression, read_suppressions
-from fictl.testing.report import TestReport
-from fictl.testing.run import run_tests
+from fictl.testing.runner.report import TestReport
+from fictl.testing.runner.run import run_tests
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ import pytest
 
 from fictl import settings
 from fictl.errors import NotOnDevice
-from fictl.testing import gates, schedules
-from fictl.testing.ranks import _meeting_point, process_group, ranks
-from fictl.testing.schedules import device
+from fictl.testing.hooks import gates, schedules
+from fictl.testing.hooks.ranks import _meeting_point, process_group, ranks
+from fictl.testing.hooks.schedules import device
 
 if TYPE_CHECKING:
-    from fictl.testing.suite import OpSuite
+    from fictl.testing.generated.suite import OpSuite
 
 __all__ = ["_meeting_point", "device", "process_group", "ranks"]
 
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
     schedules.configure(config)
     if config.getoption("--fictl-defects"):
-        from fictl.testing.defects import Defects
+        from fictl.testing.hooks.defects import Defects
 
         config.pluginmanager.register(Defects(Path(config.getoption("--fictl-defects"))))
     if config.getoption("--fictl-journal"):
@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _record(config: pytest.Config) -> None:
-    from fictl.testing.record import Recorder
+    from fictl.testing.hooks.record import Recorder
 
     path, part = Path(config.getoption("--fictl-journal")), config.getoption("--fictl-part")
     recorder = Recorder(path, _suites(config), part)
@@ -161,7 +161,7 @@ def _id(row: dict[str, Any]) -> str:
 def _suites(config: pytest.Config) -> list[OpSuite]:
     if _SUITES not in config.stash:
         from fictl.project import find
-        from fictl.testing.suite import OpSuite
+        from fictl.testing.generated.suite import OpSuite
 
         folders = [folder for name in config.getoption("--fictl-op") for folder in find(name)]
         config.stash[_SUITES] = [OpSuite(folder) for folder in dict.fromkeys(folders)]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.measuring import Place, measure_case
 from fictl.bench.observer import Observer
-from fictl.bench.one import of_folder
 from fictl.bench.options import Options
 from fictl.bench.result import Environment, Report
 from fictl.bench.row import Row
+from fictl.bench.worker.measuring import Place, measure_case
+from fictl.bench.worker.one import of_folder
 from fictl.project import OpFolder
 
 HOSTILE = Path(__file__).parents[1] / "hostile_project"

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from fictl.bench.channel import received
 from fictl.bench.conversation import Conversation
 from fictl.bench.observer import Observer
 from fictl.bench.row import FAILED, Row
+from fictl.bench.worker.channel import received
 from fictl.errors import FictlError, SetupError, UsageError
 
 CASE = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.bench.contender import baseline
-from fictl.bench.sides import declared_baselines
-from fictl.bench.subject import of_function
-from fictl.bench.trial import Trial
-from fictl.bench.workload import Workload
+from fictl.bench.worker.contender import baseline
+from fictl.bench.worker.sides import declared_baselines
+from fictl.bench.worker.subject import of_function
+from fictl.bench.worker.trial import Trial
+from fictl.bench.worker.workload import Workload
 from fictl.project import OpFolder, Project, folders
 from fictl.trace import Case
 

@@ -13,8 +13,8 @@ from fictl.emu.toolchain import current_toolchain
 from fictl.errors import FictlError
 from fictl.sanitize.emulated import Checked, Finding
 from fictl.sanitize.suppression import Suppression
-from fictl.testing.outcome import Outcome
-from fictl.testing.report import TestReport
+from fictl.testing.runner.outcome import Outcome
+from fictl.testing.runner.report import TestReport
 
 RACE = {"kind": "race", "test": "test_sum[1-f16]", "text": "race: read after write\n  at [k].cuh:3"}
 OPS = ["my_kernels/elementwise/halve", "my_kernels/gemm/dense"]

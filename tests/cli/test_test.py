@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fictl.testing.outcome import Outcome
-from fictl.testing.report import TestReport
+from fictl.testing.runner.outcome import Outcome
+from fictl.testing.runner.report import TestReport
 
 PASSED = Outcome("tests/test_halve.py::test_good", "passed", 0.5)
 WRONG = Outcome(
@@ -36,7 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[TestReport], list[Any]]:
             say("pytest's own words")
             return report
 
-        monkeypatch.setattr("fictl.testing.request.run_tests", run_tests)
+        monkeypatch.setattr("fictl.testing.runner.request.run_tests", run_tests)
         return calls
 
     return answer
@@ -239,7 +239,7 @@ def test_a_file_that_cannot_be_written_is_said_before_the_tests_run(
 
 def test_where_nothing_has_changed_nothing_runs(fictl, repo: Path, asked, monkeypatch) -> None:
     calls = asked(TestReport((PASSED,)))
-    monkeypatch.setattr("fictl.testing.changed.changed_since", lambda revision, folders: ())
+    monkeypatch.setattr("fictl.testing.runner.changed.changed_since", lambda revision, folders: ())
     answer = fictl("test", "--changed")
     assert (answer.code, answer.out, calls) == (0, "no op has changed since HEAD\n", [])
 
@@ -247,7 +247,7 @@ def test_where_nothing_has_changed_nothing_runs(fictl, repo: Path, asked, monkey
 def test_what_has_changed_runs_and_is_named(fictl, repo: Path, asked, monkeypatch) -> None:
     calls = asked(TestReport((PASSED,)))
     monkeypatch.setattr(
-        "fictl.testing.changed.changed_since", lambda revision, folders: folders[:1]
+        "fictl.testing.runner.changed.changed_since", lambda revision, folders: folders[:1]
     )
     answer = fictl("test", "--changed", "HEAD~3")
     assert calls[0][0] == ["my_kernels/elementwise/halve"]

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from fictl.cli import console, test_bar
 from fictl.cli.test_bar import TestBar
-from fictl.testing.journal import Journal
-from fictl.testing.outcome import Outcome
+from fictl.testing.runner.journal import Journal
+from fictl.testing.runner.outcome import Outcome
 
 
 @pytest.fixture

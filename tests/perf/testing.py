@@ -27,7 +27,7 @@ def overhead() -> Pair:
         bare = [
             sys.executable, "-m", "pytest", "-p", "fictl.testing.plugin", "--fictl-op=twice", "-q",
             "-p", "no:cacheprovider", "--import-mode=importlib", f"--rootdir={project}", *chosen,
-            str(own), str(ROOT / "fictl" / "testing" / "contract.py"),
+            str(own), str(ROOT / "fictl" / "testing" / "generated" / "contract.py"),
         ]  # fmt: skip
         return interleave(lambda: _process(ours, project), lambda: _process(bare, project), 5)
 

@@ -140,10 +140,11 @@ class Sum:
 
 def test_names_in_signatures_are_imported_from_where_the_op_has_them(text: str) -> None:
     imports = [line for line in text.split("\n") if line.startswith(("import", "from"))]
+    unseen = "  # type: ignore[import-not-found, unused-ignore]"
     assert imports == [
         "from collections import OrderedDict as Ordered",
-        "from my_kernels.elementwise.halve.layouts import Layout",
-        "from my_kernels.elementwise.halve.op import Sizes",
+        f"from my_kernels.elementwise.halve.layouts import Layout{unseen}",
+        f"from my_kernels.elementwise.halve.op import Sizes{unseen}",
         "from typing import Literal",
         "import collections.abc",
         "import torch",

@@ -13,8 +13,8 @@ from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder, find
 from fictl.sanitize import emulated
 from fictl.sanitize.emulated import Checked, Finding, check_ops
-from fictl.testing.outcome import Outcome
-from fictl.testing.report import TestReport
+from fictl.testing.runner.outcome import Outcome
+from fictl.testing.runner.report import TestReport
 
 RACE = {
     "op": "twice", "test": "test_one", "kind": "race", "file": "twice.cuh", "line": 9,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fictl.project import Project, select
-from fictl.testing.definitions import Traced, traced
-from fictl.testing.trace_check import check
+from fictl.testing.traced.definitions import Traced, traced
+from fictl.testing.traced.trace_check import check
 
 COMMITTED = sorted((Path(__file__).parent / "definitions").rglob("*.json"))
 SHIPPED = [*traced(select([], [Project.shipped()]))]

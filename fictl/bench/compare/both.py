@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from fictl.bench.contender import Contender, own
-from fictl.bench.one import Work, respond
 from fictl.bench.options import Options
-from fictl.bench.selection import chosen
-from fictl.bench.subject import Call, Subject, of_function
+from fictl.bench.worker.contender import Contender, own
+from fictl.bench.worker.one import Work, respond
+from fictl.bench.worker.selection import chosen
+from fictl.bench.worker.subject import Call, Subject, of_function
 from fictl.project import OpFolder
 
 

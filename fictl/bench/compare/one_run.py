@@ -8,12 +8,12 @@ from dataclasses import replace
 from fictl.bench.compare.conditions import where
 from fictl.bench.compare.outcome import Outcome, Untimed
 from fictl.bench.compare.pairs import case_name, of_one_run, pair
-from fictl.bench.contender import OURS
 from fictl.bench.observer import Observer
 from fictl.bench.options import DEFAULTS, Options
 from fictl.bench.result import Report
 from fictl.bench.row import FAILED, WRONG, Row
 from fictl.bench.run import bench
+from fictl.bench.worker.contender import OURS
 from fictl.errors import UsageError
 from fictl.project import Project, select
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from fictl.bench.compare.checkout import WORKING_TREE, is_revision
 from fictl.bench.compare.one_run import declared_backends
 from fictl.bench.compare.revisions import project_of
-from fictl.bench.contender import OURS
+from fictl.bench.worker.contender import OURS
 from fictl.errors import UsageError
 
 RESULTS, REVISIONS, SIDES = "results", "revisions", "sides"

@@ -11,7 +11,7 @@ from fictl.bench.compare.one_run import compare_in
 from fictl.bench.compare.outcome import Outcome
 from fictl.bench.observer import Observer
 from fictl.bench.options import DEFAULTS, Options
-from fictl.bench.selection import functions
+from fictl.bench.worker.selection import functions
 from fictl.errors import UsageError
 from fictl.project import OpFolder, Project, discover, select
 

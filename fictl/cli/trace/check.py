@@ -13,7 +13,7 @@ from fictl.paths import friendly
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.testing.trace_check import Finding
+    from fictl.testing.traced.trace_check import Finding
 
 
 def command(
@@ -26,8 +26,8 @@ def command(
 ) -> None:
     """Compare tests/trace/definitions with what the cases of ops make, and traces with their ops."""
     from fictl.project import Project, select
-    from fictl.testing.definitions import traced
-    from fictl.testing.trace_check import check, update_definitions
+    from fictl.testing.traced.definitions import traced
+    from fictl.testing.traced.trace_check import check, update_definitions
 
     every = [*traced(select(ops or [], [] if ops else [Project.at()]))]
     findings = [finding for each in every for finding in check(each)]

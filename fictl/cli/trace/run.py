@@ -28,8 +28,8 @@ def command(
     The reference is Python that runs here: read the files of people you do not know.
     """
     from fictl import settings
-    from fictl.testing.definition_run import run_definition
     from fictl.testing.device import choose_device
+    from fictl.testing.traced.definition_run import run_definition
     from fictl.trace import Definition
 
     use_device(device)

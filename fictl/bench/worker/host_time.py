@@ -1,0 +1,30 @@
+"""What calls cost the host: plans, and the way to a launch."""
+
+from __future__ import annotations
+
+from fictl.bench.worker.trial import Prepared
+from fictl.timing.samples import Samples
+from fictl.timing.side import Side
+from fictl.timing.stop import Stop
+
+
+def time_plan(made: Prepared, device: str, stop: Stop) -> Samples:
+    """By the host's clock until the GPU is done: most of what a plan does is on the host."""
+    from fictl.timing.measure import measure
+
+    def plan() -> None:
+        made.plan()
+        if device != "cpu":
+            import torch
+
+            torch.cuda.synchronize()
+
+    sides = {"plan": Side(lambda _copy: plan, 0)}
+    return measure(sides, device="cpu", cold=False, stop=stop)["plan"]
+
+
+def time_host(made: Prepared, device: str) -> float:
+    """Seconds until a call returns; what it has launched is not waited for."""
+    from fictl.timing.host_overhead import host_overhead
+
+    return host_overhead(made, device)

@@ -1,0 +1,180 @@
+"""One case measured: sides checked, timed interleaved, and checked again; a row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fictl.bench.observer import Observer
+from fictl.bench.options import Options
+from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
+from fictl.bench.worker.contender import Contender
+from fictl.bench.worker.disturbance import Disturbance
+from fictl.bench.worker.host_time import time_host, time_plan
+from fictl.bench.worker.subject import Subject
+from fictl.bench.worker.trial import Prepared, Trial
+from fictl.bench.worker.workload import Workload
+from fictl.errors import FictlError, NotOnDevice, SetupError
+from fictl.op import BackendRefused
+from fictl.timing.samples import Samples
+from fictl.timing.timer import TooShort
+from fictl.trace import Case
+
+# A core emulates some 10 to 100 million elements a second.
+_EMULATED_ELEMENTS = 1 << 18
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where it runs: torch's word for the device, and the ceilings measured there."""
+
+    device: str
+    ceilings: Mapping[str, float]
+    observer: Observer
+
+    @property
+    def is_emulated(self) -> bool:
+        return self.device == "cpu"
+
+
+def measure_case(
+    subject: Subject, case: Case, contenders: Sequence[Contender], options: Options, place: Place
+) -> Iterator[Row]:
+    """The op comes first; where it is wrong, nothing is timed."""
+    workload = Workload(subject, case, place.device, options.seed, refcheck=options.refcheck)
+    reason = _unsuitable(subject, case, place)
+    if reason:
+        yield replace(_row(workload, contenders[0]), status=SKIPPED, note=reason)
+        return
+    fit: list[Trial] = []
+    refused: list[Row] = []
+    for contender in contenders:
+        trial = Trial(contender, workload)
+        status, note = _checked(trial)
+        if status == TIMED:
+            fit.append(trial)
+        else:
+            refused.append(replace(_row(workload, contender), status=status, note=note))
+    if any(not trial.contender.is_baseline for trial in fit):
+        yield from _timed(workload, fit, options, place)
+    yield from refused
+
+
+def _unsuitable(subject: Subject, case: Case, place: Place) -> str:
+    wanted = "emu" if place.is_emulated else "cuda"
+    if wanted not in subject.devices:
+        return f"it is for {' '.join(subject.devices)}, not for {wanted}"
+    elements = subject.template.elements(case.sizes, case.passing)
+    if place.is_emulated and elements > _EMULATED_ELEMENTS:
+        return "too large for the emulated device"
+    return ""
+
+
+def _checked(trial: Trial) -> tuple[str, str]:
+    """Called once on the first copy, before anything is timed."""
+    try:
+        problem = trial.attempt(0)
+    except (BackendRefused, NotOnDevice) as error:
+        return SKIPPED, error.message
+    except ImportError as error:
+        if trial.contender.is_baseline:
+            return SKIPPED, f"not installed: {error}"
+        return FAILED, repr(error)
+    except Exception as error:
+        return FAILED, _said(error)
+    return (WRONG, f"not timed: {problem}") if problem else (TIMED, "")
+
+
+def _timed(
+    workload: Workload, trials: list[Trial], options: Options, place: Place
+) -> Iterator[Row]:
+    rows = [_with_work(_row(workload, trial.contender), workload) for trial in trials]
+    disturbance = Disturbance(trials, place.observer)
+    try:
+        samples = _samples(trials, options, place, disturbance)
+    except Exception as error:
+        of_this_machine = isinstance(error, SetupError) and not isinstance(error, TooShort)
+        if of_this_machine and options.timer != "auto":
+            raise
+        others = [row for row in rows if row.is_baseline]
+        yield from (row.refused(FAILED, _said(error)) for row in others or rows)
+        if others:  # It may have been one of them.
+            ours = [trial for trial in trials if not trial.contender.is_baseline]
+            yield from _timed(workload, ours, options, place)
+        return
+    workload.keep_only(disturbance.index)
+    for trial in trials:
+        trial.keep_only(disturbance.index)
+    for row, trial in zip(rows, trials, strict=True):
+        timed = _with_samples(row, samples[row.side]).against(place.ceilings)
+        yield _after(timed, trial, disturbance, options)
+        if workload.subject.has_plan and not trial.contender.is_baseline:
+            yield _plan(
+                _row(workload, trial.contender),
+                trial.copy(disturbance.index),
+                options,
+                place.device,
+            )
+
+
+def _samples(
+    trials: Sequence[Trial], options: Options, place: Place, disturbance: Disturbance
+) -> dict[str, Samples]:
+    from fictl.timing.measure import measure
+
+    return measure(
+        {trial.contender.name: trial.side for trial in trials},
+        timer="auto" if place.is_emulated else options.timer,
+        device=place.device, cold=options.cold, stop=options.stop, progress=disturbance,
+    )  # fmt: skip
+
+
+def _after(row: Row, trial: Trial, disturbance: Disturbance, options: Options) -> Row:
+    """What the timed calls left decides whether their times count."""
+    workload = trial.workload
+    try:
+        problem = disturbance.problem(trial)
+        if problem:
+            return row.refused(WRONG, f"its times do not count: after them, {problem}")
+        host = time_host(trial.copy(disturbance.index), workload.device) if options.host else None
+    except Exception as error:
+        return row.refused(FAILED, _said(error))
+    unchecked = workload.subject.reason if options.refcheck else "not checked"
+    note = " · ".join(filter(None, (row.note, unchecked)))
+    return replace(row, checked=workload.refcheck, host_seconds=host, note=note)
+
+
+def _plan(row: Row, made: Prepared, options: Options, device: str) -> Row:
+    plan = replace(row, step="plan")
+    try:
+        return _with_samples(plan, time_plan(made, device, options.stop))
+    except Exception as error:
+        return plan.refused(FAILED, _said(error))
+
+
+def _row(workload: Workload, contender: Contender) -> Row:
+    subject, case = workload.subject, workload.case
+    return Row(
+        subject.op, subject.function, contender.name, str(case), dict(case.sizes), case.dtype,
+        case.passing, backend=contender.backend, is_baseline=contender.is_baseline,
+        key="" if contender.is_baseline else subject.key,
+    )  # fmt: skip
+
+
+def _with_work(row: Row, workload: Workload) -> Row:
+    return replace(
+        row, bytes=workload.bytes, flops=workload.flops, working_set=workload.working_set
+    )
+
+
+def _with_samples(row: Row, samples: Samples) -> Row:
+    return replace(
+        row, timer=samples.timer, cold=samples.cold, copies=samples.copies,
+        samples=samples.seconds, kernels=samples.kernels, note=samples.why,
+    )  # fmt: skip
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, FictlError):
+        return error.message
+    return f"{type(error).__name__}: {error}".strip().partition("\n")[0]

@@ -1,0 +1,155 @@
+"""The benchmark of one op, in this process, which it may take down: see fictl.bench.run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fictl.bench.observer import Observer
+from fictl.bench.options import Options
+from fictl.bench.worker.channel import send
+from fictl.bench.worker.contender import Contender, own
+from fictl.bench.worker.measuring import Place, measure_case
+from fictl.bench.worker.selection import NoCase, chosen
+from fictl.bench.worker.sides import contenders, missing_baselines
+from fictl.bench.worker.subject import Subject, of_function
+from fictl.errors import FictlError
+from fictl.jit.recipe import recipe_of
+from fictl.project import OpFolder
+from fictl.trace import Case
+
+Work: TypeAlias = tuple[Subject, Case, Sequence[Contender]]
+
+# Often enough for a bar; rounds may be shorter than a message.
+_EVERY_SECONDS = 0.2
+
+
+class _Sender(Observer):
+    def __init__(self) -> None:
+        self._sent = 0.0
+
+    def round(self, number: int) -> None:
+        if time.monotonic() - self._sent >= _EVERY_SECONDS:
+            self._sent = time.monotonic()
+            send("round", number=number)
+
+
+def of_folder(folder: OpFolder, names: Iterable[str], options: Options) -> Iterator[Work]:
+    """The cases of an op folder, each with its sides; ours come first."""
+    bench, key = folder.load("bench"), _key(folder)
+
+    @cache
+    def sides(function: str) -> tuple[Subject, list[Contender]]:
+        subject = of_function(folder, function, key)
+        return subject, contenders(folder, subject, options, bench)
+
+    for case in chosen(list(bench.cases()), {*names}, options):
+        subject, among = sides(case.function)
+        yield subject, case, among
+
+
+def _key(folder: OpFolder) -> str:
+    """Of the builds that it runs: one recipe, or several by ','."""
+    return ",".join(recipe_of(spec).key for spec in folder.specs())
+
+
+def main(arguments: Sequence[str]) -> int:
+    return respond(arguments, _work)
+
+
+def respond(
+    arguments: Sequence[str], work_of: Callable[[Mapping[str, Any], Options], Iterable[Work]]
+) -> int:
+    """To a request of fictl.bench.run; rows go out as they are there."""
+    request = json.loads(arguments[0])
+    options = Options.from_dict(request["options"])
+    try:
+        _measure(list(work_of(request, options)), request["device"] == "emu", options)
+    except NoCase as error:
+        send("note", text=f"{error.message}; {error.hint}")
+        send("done")
+    except FictlError as error:
+        send("error", message=error.message, hint=error.hint, code=error.exit_code)
+    return 0
+
+
+def _measure(work: Sequence[Work], emulated: bool, options: Options) -> None:
+    send("cases", count=len(work))
+    ceilings = _facts(emulated, options.timer)
+    place = Place("cpu" if emulated else "cuda", ceilings, _Sender())
+    for subject, case, among in work:
+        send(
+            "case", function=case.function, case=str(case), sizes=dict(case.sizes),
+            dtype=case.dtype, passing=case.passing,
+        )  # fmt: skip
+        for row in measure_case(subject, case, among, options, place):
+            send("row", row=row.to_dict())
+        if not emulated and _faulted():
+            return
+    if not emulated:
+        send("facts", after=_state())
+    send("done")
+
+
+def _work(request: Mapping[str, Any], options: Options) -> list[Work]:
+    if "file" in request:
+        from fictl.bench.worker.source_file import source_subjects
+
+        made = source_subjects(Path(request["file"]), request["values"])
+        return [(subject, case, [own(subject)]) for subject, case in made]
+    folder = OpFolder.of(request["op"])
+    for name in missing_baselines(folder, request["functions"], options):
+        send("note", text=f"{folder} has no baseline {name!r}")
+    return list(of_folder(folder, request["functions"], options))
+
+
+def _facts(emulated: bool, timer: str) -> dict[str, float]:
+    """Sent; the ceilings of the device are what is returned of them."""
+    import torch
+
+    send("facts", torch=torch.__version__, cuda=torch.version.cuda or "")
+    if emulated:
+        return {}
+    found = _ceilings(timer)
+    send("facts", ceilings=found, before=_state())
+    return found
+
+
+def _ceilings(timer: str) -> dict[str, float]:
+    """None where they cannot be measured, as on a GPU whose memory others have."""
+    from fictl.timing.ceilings import ceilings
+
+    try:
+        return asdict(ceilings(timer=timer))
+    except Exception as error:
+        send("note", text=f"no ceilings were measured: {type(error).__name__}: {error}")
+        return {}
+
+
+def _state() -> dict[str, Any] | None:
+    """Asked for right after work, when the clocks are those of work."""
+    from fictl.timing.gpu_state import gpu_state
+
+    state = gpu_state()
+    return asdict(state) if state else None
+
+
+def _faulted() -> bool:
+    """After a fault nothing else runs on the GPU in this process."""
+    import torch
+
+    try:
+        torch.cuda.synchronize()
+    except Exception:
+        return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

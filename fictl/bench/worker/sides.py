@@ -1,0 +1,54 @@
+"""The sides that are timed: the op or its backends, and those baselines of its bench.py asked for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+from fictl.bench.options import ALL, Options
+from fictl.bench.worker.contender import Contender, baseline, own
+from fictl.bench.worker.subject import Subject
+from fictl.errors import UsageError
+from fictl.project import OpFolder
+
+
+def declared_baselines(bench: ModuleType, function: str) -> dict[str, Callable[..., Any]]:
+    """What `baselines()` of a bench.py has; `baselines(function)` where a module has several."""
+    declared = getattr(bench, "baselines", None)
+    if declared is None:
+        return {}
+    return dict(declared(function) if inspect.signature(declared).parameters else declared())
+
+
+def contenders(
+    folder: OpFolder, subject: Subject, options: Options, bench: ModuleType
+) -> list[Contender]:
+    """Ours first."""
+    there = declared_baselines(bench, subject.function)
+    asked = there if ALL in options.baselines else options.baselines
+    others = [baseline(name, there[name]) for name in asked if name in there]
+    return [*_own(folder, subject, options), *others]
+
+
+def missing_baselines(folder: OpFolder, names: set[str], options: Options) -> list[str]:
+    """Those asked for that no function of the folder has."""
+    bench = folder.load("bench")
+    there = {name for each in names for name in declared_baselines(bench, each)}
+    return [name for name in options.baselines if name not in there | {ALL}]
+
+
+def _own(folder: OpFolder, subject: Subject, options: Options) -> Iterator[Contender]:
+    declared = next(d for d in folder.declarations() if d.name == subject.function)
+    if not options.backends:
+        yield own(subject)
+        return
+    unknown = [name for name in options.backends if name not in {*declared.backends, ALL}]
+    if unknown or not declared.backends:
+        raise UsageError(
+            f"{subject.function} has no backend {', '.join(unknown or options.backends)}",
+            f"it has {', '.join(declared.backends) or 'none: leave --backend out'}",
+        )
+    wanted = [*declared.backends] if ALL in options.backends else options.backends
+    yield from (own(subject, name) for name in wanted)

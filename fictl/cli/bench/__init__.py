@@ -1,0 +1,3 @@
+"""fictl bench: the command, and what it shows."""
+
+from fictl.cli.bench.command import command as command

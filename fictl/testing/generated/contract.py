@@ -1,0 +1,35 @@
+"""The tests that every op has without writing them: it builds, and it computes its reference.
+
+`fictl test` hands this file to pytest beside the op's own; the plugin supplies the parameters.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fictl.arch import Arch
+from fictl.jit import JitSpec
+from fictl.testing.generated.suite import OpSuite
+from fictl.testing.generated.trial import Trial
+from fictl.testing.generated.variant import Variant
+
+# A core emulates some 10 to 100 million elements a second.
+_EMULATED_ELEMENTS = 1 << 18
+
+
+@pytest.mark.needs_nvcc
+def test_builds(fictl_suite: OpSuite, fictl_spec: JitSpec, fictl_arch: Arch) -> None:
+    target = fictl_spec.archs.select(fictl_arch)
+    if target is None:
+        pytest.skip(f"{fictl_suite.name} is declared for {fictl_spec.archs}, not {fictl_arch}")
+    entry = fictl_spec.build(archs=(target,))
+    assert target in entry.archs
+    assert fictl_suite.exports_of(entry) >= fictl_suite.exported
+
+
+def test_reference(fictl_suite: OpSuite, fictl_case: Variant, device: str) -> None:
+    case = fictl_case.case
+    template = fictl_suite.template(case)
+    if device == "cpu" and template.elements(case.sizes, case.passing) > _EMULATED_ELEMENTS:
+        pytest.skip("too large for the emulated device")
+    Trial(fictl_suite.function(case), template, fictl_case, device).check()

@@ -1,0 +1,102 @@
+"""A call of an op whose tensors lie amid guards, which are looked at when it is over."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from fictl.op.bound import bind
+from fictl.op.declared import declaration
+from fictl.testing.generated.guard import Guarded
+from fictl.testing.generated.layout import Layout
+
+
+@dataclass(frozen=True)
+class Room:
+    """For an output that the caller provides."""
+
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True)
+class GuardedCall:
+    """`api` takes the `inputs`, by parameter, and those of its outputs that there is `room` for.
+
+    `results` are the names of all its outputs.
+    """
+
+    api: Any
+    inputs: Mapping[str, Any]
+    results: Sequence[str]
+    room: Mapping[str, Room]
+    device: str
+
+    @property
+    def tensors(self) -> list[str]:
+        given = [name for name, value in self.inputs.items() if isinstance(value, torch.Tensor)]
+        return [*given, *self.room]
+
+    def run(self, layout: Layout, laid_out: Collection[str]) -> dict[str, Any]:
+        """What it computes, by name, with copies of the inputs; `laid_out` are not contiguous."""
+        layouts = {n: layout if n in laid_out else Layout.CONTIGUOUS for n in self.tensors}
+        guards = [*self._guards(layouts)]
+        arguments = {**self.inputs, **{guard.name: guard.tensor for guard in guards}}
+        with _poisoned_allocations():
+            plan, run = bind(self.api, arguments)
+            plan()
+            returned = run()
+        found = {n: _copy(value) for n, value in self._results(returned, arguments).items()}
+        for guard in guards:
+            if guard.name in self.inputs and guard.name not in self._mutated:
+                guard.check_unchanged(self.inputs[guard.name])
+            guard.check_outside()
+        return found
+
+    @property
+    def _mutated(self) -> tuple[str, ...]:
+        return declaration(self.api).mutates
+
+    def _guards(self, layouts: Mapping[str, Layout]) -> Iterator[Guarded]:
+        for name, layout in layouts.items():
+            if name in self.room:
+                room = self.room[name]
+                yield Guarded(name, room.shape, room.dtype, self.device, layout, written=True)
+            else:
+                yield Guarded.of(name, self.inputs[name], layout, name in self._mutated)
+
+    def _results(self, returned: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """What was given to be written counts, not what is returned in its place."""
+        if returned is None:
+            lost = [name for name in self.results if name not in arguments]
+            assert not lost, f"returned nothing, and has no argument {', '.join(lost)} to write"
+            return {name: arguments[name] for name in self.results}
+        values = returned if isinstance(returned, tuple) else (returned,)
+        assert len(values) == len(self.results), (
+            f"returned {len(values)} values, the trace has the outputs {', '.join(self.results)}"
+        )
+        by_name = dict(zip(self.results, values, strict=True))
+        return {**by_name, **{name: arguments[name] for name in self.room}}
+
+
+def _copy(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+@contextmanager
+def _poisoned_allocations() -> Iterator[None]:
+    """What the op allocates starts as NaN: torch does that among its means for determinism."""
+    before = torch.are_deterministic_algorithms_enabled()
+    only_warn = torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*deterministic", UserWarning)
+            yield
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=only_warn)

@@ -1,0 +1,72 @@
+"""One op folder as its tests see it: specs, traces, cases and functions, imported on demand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from fictl.jit import JitSpec
+from fictl.project import OpFolder
+from fictl.testing.generated.seed import seed_of
+from fictl.testing.generated.selection import variants
+from fictl.testing.generated.variant import Variant, choose
+from fictl.trace import Case, TraceTemplate
+
+if TYPE_CHECKING:
+    from fictl.jit.store.entry import Entry
+
+_EXPORT = re.compile(r"TVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)")
+
+
+@dataclass(frozen=True)
+class OpSuite:
+    """Everything the contract tests ask of an op."""
+
+    folder: OpFolder
+
+    @property
+    def name(self) -> str:
+        return self.folder.module
+
+    @cached_property
+    def specs(self) -> list[JitSpec]:
+        return self.folder.specs()
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        return list(self.folder.load("bench").cases())
+
+    @cached_property
+    def exported(self) -> set[str]:
+        return set(_EXPORT.findall(self.folder.binding.read_text(encoding="utf-8")))
+
+    def template(self, case: Case) -> TraceTemplate:
+        template = getattr(self.folder.load("trace"), case.function)
+        assert isinstance(template, TraceTemplate)
+        return template
+
+    def function(self, case: Case) -> Any:
+        return getattr(self.folder.load("op"), case.function)
+
+    def variants(self, text: str = "", seed: int = 0) -> list[Variant]:
+        """Those that generated tests run; of a `text`, those that it names, with its seed."""
+        said = seed_of(text)
+        found: dict[str, Variant] = {}
+        for function in dict.fromkeys(case.function for case in self.cases):
+            cases = [case for case in self.cases if case.function == function]
+            made = variants(self.template(cases[0]), cases, seed if said is None else said)
+            found |= {str(variant): variant for variant in made}
+        every = [*found.values()]
+        return choose(every, text) if text else every
+
+    @staticmethod
+    def exports_of(entry: Entry) -> set[str]:
+        """The functions that the built module offers, read from its symbol table."""
+        table = subprocess.run(
+            ["nm", "-D", "--defined-only", str(entry.module)],
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        return set(re.findall(r" T __tvm_ffi_(?!_)(\w+)", table))

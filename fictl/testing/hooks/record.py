@@ -1,0 +1,161 @@
+"""What `fictl test` adds to a pytest of its own: a journal of outcomes, and an end after a CUDA fault."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Generator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fictl import settings
+from fictl.testing.hooks import schedules
+from fictl.testing.hooks.faults import device_fault, is_out_of_memory
+from fictl.testing.runner.journal import Journal, Writer
+from fictl.testing.runner.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, Outcome
+
+if TYPE_CHECKING:
+    from fictl.testing.generated.suite import OpSuite
+
+# What pytest's -k takes for one word.
+_KEYWORD = re.compile(r"[\w:+\-.\[\]\\/]+")
+
+
+class Recorder:
+    """A plugin of pytest. What a journal has already is left out, so that it can be gone on with."""
+
+    def __init__(self, path: Path, suites: list[OpSuite], part: str) -> None:
+        self._done = Journal(path)
+        self._done.read()
+        self._writer = Writer(path, int(settings.RANK.get() or 0))
+        self._suites = suites
+        self._part = part
+        self._outcomes: dict[str, Outcome] = {}
+        self._texts: dict[str, list[str]] = {}
+        self._fault = False
+
+    def began(self, config: pytest.Config) -> None:
+        with suppress(PermissionError):  # The leader of a session leads a group already.
+            os.setpgrp()  # Who ends this process ends what it started, too.
+        emulated = settings.DEVICE.get() == "emu"
+        orders = [*map(str, schedules.schedules(config))] if emulated else []
+        self._writer.began(settings.DEVICE.get(), orders)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        first, step = map(int, (self._part or "0/1").split("/"))
+        wanted = [i for i in items[first::step] if name(i) not in self._done.outcomes]
+        config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+        items[:] = wanted
+        self._writer.collected(len(items))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed or (report.skipped and isinstance(report.longrepr, tuple)):
+            where = report.nodeid or report.fspath
+            outcome = FAILED if report.failed else SKIPPED
+            self._writer.finished(Outcome(where, outcome, 0.0, _reason(report)))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        self._writer.started(name(item), self._command(item))
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, None]:
+        """A kernel's fault belongs to the test that launched it, whether that looks or not."""
+        outcome = yield
+        fault = device_fault()
+        if fault is not None:
+            self._fault = True
+            item.session.shouldfail = "a fault took the GPU's context with it"
+            if outcome.excinfo is None:
+                outcome.force_exception(fault)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, Any, None]:
+        result = yield
+        report = result.get_result()
+        test, before = name(item), self._outcomes.get(name(item))
+        if report.failed:
+            self._texts.setdefault(test, [f"____ {test} ____"]).append(report.longreprtext)
+        seconds = report.duration + (before.seconds if before else 0.0)
+        kind = _kind(report, call)
+        reason = "" if kind == PASSED else _reason(report)
+        command = "" if kind in (PASSED, SKIPPED) else self._command(item)
+        outcome = Outcome(test, kind, seconds, reason, command).worse(before)
+        self._outcomes[test] = Outcome(
+            test, outcome.outcome, seconds, outcome.reason, outcome.command
+        )
+
+    def pytest_runtest_logfinish(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
+        test = _name(nodeid, location)
+        self._writer.finished(self._outcomes.pop(test), "\n".join(self._texts.pop(test, ())))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        if not self._fault:
+            self._writer.ended()
+
+    def _command(self, item: pytest.Item) -> str:
+        """What runs this test of an op alone, on this device and in this order of its threads."""
+        given = getattr(item, "callspec", None)
+        given = given.params if given else {}
+        op = self._op(item, given)
+        if not op:
+            return ""
+        words = ["fictl", "test", op]
+        if settings.DEVICE.get() == "emu":
+            words += ["--device", "emu"]
+            words += ["--schedule", str(given["device"])] if schedules.takes_device(item) else []
+        gpus = item.config.getoption("--fictl-gpus")
+        words += ["--gpus", str(gpus)] if gpus else []
+        case = given.get("fictl_case")
+        return shlex.join([*words, *(["--case", str(case)] if case else ["-k", _keyword(item)])])
+
+    def _op(self, item: pytest.Item, given: dict[str, Any]) -> str:
+        suite = given.get("fictl_suite")
+        own = (each for each in self._suites if each.folder.test == item.path)
+        suite = suite or next(own, None)
+        return suite.name if suite else ""
+
+
+def name(item: pytest.Item) -> str:
+    return _name(item.nodeid, item.location)
+
+
+def _name(nodeid: str, location: tuple[str, int | None, str]) -> str:
+    """A test's id; pytest leaves the file out where it lies outside of the root folder."""
+    return Path(location[0]).name + nodeid if nodeid.startswith("::") else nodeid
+
+
+def _keyword(item: pytest.Item) -> str:
+    """One word of -k; a parameter that cannot stand in one stays out."""
+    found = _KEYWORD.fullmatch(item.name)
+    return item.name if found else str(getattr(item, "originalname", item.name))
+
+
+def _kind(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
+    if report.passed or hasattr(report, "wasxfail"):
+        return PASSED
+    if report.skipped:
+        return SKIPPED
+    error = call.excinfo.value if call.excinfo else None
+    return OUT_OF_MEMORY if is_out_of_memory(error) else FAILED
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """In a line: why it was skipped, or what was raised."""
+    longrepr = report.longrepr
+    if isinstance(longrepr, tuple):
+        return longrepr[2].removeprefix("Skipped: ")
+    crash = getattr(longrepr, "reprcrash", None)
+    last = str(longrepr).strip().rpartition("\n")[2]
+    text = crash.message if crash else getattr(longrepr, "errorstring", last)
+    return str(text).strip().partition("\n")[0].removeprefix("E   ")

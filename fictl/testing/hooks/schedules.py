@@ -1,0 +1,75 @@
+"""The `device` fixture: where a test's tensors go and, emulated, in which order its threads run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fictl import settings
+from fictl.testing.generated.seed import seed_of, session_seed
+
+if TYPE_CHECKING:
+    from fictl.emu.schedule import Schedule
+
+
+def add_option(group: pytest.OptionGroup) -> None:
+    group.addoption(
+        "--fictl-seed", type=int, help="of random inputs and the emulated device's random schedule"
+    )
+
+
+def configure(config: pytest.Config) -> None:
+    """One seed for all processes of a run: xdist wants them to have the same tests.
+
+    A generated test that is named is repeated with its own, threads in the order of that time.
+    """
+    option = config.option
+    named = seed_of(option.fictl_case)
+    if named is not None:
+        option.fictl_seed = named
+    elif option.fictl_seed is None:
+        option.fictl_seed = session_seed(getattr(config, "workerinput", {}).get("testrunuid"))
+
+
+def schedules(config: pytest.Config) -> list[Schedule]:
+    """Under which a test with the `device` fixture runs when it is emulated."""
+    from fictl.emu.schedule import Schedule
+
+    if settings.EMU_SCHEDULE.origin().kind != "default":
+        names = [settings.EMU_SCHEDULE.get()]
+    elif settings.EMU_CHECK.get():
+        names = ["forward"]  # Check mode does not depend on the order to see a race.
+    else:
+        names = ["forward", "reverse", "random"]
+    seeded = f"random-{config.option.fictl_seed}"
+    return [Schedule.parse(seeded if name == "random" else name) for name in names]
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Where a test's tensors go: "cuda", or emulated, under every schedule, "cpu"."""
+    if settings.DEVICE.get() == "cuda":
+        yield "cuda"
+        return
+    from fictl.jit.emulation import emulated_device
+
+    emulated = emulated_device()
+    before = emulated.schedule
+    emulated.run_under(request.param)
+    yield "cpu"
+    emulated.run_under(before)
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """One call of a test for every schedule."""
+    if settings.DEVICE.get() == "emu" and takes_device(metafunc.definition):
+        metafunc.parametrize("device", schedules(metafunc.config), indirect=True, ids=str)
+
+
+def takes_device(item: Any) -> bool:
+    """Whether a test uses the fixture of this file: a project may have a `device` of its own."""
+    info = getattr(item, "_fixtureinfo", None)
+    found = info.name2fixturedefs.get("device") if info else None
+    return found is not None and found[-1].func.__module__ == __name__

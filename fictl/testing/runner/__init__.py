@@ -1,0 +1,1 @@
+"""What `fictl test` does around pytest: processes, outcomes, reports."""

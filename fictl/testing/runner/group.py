@@ -1,0 +1,119 @@
+"""Tests that share a process: those that one of them leaves behind, by ending it, get another."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from fictl.errors import FictlError, SetupError
+from fictl.paths import PACKAGE
+from fictl.process import stream
+from fictl.project import OpFolder
+from fictl.testing.runner.journal import Journal, Writer
+from fictl.testing.runner.outcome import FAILED, Outcome
+from fictl.testing.runner.report import TestReport
+from fictl.testing.runner.watch import Told, watched
+
+CONTRACT = Path(__file__).parents[1] / "generated" / "contract.py"
+
+
+@dataclass(frozen=True)
+class Group:
+    """`arguments` are for pytest; `limit` is how long one test may take; `ranks` run it together."""
+
+    folders: Sequence[OpFolder]
+    arguments: Sequence[str] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    limit: float = 300.0
+    ranks: int = 1
+
+    def run(self, say: Callable[[str], object], told: Told) -> TestReport:
+        """`say` receives pytest's own lines, `told` now and then the journal."""
+        _require_pytest()
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="fictl-test-") as place:
+            journal = Journal(Path(place) / "journal")
+            while not journal.ended:
+                self._go_on(journal, say, told)
+        seconds = time.monotonic() - start
+        outcomes = tuple(journal.outcomes.values())
+        return TestReport(outcomes, seconds, journal.device, journal.schedules)
+
+    def _go_on(self, journal: Journal, say: Callable[[str], object], told: Told) -> None:
+        """One process, until all tests have run or one of them has ended it."""
+        journal.begin()
+        before = len(journal.outcomes)
+        root = self.folders[0].project.root
+        with watched(journal, self.limit, told) as late:
+            code = stream(self._argv(journal.path), say, cwd=root, env=self._environment()).code
+        how = f"did not end within {self.limit:g} s" if late.is_set() else _ending(code)
+        if journal.ended:
+            if code < 0:
+                journal.outcomes["exit"] = Outcome("the exit of the process", FAILED, reason=how)
+            return
+        if journal.running or code < 0:
+            for text in journal.unsaid:
+                say(text)
+        self._blame_running(journal, how, self.limit if late.is_set() else 0.0)
+        if len(journal.outcomes) == before:
+            raise FictlError(
+                f"pytest {how} before it ran a test",
+                "run it again without --json to see what it says",
+            )
+
+    @staticmethod
+    def _blame_running(journal: Journal, how: str, seconds: float) -> None:
+        for rank, outcome in tuple(journal.running.items()):
+            ended_it = replace(outcome, reason=how, seconds=seconds)
+            Writer(journal.path, rank).finished(ended_it)
+        journal.read()
+
+    def _argv(self, journal: Path) -> list[str]:
+        launcher = ["torch.distributed.run", "--standalone", f"--nproc-per-node={self.ranks}", "-m"]
+        return [
+            sys.executable, "-m", *(launcher if self.ranks > 1 else ()),
+            "pytest", *self._words(journal),
+        ]  # fmt: skip
+
+    def _words(self, journal: Path) -> list[str]:
+        # Why --rootdir, and the contract last: the project's own configuration and file names
+        # count, not those of the folder where fictl lies.
+        project = self.folders[0].project
+        root = os.path.commonpath([project.root, project.tests])
+        return [
+            "-p", "fictl.testing.plugin", "--import-mode=importlib", "-p", "no:cacheprovider", "-q",
+            # One file that cannot be imported leaves the others their tests.
+            "--continue-on-collection-errors",
+            # Where it is, said a moment before it is ended.
+            "-o", f"faulthandler_timeout={max(self.limit - 0.5, self.limit / 2)}",
+            f"--rootdir={root}", f"--fictl-journal={journal}",
+            *(f"--fictl-op={folder}" for folder in self.folders),
+            *(str(folder.test) for folder in self.folders if folder.test.is_file()),
+            str(CONTRACT),
+            *self.arguments,
+        ]  # fmt: skip
+
+    def _environment(self) -> dict[str, str]:
+        # Why PYTHONSAFEPATH: `python -m pytest` would put the current folder, and with it a folder
+        # named kernels, before installed packages.
+        path = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
+        threads = {"OMP_NUM_THREADS": "1"} if self.ranks > 1 else {}  # Else torchrun says so.
+        return {"PYTHONPATH": path, "PYTHONSAFEPATH": "1", **threads, **self.variables}
+
+
+def _ending(code: int) -> str:
+    if code == -signal.SIGKILL:
+        return "ended with SIGKILL, as where the system is out of memory"
+    return f"ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
+
+
+def _require_pytest() -> None:
+    if find_spec("pytest") is None:
+        raise SetupError("pytest is not installed, and tests run with it", "pip install pytest")

@@ -1,0 +1,99 @@
+"""What the tests of a process have come to so far, kept on disk: a test may end it at any time.
+
+A process that is given the journal of one before it runs what is left.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fictl.testing.runner.outcome import FAILED, Outcome
+
+
+class Writer:
+    """Of one process; several ranks may write to one file, a line at a time."""
+
+    def __init__(self, path: Path, rank: int = 0) -> None:
+        self._rank = rank
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def began(self, device: str, schedules: list[str]) -> None:
+        self._write(process=os.getpid(), device=device, schedules=schedules)
+
+    def collected(self, tests: int) -> None:
+        self._write(collected=tests)
+
+    def started(self, test: str, command: str) -> None:
+        self._write(started=test, command=command)
+
+    def finished(self, outcome: Outcome, text: str = "") -> None:
+        """`text` is what pytest has to say of a failure, and says when all tests have run."""
+        self._write(**asdict(outcome), text=text)
+
+    def ended(self) -> None:
+        """Every test that was to run has run."""
+        self._write(ended=True)
+
+    def _write(self, **event: Any) -> None:
+        os.write(self._file, (json.dumps({"rank": self._rank, **event}) + "\n").encode())
+
+
+@dataclass
+class Journal:
+    """The same file as its reader sees it; `begin` forgets the process, not the outcomes.
+
+    `running` is what each rank is at: a failure, if nothing more comes. `unsaid` is what the
+    process has not had the time to say.
+    """
+
+    path: Path
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    total: int = 0
+    device: str = "cuda"
+    schedules: tuple[str, ...] = ()
+    processes: dict[int, int] = field(default_factory=dict)
+    running: dict[int, Outcome] = field(default_factory=dict)
+    unsaid: list[str] = field(default_factory=list)
+    ranks_ended: set[int] = field(default_factory=set)
+    _offset: int = 0
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.processes) and self.ranks_ended == set(self.processes)
+
+    def begin(self) -> None:
+        self.processes, self.running, self.unsaid, self.ranks_ended = {}, {}, [], set()
+
+    def read(self) -> bool:
+        """Take in what was written since; whether there was something."""
+        if not self.path.is_file():
+            return False
+        with self.path.open("rb") as file:
+            file.seek(self._offset)
+            text = file.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        for line in whole.splitlines():
+            self._take(json.loads(line))
+        return bool(whole)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        rank = event.pop("rank")
+        if "process" in event:
+            self.processes[rank] = event["process"]
+            self.device, self.schedules = event["device"], tuple(event["schedules"])
+        elif "collected" in event:
+            self.total = len(self.outcomes) + event["collected"]
+        elif "started" in event:
+            self.running[rank] = Outcome(event["started"], FAILED, command=event["command"])
+        elif "ended" in event:
+            self.ranks_ended.add(rank)
+        else:
+            self.unsaid += filter(None, [event.pop("text")])
+            outcome = Outcome(**event)
+            self.running.pop(rank, None)
+            self.outcomes[outcome.test] = outcome.worse(self.outcomes.get(outcome.test))

@@ -1,0 +1,79 @@
+"""What a user of `fictl test` asks for, as words for pytest and processes to run it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from fictl import settings
+from fictl.errors import UsageError
+from fictl.project import OpFolder
+from fictl.testing.runner.report import TestReport
+from fictl.testing.runner.run import run_tests
+from fictl.testing.runner.spread import Slot, find_slots
+from fictl.testing.runner.watch import Told
+
+
+@dataclass(frozen=True)
+class TestRequest:
+    """The tests of `folders` on `device`, and of them the ones that the rest names."""
+
+    __test__ = False  # The name is right, and pytest must not collect it.
+
+    folders: Sequence[OpFolder]
+    device: str
+    schedule: str = ""
+    keyword: str = ""
+    case: str = ""
+    parallel: str = ""
+    gpus: int = 0
+    timeout: float = 300.0
+    require_arch: bool = False
+
+    def run(self, say: Callable[[str], object], told: Told) -> TestReport:
+        folders = self._having_case() if self.case else self.folders
+        return run_tests(
+            folders, say, [*self._words()], self._variables(), self.timeout,
+            slots=self._slots(), ranks=self._ranks(), told=told,
+        )  # fmt: skip
+
+    def _words(self) -> Iterator[str]:
+        if self.keyword:
+            yield from ("-k", self.keyword)
+        if self.case:
+            yield f"--fictl-case={self.case}"
+        if self.gpus:
+            yield f"--fictl-gpus={self.gpus}"
+        if self.require_arch:
+            yield "--fictl-require-arch"
+
+    def _variables(self) -> dict[str, str]:
+        schedule = {settings.EMU_SCHEDULE.name: self.schedule} if self.schedule else {}
+        return {settings.DEVICE.name: self.device, **schedule}
+
+    def _slots(self) -> tuple[Slot, ...]:
+        if self.parallel and self.gpus:
+            raise UsageError("-n and --gpus exclude each other", "the ranks of a test are its own")
+        return find_slots(self.parallel, self.device) if self.parallel else ()
+
+    def _ranks(self) -> int:
+        """Where there are not so many GPUs one process says so, of each test."""
+        from fictl.toolchain import visible_gpus
+
+        enough = self.device == "emu" or len(visible_gpus()) >= self.gpus
+        return self.gpus if self.gpus and enough else 1
+
+    def _having_case(self) -> Sequence[OpFolder]:
+        """Those of the ops that have the generated test; where none has, the error says what is near."""
+        from fictl.testing.generated.suite import OpSuite
+
+        found, errors = [], list[UsageError]()
+        for folder in self.folders:
+            try:
+                OpSuite(folder).variants(self.case)
+                found.append(folder)
+            except UsageError as error:
+                errors.append(error)
+        if not found:
+            raise errors[0]
+        return found

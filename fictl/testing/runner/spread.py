@@ -1,0 +1,146 @@
+"""Tests over several GPUs or cores: each slot runs one group after another."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from queue import SimpleQueue
+
+from fictl import settings
+from fictl.errors import SetupError, UsageError
+from fictl.jit.store.lock import try_lock
+from fictl.process import ask, stop_all
+from fictl.testing.runner.group import Group
+from fictl.testing.runner.journal import Journal
+from fictl.testing.runner.report import TestReport
+from fictl.testing.runner.watch import Told
+
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What one process of several has for itself: a GPU, locked while it is used, or some cores."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    lock: Path | None = None
+
+
+def find_slots(asked: str, device: str) -> tuple[Slot, ...]:
+    """`asked` is a number, or auto for every GPU, or every core where tests are emulated."""
+    if asked != "auto" and (not asked.isdigit() or int(asked) < 1):
+        raise UsageError(f"-n {asked}: expected auto or a whole number from 1")
+    wanted = None if asked == "auto" else int(asked)
+    return _cores(wanted) if device == "emu" else _gpus(wanted)
+
+
+def spread(
+    whole: Group, slots: Sequence[Slot], say: Callable[[str], object], told: Told
+) -> list[TestReport]:
+    """The reports of its parts. A part's lines are said when it has ended, in one piece."""
+    free: SimpleQueue[Slot] = SimpleQueue()
+    for slot in slots:
+        free.put(slot)
+    saying, together = threading.Lock(), _Together(told)
+
+    def run(part: Group) -> TestReport:
+        slot, lines = free.get(), list[str]()
+        try:
+            with _held(slot.lock):
+                own = replace(part, variables={**part.variables, **slot.variables})
+                return own.run(lines.append, together)
+        finally:
+            free.put(slot)
+            with saying:
+                for line in lines:
+                    say(line)
+
+    with ThreadPoolExecutor(len(slots)) as pool:
+        try:
+            return list(pool.map(run, parts(whole, len(slots))))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop_all()
+            raise
+
+
+def parts(whole: Group, slots: int) -> list[Group]:
+    """An op each, so that it is built once; where ops are fewer than slots, shares of an op."""
+    shares = -(-slots // len(whole.folders))
+    return [
+        replace(
+            whole,
+            folders=(folder,),
+            arguments=[*whole.arguments, f"--fictl-part={share}/{shares}"],
+        )
+        for folder in whole.folders
+        for share in range(shares)
+    ]
+
+
+class _Together:
+    """What several journals have come to, told as that of one."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        self._journals: dict[int, Journal] = {}
+
+    def __call__(self, journal: Journal) -> None:
+        self._journals[id(journal)] = journal
+        every = [*self._journals.values()]
+        outcomes = {name: each for one in every for name, each in one.outcomes.items()}
+        total = sum(one.total for one in every)
+        self._told(Journal(journal.path, outcomes, total, running=journal.running))
+
+
+def _cores(wanted: int | None) -> tuple[Slot, ...]:
+    cores = len(os.sched_getaffinity(0))
+    slots = wanted or cores
+    threads = {settings.EMU_THREADS.name: str(max(1, cores // slots))}
+    return (Slot(threads),) * slots
+
+
+def _gpus(wanted: int | None) -> tuple[Slot, ...]:
+    from fictl.toolchain import visible_gpus
+
+    here = len(visible_gpus())
+    if not here:
+        raise SetupError("-n spreads tests over GPUs, and none is visible", "--device emu")
+    chosen = settings.CUDA_VISIBLE_DEVICES.get()
+    names = chosen.split(",") if chosen else [str(index) for index in range(here)]
+    return tuple(
+        Slot({settings.CUDA_VISIBLE_DEVICES.name: name.strip()}, _lock_of(name.strip()))
+        for name in names[: min(wanted or here, here)]
+    )
+
+
+def _lock_of(gpu: str) -> Path:
+    """By what the GPU is called on every process's list; a lock is its user's."""
+    said = ask(["nvidia-smi", "-i", gpu, "--query-gpu=uuid", "--format=csv,noheader"])
+    uuid = said.output.strip().partition("\n")[0]
+    if said.code or not uuid.startswith(("GPU-", "MIG-")):
+        raise SetupError(f"nvidia-smi does not know the GPU {gpu}: {uuid}", "fictl doctor")
+    return Path(tempfile.gettempdir()) / f"fictl-{os.getuid()}-{uuid}.lock"
+
+
+@contextmanager
+def _held(lock: Path | None) -> Iterator[None]:
+    """The file stays: two processes must not lock two files of one name."""
+    if lock is None:
+        yield
+        return
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(lock, flags, 0o600)
+    try:
+        while not try_lock(descriptor):
+            time.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Ops beside the benchmark definitions that their traces make."""

@@ -1,0 +1,148 @@
+"""Whether traces fit their ops, and committed definitions their traces."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import FictlError
+from fictl.paths import write_atomic
+from fictl.testing.inputs import make_inputs
+from fictl.testing.traced.definitions import Traced
+from fictl.trace import Case, Definition, Expr
+
+# A reference runs on the CPU here, only to see that its text is whole.
+_MOST_ELEMENTS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with one function's trace (`inconsistent`) or one of its files.
+
+    `content` is what the file at `path` should hold; '' if there should be none.
+    """
+
+    kind: str
+    op: str
+    text: str
+    path: Path | None = None
+    diff: str = ""
+    content: str = field(default="", repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind, "op": self.op, "text": self.text,
+            "path": str(self.path) if self.path else None, "diff": self.diff,
+        }  # fmt: skip
+
+
+def check(traced: Traced) -> Iterator[Finding]:
+    """Nothing is written."""
+    try:
+        problems = list(_inconsistent(traced))
+        wanted = traced.definitions()
+        problems += _not_alone(traced, wanted)
+    except FictlError as error:
+        yield Finding("inconsistent", traced.name, error.message)
+        return
+    yield from (Finding("inconsistent", traced.name, problem) for problem in problems)
+    yield from _files(traced, wanted)
+
+
+def update_definitions(findings: Iterable[Finding]) -> list[Path]:
+    """Write what is missing or differs, remove what is stale; the paths."""
+    changed = []
+    for finding in findings:
+        if finding.path is None:
+            continue
+        changed.append(finding.path)
+        if finding.content:
+            finding.path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(finding.path, finding.content)
+        else:
+            finding.path.unlink()
+    return changed
+
+
+def _inconsistent(traced: Traced) -> Iterator[str]:
+    template, op = traced.template, traced.op
+    parameters = flat_parameters(getattr(traced.folder.load("op"), traced.name))
+    inputs = {template.parameter(name) for name in template.inputs}
+    for name in sorted(inputs - {*parameters}):
+        yield f"the input {name} is no parameter of {traced.name}"
+    for name, parameter in parameters.items():
+        if name not in {*inputs, *op.mutates} and parameter.default is parameter.empty:
+            yield f"the parameter {name} has no default and is no input"
+    said = {axis for _, spec in template.input_tensors() for axis in spec.axes}
+    for name, axis in template.axes.items():
+        fixed = getattr(axis, "value", None) is not None or isinstance(axis, Expr)
+        if name not in said and name not in template.inputs and not fixed:
+            yield f"no input tells the size of the axis {name}"
+    if not traced.cases:
+        yield "bench.py has no case of it"
+    for dtype in sorted({case.dtype for case in traced.cases}):
+        if dtype not in {known.name for known in op.dtypes}:
+            yield f"a case is for {dtype}, the op for {' '.join(d.short for d in op.dtypes)}"
+
+
+def flat_parameters(api: Any) -> dict[str, inspect.Parameter]:
+    """Of a function, or of a class's plan and run."""
+    methods: list[Callable[..., Any]] = (
+        [getattr(api, name) for name in ("plan", "run") if hasattr(api, name)]
+        if inspect.isclass(api)
+        else [api]
+    )
+    every = [p for method in methods for p in inspect.signature(method).parameters.items()]
+    return {name: parameter for name, parameter in every if name != "self"}
+
+
+def _not_alone(traced: Traced, wanted: dict[str, Definition]) -> Iterator[str]:
+    """The embedded reference must run by itself: on the smallest case, if that is small."""
+    elements = {id(c): traced.template.elements(c.sizes, c.passing) for c in traced.cases}
+    smallest = min(traced.cases, key=lambda case: elements[id(case)], default=None)
+    if smallest is None or elements[id(smallest)] > _MOST_ELEMENTS:
+        return
+    made = wanted[traced.definition(smallest).name]
+    inputs = _inputs(traced, smallest)
+    if traced.template.validate is not None:
+        try:
+            traced.template.validate(**inputs)
+        except ValueError as error:
+            yield f"its own validate refuses the inputs of {smallest}: {error}"
+    try:
+        run_reference(made, traced.template, inputs)
+    except Exception as error:
+        yield f"the reference of {made.name} does not run by itself: {error!r}"
+
+
+def run_reference(made: Definition, template: Any, inputs: dict[str, Any]) -> Any:
+    """What the definition's own text computes; `inputs` are by parameter."""
+    namespace: dict[str, Any] = {"__name__": made.name}
+    exec(compile(made.reference, f"<{made.name}>", "exec"), namespace)  # noqa: S102 what it is for
+    return namespace["run"](*(inputs[template.parameter(name)] for name in made.inputs))
+
+
+def _inputs(traced: Traced, case: Case) -> dict[str, Any]:
+    return make_inputs(traced.template, case.sizes, case.dtype, "cpu", passing=case.passing)
+
+
+def _files(traced: Traced, wanted: dict[str, Definition]) -> Iterator[Finding]:
+    op = traced.name
+    for name, made in wanted.items():
+        path, new = traced.place / f"{name}.json", made.to_json()
+        if not path.is_file():
+            yield Finding("missing", op, f"there is no {path}", path, content=new)
+            continue
+        old = path.read_text(encoding="utf-8", errors="replace")
+        if old != new:
+            lines = difflib.unified_diff(
+                old.splitlines(), new.splitlines(), "committed", "now", lineterm=""
+            )
+            yield Finding("differs", op, f"{path} differs", path, "\n".join(lines), new)
+    for path in sorted(traced.place.glob("*.json")):
+        if path.stem not in wanted:
+            yield Finding("stale", op, f"no case makes {path} any more", path)

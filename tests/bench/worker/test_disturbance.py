@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from fictl.bench.observer import Observer
+from fictl.bench.options import Options
+from fictl.bench.worker.contender import baseline, own
+from fictl.bench.worker.disturbance import Disturbance
+from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.trial import Trial
+from fictl.bench.worker.workload import Workload
+from fictl.project import OpFolder
+
+
+@pytest.fixture
+def trials(hostile: OpFolder) -> list[Trial]:
+    ((subject, case, _),) = of_folder(hostile, ["right"], Options(case="-64"))
+    work = Workload(subject, case, "cpu")
+    made = [Trial(own(subject), work), Trial(baseline("torch", lambda input: input + input), work)]
+    for trial in made:
+        for copy in range(3):
+            trial.copy(copy)()
+    return made
+
+
+def test_the_last_copy_is_disturbed_after_the_first_round(trials: list[Trial]) -> None:
+    disturbance = Disturbance(trials, Observer())
+    disturbance(1)
+    assert disturbance.index == 2
+    assert trials[0].prepared[2].outputs["out"].isnan().all()
+    assert not trials[0].prepared[1].outputs["out"].isnan().any()
+    assert trials[1].prepared[2].result.isnan().all()
+
+
+def test_what_is_computed_in_later_rounds_is_right(trials: list[Trial]) -> None:
+    disturbance = Disturbance(trials, Observer())
+    disturbance(1)
+    for trial in trials:
+        trial.copy(2)()
+    disturbance(2)
+    assert [disturbance.problem(trial) for trial in trials] == ["", ""]
+
+
+def test_what_is_not_computed_again_is_found(trials: list[Trial]) -> None:
+    disturbance = Disturbance(trials, Observer())
+    disturbance(1)
+    disturbance(2)
+    assert disturbance.problem(trials[0]) == "it wrote nothing to out"
+    assert "64 of 64 elements differ" in disturbance.problem(trials[1])
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_where_no_round_followed_a_call_is_made(trials: list[Trial], rounds: int) -> None:
+    disturbance = Disturbance(trials, Observer())
+    for number in range(rounds):
+        disturbance(number + 1)
+    assert [disturbance.problem(trial) for trial in trials] == ["", ""]

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from fictl.bench.options import Options
+from fictl.bench.worker.contender import Contender, baseline, own
+from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.trial import Trial, mismatch
+from fictl.bench.worker.workload import Workload
+from fictl.project import OpFolder
+from fictl.trace.template import TOLERANCES
+
+
+def trial(folder: OpFolder, function: str, side: Contender | None = None) -> Trial:
+    ((subject, case, _),) = of_folder(folder, [function], Options(case="-64"))
+    return Trial(side or own(subject), Workload(subject, case, "cpu"))
+
+
+def test_a_copy_is_prepared_once(hostile: OpFolder) -> None:
+    made = trial(hostile, "right")
+    assert made.copy(1) is made.copy(1)
+    made.keep_only(1)
+    assert list(made.prepared) == [1]
+
+
+def test_outputs_are_poison_until_a_call_writes_them(hostile: OpFolder) -> None:
+    copy = trial(hostile, "right").copy(0)
+    assert copy.outputs["out"].isnan().all()
+    copy()
+    assert not copy.outputs["out"].isnan().any()
+
+
+def test_a_plan_is_made_before_the_first_call(hostile: OpFolder) -> None:
+    assert trial(hostile, "Planned").attempt(0) == ""
+
+
+def test_a_result_that_is_an_input_is_not_overwritten(hostile: OpFolder) -> None:
+    side = baseline("alias", lambda input: input.mul_(2.0))
+    copy = trial(hostile, "right", side).copy(0)
+    copy()
+    assert copy.fresh() == []
+
+
+def test_a_baseline_that_prepares_is_called_as_it_prepared(hostile: OpFolder) -> None:
+    calls = []
+
+    def prepares(input: torch.Tensor):
+        calls.append("prepared")
+        return lambda: calls.append("called") or input * 2
+
+    assert trial(hostile, "right", baseline("b", prepares)).attempt(0) == ""
+    assert calls == ["prepared", "called"]
+
+
+@pytest.mark.parametrize("actual", [(torch.ones(2), torch.ones(2)), ()])
+def test_more_or_fewer_results_than_outputs_are_said(actual: tuple[torch.Tensor, ...]) -> None:
+    said = mismatch(["out"], actual, (torch.ones(2),), TOLERANCES)
+    assert said == f"it returns {len(actual)} values, its trace has the outputs out"

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from fictl.testing.generated.guard import Guarded
+from fictl.testing.generated.layout import Layout
+
+DTYPES = (
+    torch.float16, torch.bfloat16, torch.float32, torch.float64,
+    torch.float8_e4m3fn, torch.int32, torch.int64, torch.uint8, torch.bool,
+)  # fmt: skip
+
+
+def output(layout: Layout = Layout.CONTIGUOUS) -> Guarded:
+    return Guarded("out", (3, 4), torch.float32, "cpu", layout, written=True)
+
+
+def beside(guarded: Guarded, element: int) -> torch.Tensor:
+    """One of the memory around it, counted from its start."""
+    tensor = guarded.tensor
+    return tensor.as_strided((1,), (1,), tensor.storage_offset() + element)
+
+
+@pytest.mark.parametrize("layout", Layout)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_copy_holds_the_values_in_its_layout(layout: Layout, dtype: torch.dtype) -> None:
+    value = torch.randint(0, 2, (3, 5)).to(dtype)
+    guarded = Guarded.of("x", value, layout, written=False)
+    assert torch.equal(guarded.tensor.double(), value.double())
+    assert guarded.tensor.stride() == layout.place((3, 5), dtype.itemsize).strides
+    guarded.check_unchanged(value)
+    guarded.check_outside()
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 8), (8, 0)])
+@pytest.mark.parametrize("layout", Layout)
+def test_a_number_and_nothing_are_tensors_too(layout: Layout, shape: tuple[int, ...]) -> None:
+    value = torch.ones(shape)
+    guarded = Guarded.of("x", value, layout, written=True)
+    assert torch.equal(guarded.tensor, value)
+    guarded.check_unchanged(value)
+    guarded.check_outside()
+
+
+def test_only_the_offset_breaks_the_alignment() -> None:
+    aligned = {
+        layout: Guarded("x", (3, 64), torch.half, "cpu", layout).tensor.data_ptr() % 16 == 0
+        for layout in Layout
+    }
+    assert [layout for layout in Layout if not aligned[layout]] == [Layout.OFFSET]
+
+
+def test_an_output_is_poisoned() -> None:
+    assert bool(output().tensor.isnan().all())
+    assert bool((Guarded("i", (3,), torch.int32, "cpu").tensor == -1).all())
+
+
+def test_what_is_beside_an_input_is_nan_and_beside_an_output_a_number() -> None:
+    read_only = Guarded.of("x", torch.ones(3, 4), Layout.CONTIGUOUS, written=False)
+    assert bool(beside(read_only, 12).isnan())
+    assert bool(beside(output(), 12).isfinite())
+
+
+@pytest.mark.parametrize(
+    ("element", "where"), [(12, "past its end"), (-1, "before its start"), (1000, "past its end")]
+)
+def test_a_write_outside_is_said_with_place_and_value(element: int, where: str) -> None:
+    out = output()
+    beside(out, element).fill_(2.5)
+    with pytest.raises(AssertionError) as info:
+        out.check_outside()
+    assert str(info.value) == (
+        f"out was written outside: 4 bytes, the first {where}, at element {element} from its "
+        "start: 2.5 (out has shape (3, 4) and strides (4, 1))"
+    )
+
+
+def test_a_write_into_a_gap_is_said() -> None:
+    out = output(Layout.STRIDED)
+    beside(out, 4).fill_(7)
+    with pytest.raises(
+        AssertionError, match=r"the first between its elements, at element 4 .*: 7 "
+    ):
+        out.check_outside()
+
+
+def test_a_nan_that_is_written_outside_is_seen() -> None:
+    out = output()
+    beside(out, 12).fill_(torch.nan)
+    with pytest.raises(AssertionError, match="past its end, at element 12 from its start: nan"):
+        out.check_outside()
+
+
+def test_writes_inside_are_nobodys_business() -> None:
+    for layout in Layout:
+        out = output(layout)
+        out.tensor.fill_(1.0)
+        out.check_outside()
+
+
+def test_a_change_of_one_bit_is_said_with_both_values() -> None:
+    value = torch.zeros(3, 4)
+    guarded = Guarded.of("x", value, Layout.STRIDED, written=False)
+    guarded.tensor[1, 2] = -0.0
+    with pytest.raises(AssertionError) as info:
+        guarded.check_unchanged(value)
+    assert str(info.value) == (
+        "x was written, which mutates= does not name: 1 of 12 elements, the first at (1, 2): "
+        "0 became -0"
+    )
+
+
+def test_a_nan_that_stays_is_no_change() -> None:
+    value = torch.full((3, 4), torch.nan)
+    Guarded.of("x", value, Layout.CONTIGUOUS, written=False).check_unchanged(value)

@@ -1,0 +1,126 @@
+"""Tests over several processes at once: who gets what, and what they find together."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fictl.arch import Arch
+from fictl.errors import SetupError, UsageError
+from fictl.project import find
+from fictl.testing.runner import group, spread
+from fictl.testing.runner.group import Group
+from fictl.testing.runner.run import run_tests
+from fictl.testing.runner.spread import Slot, find_slots, parts
+from fictl.toolchain import Gpu
+
+
+@pytest.fixture
+def two_gpus(script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As the driver and nvidia-smi show them."""
+    found = tuple(Gpu(index, "faked", Arch(9, 0)) for index in range(2))
+    monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: found)
+    script("nvidia-smi", 'echo "GPU-of-$2"')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+def seen(slots: tuple[Slot, ...]) -> list[str]:
+    return [slot.variables["CUDA_VISIBLE_DEVICES"] for slot in slots]
+
+
+def test_every_gpu_is_a_slot_with_a_lock_of_its_own(two_gpus) -> None:
+    slots = find_slots("auto", "cuda")
+    assert seen(slots) == ["0", "1"]
+    locks = [slot.lock.name.partition("-")[2] for slot in slots if slot.lock]
+    assert locks == [f"{os.getuid()}-GPU-of-0.lock", f"{os.getuid()}-GPU-of-1.lock"]
+
+
+def test_the_gpus_are_those_that_the_user_chose(two_gpus, monkeypatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-abc, 5")
+    assert seen(find_slots("auto", "cuda")) == ["GPU-abc", "5"]
+
+
+@pytest.mark.parametrize(("asked", "slots"), [("1", 1), ("2", 2), ("9", 2)])
+def test_there_are_no_more_slots_than_gpus(two_gpus, asked: str, slots: int) -> None:
+    assert len(find_slots(asked, "cuda")) == slots
+
+
+def test_a_gpu_that_nvidia_smi_does_not_know_is_said(two_gpus, script) -> None:
+    script("nvidia-smi", "echo 'No devices were found'; exit 6")
+    with pytest.raises(SetupError, match="does not know the GPU 0: No devices were found"):
+        find_slots("auto", "cuda")
+
+
+def test_without_a_gpu_there_is_nothing_to_spread_over() -> None:
+    with pytest.raises(SetupError, match="none is visible"):
+        find_slots("auto", "cuda")
+
+
+def test_emulated_tests_share_the_cores(monkeypatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(8), raising=False)
+    assert [dict(slot.variables) for slot in find_slots("2", "emu")] == [
+        {"FICTL_EMU_THREADS": "4"}
+    ] * 2
+    assert [dict(slot.variables) for slot in find_slots("auto", "emu")] == [
+        {"FICTL_EMU_THREADS": "1"}
+    ] * 8
+
+
+@pytest.mark.parametrize("asked", ["many", "0", "-1", "1.5"])
+def test_a_number_that_means_nothing_is_refused(asked: str) -> None:
+    with pytest.raises(UsageError, match="expected auto or a whole number from 1"):
+        find_slots(asked, "emu")
+
+
+@pytest.mark.parametrize(
+    ("ops", "slots", "wanted"),
+    [
+        (3, 2, ["0/1"] * 3),  # an op each, one after another
+        (1, 2, ["0/2", "1/2"]),
+        (2, 3, ["0/2", "1/2"] * 2),
+    ],
+)
+def test_an_op_is_divided_only_where_slots_would_be_idle(tiny, ops, slots, wanted) -> None:
+    whole = Group(find("twice") * ops)
+    divided = parts(whole, slots)
+    assert [part.arguments[-1] for part in divided] == [f"--fictl-part={each}" for each in wanted]
+
+
+def test_every_test_runs_once_and_each_process_has_its_own_variables(tiny, monkeypatch) -> None:
+    folders, said = find("twice"), list[str]()
+    monkeypatch.setattr(group, "CONTRACT", folders[0].test)
+    folders[0].test.write_text(
+        "import os, pytest\n"
+        "@pytest.mark.parametrize('n', range(5))\n"
+        "def test_own(n): assert os.environ['PART'] == str(n % 2)\n"
+    )
+    slots = [Slot({"PART": "0"}), Slot({"PART": "1"})]
+    report = run_tests(folders, said.append, slots=slots)
+    # Which slot takes which part is chance: all are right, or all wrong.
+    assert len({each.test for each in report.tests}) == len(report.tests) == 5
+    assert {each.outcome for each in report.tests} in ({"passed"}, {"failed"})
+    assert sum("in 0." in line for line in said) == 2, "each process's lines are in one piece"
+
+
+def test_a_gpu_that_others_use_is_waited_for(tmp_path: Path) -> None:
+    lock, entered = tmp_path / "gpu.lock", list[float]()
+
+    def enter() -> None:
+        with spread._held(lock):
+            entered.append(time.monotonic())
+
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=enter)
+        waiting.start()
+        time.sleep(0.3)
+        assert not entered
+    waiting.join(5)
+    assert len(entered) == 1
+    assert lock.exists()
