@@ -194,5 +194,7 @@ def test_a_copy_inside_another_repository_has_not_its_commit(
 
 def test_the_version_is_written_once(checkout: Path) -> None:
     quoted = f"['\"]{re.escape(VERSION)}['\"]"
-    found = run("git", "grep", "--name-only", "-E", quoted, "--", ":!tests", ":!docs/results", cwd=checkout)
+    found = run(
+        "git", "grep", "--name-only", "-E", quoted, "--", ":!tests", ":!docs/results", cwd=checkout
+    )
     assert found == "fictl/version.py"
