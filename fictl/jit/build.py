@@ -207,6 +207,7 @@ def _identity(recipe: Recipe) -> dict[str, str] | None:
 
 
 def _need_to_run(spec: JitSpec) -> Need:
+    spec.require_device()
     if spec.runs_on == "emu":
         return Need()
     gpus = tuple(sorted({gpu.arch for gpu in visible_gpus()}))

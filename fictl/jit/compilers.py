@@ -10,7 +10,6 @@ from typing import Protocol
 from fictl import settings
 from fictl.arch import Arch
 from fictl.emu import toolchain as emu
-from fictl.errors import NotOnDevice
 from fictl.jit.flags import Flags
 from fictl.jit.spec import JitSpec
 from fictl.toolchain import (
@@ -123,12 +122,7 @@ class EmuCompilers:
         return {**self.toolchain.identity(), **library_versions(libraries, self.include_dirs)}
 
     def targets(self, spec: JitSpec, archs: tuple[Arch, ...]) -> Targets:
-        if "emu" not in spec.devices:
-            raise NotOnDevice(
-                f"{spec.name} does not run on the emulated device: its op.py declares "
-                f"devices={' '.join(spec.devices)!r}",
-                "run it on a GPU, or add emu there",
-            )
+        spec.require_device()
         return Targets((), "emulated")
 
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:

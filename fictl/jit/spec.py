@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl import settings
 from fictl.arch import Arch, ArchRule, parse_gencode, unique
-from fictl.errors import UsageError
+from fictl.errors import NotOnDevice, UsageError
 from fictl.paths import data_root, write_atomic
 
 if TYPE_CHECKING:
@@ -62,6 +62,15 @@ class JitSpec:
     def is_runtime(self) -> bool:
         """Whether this is the emulated device's runtime, which the others link to."""
         return (self.project, self.name) == ("fictl", RUNTIME_MODULE)
+
+    def require_device(self) -> None:
+        """That it is declared for the device it would run on: a build may be older than that."""
+        if self.runs_on == "emu" and "emu" not in self.devices:
+            raise NotOnDevice(
+                f"{self.name} does not run on the emulated device: its op.py declares "
+                f"devices={' '.join(self.devices)!r}",
+                "run it on a GPU, or add emu there",
+            )
 
     def write_ninja(self, folder: Path | None = None) -> Path:
         """Write build.ninja and the rendered sources to `folder`; `ninja -C` there builds it all."""
