@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from fictl import settings
@@ -62,7 +61,7 @@ def on_network(path: Path, mounts: str | None = None) -> bool:
 
 def write_atomic(path: Path, text: str) -> None:
     """Write so that a reader sees the old text or the new one, never a part."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     # Why not mkstemp: its files are private, and this one may be for others.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
