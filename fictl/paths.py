@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from fictl import settings
@@ -57,6 +58,14 @@ def on_network(path: Path, mounts: str | None = None) -> bool:
         if inside and len(point) >= len(best):
             best, kind = point, fs
     return kind.startswith(_NETWORK)
+
+
+def same_packages() -> dict[str, str]:
+    """Variables with which a child of this Python imports what it does; not from where it starts,
+    where a folder may be named as a package is.
+    """
+    path = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
+    return {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
 
 
 def write_atomic(path: Path, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from fictl.bench.result import Report
 from fictl.bench.row import TIMED, Row
 from fictl.bench.worker.selection import functions
 from fictl.errors import SetupError, UsageError
-from fictl.paths import PACKAGE
+from fictl.paths import same_packages
 from fictl.process import TimedOut, stream
 from fictl.project import OpFolder, Project, select
 
@@ -109,8 +108,7 @@ def _variables(device: str) -> dict[str, str]:
         settings.LOGLEVEL.name: "0",
         settings.VALIDATE_INPUTS.name: "0",
         settings.TRACE_DUMP.name: "0",
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)]),
-        "PYTHONSAFEPATH": "1",
+        **same_packages(),
     }
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from fictl.cli.late_bar import LateBar
     from fictl.project import OpFolder
+    from fictl.testing.runner.journal import Journal
     from fictl.testing.runner.outcome import Outcome
     from fictl.testing.runner.report import TestReport
 
@@ -75,7 +77,7 @@ def command(
     Where there is no GPU they run on the emulated device.
     """
     from fictl import settings
-    from fictl.cli.test_bar import TestBar
+    from fictl.cli.late_bar import LateBar
     from fictl.testing.device import choose_device
     from fictl.testing.runner.report import TestReport
     from fictl.testing.runner.request import TestRequest
@@ -95,8 +97,9 @@ def command(
         keyword=keyword, case=case, parallel=parallel, gpus=gpus or 0, timeout=timeout,
         require_arch=require_arch,
     )  # fmt: skip
-    with TestBar() as bar:
-        report = request.run((lambda line: None) if json else console.note, bar.told)
+    with LateBar() as bar:
+        say = (lambda line: None) if json else console.note
+        report = request.run(say, lambda journal: _tell(bar, journal))
     if junit:
         from fictl.testing.runner.junit import to_junit
 
@@ -106,6 +109,13 @@ def command(
     names = " ".join(ops or [])
     data = report.to_dict()
     console.show(console.Result("test", data, lambda out: _view(out, report, names, code), code))
+
+
+def _tell(bar: LateBar, journal: Journal) -> None:
+    """By the threads that look after pytest, one at a time."""
+    running = next(iter(journal.running.values()), None)
+    what = running.test.rpartition("::")[2][:48] if running else ""
+    bar.update(len(journal.outcomes), journal.total or None, what)
 
 
 def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from typing import Any
 from fictl import settings
 from fictl.errors import FictlError, SetupError
 from fictl.op.watch.dump.record import Refused
-from fictl.paths import PACKAGE
+from fictl.paths import same_packages
 from fictl.process import run
 from fictl.replay.dump import Dump
 from fictl.replay.outcome import Outcome
@@ -71,8 +70,7 @@ def _environment(dump: Dump, device: str, own: set[str]) -> dict[str, str]:
         settings.DEVICE.name: device,
         settings.LOGLEVEL.name: str(level),  # A replay leaves no dump of its own.
         settings.TRACE_DUMP.name: "0",
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)]),
-        "PYTHONSAFEPATH": "1",
+        **same_packages(),
     }
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from types import TracebackType
-from typing import Any
 
 from fictl.bench.observer import Observer
 from fictl.bench.row import SKIPPED, Row
 from fictl.cli import console
-
-_SHORT_SECONDS = 2.0
+from fictl.cli.late_bar import LateBar
 
 
 class BenchProgress(Observer):
@@ -18,11 +15,9 @@ class BenchProgress(Observer):
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._start = time.monotonic()
-        self._op, self._count, self._done = "", 0, 0
+        self._count, self._done = 0, 0
         self._case = ""
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar = LateBar()
 
     def __enter__(self) -> BenchProgress:
         return self
@@ -33,11 +28,10 @@ class BenchProgress(Observer):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._bar.__exit__(kind, error, trace)
 
     def cases(self, op: str, count: int) -> None:
-        self._op, self._count, self._done = op, count, -1
+        self._count, self._done = count, -1
 
     def case(self, name: str) -> None:
         self._case = name
@@ -48,32 +42,13 @@ class BenchProgress(Observer):
         self._update(f"{self._case}  {number} rounds")
 
     def row(self, row: Row) -> None:
-        shown = not (row.is_baseline or row.status == SKIPPED)
-        if shown and self._is_long and not self._is_terminal:
-            self._say(f"{row.op}  {row.case}  {row.status}  {self._done + 1}/{self._count}")
+        shown = not (self._quiet or row.is_baseline or row.status == SKIPPED)
+        if shown and self._bar.is_late and not self._bar.on_terminal:
+            console.note(f"{row.op}  {row.case}  {row.status}  {self._done + 1}/{self._count}")
 
     def line(self, text: str) -> None:
         console.note(text)
 
-    @property
-    def _is_terminal(self) -> bool:
-        return console.console(stderr=True).is_interactive
-
-    @property
-    def _is_long(self) -> bool:
-        return time.monotonic() - self._start > _SHORT_SECONDS
-
-    def _say(self, text: str) -> None:
-        if not self._quiet:
-            console.note(text)
-
     def _update(self, what: str) -> None:
-        if self._quiet or not (self._is_terminal and self._is_long):
-            return
-        if self._bar is None:
-            from rich.progress import Progress
-
-            self._bar = Progress(console=console.console(stderr=True), transient=True)
-            self._task = self._bar.add_task("")
-            self._bar.start()
-        self._bar.update(self._task, description=what, completed=self._done, total=self._count)
+        if not self._quiet:
+            self._bar.update(self._done, self._count, what)

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fictl.errors import FictlError, SetupError
-from fictl.paths import PACKAGE
+from fictl.paths import same_packages
 from fictl.process import stream
 from fictl.project import OpFolder
 from fictl.testing.runner.journal import Journal, Writer
@@ -101,11 +101,8 @@ class Group:
         ]  # fmt: skip
 
     def _environment(self) -> dict[str, str]:
-        # Why PYTHONSAFEPATH: `python -m pytest` would put the current folder, and with it a folder
-        # named kernels, before installed packages.
-        path = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
         threads = {"OMP_NUM_THREADS": "1"} if self.ranks > 1 else {}  # Else torchrun says so.
-        return {"PYTHONPATH": path, "PYTHONSAFEPATH": "1", **threads, **self.variables}
+        return {**same_packages(), **threads, **self.variables}
 
 
 def _ending(code: int) -> str:

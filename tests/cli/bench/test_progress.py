@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fictl.bench.row import SKIPPED, Row
-from fictl.cli.bench import progress
+from fictl.cli import late_bar
 from fictl.cli.bench.progress import BenchProgress
 
 
@@ -33,7 +33,7 @@ def test_a_short_run_says_nothing_on_a_pipe(capsys: pytest.CaptureFixture[str]) 
 def test_a_long_run_is_a_line_a_case(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_SHORT_SECONDS", -1.0)
+    monkeypatch.setattr(late_bar, "LATE_SECONDS", -1.0)
     told(BenchProgress())
     assert capsys.readouterr().err.splitlines() == ["p/f/m  f-8  timed  1/2"]
 
@@ -41,6 +41,6 @@ def test_a_long_run_is_a_line_a_case(
 def test_where_the_result_is_json_nothing_else_is_said(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_SHORT_SECONDS", -1.0)
+    monkeypatch.setattr(late_bar, "LATE_SECONDS", -1.0)
     told(BenchProgress(quiet=True))
     assert capsys.readouterr().err == ""
