@@ -21,6 +21,7 @@ from fictl.errors import SetupError, UsageError
 from fictl.paths import same_packages
 from fictl.process import TimedOut, stream
 from fictl.project import OpFolder, Project, select
+from fictl.toolchain import require_gpu
 
 
 def bench(
@@ -84,7 +85,10 @@ def _report(talks: Sequence[Conversation]) -> Report:
 def _talks(requests: Sequence[Request], options: Options, observer: Observer) -> list[Conversation]:
     device = settings.DEVICE.get()
     if device == "cuda":
-        _require_gpu()
+        require_gpu(
+            "there is no GPU here",
+            "--device emu runs on the emulated device, whose times say nothing of a GPU's",
+        )
     return [_talk(request, device, options, observer) for request in requests]
 
 
@@ -110,16 +114,6 @@ def _variables(device: str) -> dict[str, str]:
         settings.TRACE_DUMP.name: "0",
         **same_packages(),
     }
-
-
-def _require_gpu() -> None:
-    from fictl.toolchain import visible_gpus
-
-    if not visible_gpus():
-        raise SetupError(
-            "there is no GPU here",
-            "--device emu runs on the emulated device, whose times say nothing of a GPU's",
-        )
 
 
 def _require_baseline(rows: Sequence[Row], options: Options) -> None:

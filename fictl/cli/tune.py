@@ -12,7 +12,7 @@ import typer
 from fictl import settings
 from fictl.cli import console
 from fictl.cli.options import Device, DryRun, Json, Ops, use_device
-from fictl.errors import FictlError, SetupError
+from fictl.errors import FictlError
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ def command(
 
 
 def _require_gpu() -> None:
-    from fictl.toolchain import visible_gpus
+    from fictl.toolchain import require_gpu
 
-    if settings.DEVICE.get() == "cuda" and not visible_gpus():
-        raise SetupError(
+    if settings.DEVICE.get() == "cuda":
+        require_gpu(
             "tactics are timed on a GPU, and there is none here",
             "--device emu shows what the command does; its times are those of the host",
         )

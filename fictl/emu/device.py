@@ -16,6 +16,8 @@ from fictl.errors import FictlError
 _ABI = 1
 _PATIENCE_MS = 2000
 # What it can do is what GPUs of this architecture can.
+# A core emulates some 10 to 100 million elements a second: what has more is left to GPUs.
+MOST_ELEMENTS = 1 << 18
 ARCH = Arch(8, 9)
 _SM_COUNT = 4
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from fictl import settings
-from fictl.errors import FictlError, SetupError
+from fictl.errors import FictlError
 from fictl.op.watch.dump.record import Refused
 from fictl.paths import same_packages
 from fictl.process import run
 from fictl.replay.dump import Dump
 from fictl.replay.outcome import Outcome
+from fictl.toolchain import require_gpu
 
 _TENSORS_ON = {"cuda": "cuda", "emu": "cpu"}
 
@@ -41,7 +42,10 @@ def replay(path: Path, device: str, timeout: float) -> Outcome:
 
 def _child(dump: Dump, device: str, own: set[str], timeout: float) -> dict[str, Any]:
     if device == "cuda":
-        _require_gpu()
+        require_gpu(
+            "there is no GPU here, and the call was recorded on one",
+            "--device emu replays it on the emulated device",
+        )
     with tempfile.TemporaryDirectory(prefix="fictl-replay-") as place:
         report = Path(place) / "outcome.json"
         words = ("-m", "fictl.replay.one", str(dump.path.absolute()), _TENSORS_ON[device])
@@ -72,13 +76,3 @@ def _environment(dump: Dump, device: str, own: set[str]) -> dict[str, str]:
         settings.TRACE_DUMP.name: "0",
         **same_packages(),
     }
-
-
-def _require_gpu() -> None:
-    from fictl.toolchain import visible_gpus
-
-    if not visible_gpus():
-        raise SetupError(
-            "there is no GPU here, and the call was recorded on one",
-            "--device emu replays it on the emulated device",
-        )

@@ -8,7 +8,7 @@ from fictl import settings
 from fictl.errors import SetupError
 from fictl.toolchain import hostcxx, memo, search
 from fictl.toolchain.capability import can_target
-from fictl.toolchain.gpus import Gpu, Probe, probe, visible_gpus
+from fictl.toolchain.gpus import Gpu, Probe, probe, require_gpu, visible_gpus
 from fictl.toolchain.headers import CudaHeaders, find_headers, require_headers
 from fictl.toolchain.hostcxx import HostCompiler, find_cxx
 from fictl.toolchain.libraries import cutlass_include, library_includes, library_versions
@@ -43,6 +43,7 @@ __all__ = [
     "native_targets",
     "nvcc_flags",
     "probe",
+    "require_gpu",
     "require_headers",
     "require_nvcc",
     "require_toolchain",

@@ -7,6 +7,7 @@ import functools
 from dataclasses import dataclass
 
 from fictl.arch import Arch
+from fictl.errors import SetupError
 
 _LIBRARY = "libcuda.so.1"
 _NO_GPU = (34, 100)  # CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_NO_DEVICE
@@ -41,6 +42,12 @@ class _DriverError(Exception):
 
 def visible_gpus() -> tuple[Gpu, ...]:
     return probe().gpus
+
+
+def require_gpu(problem: str, hint: str) -> None:
+    """`problem` says what cannot be done where there is none."""
+    if not visible_gpus():
+        raise SetupError(problem, hint)
 
 
 @functools.cache

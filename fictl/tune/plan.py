@@ -8,14 +8,12 @@ from typing import Any
 
 from fictl import settings
 from fictl.dtype import parse_dtype
+from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import UsageError
 from fictl.op.tactics.spelling import label, spelled
 from fictl.op.tactics.tactics import Tactics
 from fictl.project import OpFolder, select
 from fictl.trace import Case, Tensor, TraceTemplate
-
-# A core emulates some 10 to 100 million elements a second.
-_EMULATED_ELEMENTS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ def _distinct(cases: list[tuple[Any, Tactics, Case]]) -> Iterator[Work]:
 
 def _is_too_large(template: TraceTemplate, case: Case) -> bool:
     emulated = settings.DEVICE.get() == "emu"
-    return emulated and template.elements(case.sizes, case.passing) > _EMULATED_ELEMENTS
+    return emulated and template.elements(case.sizes, case.passing) > MOST_ELEMENTS
 
 
 def _stand_ins(tactics: Tactics, template: TraceTemplate, case: Case) -> dict[str, Any]:

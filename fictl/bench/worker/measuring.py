@@ -14,14 +14,12 @@ from fictl.bench.worker.host_time import time_host, time_plan
 from fictl.bench.worker.subject import Subject
 from fictl.bench.worker.trial import Prepared, Trial
 from fictl.bench.worker.workload import Workload
+from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import FictlError, NotOnDevice, SetupError
 from fictl.op import BackendRefused
 from fictl.timing.samples import Samples
 from fictl.timing.timer import TooShort
 from fictl.trace import Case
-
-# A core emulates some 10 to 100 million elements a second.
-_EMULATED_ELEMENTS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def _unsuitable(subject: Subject, case: Case, place: Place) -> str:
     if wanted not in subject.devices:
         return f"it is for {' '.join(subject.devices)}, not for {wanted}"
     elements = subject.template.elements(case.sizes, case.passing)
-    if place.is_emulated and elements > _EMULATED_ELEMENTS:
+    if place.is_emulated and elements > MOST_ELEMENTS:
         return "too large for the emulated device"
     return ""
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 import pytest
 
 from fictl.arch import Arch
+from fictl.emu.device import MOST_ELEMENTS
 from fictl.jit import JitSpec
 from fictl.testing.generated.suite import OpSuite
 from fictl.testing.generated.trial import Trial
 from fictl.testing.generated.variant import Variant
-
-# A core emulates some 10 to 100 million elements a second.
-_EMULATED_ELEMENTS = 1 << 18
 
 
 @pytest.mark.needs_nvcc
@@ -30,6 +28,6 @@ def test_builds(fictl_suite: OpSuite, fictl_spec: JitSpec, fictl_arch: Arch) -> 
 def test_reference(fictl_suite: OpSuite, fictl_case: Variant, device: str) -> None:
     case = fictl_case.case
     template = fictl_suite.template(case)
-    if device == "cpu" and template.elements(case.sizes, case.passing) > _EMULATED_ELEMENTS:
+    if device == "cpu" and template.elements(case.sizes, case.passing) > MOST_ELEMENTS:
         pytest.skip("too large for the emulated device")
     Trial(fictl_suite.function(case), template, fictl_case, device).check()
