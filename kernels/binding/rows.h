@@ -1,46 +1,61 @@
-// Two tensors of one shape walked together, as rows of neighbouring elements.
+// Tensors of one shape walked together, as rows of neighbouring elements.
 #pragma once
 
 #include <binding/launch.h>
 
 namespace fictl {
 
-// All in elements.
+// All in elements; the pitches in the order of the tensors.
+template <int N>
 struct Rows {
   int64_t rows;
   int64_t cols;
-  int64_t out_pitch;
-  int64_t input_pitch;
+  int64_t pitch[N];
 };
 
 namespace detail {
 
+// One dimension of all tensors.
+template <int N>
 struct Dim {
   int64_t size;
-  int64_t out_stride;
-  int64_t input_stride;
+  int64_t stride[N];
+
+  // Whether a step of this one is a walk through all of `inner`, in every tensor.
+  bool continues(const Dim& inner) const {
+    bool all = true;
+    for (int i = 0; i < N; ++i) all &= stride[i] == inner.size * inner.stride[i];
+    return all;
+  }
+
+  bool neighbours() const {
+    bool all = true;
+    for (int i = 0; i < N; ++i) all &= stride[i] == 1;
+    return all;
+  }
 };
 
-// The dimensions that matter, from the largest stride of `out` to the smallest, with those that
-// continue one another merged; returns how many are left.
-inline int merge_dims(View out, View input, Dim* dims) {
+// The dimensions that matter, from the largest stride of the first tensor to the smallest, with
+// those that continue one another merged; returns how many are left.
+template <int N>
+int merge_dims(const View (&tensors)[N], Dim<N>* dims) {
   int count = 0;
-  for (int dim = 0; dim < out.ndim(); ++dim) {
-    if (out.size(dim) == 1) continue;
-    const Dim added{out.size(dim), out.stride(dim), input.stride(dim)};
+  for (int dim = 0; dim < tensors[0].ndim(); ++dim) {
+    if (tensors[0].size(dim) == 1) continue;
+    Dim<N> added{tensors[0].size(dim)};
+    for (int i = 0; i < N; ++i) added.stride[i] = tensors[i].stride(dim);
     int at = count++;
-    for (; at > 0 && dims[at - 1].out_stride < added.out_stride; --at) dims[at] = dims[at - 1];
+    for (; at > 0 && dims[at - 1].stride[0] < added.stride[0]; --at) dims[at] = dims[at - 1];
     dims[at] = added;
   }
   int merged = 0;
   for (int i = 1; i < count; ++i) {
-    Dim& outer = dims[merged];
-    const Dim& inner = dims[i];
-    if (outer.out_stride == inner.size * inner.out_stride &&
-        outer.input_stride == inner.size * inner.input_stride) {
-      outer = {outer.size * inner.size, inner.out_stride, inner.input_stride};
+    if (dims[merged].continues(dims[i])) {
+      const int64_t size = dims[merged].size * dims[i].size;
+      dims[merged] = dims[i];
+      dims[merged].size = size;
     } else {
-      dims[++merged] = inner;
+      dims[++merged] = dims[i];
     }
   }
   return count == 0 ? 0 : merged + 1;
@@ -48,29 +63,30 @@ inline int merge_dims(View out, View input, Dim* dims) {
 
 }  // namespace detail
 
-inline Rows collapse(const Launch& launch, const char* out_name, View out, const char* input_name,
-                     View input) {
+// The first tensor is written, so that its rows may not overlap.
+template <int N>
+Rows<N> collapse(const Launch& launch, const char* names, const View (&tensors)[N]) {
   constexpr int kMaxDims = 64;
-  detail::Dim dims[kMaxDims];
-  if (out.numel() == 0) return {0, 0, 0, 0};
-  if (out.ndim() <= kMaxDims) {
-    int count = detail::merge_dims(out, input, dims);
-    Rows rows{1, 1, 0, 0};
-    if (count > 0 && dims[count - 1].out_stride == 1 && dims[count - 1].input_stride == 1) {
-      rows.cols = dims[--count].size;
-    }
+  detail::Dim<N> dims[kMaxDims];
+  if (tensors[0].numel() == 0) return {};
+  if (tensors[0].ndim() <= kMaxDims) {
+    int count = detail::merge_dims(tensors, dims);
+    Rows<N> rows{1, 1};
+    if (count > 0 && dims[count - 1].neighbours()) rows.cols = dims[--count].size;
     if (count == 0) return rows;
-    rows = {dims[0].size, rows.cols, dims[0].out_stride, dims[0].input_stride};
-    const bool out_overlaps = rows.out_pitch < rows.cols;
-    if (count == 1 && !out_overlaps) return rows;
+    rows.rows = dims[0].size;
+    for (int i = 0; i < N; ++i) rows.pitch[i] = dims[0].stride[i];
+    if (count == 1 && rows.pitch[0] >= rows.cols) return rows;
   }
-  FICTL_THROW(ValueError) << launch.op << ": arguments '" << out_name << "' with shape "
-                          << Shape{out} << " and strides " << Strides{out} << ", '" << input_name
-                          << "' with strides " << Strides{input}
-                          << " are not rows of neighbouring elements; pass " << input_name
-                          << ".contiguous() and a contiguous " << out_name;
+  Error error(ErrorKind::ValueError);
+  error << launch.op << ": arguments " << names << " of shape " << Shape{tensors[0]}
+        << " have strides ";
+  for (int i = 0; i < N; ++i) error << (i == 0 ? "" : ", ") << Strides{tensors[i]};
+  throw error << ": they are not rows of neighbouring elements; pass contiguous tensors, as "
+                 ".contiguous() makes them";
 }
 
 }  // namespace fictl
 
-#define COLLAPSE(launch, out, input) ::fictl::collapse(launch, #out, out, #input, input)
+// What the tensors are in rows: COLLAPSE(launch, out, x, y).
+#define COLLAPSE(launch, ...) ::fictl::collapse(launch, #__VA_ARGS__, {__VA_ARGS__})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import torch
-
 from fictl.bench import compiled
 from fictl.trace import Case
+
+from .trace import scale
 
 
 def cases() -> Iterator[Case]:
@@ -18,13 +18,4 @@ def cases() -> Iterator[Case]:
 
 
 def baselines() -> dict[str, Callable[..., Any]]:
-    return {"torch": _torch, "inductor": compiled(_product)}
-
-
-def _torch(input: torch.Tensor, factor: float) -> Callable[[], torch.Tensor]:
-    out = torch.empty_like(input)
-    return lambda: torch.mul(input, factor, out=out)
-
-
-def _product(input: torch.Tensor, factor: float) -> torch.Tensor:
-    return input * factor
+    return {"torch": scale.reference, "inductor": compiled(scale.reference)}

@@ -13,7 +13,7 @@ def _reference(input: torch.Tensor, factor: float) -> torch.Tensor:
 
 scale = TraceTemplate(
     axes={"n": Var("elements, whatever the shape")},
-    inputs={"input": Tensor(("n",)), "factor": Scalar("float32", 3.14)},
+    inputs={"input": Tensor(("n",)), "factor": Scalar("float32", 1.5)},
     outputs={"out": Tensor(("n",), dtype_from="input")},
     reference=_reference,
     extremes=("zeros", "small", "large", "nonfinite"),

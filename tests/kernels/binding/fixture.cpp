@@ -119,13 +119,21 @@ int64_t size(View x, int dim) { return x.size(dim); }
 int64_t stride(View x, int dim) { return x.stride(dim); }
 int64_t numel(View x) { return x.numel(); }
 
-// Writes rows, cols, out_pitch and input_pitch to `result`.
+// Writes rows, cols and the pitches to `result`.
+template <int N>
+void write(const Rows<N>& rows, View result) {
+  int64_t* to = result.data<int64_t>();
+  *to++ = rows.rows;
+  *to++ = rows.cols;
+  for (int64_t pitch : rows.pitch) *to++ = pitch;
+}
+
 void collapse(View out, View input, View result) {
-  fictl::translate([&] {
-    const Rows rows = COLLAPSE(kLaunch, out, input);
-    int64_t* to = result.data<int64_t>();
-    for (int64_t value : {rows.rows, rows.cols, rows.out_pitch, rows.input_pitch}) *to++ = value;
-  });
+  fictl::translate([&] { write(COLLAPSE(kLaunch, out, input), result); });
+}
+
+void collapse_three(View out, View x, View y, View result) {
+  fictl::translate([&] { write(COLLAPSE(kLaunch, out, x, y), result); });
 }
 
 }  // namespace
@@ -153,3 +161,4 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(size, size);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(stride, stride);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(numel, numel);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(collapse, collapse);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(collapse_three, collapse_three);

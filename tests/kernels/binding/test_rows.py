@@ -1,4 +1,4 @@
-"""Pairs of strided tensors walked as rows: what collapses, to what, and what is refused."""
+"""Strided tensors of one shape walked as rows: what collapses, to what, and what is refused."""
 
 from __future__ import annotations
 
@@ -70,7 +70,14 @@ _SQUARE = torch.ones(8, 8)
 def test_what_does_not_collapse_is_refused_with_shape_and_strides(
     cuda_module: Any, out: torch.Tensor, x: torch.Tensor
 ) -> None:
-    shape, strides = (re.escape(str(tuple(values))) for values in (out.shape, x.stride()))
-    text = f"attend: arguments 'out' with shape {shape} .* 'input' with strides {strides} .*"
-    with pytest.raises(ValueError, match=text + r"pass input.contiguous\(\) and a contiguous out"):
+    shape, *strides = (re.escape(str(tuple(v))) for v in (out.shape, out.stride(), x.stride()))
+    text = f"attend: arguments out, input of shape {shape} have strides {', '.join(strides)}: .*"
+    with pytest.raises(ValueError, match=text + r"\.contiguous\(\)"):
         _collapse(cuda_module, out, x)
+
+
+def test_three_tensors_walk_together(cuda_module: Any) -> None:
+    out, x, y = torch.ones(4, 6), torch.ones(4, 16)[:, :6], torch.ones(6).expand(4, 6)
+    result = torch.zeros(5, dtype=torch.int64)
+    cuda_module.collapse_three(out, x, y, result)
+    assert result.tolist() == [4, 6, 6, 16, 0]

@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-import fictl.ops
-from fictl.arch import parse_archs
-from fictl.kernels.norm.rmsnorm.jit import module
 from fictl.kernels.norm.rmsnorm.op import rmsnorm
 from fictl.kernels.norm.rmsnorm.trace import rmsnorm as trace
 from fictl.testing import assert_close
-from fictl.toolchain import can_target, require_nvcc
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 
@@ -26,22 +22,6 @@ def randn(device: str):
 
 def _reference(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6) -> torch.Tensor:
     return trace.reference(x.double(), weight.double(), eps)
-
-
-def test_the_facade_serves_the_function_itself() -> None:
-    assert fictl.ops.rmsnorm is rmsnorm
-
-
-def test_a_tensor_on_another_device_is_refused_by_name_built_or_not() -> None:
-    with pytest.raises(ValueError, match=r"rmsnorm: argument 'input' is on meta, .* takes C[PU]"):
-        rmsnorm(torch.ones(2, 4, device="meta"), torch.ones(4, device="meta"))
-
-
-@pytest.mark.needs_nvcc
-def test_it_compiles_for_every_architecture_that_this_nvcc_has() -> None:
-    wanted = parse_archs("7.5 8.0 8.6 8.9 9.0 9.0a 10.0a 10.3a 11.0a 12.0f 12.1a")
-    entry = module().build(archs=wanted)
-    assert set(entry.archs) == {arch for arch in wanted if can_target(require_nvcc(), arch)}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

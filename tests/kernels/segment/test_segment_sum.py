@@ -7,13 +7,9 @@ from collections.abc import Callable, Sequence
 import pytest
 import torch
 
-import fictl.ops
-from fictl.arch import parse_archs
 from fictl.kernels.segment.segment_sum import trace
-from fictl.kernels.segment.segment_sum.jit import module
 from fictl.kernels.segment.segment_sum.op import SegmentSum, Walk, walks
 from fictl.testing import assert_close
-from fictl.toolchain import can_target, require_nvcc
 
 TRACE = trace.SegmentSum
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
@@ -45,17 +41,6 @@ def _sum(x: torch.Tensor, lengths: Sequence[int], **more: torch.Tensor) -> torch
 def _check(x: torch.Tensor, lengths: Sequence[int], **more: torch.Tensor) -> None:
     expected = TRACE.reference(_indptr(lengths, x.device), x.double())
     assert_close(_sum(x, lengths, **more), expected, tolerances=TRACE.tolerances)
-
-
-def test_the_facade_serves_the_class_itself() -> None:
-    assert fictl.ops.SegmentSum is SegmentSum
-
-
-@pytest.mark.needs_nvcc
-def test_it_compiles_for_every_architecture_that_this_nvcc_has() -> None:
-    wanted = parse_archs("7.5 8.0 9.0a 10.0a 12.0f")
-    entry = module().build(archs=wanted)
-    assert set(entry.archs) == {arch for arch in wanted if can_target(require_nvcc(), arch)}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -12,12 +12,20 @@ constexpr int kVecBytes = 16;
 template <int Bytes>
 struct Word;
 template <>
+struct Word<1> {
+  using type = unsigned char;
+};
+template <>
 struct Word<2> {
   using type = unsigned short;
 };
 template <>
 struct Word<4> {
   using type = unsigned int;
+};
+template <>
+struct Word<8> {
+  using type = uint2;
 };
 template <>
 struct Word<16> {

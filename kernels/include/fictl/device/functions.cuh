@@ -1,0 +1,44 @@
+// Functions of one number that CUDA lacks, in fp32 or fp64: `F` is one of the two.
+#pragma once
+
+#include <math.h>
+
+#include <cuda_runtime.h>
+
+namespace fictl::device {
+
+template <typename F>
+__host__ __device__ F square(F x) {
+  return x * x;
+}
+
+template <typename F>
+__host__ __device__ F sigmoid(F x) {
+  return F(1) / (F(1) + exp(-x));
+}
+
+// x * sigmoid(x), also called swish.
+template <typename F>
+__host__ __device__ F silu(F x) {
+  return x / (F(1) + exp(-x));
+}
+
+// Why not fmax: it would make 0 of NaN.
+template <typename F>
+__host__ __device__ F relu(F x) {
+  return x < F(0) ? F(0) : x;
+}
+
+// The exact one, by the error function.
+template <typename F>
+__host__ __device__ F gelu(F x) {
+  return F(0.5) * x * (F(1) + erf(x * F(0.70710678118654752)));
+}
+
+// log(1 + exp(x)), where exp(x) may be beyond the range.
+template <typename F>
+__host__ __device__ F softplus(F x) {
+  return fmax(x, F(0)) + log1p(exp(-fabs(x)));
+}
+
+}  // namespace fictl::device

@@ -1,0 +1,62 @@
+"""What holds for every op that fictl ships, whatever it computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import fictl.ops
+from fictl.arch import parse_archs
+from fictl.jit import JitSpec
+from fictl.project import OpFolder, Project, folders
+from fictl.testing import make_inputs
+from fictl.toolchain import can_target, require_nvcc
+
+FOLDERS = folders(Project.shipped())
+FUNCTIONS = [
+    pytest.param(folder, declaration.name, id=declaration.name)
+    for folder in FOLDERS
+    for declaration in folder.declarations()
+]
+SPECS = [
+    pytest.param(folder, number, id=f"{folder.module}-{number}")
+    for folder in FOLDERS
+    for number in range(len(folder.specs()))
+]
+EVERY_ARCH = "7.5 8.0 8.6 8.9 9.0 9.0a 10.0a 10.3a 11.0a 12.0f 12.1a"
+
+
+@pytest.mark.parametrize(("folder", "name"), FUNCTIONS)
+def test_the_facade_serves_the_function_itself(folder: OpFolder, name: str) -> None:
+    assert getattr(fictl.ops, name) is getattr(folder.load("op"), name)
+
+
+@pytest.mark.needs_nvcc
+@pytest.mark.parametrize(("folder", "number"), SPECS)
+def test_it_compiles_for_every_architecture_that_it_is_for(folder: OpFolder, number: int) -> None:
+    spec: JitSpec = folder.specs()[number]
+    wanted = [arch for arch in parse_archs(EVERY_ARCH) if spec.archs.select(arch)]
+    entry = spec.build(archs=wanted)
+    assert set(entry.archs) == {arch for arch in wanted if can_target(require_nvcc(), arch)}
+
+
+@pytest.mark.parametrize(("folder", "name"), FUNCTIONS)
+def test_a_tensor_on_another_device_is_refused_by_name_built_or_not(
+    folder: OpFolder, name: str
+) -> None:
+    function = getattr(folder.load("op"), name)
+    if isinstance(function, type):
+        pytest.skip("plan reads its tensors on the host")
+    inputs = _first_case(folder, name)
+    first = next(key for key, value in inputs.items() if isinstance(value, torch.Tensor))
+    with pytest.raises(ValueError, match=rf"{name}: argument '{first}' is on meta, .* takes C[PU]"):
+        function(**inputs)
+
+
+def _first_case(folder: OpFolder, name: str) -> dict[str, Any]:
+    """On no device that computes."""
+    case = next(case for case in folder.load("bench").cases() if case.function == name)
+    made = make_inputs(getattr(folder.load("trace"), name), case.sizes, case.dtype, "cpu")
+    return {k: v.to("meta") if isinstance(v, torch.Tensor) else v for k, v in made.items()}
