@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
@@ -15,14 +16,28 @@ if TYPE_CHECKING:
 
 
 def command(ops: Ops = None, json: Json = False) -> None:
-    """Check that ops keep the rules of an op folder; the whole project here if none is named."""
-    from fictl.project import Project, select
-    from fictl.project.check import check_ops, check_project
+    """Check that ops keep the rules of an op folder; the whole project here if none is named.
 
-    problems = check_ops(select(ops)) if ops else check_project(Project.at())
+    A file stands for the project that it lies in, so that pre-commit may pass what changed.
+    """
+    problems = _problems(ops or [])
     data = [problem.to_dict() for problem in problems]
     result = console.Result("check", data, lambda out: _view(out, problems), int(bool(problems)))
     console.show(result)
+
+
+def _problems(words: Sequence[str]) -> Sequence[Problem]:
+    from fictl.project import Project, select
+    from fictl.project.check import check_ops, check_project
+
+    files = [path for path in map(Path, words) if path.is_file()]
+    ops = [word for word in words if Path(word) not in files]
+    projects = dict.fromkeys(Project.at(path.parent) for path in files)
+    if not words:
+        projects = {Project.at(): None}
+    found = [problem for project in projects for problem in check_project(project)]
+    named = check_ops(select(ops)) if ops else ()
+    return tuple(dict.fromkeys((*found, *named)))
 
 
 def _view(out: Console, problems: Sequence[Problem]) -> None:

@@ -3,7 +3,17 @@
 from fictl.project.declaration import Declaration
 from fictl.project.discover import find, folders, names, select
 from fictl.project.folder import OpFolder
-from fictl.project.mount import mount
+from fictl.project.mount import mount, mounted
 from fictl.project.project import Project
 
-__all__ = ["Declaration", "OpFolder", "Project", "find", "folders", "mount", "names", "select"]
+__all__ = [
+    "Declaration",
+    "OpFolder",
+    "Project",
+    "find",
+    "folders",
+    "mount",
+    "mounted",
+    "names",
+    "select",
+]

@@ -24,16 +24,18 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 @dataclass(frozen=True)
 class Config:
-    """What the file says; folders are relative to it."""
+    """What the file says; folders are relative to it, `templates` is `op` of its table."""
 
     name: str
     package: str = ""
     kernels: str = "kernels"
     tests: str = "tests/kernels"
     archs: str = "8.0 9.0a"
+    templates: str = ""
 
 
 _KEYS = tuple(field.name for field in fields(Config))
+_TABLE = "templates"
 
 
 def read_config(path: Path) -> Config | None:
@@ -75,22 +77,32 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 def _validated(path: Path, text: str, table: Any) -> Config:
     if not isinstance(table, dict):
         raise UsageError(f"{path}: tool.fictl is {table!r}", "it is a table: [tool.fictl]")
-    for key, value in table.items():
-        if key not in _KEYS:
-            place = f"{path}:{_line_of(key, text)}"
-            from difflib import get_close_matches
-
-            close = get_close_matches(key, _KEYS, n=1)
-            meant = f"; did you mean {close[0]!r}?" if close else ""
-            raise UsageError(f"{place}: unknown key {key!r}", f"one of {', '.join(_KEYS)}{meant}")
-        if not isinstance(value, str) or not value.strip():
-            place = f"{path}:{_line_of(key, text)}"
-            raise UsageError(f"{place}: {key} = {value!r}", "expected a text that is not empty")
+    own = table.get(_TABLE, {})
+    if not isinstance(own, dict):
+        place = f"{path}:{_line_of(_TABLE, text)}"
+        raise UsageError(f"{place}: {_TABLE} = {own!r}", f'a table: {_TABLE}.op = "templates/op"')
+    texts = {key: value for key, value in table.items() if key != _TABLE}
+    _check_texts(path, text, texts, _KEYS)
+    _check_texts(path, text, own, ("op",))
     if "name" not in table:
         raise UsageError(f"{path}: no name", 'write name = "my_kernels": the import name')
-    config = Config(**table)
+    config = Config(**texts, templates=own.get("op", ""))
     _check_values(path, text, config)
     return config
+
+
+def _check_texts(path: Path, text: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
+    """Every key is known and says something."""
+    for key, value in table.items():
+        place = f"{path}:{_line_of(key, text)}"
+        if key not in known:
+            from difflib import get_close_matches
+
+            close = get_close_matches(key, known, n=1)
+            meant = f"; did you mean {close[0]!r}?" if close else ""
+            raise UsageError(f"{place}: unknown key {key!r}", f"one of {', '.join(known)}{meant}")
+        if not isinstance(value, str) or not value.strip():
+            raise UsageError(f"{place}: {key} = {value!r}", "expected a text that is not empty")
 
 
 def _check_values(path: Path, text: str, config: Config) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -13,6 +15,11 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(?P<what>[^\n]*?)[ \t]*$", re
 _EXPORT = re.compile(r"\bTVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)(?:\s*,\s*([\w:]+))?")
 _DEFINITION = (
     r"(?P<result>[\w:]+(?:<[^;{{}}()]*>)?)[\s&]+{name}\s*\((?P<parameters>[^(){{}};]*)\)\s*\{{"
+)
+# A named namespace with nothing but declarations in it.
+_DECLARING = re.compile(r"\bnamespace\s+\w[\w:]*\s*\{(?P<body>[^{}]*)\}")
+_PROTOTYPE = re.compile(
+    r"(?P<result>[\w:]+(?:<[^;{}()]*>)?)[\s&]+(?P<name>\w+)\s*\((?P<parameters>[^(){};]*)\)\s*;"
 )
 _PARAMETER = re.compile(r"(?P<type>.*[\s&>])(?P<name>\w+)(?:\s*=.*)?", re.DOTALL)
 _QUALIFIERS = re.compile(r"\bconst\b|\b(?:\w+::)+|&|\s")
@@ -52,7 +59,7 @@ class CppSource:
         text = self.path.read_text(encoding="utf-8", errors="replace")
         return _COMMENT.sub(_blank, text)
 
-    @property
+    @cached_property
     def includes(self) -> tuple[Include, ...]:
         matches = _INCLUDE.finditer(self.code)
         return tuple(Include(self._line(match), match["what"]) for match in matches)
@@ -68,15 +75,24 @@ class CppSource:
         symbols = [match[2].rpartition("::")[2] for match in exports if match[2]]
         if not symbols:
             return None
-        found = list(re.finditer(_DEFINITION.format(name=symbols[0]), self.code))
-        if len(found) != 1:
-            return None
-        definition = found[0]
-        parameters = [_PARAMETER.fullmatch(each) for each in _split(definition["parameters"])]
-        if not all(parameters):
-            return None
-        named = tuple((_bare(each["type"]), each["name"]) for each in parameters if each)
-        return Signature(self._line(definition), _bare(definition["result"]), named)
+        found = self.defined(symbols[0])
+        return found[0] if len(found) == 1 and all(n for _, n in found[0].parameters) else None
+
+    @property
+    def declared(self) -> Iterator[tuple[str, Signature]]:
+        """By name: the functions of named namespaces that only declare, as a binding has them."""
+        for namespace in _DECLARING.finditer(self.code):
+            for match in _PROTOTYPE.finditer(self.code, *namespace.span("body")):
+                yield match["name"], self._signature(match)
+
+    def defined(self, name: str) -> list[Signature]:
+        """Of each definition of a function."""
+        pattern = _DEFINITION.format(name=re.escape(name))
+        return [self._signature(match) for match in re.finditer(pattern, self.code)]
+
+    def _signature(self, match: re.Match[str]) -> Signature:
+        parameters = tuple(map(_typed, _split(match["parameters"])))
+        return Signature(self._line(match), _bare(match["result"]), parameters)
 
     @property
     def launches(self) -> tuple[int, ...]:
@@ -85,6 +101,17 @@ class CppSource:
 
     def _line(self, match: re.Match[str]) -> int:
         return self.code.count("\n", 0, match.start()) + 1
+
+
+def read_cpp(path: Path) -> CppSource:
+    """What many files include is read once."""
+    stat = path.stat()
+    return _read(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, _mtime_ns: int, _size: int) -> CppSource:
+    return CppSource(path)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -104,6 +131,12 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def _typed(parameter: str) -> tuple[str, str]:
+    """A parameter's type and name, which is empty where it has none."""
+    found = _PARAMETER.fullmatch(parameter)
+    return (_bare(found["type"]), found["name"]) if found else (_bare(parameter), "")
+
+
 def _bare(cpp_type: str) -> str:
     return _QUALIFIERS.sub("", cpp_type)
 
@@ -112,11 +145,13 @@ def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[Cpp
     """The files, and those of the projects that they include, whatever the `#if` around it."""
     pending, seen = list(paths), set()
     while pending:
-        source = CppSource(pending.pop(0).resolve())
+        source = read_cpp(pending.pop(0).resolve())
         if source.path in seen:
             continue
         seen.add(source.path)
         yield source
+        places = (source.path.parent, *include_dirs)
         for name in (include.name for include in source.includes if include.name):
-            places = [place / name for place in (source.path.parent, *include_dirs)]
-            pending.extend([place for place in places if place.is_file()][:1])
+            # Why not pathlib: it takes longer to make the paths than to look where they lead.
+            found = (f"{place}{os.sep}{name}" for place in places)
+            pending.extend(Path(path) for path in islice(filter(os.path.isfile, found), 1))

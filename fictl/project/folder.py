@@ -77,6 +77,11 @@ class OpFolder:
         return self.project.include / self.project.name / self.family / f"{self.module}.cuh"
 
     @property
+    def triton(self) -> Path:
+        """Where its kernels are if they are in Triton; then it needs no header."""
+        return self.path / "kernel.py"
+
+    @property
     def headers(self) -> tuple[Path, ...]:
         """The plain one, and one for each backend that has its own."""
         variants = (f"{self.module}_{backend}.cuh" for backend in self.backends())
@@ -111,7 +116,8 @@ class OpFolder:
 
     def files(self) -> Iterator[tuple[str, Path]]:
         """What it consists of, as (role, path): those that exist, as a reader wants them."""
-        yield from (("kernel", path) for path in self.headers)
+        kernels = (*self.headers, self.triton)
+        yield from (("kernel", path) for path in kernels if path.is_file())
         yield from (("launcher", path) for path in self.launchers)
         named = (self.binding, self.jit, self.op, self.trace, self.bench)
         roles = [(path.stem, path) for path in (*named, self.path / "config.jinja")]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
+from pathlib import Path
 from types import ModuleType
 
 from fictl.errors import UsageError
@@ -29,6 +31,22 @@ def mount(project: Project | None = None) -> None:
         )
 
 
+def mounted(package: str, path: Iterable[str]) -> tuple[list[str], ModuleType]:
+    """What a project's own package is made of, installed or in place: `__path__` and `ops`.
+
+    `__path__, ops = mounted(__name__, __path__)` is all that its `__init__.py` says.
+    """
+    here = [*path]
+    project = Project.at(Path(here[0]))
+    if project.package != package:
+        raise UsageError(
+            f"package {package} ({here[0]}) is not of the project that it lies in: that is "
+            f"{project.name} ({project.root})",
+            "its wheel holds kernels/ and, beside it, fictl.toml",
+        )
+    return [*here, str(project.kernels)], _ops(project)
+
+
 def _is_free(package: str) -> bool:
     """No such package, or only a bare folder of that name somewhere on the path."""
     spec = find_spec(package)
@@ -39,8 +57,14 @@ def _namespace(project: Project) -> ModuleType:
     spec = ModuleSpec(project.package, None, is_package=True)
     spec.submodule_search_locations = [str(project.kernels)]
     module = module_from_spec(spec)
+    module.ops = _ops(project)  # type: ignore[attr-defined]
+    return module
+
+
+def _ops(project: Project) -> ModuleType:
+    """Known to `import` too: from my_kernels.ops import scale."""
     ops = ModuleType(f"{project.package}.ops", f"The ops of {project.name}, found by folder.")
     facade = Facade(lambda: project, vars(ops))
     ops.__getattr__, ops.__dir__ = facade.resolve, facade.names  # type: ignore[method-assign]
-    module.ops = sys.modules[ops.__name__] = ops  # type: ignore[attr-defined]
-    return module
+    sys.modules[ops.__name__] = ops
+    return ops

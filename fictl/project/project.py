@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +18,9 @@ _OURS = "fictl"
 
 @dataclass(frozen=True)
 class Project:
-    """`name` is the include prefix, `package` what its op folders are imported from."""
+    """`name` is the include prefix, `package` what its op folders are imported from; `templates`
+    holds kinds of ops that are its own.
+    """
 
     name: str
     package: str
@@ -25,6 +28,7 @@ class Project:
     kernels: Path
     tests: Path
     archs: str
+    templates: Path | None = None
 
     @classmethod
     def shipped(cls) -> Project:
@@ -64,6 +68,11 @@ class Project:
         return self.root == data_root("kernels")
 
     @property
+    def top(self) -> Path:
+        """The folder that all of its files are in; the root, if kernels and tests lie below it."""
+        return Path(os.path.commonpath([self.root, self.kernels, self.tests]))
+
+    @property
     def include(self) -> Path:
         """What a C++ user passes as -I."""
         return self.kernels / "include"
@@ -91,6 +100,7 @@ def _from(config: Config, folder: Path) -> Project:
     return Project(
         config.name, config.package or config.name, root,
         (root / config.kernels).resolve(), (root / config.tests).resolve(), config.archs,
+        (root / config.templates).resolve() if config.templates else None,
     )  # fmt: skip
 
 
@@ -109,6 +119,6 @@ def _installed() -> Iterator[Project]:
     for entry in entry_points(group=ENTRY_POINTS):
         spec = find_spec(entry.value)
         for folder in (spec and spec.submodule_search_locations) or ():
-            project = Project.of(Path(folder))
-            if project is not None:
+            project = Project.of(Path(folder)) or Project.at(Path(folder))
+            if project.package == entry.value or project.root == Path(folder).resolve():
                 yield project

@@ -6,6 +6,7 @@ import ast
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from fictl.errors import FictlError, UsageError
@@ -36,6 +37,17 @@ def running(path: Path) -> Iterator[None]:
 
 
 def parse(path: Path) -> ast.Module:
+    """To read, not to change: who asks again soon, for a file that is as it was, gets the same."""
+    try:
+        stat = path.stat()
+    except OSError as error:
+        raise SourceError(path, 1, f"cannot be read: {error}") from error
+    return _parse(path, stat.st_mtime_ns, stat.st_size)
+
+
+# Why so few: rules look at one op after the other, and trees are large.
+@lru_cache(maxsize=16)
+def _parse(path: Path, _mtime_ns: int, _size: int) -> ast.Module:
     try:
         return ast.parse(path.read_bytes())
     except SyntaxError as error:

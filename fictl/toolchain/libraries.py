@@ -1,4 +1,4 @@
-"""CUTLASS and CCCL: header libraries that count by version instead of by their bytes."""
+"""CUTLASS, CCCL and Triton: what counts by version instead of by its bytes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from fictl.errors import SetupError
 
 _CCCL_VERSION = re.compile(r"#define\s+CCCL_VERSION\s+(\d+)")
+_PYTHON_VERSION = re.compile(r"^__version__ = ['\"](.+?)['\"]", re.MULTILINE)
 
 
 def library_versions(libraries: Collection[str], include_dirs: Iterable[Path]) -> dict[str, str]:
@@ -20,6 +21,9 @@ def library_versions(libraries: Collection[str], include_dirs: Iterable[Path]) -
         found["cutlass"] = _wheel_version("nvidia-cutlass")
     if "cccl" in libraries:
         found["cccl"] = _cccl_version(include_dirs)
+    # Why it may be left out: a build runs without it, whatever made it.
+    if "triton" in libraries and (triton := _triton_version()):
+        found["triton"] = triton
     return found
 
 
@@ -53,3 +57,12 @@ def _cccl_version(include_dirs: Iterable[Path]) -> str:
                 match = _CCCL_VERSION.search(header.read_text(encoding="utf-8", errors="replace"))
                 return match[1] if match else "unknown"
     return "unknown"
+
+
+def _triton_version() -> str:
+    """As it says itself: more than one wheel brings it."""
+    spec = importlib.util.find_spec("triton")
+    if spec is None or spec.origin is None:
+        return ""
+    match = _PYTHON_VERSION.search(Path(spec.origin).read_text(encoding="utf-8"))
+    return match[1] if match else "unknown"

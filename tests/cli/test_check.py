@@ -37,3 +37,24 @@ def test_without_names_it_is_the_whole_project_here(fictl, repo) -> None:
     (repo / "kernels" / "__init__.py").touch()
     rules = {problem["rule"] for problem in fictl("check", "--json").document["data"]}
     assert rules >= {"files", "no-init"}
+
+
+def test_a_file_stands_for_its_project(fictl, repo, tmp_path, monkeypatch) -> None:
+    """As pre-commit calls it: from the top of a repository, with what changed."""
+    (repo / "kernels" / "__init__.py").touch()
+    monkeypatch.chdir(tmp_path)
+    file = "repo/kernels/gemm/dense/op.py"
+    found = fictl("check", file, file, "repo/fictl.toml", "--json").document["data"]
+    assert {problem["rule"] for problem in found} >= {"files", "no-init"}
+    assert len({str(problem) for problem in found}) == len(found)
+
+
+def test_files_and_ops_may_be_mixed(fictl, repo) -> None:
+    found = fictl("check", "dense/op.py", "scale", "--json").document["data"]
+    assert all(str(repo) in problem["path"] for problem in found)
+
+
+def test_a_file_that_is_not_there_is_no_op_either(fictl, repo) -> None:
+    answer = fictl("check", "dense/nothing.py")
+    assert answer.code == 2
+    assert "there is no op 'dense/nothing.py'" in answer.err

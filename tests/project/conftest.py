@@ -17,7 +17,7 @@ _FILES = {
     "kernels/{f}/{m}/binding.cpp": (
         "#include <binding/ffi.h>\nTVM_FFI_DLL_EXPORT_TYPED_FUNC({m}, {m});\n"
     ),
-    "kernels/{f}/{m}/jit.py": "def module(): ...\ndef aot(): ...\n",
+    "kernels/{f}/{m}/jit.py": "def module(): ...\ndef aot(): yield module()\n",
     "kernels/{f}/{m}/op.py": (
         "import torch\n"
         "from fictl.op import KernelModule, op\n"
@@ -33,8 +33,8 @@ _FILES = {
         '{m} = TraceTemplate(axes={{"n": Var("")}}, inputs={{"input": Tensor(("n",)), '
         '"factor": Scalar("float32")}}, outputs={{"out": Tensor(("n",))}}, reference=None)\n'
     ),
-    "kernels/{f}/{m}/bench.py": "def cases(): ...\n",
-    "tests/kernels/{f}/test_{m}.py": "",
+    "kernels/{f}/{m}/bench.py": "def cases(): yield 1\n",
+    "tests/kernels/{f}/test_{m}.py": "def test_{m}(): ...\n",
 }
 
 

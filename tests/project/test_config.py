@@ -24,6 +24,15 @@ def test_pyproject_has_the_same_keys_in_its_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "table"), [("fictl.toml", "templates"), ("pyproject.toml", "tool.fictl.templates")]
+)
+def test_the_folder_of_own_templates_has_a_table(tmp_path: Path, name: str, table: str) -> None:
+    head = "" if name == "fictl.toml" else "[tool.fictl]\n"
+    text = f'{head}name = "mine"\n[{table}]\nop = "my/templates"\n'
+    assert read_config(written(tmp_path, text, name)) == Config("mine", templates="my/templates")
+
+
+@pytest.mark.parametrize(
     "text", ['[project]\nname = "x"\n', "[broken", '[project]\ndependencies = ["fictl"]\n']
 )
 def test_a_pyproject_that_says_nothing_about_fictl_is_none(tmp_path: Path, text: str) -> None:
@@ -41,6 +50,9 @@ def test_a_pyproject_that_says_nothing_about_fictl_is_none(tmp_path: Path, text:
         ('kernels = "k"\n', r"fictl\.toml: no name"),
         ('name = "my-kernels"\n', r"fictl\.toml:1: name 'my-kernels' cannot be imported"),
         ('name = "class"\n', r"fictl\.toml:1: name 'class' cannot be imported"),
+        ('name = "mine"\ntemplates = "t"\n', r"fictl\.toml:2: templates = 't'"),
+        ('name = "mine"\n[templates]\nops = "t"\n', r"fictl\.toml:3: unknown key 'ops'"),
+        ('name = "mine"\n[templates]\nop = ""\n', r"fictl\.toml:3: op = ''"),
         ('name = "mine"\narchs = "9x"\n', r"fictl\.toml:2: unknown architecture '9x'"),
     ],
 )

@@ -45,3 +45,20 @@ def test_reach_follows_what_lies_in_the_projects_once(tmp_path: Path) -> None:
     start = source(tmp_path, "#include <a.cuh>\n")
     found = [each.path.name for each in reach([start.path], (library,))]
     assert found == ["x.cu", "a.cuh", "b.cuh"]
+
+
+def test_what_a_named_namespace_declares_is_read(tmp_path: Path) -> None:
+    text = (
+        "namespace a::b {\nvoid f(const Launch& launch, View out,\n  int n = 3);\n"
+        "int64_t g(View);\n}\nnamespace {\nvoid h(View x);\n}\n"
+    )
+    declared = dict(source(tmp_path, text).declared)
+    assert {name: found.line for name, found in declared.items()} == {"f": 2, "g": 4}
+    assert declared["g"].result == "int64_t"
+    assert declared["g"].parameters == (("View", ""),)
+
+
+def test_what_is_defined_has_its_types_without_ornament(tmp_path: Path) -> None:
+    text = "void f(const fictl::Launch& launch, View x) {\n}\nvoid f(int);\nvoid ff(int x) {}\n"
+    (found,) = source(tmp_path, text).defined("f")
+    assert found.parameters == (("Launch", "launch"), ("View", "x"))

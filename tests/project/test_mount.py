@@ -67,3 +67,36 @@ def test_a_package_that_is_the_kernels_folder_is_used_as_it_is(
     monkeypatch.syspath_prepend(tree.root)
     mount(tree.project)
     assert sys.modules["my_kernels"].installed
+
+
+INIT = "from fictl.project import mounted\n__path__, ops = mounted(__name__, __path__)\n"
+
+
+def test_a_package_of_the_project_s_own_has_its_ops(tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree.write("my_kernels/__init__.py", INIT)
+    monkeypatch.syspath_prepend(tree.root)
+    import my_kernels
+    from my_kernels.ops import halve
+
+    assert my_kernels.ops.halve is halve
+    assert list(my_kernels.__path__) == [
+        str(tree.root / "my_kernels"), str(tree.root / "kernels"),
+    ]  # fmt: skip
+
+
+def test_a_package_of_the_project_s_own_is_what_is_mounted(
+    tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    init = tree.write("my_kernels/__init__.py", INIT)
+    monkeypatch.syspath_prepend(tree.root)
+    mount(tree.project)
+    assert sys.modules["my_kernels"].__file__ == str(init)
+
+
+def test_a_package_that_lies_in_another_project_is_refused(
+    tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.write("other_kernels/__init__.py", INIT)
+    monkeypatch.syspath_prepend(tree.root)
+    with pytest.raises(UsageError, match=r"other_kernels .* lies in: that is my_kernels"):
+        import_module("other_kernels")

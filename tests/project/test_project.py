@@ -88,3 +88,20 @@ def test_an_installed_project_is_found_by_its_entry_point(
     project = Project.all()[-1]
     assert project.name == "acme_kernels"
     assert [folder.module for folder in folders(project)] == ["acme_norm"]
+
+
+def test_a_project_that_is_installed_in_place_lies_around_its_package(
+    tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.write("my_kernels/__init__.py", "")
+    tree.write("my.dist-info/METADATA", "Metadata-Version: 2.1\nName: my\nVersion: 1.0\n")
+    tree.write("my.dist-info/entry_points.txt", "[fictl.projects]\nmy_kernels = my_kernels\n")
+    monkeypatch.syspath_prepend(tree.root)
+    monkeypatch.chdir(tmp_path.parent)
+    assert Project.all()[-1] == tree.project
+
+
+def test_own_templates_lie_where_the_file_says(tree) -> None:
+    assert tree.project.templates is None
+    tree.write("fictl.toml", 'name = "my_kernels"\n[templates]\nop = "mine/op"\n')
+    assert tree.project.templates == tree.root / "mine" / "op"

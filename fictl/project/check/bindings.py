@@ -1,20 +1,23 @@
-"""The two ends of the FFI: what binding.cpp exports is what op.py calls."""
+"""The seams of an op: what op.py calls is exported, what binding.cpp declares is in the launchers."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from fictl.project.check.problem import Problem
-from fictl.project.cpp_source import CppSource
+from fictl.project.cpp_source import Signature, read_cpp
 from fictl.project.folder import OpFolder
 from fictl.project.python_source import parse
+
+_MAKES_MODULE = re.compile(r"(\w+\.)*KernelModule\(")
 
 
 def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
     if not folder.binding.is_file():
         return
-    exported = CppSource(folder.binding).exports
+    exported = read_cpp(folder.binding).exports
     called = _called(parse(folder.op))
     shared = {
         name for path in folder.path.parent.glob("_*.py") for name in _attributes(parse(path))
@@ -33,30 +36,50 @@ def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
             )  # fmt: skip
 
 
+def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
+    """A drift would fail at link time, after all has been compiled and in mangled names."""
+    if not folder.binding.is_file():
+        return
+    launchers = [read_cpp(path) for path in folder.launchers]
+    for name, declared in read_cpp(folder.binding).declared:
+        for launcher in launchers:
+            defined = launcher.defined(name)
+            if defined and all(_types(each) != _types(declared) for each in defined):
+                said, wanted = (f"({', '.join(_types(each))})" for each in (declared, defined[0]))
+                yield Problem(
+                    "declares", folder.binding, declared.line,
+                    f"{name}{said} is declared, {launcher.path.name} has {name}{wanted}",
+                    f"declare what {launcher.path.name}:{defined[0].line} defines",
+                )  # fmt: skip
+
+
+def _types(signature: Signature) -> tuple[str, ...]:
+    return tuple(each for each, _ in signature.parameters)
+
+
 def _called(tree: ast.Module) -> dict[str, int]:
-    """Name -> line of the attributes taken from the loaded module, under any name it has."""
-    modules = _module_names(tree)
-    return {
-        node.attr: node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and _owner(node.value) in modules
-    }
+    return {node.attr: node.lineno for node in kernel_attributes(tree)}
 
 
-def _module_names(tree: ast.Module) -> set[str]:
+def kernel_attributes(tree: ast.Module) -> Iterator[ast.Attribute]:
+    """What is taken from the loaded module, under any name that it has: `kernel.scale`."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.Attribute)]
+    modules = _module_names([node for node in nodes if isinstance(node, ast.Assign)])
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and _owner(node.value) in modules:
+            yield node
+
+
+def _module_names(assignments: list[ast.Assign]) -> set[str]:
     """`kernel = KernelModule(…)`, and what is assigned `kernel` or `kernel[…]`."""
+    values = [(_owner(node.value), [*map(ast.unparse, node.targets)]) for node in assignments]
     names: set[str] = set()
-    assignments = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-    for _ in assignments:
+    before = -1
+    while len(names) > before:
         before = len(names)
-        for node in assignments:
-            made = isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith(
-                "KernelModule"
-            )
-            if made or _owner(node.value) in names:
-                names |= {ast.unparse(target) for target in node.targets}
-        if len(names) == before:
-            break
+        for value, targets in values:
+            if _MAKES_MODULE.match(value) or value in names:
+                names.update(targets)
     return names
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fictl.project.check.problem import Problem
-from fictl.project.cpp_source import CppSource, Include, reach
+from fictl.project.cpp_source import CppSource, Include, reach, read_cpp
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
 from fictl.project.python_source import parse
@@ -27,7 +27,7 @@ def library_is_pure(project: Project) -> Iterator[Problem]:
 
 def _pure(paths: Iterable[Path]) -> Iterator[Problem]:
     for path in paths:
-        for include in CppSource(path).includes:
+        for include in read_cpp(path).includes:
             if _top(include) in _FRAMEWORKS:
                 yield Problem(
                     "pure", path, include.line, f"the library includes {include.operand}",
@@ -79,7 +79,7 @@ def tvm_stays_in_the_binding(folder: OpFolder) -> Iterator[Problem]:
 
 
 def includes_are_plain(folder: OpFolder) -> Iterator[Problem]:
-    for source in (*_own(folder), *map(CppSource, folder.headers)):
+    for source in (*_own(folder), *map(read_cpp, folder.headers)):
         for include in source.includes:
             if not include.name:
                 yield Problem(
@@ -91,7 +91,7 @@ def includes_are_plain(folder: OpFolder) -> Iterator[Problem]:
 def launches_go_through_the_library(folder: OpFolder) -> Iterator[Problem]:
     """In ours only: launch.cuh does PDL, clusters and the shared-memory opt-in, once."""
     if folder.project.is_shipped:
-        for source in (*_own(folder), *map(CppSource, folder.headers)):
+        for source in (*_own(folder), *map(read_cpp, folder.headers)):
             for line in source.launches:
                 yield Problem(
                     "launch", source.path, line, "a <<<…>>> launch", "use <fictl/device/launch.cuh>"
@@ -99,7 +99,7 @@ def launches_go_through_the_library(folder: OpFolder) -> Iterator[Problem]:
 
 
 def _own(folder: OpFolder) -> tuple[CppSource, ...]:
-    return tuple(CppSource(p) for p in sorted(folder.path.iterdir()) if p.suffix in _CPP)
+    return tuple(read_cpp(p) for p in sorted(folder.path.iterdir()) if p.suffix in _CPP)
 
 
 def _top(include: Include) -> str:

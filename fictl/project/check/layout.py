@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from fictl.project.check.problem import Problem
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
 from fictl.project.python_source import definitions, parse
 
+_TEST = re.compile(r"^[ \t]*def test", re.MULTILINE)
 # Sub-modules that every mounted project has, or folders that mean something else.
 _RESERVED = ("ops", "include", "binding", "cmake")
 
 
 def files_are_there(folder: OpFolder) -> Iterator[Problem]:
+    has_kernel = bool(folder.headers) or folder.triton.is_file()
     required = [
-        (bool(folder.headers), folder.header, "the kernel and its host launch template"),
+        (has_kernel, folder.header, "the kernel and its host launch template"),
         (bool(folder.launchers), folder.path / "launcher.cu", "DLPack views -> dtype dispatch"),
         (folder.binding.is_file(), folder.binding, "the TVM-FFI exports and argument checks"),
         (folder.jit.is_file(), folder.jit, "module() and aot()"),
@@ -50,7 +55,11 @@ def python_files_define_their_part(folder: OpFolder) -> Iterator[Problem]:
         yield Problem(
             "defines", folder.op, 1, "op.py declares no op", "decorate a function with @op(...)"
         )
-    parts = ((folder.jit, ("module", "aot")), (folder.bench, ("cases",)))
+    parts = (
+        (folder.jit, ("module", "aot")),
+        (folder.bench, ("cases",)),
+        (folder.triton, ("variants",)),
+    )
     for path, wanted in parts:
         defined = definitions(parse(path)) if path.is_file() else dict.fromkeys(wanted)
         for name in wanted:
@@ -58,6 +67,51 @@ def python_files_define_their_part(folder: OpFolder) -> Iterator[Problem]:
                 yield Problem(
                     "defines", path, 1, f"{path.name} defines no {name}", f"def {name}(): …"
                 )
+
+
+def entries_yield_something(folder: OpFolder) -> Iterator[Problem]:
+    """An op that ships nothing or benches nothing does so unseen."""
+    for path, name in ((folder.jit, "aot"), (folder.bench, "cases")):
+        function = definitions(parse(path)).get(name) if path.is_file() else None
+        if isinstance(function, ast.FunctionDef) and not _gives_something(function):
+            yield Problem(
+                "empty", path, function.lineno, f"{name}() yields nothing",
+                "yield module()" if name == "aot" else "yield Case(…) for sizes that users have",
+            )  # fmt: skip
+
+
+def _gives_something(function: ast.FunctionDef) -> bool:
+    def is_empty(value: ast.expr | None) -> bool:
+        literal = isinstance(value, ast.List | ast.Tuple) and not value.elts
+        return value is None or literal or ast.unparse(value) in ("None", "iter(())", "iter([])")
+
+    return any(
+        isinstance(node, ast.Yield)
+        or (isinstance(node, ast.YieldFrom | ast.Return) and not is_empty(node.value))
+        for node in ast.walk(function)
+    )
+
+
+def a_test_exists(folder: OpFolder) -> Iterator[Problem]:
+    if folder.test.is_file() and not _TEST.search(_text(folder.test)):
+        yield Problem(
+            "tests", folder.test, 1, f"{folder.test.name} has no test",
+            "def test_…: what the trace cannot say, as edges, strides and refusals",
+        )  # fmt: skip
+
+
+def headers_open_with_their_story(folder: OpFolder) -> Iterator[Problem]:
+    """Ours only: who reads a kernel wants its algorithm, its traffic and the reason for both."""
+    for path in folder.headers if folder.project.is_shipped else ():
+        if not _text(path).lstrip().startswith(("//", "/*")):
+            yield Problem(
+                "opens", path, 1, f"{path.name} does not open with a comment",
+                "algorithm, memory traffic, and why this tiling",
+            )  # fmt: skip
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def kernels_is_no_package(project: Project) -> Iterator[Problem]:

@@ -20,21 +20,24 @@ _FIX = (
 def imports_stay_inside(folder: OpFolder) -> Iterator[Problem]:
     used = {name for declaration in folder.declarations() for name in declaration.uses}
     for path in sorted(folder.path.glob("*.py")):
-        tree = parse(path)
-        baselines = _inside_functions(tree) if path == folder.bench else set()
-        for node in ast.walk(tree):
+        for node in _statements(parse(path), path != folder.bench):
             for name, line in _imports(node, folder):
-                if node not in baselines and not _is_allowed(name, folder, used):
+                in_triton = path == folder.triton and name.partition(".")[0] == "triton"
+                if not in_triton and not _is_allowed(name, folder, used):
                     yield Problem("imports", path, line, f"{path.name} imports {name}", _FIX)
 
 
-def _inside_functions(tree: ast.Module) -> set[ast.AST]:
-    """Where bench.py brings in the libraries that it compares with, if they are there."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    return {node for function in functions for node in ast.walk(function)}
+def _statements(tree: ast.AST, in_functions: bool) -> Iterator[ast.stmt]:
+    """A function of bench.py may bring in a library to compare with, if it is there."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            if isinstance(node, ast.stmt):
+                yield node
+            if in_functions or not isinstance(node, ast.FunctionDef):
+                yield from _statements(node, in_functions)
 
 
-def _imports(node: ast.AST, folder: OpFolder) -> Iterator[tuple[str, int]]:
+def _imports(node: ast.stmt, folder: OpFolder) -> Iterator[tuple[str, int]]:
     """Absolute names, as `fictl.kernels.norm.rmsnorm.op.rmsnorm` of a from-import."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, node.lineno) for alias in node.names)

@@ -51,3 +51,71 @@ def test_the_familys_shared_python_may_make_the_call(tree, problems) -> None:
     tree.edit(f"{_OP}/op.py", "kernel.halve(out, input, factor)", "launch(kernel, out)")
     tree.write("kernels/elementwise/_launch.py", "def launch(kernel, out): kernel.halve(out)\n")
     assert problems() == []
+
+
+_BINDING = """#include <binding/ffi.h>
+namespace my_kernels::elementwise {
+void halve(const Launch& launch, View out,
+           View input, double factor);
+}
+namespace {
+void halve(View out, View input, double factor) { fictl::call(__func__, input, other, out); }
+}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(halve, halve);
+"""
+
+
+def _launcher(parameters: str) -> str:
+    return (
+        "#include <binding/launch.h>\n#include <my_kernels/elementwise/halve.cuh>\n"
+        f"namespace my_kernels::elementwise {{\nvoid halve({parameters}) {{\n}}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "const Launch& launch, View out, View input, double factor",
+        "const fictl::Launch& l, fictl::View y, View x, const double f",
+        "const Launch&, View, View, double",
+    ],
+)
+def test_what_the_binding_declares_is_what_the_launcher_has(tree, problems, parameters) -> None:
+    tree.write(f"{_OP}/binding.cpp", _BINDING)
+    tree.write(f"{_OP}/launcher.cu", _launcher(parameters))
+    assert problems() == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "types"),
+    [
+        ("const Launch& launch, View out, View input", "Launch, View, View"),
+        ("const Launch& launch, View out, View input, float f", "Launch, View, View, float"),
+    ],
+)
+def test_a_launcher_that_drifted_from_its_declaration_is_a_problem(
+    tree, problems, parameters: str, types: str
+) -> None:
+    tree.write(f"{_OP}/binding.cpp", _BINDING)
+    tree.write(f"{_OP}/launcher.cu", _launcher(parameters))
+    assert problems() == [
+        f"declares {_OP}/binding.cpp:3 halve(Launch, View, View, double) is declared, "
+        f"launcher.cu has halve({types})"
+    ]
+
+
+def test_each_backend_s_launcher_is_compared(tree, problems) -> None:
+    tree.write(f"{_OP}/binding.cpp", _BINDING)
+    tree.write(f"{_OP}/launcher.cu", _launcher("const Launch&, View, View, double"))
+    tree.write(f"{_OP}/launcher_sm90.cu", _launcher("const Launch&, View"))
+    assert problems() == [
+        f"declares {_OP}/binding.cpp:3 halve(Launch, View, View, double) is declared, "
+        "launcher_sm90.cu has halve(Launch, View)"
+    ]
+
+
+def test_one_of_several_overloads_is_enough(tree, problems) -> None:
+    tree.write(f"{_OP}/binding.cpp", _BINDING)
+    both = _launcher("const Launch&, View, View, double") + _launcher("const Launch&, int")
+    tree.write(f"{_OP}/launcher.cu", both)
+    assert problems() == []

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from fictl.project import Project
+from fictl.project import OpFolder, Project
 from fictl.project.check import check_project, layout
 
 _OP = "kernels/elementwise/halve"
@@ -52,7 +52,7 @@ def test_the_facades_name_cannot_be_a_family(tree) -> None:
     ("file", "text", "missing"),
     [
         ("jit.py", "def module(): ...\n", "aot"),
-        ("jit.py", "def aot(): ...\n", "module"),
+        ("jit.py", "def aot(): yield 1\n", "module"),
         ("bench.py", "case = 1\n", "cases"),
     ],
 )
@@ -71,3 +71,76 @@ def test_an_op_file_that_declares_nothing_is_a_problem(tree, problems) -> None:
 def test_kernels_is_no_package(tree, problems) -> None:
     tree.write("kernels/__init__.py", "")
     assert problems() == ["no-init kernels/__init__.py:1 kernels/ is not a Python package"]
+
+
+@pytest.mark.parametrize(
+    "body", ["pass", "return", "return []", "return iter(())", "yield from ()", "return None"]
+)
+@pytest.mark.parametrize(("file", "name"), [("jit.py", "aot"), ("bench.py", "cases")])
+def test_an_entry_that_yields_nothing_is_a_problem(
+    tree, problems, file: str, name: str, body: str
+) -> None:
+    tree.edit(f"{_OP}/{file}", f"def {name}(): yield", f"def {name}():\n  {body}\nx = lambda:")
+    line = 2 if file == "jit.py" else 1
+    assert problems() == [f"empty {_OP}/{file}:{line} {name}() yields nothing"]
+
+
+@pytest.mark.parametrize("body", ["yield 1", "yield from made()", "return [1]", "return made()"])
+def test_an_entry_may_give_in_any_way(tree, problems, body: str) -> None:
+    tree.write(f"{_OP}/bench.py", f"def cases():\n  if True:\n    {body}\n")
+    assert problems() == []
+
+
+def test_an_entry_that_is_no_function_is_not_judged(tree, problems) -> None:
+    tree.write(f"{_OP}/bench.py", "cases = made\n")
+    assert problems() == []
+
+
+def test_a_test_file_without_tests_is_a_problem(tree, problems) -> None:
+    path = "tests/kernels/elementwise/test_halve.py"
+    tree.write(path, "def helper(): ...\n")
+    assert problems() == [f"tests {path}:1 test_halve.py has no test"]
+
+
+def test_tests_may_be_in_a_class(tree, problems) -> None:
+    path = "tests/kernels/elementwise/test_halve.py"
+    tree.write(path, "class TestHalve:\n    def test_it(self): ...\n")
+    assert problems() == []
+
+
+def _opening(tree, monkeypatch: pytest.MonkeyPatch, text: str) -> list[str]:
+    """What is said of a shipped header that is `text`."""
+    path = tree.write("kernels/include/my_kernels/elementwise/halve.cuh", text)
+    monkeypatch.setattr("fictl.project.project.data_root", lambda name: tree.root)
+    folder = OpFolder(tree.project, "elementwise", "halve")
+    found = tuple(layout.headers_open_with_their_story(folder))
+    assert all(problem.path == path for problem in found)
+    return [problem.message for problem in found]
+
+
+def test_our_headers_open_with_their_story(tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _opening(tree, monkeypatch, "// halve: …\n#pragma once\n") == []
+
+
+def test_a_header_of_ours_that_starts_at_once_is_a_problem(
+    tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ["halve.cuh does not open with a comment"]
+    assert _opening(tree, monkeypatch, "#pragma once\n// late\n") == said
+
+
+def test_how_a_users_header_opens_is_their_own_choice(tree, problems) -> None:
+    tree.write("kernels/include/my_kernels/elementwise/halve.cuh", "#pragma once\n")
+    assert problems() == []
+
+
+def test_a_kernel_in_triton_needs_no_header(tree, problems) -> None:
+    (tree.root / "kernels/include/my_kernels/elementwise/halve.cuh").unlink()
+    tree.write(f"{_OP}/launcher.cu", "#include <binding/launch.h>\n#include <kernel.inc>\n")
+    tree.write(f"{_OP}/kernel.py", "import triton\ndef variants(): ...\n")
+    assert problems() == []
+
+
+def test_a_kernel_in_triton_says_what_is_compiled_of_it(tree, problems) -> None:
+    tree.write(f"{_OP}/kernel.py", "")
+    assert problems() == [f"defines {_OP}/kernel.py:1 kernel.py defines no variants"]

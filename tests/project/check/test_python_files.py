@@ -45,10 +45,17 @@ def test_the_functions_that_an_op_uses_may_be_imported(tree, problems, line: str
 
 
 def test_a_bench_may_bring_in_what_it_compares_with(tree, problems) -> None:
-    tree.write(f"{_OP}/bench.py", "def cases():\n    import flashinfer\n")
+    tree.write(f"{_OP}/bench.py", "def cases():\n    import flashinfer\n    yield 1\n")
     assert problems() == []
 
 
 def test_an_op_may_not(tree, problems) -> None:
     tree.edit(f"{_OP}/op.py", "    kernel.halve", "    import flashinfer\n    kernel.halve")
     assert problems() == [f"imports {_OP}/op.py:10 op.py imports flashinfer"]
+
+
+def test_only_a_kernel_may_import_triton(tree, problems) -> None:
+    tree.write(f"{_OP}/kernel.py", "import triton.language as tl\ndef variants(): ...\n")
+    assert problems() == []
+    tree.edit(f"{_OP}/op.py", "import torch", "import triton")
+    assert problems() == [f"imports {_OP}/op.py:1 op.py imports triton"]
