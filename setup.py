@@ -17,6 +17,12 @@ from fictl.version import COMMIT_FILE, commit
 CONTENT = {f"fictl.data.{n}": n for n in ("kernels", "templates", "skills") if (ROOT / n).is_dir()}
 
 
+def files(folder: str) -> list[str]:
+    """All of them: a pattern would pass over those that begin with a dot."""
+    found = (path for path in (ROOT / folder).rglob("*") if "__pycache__" not in path.parts)
+    return [path.relative_to(ROOT / folder).as_posix() for path in found if path.is_file()]
+
+
 # Of the emulated device: headers by any name, as CUDA's, and its runtime.
 SOURCES = ["include/**/*", "runtime/*"]
 
@@ -44,7 +50,7 @@ setup(
     package_data={
         "fictl": ["py.typed", "ops.pyi"],
         "fictl.emu": SOURCES,
-        **{name: ["**/*"] for name in CONTENT},
+        **{name: files(folder) for name, folder in CONTENT.items()},
     },
     exclude_package_data={"": ["**/__pycache__/*", "**/*.pyc"]},
     cmdclass={"build_py": BuildWithCommit, "sdist": SdistWithCommit},

@@ -102,6 +102,11 @@ def spell(archs: Iterable[Arch]) -> str:
     return " ".join(str(arch) for arch in archs)
 
 
+def known_gpus() -> tuple[Arch, ...]:
+    """Every compute capability that a toolkit has had a target for."""
+    return unique(Arch.parse(target).plain for target in _FIRST_CUDA)
+
+
 @dataclass(frozen=True)
 class Clause:
     """One alternative of what an op declares: a range of plain numbers, or one exact target."""

@@ -33,5 +33,9 @@ class SetupError(FictlError):
     exit_code = 3
 
 
+class NotInstalled(SetupError):
+    """A Python package that only some ops need to be built, and one of them is."""
+
+
 class NotOnDevice(SetupError):
     """An op that is not for the device that it was asked to run on."""

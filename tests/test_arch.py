@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.arch import Arch, ArchRule, parse_archs, parse_gencode, spell, unique
+from fictl.arch import (
+    Arch,
+    ArchRule,
+    known_gpus,
+    parse_archs,
+    parse_gencode,
+    spell,
+    unique,
+)
 from fictl.errors import InvalidValue
 
 
@@ -178,3 +186,9 @@ def test_a_rule_that_cannot_be_read_is_an_error(text):
 
 def test_unique_sorts_by_number_and_not_by_text():
     assert spell(unique(map(Arch.parse, ["12.0a", "9.0", "10.0a", "9.0"]))) == "9.0 10.0a 12.0a"
+
+
+def test_the_gpus_that_exist_are_known_once_each():
+    gpus = known_gpus()
+    assert Arch(8, 6) in gpus
+    assert gpus == unique(gpu.plain for gpu in gpus)

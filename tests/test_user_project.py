@@ -56,7 +56,7 @@ def project(tmp_path: Path) -> Path:
         path.write_text(renamed(path.read_text(encoding="utf-8")), encoding="utf-8")
     test = root / "tests" / "kernels" / "elementwise" / "test_stretch.py"
     test.parent.mkdir(parents=True)
-    test.write_text("", encoding="utf-8")
+    test.write_text("def test_it() -> None: ...\n", encoding="utf-8")
     (root / "fictl.toml").write_text('name = "my_kernels"\narchs = "8.0"\n', encoding="utf-8")
     return root
 

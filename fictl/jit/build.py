@@ -192,7 +192,7 @@ def _lookup(spec: JitSpec, recipe: Recipe, need: Need) -> Entry | None:
 
 def _fitting(need: Need, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
     def fits(entry: Entry) -> bool:
-        same_tools = identity is None or entry.manifest.toolchain == identity
+        same_tools = identity is None or identity.items() <= entry.manifest.toolchain.items()
         return same_tools and entry.manifest.ffi_abi == ffi_abi() and need.met_by(entry.archs)
 
     return fits

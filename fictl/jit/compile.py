@@ -10,7 +10,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from fictl.errors import SetupError
+from fictl.errors import FictlError, SetupError
 from fictl.jit.compilers import RUNTIME_NAME
 from fictl.jit.diagnose import diagnose, ran_out_of_memory
 from fictl.jit.jobs import Parallelism, choose
@@ -41,7 +41,7 @@ def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None
         start = time.monotonic()
         cached = prepare(plan, staging, module_dir)
         history = History.read(module_dir)
-        missing = [unit for unit in plan.units if unit.object not in cached]
+        missing = [unit for unit in plan.steps if unit.object not in cached]
         parallel = choose(
             len(missing), sum(unit.device for unit in missing),
             len(plan.targets.archs), history.peak_kib, cores,
@@ -82,7 +82,17 @@ def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[st
     if module_dir is None:
         return set()
     kept = module_dir / "objects"
-    return {unit.object for unit in plan.units if objects.fetch(kept, unit, staging)}
+    return {unit.object for unit in plan.steps if objects.fetch(kept, unit, staging)}
+
+
+def generate(plan: Plan, folder: Path) -> float:
+    """What ninja does first in a build, for who wants the sources whole; the seconds it took."""
+    if plan.generated is None:
+        return 0.0
+    finished = stream(plan.generated.argv, lambda _: None, cwd=folder)
+    if finished.code:
+        raise FictlError(f"{plan.spec.name}: {diagnose(finished.output).first}")
+    return finished.seconds
 
 
 def ninja_binary() -> str:
@@ -109,7 +119,7 @@ def _ninja(
 ) -> Finished:
     text = ninja_text(plan, cached, parallel.nvcc_threads)
     (staging / "build.ninja").write_text(text, encoding="utf-8")
-    total = len(plan.units) - len(cached) + 1
+    total = len(plan.steps) - len(cached) + 1
     with (staging / "build.log").open("a", encoding="utf-8") as log:
 
         def on_line(line: str) -> None:
@@ -145,12 +155,12 @@ def _open_log(staging: Path, module_dir: Path) -> Path:
 def _announcement(
     plan: Plan, log: Path, cached: set[str], parallel: Parallelism, history: History
 ) -> Started:
-    missing = [unit.object for unit in plan.units if unit.object not in cached]
+    missing = [unit.object for unit in plan.steps if unit.object not in cached]
     return Started(
         module=f"{plan.spec.project}/{plan.spec.name}",
         archs=" ".join(str(arch) for arch in plan.targets.archs),
         origin=plan.targets.origin,
-        units=len(plan.units),
+        units=len(plan.steps),
         cached=len(cached),
         jobs=parallel.jobs,
         eta=history.estimate(missing, parallel.jobs),
@@ -195,7 +205,7 @@ def _commit(
         ".ninja_log",
         ".ninja_deps",
         RUNTIME_NAME,
-        *(unit.object for unit in plan.units),
+        *(unit.object for unit in plan.steps),
     ):
         (staging / leftover).unlink(missing_ok=True)
     (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import Any
 from fictl.arch import Arch
 from fictl.errors import FictlError, SetupError
 from fictl.jit.build import plan_build
-from fictl.jit.compile import prepare
+from fictl.jit.compile import generate, prepare
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.recipe import reached_by
 from fictl.jit.spec import JitSpec, write_if_different
@@ -49,10 +49,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Database:
-    """The commands by file, the plans whose config is rendered for them, and what has no plan."""
+    """The commands by file, the plans that write what these include, and what has no plan."""
 
     commands: tuple[Command, ...]
-    templated: tuple[Plan, ...]
+    writing: tuple[Plan, ...]
     errors: tuple[FictlError, ...]
 
     @property
@@ -60,11 +60,12 @@ class Database:
         return json.dumps([command.to_dict() for command in self.commands], indent=1) + "\n"
 
     def write(self, path: Path) -> bool:
-        """Render configs into the cache and write the file; whether it was not so already."""
-        if self.templated:
+        """Write what sources include into the cache, and the file; whether it was not so already."""
+        if self.writing:
             writable_store().ensure_private()
-        for plan in self.templated:
+        for plan in self.writing:
             prepare(plan, _folder(plan))
+            generate(plan, _folder(plan))
         try:
             before = path.read_bytes() if path.is_file() else None
             write_if_different(path, self.text)
@@ -163,11 +164,11 @@ def _reached(spec: JitSpec, unit: Unit) -> Iterator[Path]:
 
 def _distinct(plans: Iterable[Plan]) -> tuple[Plan, ...]:
     """Of the plans that share a folder the first, whose commands were taken."""
-    return tuple({_folder(p): p for p in reversed(list(plans)) if p.spec.template}.values())
+    return tuple({_folder(p): p for p in reversed(list(plans)) if p.spec.made_from}.values())
 
 
 def _directory(plan: Plan) -> Path:
-    return _folder(plan) if plan.spec.template else plan.spec.base.absolute()
+    return _folder(plan) if plan.spec.made_from else plan.spec.base.absolute()
 
 
 def _folder(plan: Plan) -> Path:

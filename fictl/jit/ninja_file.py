@@ -25,13 +25,13 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
     writer.variable("ninja_required_version", "1.5")
     writer.rule("run", command="$argv", description="$what")
     writer.newline()
-    for unit in plan.units:
+    for unit in plan.steps:
         if unit.object not in cached:
             if unit.device:
                 _refuse_lost_paths(plan.spec.name, unit)
             # Why a variable: no escape makes '|' part of a path, and a variable is not parsed again.
             writer.build(
-                [unit.object], "run", ["$source"],
+                [unit.object], "run", ["$source"], implicit=_generated(plan, unit),
                 variables={
                     "source": _escaped(str(unit.source)),
                     "argv": _command(_threaded(unit, threads)),
@@ -44,6 +44,11 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
     )  # fmt: skip
     writer.default(MODULE)
     return buffer.getvalue()
+
+
+def _generated(plan: Plan, unit: Unit) -> list[str]:
+    """What it includes that another step writes."""
+    return [plan.generated.object] if plan.generated and unit.device else []
 
 
 def _refuse_lost_paths(module: str, unit: Unit) -> None:

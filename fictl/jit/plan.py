@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fictl import settings
 from fictl.arch import Arch
 from fictl.errors import UsageError
+from fictl.jit import triton
 from fictl.jit.compilers import Compilers
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
 from fictl.jit.recipe import Recipe, digest, unit_inputs
@@ -34,7 +36,10 @@ class Unit:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a build of `spec` for these targets with this toolchain consists of."""
+    """What a build of `spec` for these targets with this toolchain consists of.
+
+    `generated` writes what device units include.
+    """
 
     spec: JitSpec
     recipe: Recipe
@@ -44,6 +49,12 @@ class Plan:
     cudart: int
     units: tuple[Unit, ...]
     link: tuple[str, ...]
+    generated: Unit | None = None
+
+    @property
+    def steps(self) -> tuple[Unit, ...]:
+        """All that comes before the link."""
+        return (self.generated, *self.units) if self.generated else self.units
 
     @property
     def build_key(self) -> str:
@@ -54,19 +65,34 @@ class Plan:
 def make_plan(spec: JitSpec, recipe: Recipe, targets: Targets, compilers: Compilers) -> Plan:
     identity = compilers.identity(recipe.libraries)
     paths = ffi_paths()
+    generated = _generated(spec, recipe, targets, identity)
     units = tuple(
-        _unit(spec, recipe, targets, compilers, identity, paths, index)
+        _unit(spec, recipe, targets, compilers, identity, paths, generated, index)
         for index in range(len(spec.sources))
     )
     return Plan(
         spec, recipe, targets, identity, ffi_abi(), compilers.cudart,
-        units, _link(spec, recipe, compilers, paths, units),
+        units, _link(spec, recipe, compilers, paths, units), generated,
     )  # fmt: skip
+
+
+def _generated(
+    spec: JitSpec, recipe: Recipe, targets: Targets, identity: dict[str, str]
+) -> Unit | None:
+    if spec.triton is None:
+        return None
+    triton.require(spec.name, identity)
+    source, output = spec.triton, f"src/{spec.triton.stem}.inc"
+    traced = recipe.flags.variant != "release"
+    argv = triton.command(source, targets.archs, output, line_info=traced)
+    archs = [str(arch) for arch in targets.archs]
+    parts = [unit_inputs(spec, source), triton.own_digest(), archs, traced, identity["triton"]]
+    return Unit(source, output, digest(parts), argv, device=False)
 
 
 def _unit(
     spec: JitSpec, recipe: Recipe, targets: Targets, compilers: Compilers,
-    identity: dict[str, str], paths: FfiPaths, index: int,
+    identity: dict[str, str], paths: FfiPaths, generated: Unit | None, index: int,
 ) -> Unit:  # fmt: skip
     source = spec.sources[index]
     names = [path.stem for path in spec.sources]
@@ -82,7 +108,9 @@ def _unit(
             f"{spec.name}: cannot compile {source.name}", "sources end in .cu, .cpp, .cc or .cxx"
         )
     inputs = unit_inputs(spec, source)
-    rendered = [recipe.inputs, recipe.parameters] if spec.template else []
+    rendered: list[Any] = [recipe.inputs, recipe.parameters] if spec.template else []
+    if generated and source.suffix == ".cu":
+        rendered.append(generated.key)
     flags = recipe.flags.kernel if source.suffix == ".cu" else recipe.flags.cxx
     key = digest([stem, inputs, rendered, flags, archs, identity, ffi_abi(), recipe.device])
     object_name = f"{stem}.o"
@@ -92,7 +120,7 @@ def _unit(
 
 
 def _includes(spec: JitSpec, *system: Path) -> tuple[str, ...]:
-    rendered = ("-Isrc",) if spec.template else ()
+    rendered = ("-Isrc",) if spec.made_from else ()
     return (
         *rendered,
         *(f"-I{path}" for path in spec.include_dirs),

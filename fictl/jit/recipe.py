@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
+from fictl.jit import triton
 from fictl.jit.flags import Flags, semantic_flags
 from fictl.jit.sources import Reached, Stamp, facts, reach
 from fictl.jit.spec import JitSpec
@@ -53,8 +54,7 @@ class Recipe:
 
 def recipe_of(spec: JitSpec) -> Recipe:
     """Read the sources as they are now; templates count by bytes and parameters, unrendered."""
-    sources = spec.sources if spec.template is None else (*spec.sources, spec.template.path)
-    reached = reached_by(spec, *sources)
+    reached = reached_by(spec, *spec.sources, *spec.made_from)
     known = {name: facts(path) for name, path in reached.files.items()}
     inputs = {name: file.sha256 for name, file in known.items()}
     stamps = {name: file.stamp for name, file in known.items()}
@@ -62,10 +62,12 @@ def recipe_of(spec: JitSpec) -> Recipe:
     device = spec.runs_on
     parameters = dict(spec.template.parameters) if spec.template else {}
     units = [path.name for path in spec.sources]
-    key = digest(
-        [SCHEMA, spec.project, spec.name, units, inputs, asdict(flags), device, parameters]
-    )
+    parts = [spec.project, spec.name, units, inputs, asdict(flags), device, parameters]
     libraries = reached.libraries
+    if spec.triton:
+        parts.append(triton.own_digest())
+        libraries |= {"triton"}
+    key = digest([SCHEMA, *parts])
     return Recipe(key, inputs, flags, device, parameters, libraries, stamps, reached.files)
 
 

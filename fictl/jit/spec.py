@@ -32,7 +32,10 @@ class Template:
 
 @dataclass(frozen=True)
 class JitSpec:
-    """One loadable module: sources, flags, and the architectures that they are written for."""
+    """One loadable module: sources, flags, and the architectures that they are written for.
+
+    `triton` is a Python file with kernels: kernel.py is compiled to kernel.inc, for a launcher.
+    """
 
     name: str
     sources: tuple[Path, ...]
@@ -41,6 +44,7 @@ class JitSpec:
     extra_ldflags: tuple[str, ...] = ()
     include_dirs: tuple[Path, ...] = ()
     template: Template | None = None
+    triton: Path | None = None
     archs: ArchRule = _ANY
     exact_archs: tuple[Arch, ...] = ()
     fallback_archs: str = ""
@@ -53,6 +57,12 @@ class JitSpec:
     def runs_on(self) -> str:
         """Its own device, or the one that ops run on in this process."""
         return self.device or settings.DEVICE.get()
+
+    @property
+    def made_from(self) -> tuple[Path, ...]:
+        """Files that are no sources themselves: what a build writes for the sources to include."""
+        template = self.template.path if self.template else None
+        return tuple(path for path in (template, self.triton) if path)
 
     def aimed_at(self, archs: Iterable[Arch]) -> JitSpec:
         """Who names architectures means GPUs."""

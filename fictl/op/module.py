@@ -18,7 +18,8 @@ def module_spec(
     extra_cflags: Sequence[str] = (),
     extra_ldflags: Sequence[str] = (),
 ) -> JitSpec:
-    """Call it in jit.py with `__file__`. `parameters` render config.jinja to config.inc.
+    """Call it in jit.py with `__file__`. `parameters` render config.jinja to config.inc; a kernel.py
+    beside it holds kernels in Triton, which are compiled to kernel.inc.
 
     The architectures are those that `@op` declares in op.py, for this backend if it declares it:
     nothing is said twice.
@@ -36,6 +37,7 @@ def module_spec(
         extra_ldflags=tuple(extra_ldflags),
         include_dirs=folder.project.include_dirs,
         template=template,
+        triton=folder.triton if folder.triton.is_file() else None,
         archs=folder.archs_of(backend),
         fallback_archs=folder.project.archs,
         project=folder.project.name,

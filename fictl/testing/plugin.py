@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fictl import settings
-from fictl.errors import NotOnDevice
+from fictl.errors import NotInstalled, NotOnDevice
 from fictl.testing.hooks import gates, schedules
 from fictl.testing.hooks.ranks import _meeting_point, process_group, ranks
 from fictl.testing.hooks.schedules import device
@@ -111,10 +111,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
-    """An op that is not for the device is no failure of its tests."""
+    """An op that is not for the device, or cannot be built here, is no failure of its tests."""
     outcome = yield
     error = outcome.excinfo[1] if outcome.excinfo else None
-    if isinstance(error, NotOnDevice):
+    if isinstance(error, NotOnDevice | NotInstalled):
         skipped = pytest.skip.Exception(error.message, _use_item_location=True)
         outcome.force_exception(skipped)
 

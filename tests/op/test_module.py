@@ -72,3 +72,9 @@ def test_flags_go_to_the_compiler_they_are_for(folder: Path) -> None:
 def test_a_file_outside_of_an_op_folder_is_refused(tiny: Path) -> None:
     with pytest.raises(UsageError, match="is in no op folder of tiny"):
         module_spec(str(tiny / "kernels" / "jit.py"))
+
+
+def test_a_kernel_py_beside_it_is_compiled_by_triton(folder: Path) -> None:
+    assert module_spec(str(folder / "jit.py")).triton is None
+    (folder / "kernel.py").touch()
+    assert module_spec(str(folder / "jit.py")).triton == folder / "kernel.py"

@@ -179,3 +179,12 @@ def test_tests_for_so_many_gpus_are_chosen_by_the_number(run_pytest) -> None:
 def test_a_test_for_two_gpus_runs_in_two_ranks_only(run_pytest, variables, outcome: str) -> None:
     text = GATED.format(marker="gpus(2)")
     assert outcome in run_pytest(NO_GPU + text, **variables).stdout
+
+
+def test_an_op_that_needs_a_package_to_be_built_is_skipped_with_the_reason(run_pytest) -> None:
+    done = run_pytest(
+        "from fictl.errors import NotInstalled\n"
+        "def test_it(): raise NotInstalled('math.gelu has a kernel in Triton')\n"
+    )
+    assert done.returncode == 0
+    assert "math.gelu has a kernel in Triton" in done.stdout

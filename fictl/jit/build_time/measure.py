@@ -15,7 +15,7 @@ from fictl.jit.build_time.included import Included, includes
 from fictl.jit.build_time.last_edit import LastEdit, last_edit
 from fictl.jit.build_time.phases import Phase, host_phases, nvcc_phases
 from fictl.jit.build_time.report import BuildTime, Header, Kernel
-from fictl.jit.compile import prepare
+from fictl.jit.compile import generate, prepare
 from fictl.jit.diagnose import diagnose
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.progress import Observer
@@ -42,12 +42,14 @@ def measure(plan: Plan, built: Entry, observer: Observer) -> BuildTime:
     spec = plan.spec
     with staging_folder(writable_store().module_dir(spec.project, spec.name)) as folder:
         prepare(plan, folder)
+        generated = generate(plan, folder)
         bench = _Bench(plan, folder)
         for unit in plan.units:
             observer.note(f"{spec.name}: timing {unit.source.name}")
             bench.compile(unit)
         link = bench.run(plan.link).seconds
-    phases = (*bench.phases, Phase("", "link", link))
+    made = [Phase(plan.generated.source.name, "Triton", generated)] if plan.generated else []
+    phases = (*made, *bench.phases, Phase("", "link", link))
     return BuildTime(
         sum(phase.seconds for phase in phases), phases,
         tuple(bench.headers), tuple(bench.kernels), _named(last_edit(built), plan),

@@ -81,7 +81,7 @@ def watched_files(folder: OpFolder) -> set[Path]:
     python = {Path(str(module.__file__)) for module in python_of(folder)}
     specs = folder.specs()
     reached = {path for spec in specs for path in reached_by(spec, *spec.sources).files.values()}
-    return python | reached | {spec.template.path for spec in specs if spec.template}
+    return python | reached | {path for spec in specs for path in spec.made_from}
 
 
 def _specs_in_use(folder: OpFolder) -> list[tuple[JitSpec, str]]:

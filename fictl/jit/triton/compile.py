@@ -1,0 +1,137 @@
+"""Triton without a GPU: the variants of a kernel.py, as C++ that holds their cubins.
+
+python -m fictl.jit.triton.compile kernel.py 80+ptx 90 -o kernel.inc    (ninja runs it, in the build's folder)
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+
+from fictl.errors import FictlError, UsageError
+from fictl.jit.triton.cubin import Cubin, Kernel
+from fictl.jit.triton.overloads import header
+from fictl.jit.triton.variant import Variant, read_variant
+
+# What a launch of a cubin would need and launchers do not do.
+_UNMET = {
+    "num_ctas": (1, "clusters of programs"),
+    "global_scratch_size": (0, "scratch memory"),
+    "launch_cooperative_grid": (False, "a cooperative launch"),
+    "launch_pdl": (False, "a dependent launch"),
+}
+
+
+def main(words: list[str]) -> str | None:
+    """What is wrong, as compilers say it."""
+    source, *targets, _, output = words
+    try:
+        Path(output).write_text(compiled(Path(source), targets), encoding="utf-8")
+    except Exception as error:  # The kernel is its author's: whatever it raises is about it.
+        line, message = _diagnostic(error, Path(source))
+        trace = "" if isinstance(error, FictlError) else traceback.format_exc()
+        return f"{source}:{line}: error: {message}\n{trace}"
+    return None
+
+
+def compiled(source: Path, targets: Collection[str]) -> str:
+    """The C++ of all variants for all targets."""
+    import triton
+
+    with TemporaryDirectory() as cache:
+        triton.knobs.cache.dir = cache
+        functions = [
+            tuple(Kernel(each, tuple(_cubin(each, target) for target in targets)) for each in both)
+            for both in _variants(source)
+        ]
+    return header(source.name, triton.__version__, functions)
+
+
+def _variants(source: Path) -> Iterator[tuple[Variant, ...]]:
+    """Each with what may be assumed, and then without, for arguments that do not allow it."""
+    variants = _loaded(source).get("variants")
+    if not callable(variants):
+        raise UsageError(f"there is no variants() in {source.name}")
+    seen: set[tuple[str, ...]] = set()
+    for function, given in variants():
+        variant = read_variant(function, given)
+        _check_options(variant)
+        if variant.signature in seen:
+            types = ", ".join(variant.arguments.values())
+            raise UsageError(f"variants() yields {variant.name}({types}) twice")
+        seen.add(variant.signature)
+        yield (variant, variant.general) if variant.assumed else (variant,)
+    if not seen:
+        raise UsageError("variants() yields none")
+
+
+def _loaded(source: Path) -> dict[str, Any]:
+    """Run as it is now, and nothing written beside it, as an import would."""
+    module = ModuleType(source.stem)
+    module.__file__ = str(source)
+    sys.modules[source.stem] = module  # Where Triton looks for a kernel's source.
+    exec(compile(source.read_bytes(), str(source), "exec"), vars(module))  # noqa: S102
+    return vars(module)
+
+
+def _check_options(variant: Variant) -> None:
+    """Triton passes over a name that it does not know."""
+    from triton.backends.nvidia.compiler import CUDAOptions
+
+    for name in variant.options:
+        if name not in CUDAOptions.__dataclass_fields__:
+            raise UsageError(f"{name!r} is no parameter of {variant.name} and no option of Triton")
+
+
+def _cubin(variant: Variant, target: str) -> Cubin:
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    number, ptx = target.removesuffix("+ptx"), target.endswith("+ptx")
+    attrs = {(at,): [["tt.divisibility", 16]] for at in variant.assumed}
+    made = triton.compile(
+        ASTSource(variant.function, dict(variant.types), dict(variant.constants), attrs),
+        target=GPUTarget("cuda", int(number), 32),
+        options={"enable_fp_fusion": True, **variant.options},
+    )
+    for name, (met, what) in _UNMET.items():
+        value = getattr(made.metadata, name, met)
+        if value != met:
+            raise UsageError(f"{variant.name} needs {what} ({name} is {value}), which is not done")
+    return Cubin(
+        int(number), made.asm["cubin"], made.asm["ptx"] if ptx else "",
+        made.metadata.name, made.metadata.shared, 32 * made.metadata.num_warps,
+    )  # fmt: skip
+
+
+def _diagnostic(error: Exception, source: Path) -> tuple[int, str]:
+    """The line of the file, and in one line what is wrong there."""
+    while error.__cause__ is not None and hasattr(error.__cause__, "node"):
+        error = error.__cause__  # type: ignore[assignment]  # What Triton raises from is one, too.
+    node: Any = getattr(error, "node", None)
+    if node is not None:
+        first = _line(source, str(getattr(error, "src", "")))
+        message = getattr(error, "error_message", None) or type(error).__name__
+        return first + node.lineno - 1, " ".join(str(message).split())
+    if isinstance(error, FictlError):
+        return _line(source, "def variants("), error.message
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = (frame.lineno for frame in reversed(frames) if frame.filename == str(source))
+    line = error.lineno if isinstance(error, SyntaxError) else next(inside, None)
+    return line or 1, " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _line(source: Path, text: str) -> int:
+    """Where it first stands, or the first."""
+    above, found, _ = source.read_text(encoding="utf-8").partition(text)
+    return above.count("\n") + 1 if found else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

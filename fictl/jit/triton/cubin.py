@@ -1,0 +1,27 @@
+"""What Triton has made: one variant's code, for one GPU after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fictl.jit.triton.variant import Variant
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Code for compute capability `arch`, as 90; `ptx` is there if newer GPUs may translate it."""
+
+    arch: int
+    code: bytes
+    ptx: str
+    entry: str
+    shared_bytes: int
+    threads: int
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A variant and its code."""
+
+    variant: Variant
+    cubins: tuple[Cubin, ...]
