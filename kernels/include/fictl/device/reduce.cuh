@@ -1,7 +1,9 @@
-// Sums over the threads of a warp and of a block, which every thread receives.
+// Reductions over the threads of a warp and of a block, whose result every thread receives.
 //
-// All lanes add the same pairs, so that the result is the same in every thread and every run.
+// All lanes combine the same pairs, so that the result is the same in every thread and every run.
 #pragma once
+
+#include <math.h>
 
 #include <cuda_runtime.h>
 
@@ -10,43 +12,89 @@ namespace fictl::device {
 constexpr int kWarpSize = 32;
 constexpr int kMaxThreads = 1024;
 
+// What a reduction does with two values, fp32 or fp64, and the one that changes no other.
+struct Sum {
+  static constexpr float kNone = 0.0f;
+
+  template <typename Real>
+  __device__ Real operator()(Real a, Real b) const {
+    return a + b;
+  }
+};
+
+// Why not fmax and fmin: they drop NaN, and the largest of a row with a NaN is NaN, as in torch.
+struct Max {
+  static constexpr float kNone = -INFINITY;
+
+  template <typename Real>
+  __device__ Real operator()(Real a, Real b) const {
+    return a > b || a != a ? a : b;
+  }
+};
+
+struct Min {
+  static constexpr float kNone = INFINITY;
+
+  template <typename Real>
+  __device__ Real operator()(Real a, Real b) const {
+    return a < b || a != a ? a : b;
+  }
+};
+
 // Over `width` neighbouring lanes, a power of two. Called by the whole warp.
-__device__ inline float warp_sum(float x, int width = kWarpSize) {
+template <typename Op, typename Real>
+__device__ Real warp_reduce(Op op, Real x, int width = kWarpSize) {
 #pragma unroll
-  for (int lane = width / 2; lane > 0; lane /= 2) x += __shfl_xor_sync(0xffffffff, x, lane);
+  for (int lane = width / 2; lane > 0; lane /= 2) x = op(x, __shfl_xor_sync(0xffffffff, x, lane));
   return x;
 }
 
-// Over a block of whole warps in one dimension. Called by all its threads, any number of times:
-//   __shared__ BlockSum::Storage storage;
-//   BlockSum block_sum(storage);
-//   const float total = block_sum(x);
+__device__ inline float warp_sum(float x, int width = kWarpSize) {
+  return warp_reduce(Sum(), x, width);
+}
+
+// Over a block of whole warps, by its threads of one dimension. Called by all of them, any number
+// of times, with whatever is to be done:
+//   __shared__ BlockReduce<float>::Storage storage;
+//   BlockReduce<float> over_block(storage);
+//   const float most = over_block(Max(), x);
+//   const float total = over_block(Sum(), exp(x - most));
 //
-// One barrier a sum: every warp adds up the warps' partial sums itself. The next sum takes the
-// other half of the storage, and a half is written again only after the barrier between, which no
-// thread passes before it has read that half.
-class BlockSum {
+// One barrier a reduction: every warp combines the warps' partial results itself. The next one
+// takes the other half of the storage, and a half is written again only after the barrier between,
+// which no thread passes before it has read that half.
+template <typename Real>
+class BlockReduce {
  public:
   struct Storage {
-    float partials[2][kMaxThreads / kWarpSize];
+    Real partials[2][kMaxThreads / kWarpSize];
   };
 
-  __device__ explicit BlockSum(Storage& storage) : storage_(storage) {}
+  __device__ explicit BlockReduce(Storage& storage) : storage_(storage) {}
 
-  __device__ float operator()(float x) {
-    float* partials = storage_.partials[half_];
+  template <typename Op>
+  __device__ Real operator()(Op op, Real x) {
+    Real* partials = storage_.partials[half_];
     half_ ^= 1;
     const int lane = threadIdx.x % kWarpSize;
     const int warps = blockDim.x / kWarpSize;
-    x = warp_sum(x);
+    x = warp_reduce(op, x);
     if (lane == 0) partials[threadIdx.x / kWarpSize] = x;
     __syncthreads();
-    return warp_sum(lane < warps ? partials[lane] : 0.0f);
+    return warp_reduce(op, lane < warps ? partials[lane] : Real(Op::kNone));
   }
 
  private:
   Storage& storage_;
   int half_ = 0;
+};
+
+// The same where all that is done is adding up: block_sum(x).
+class BlockSum : public BlockReduce<float> {
+ public:
+  using BlockReduce::BlockReduce;
+
+  __device__ float operator()(float x) { return BlockReduce::operator()(Sum(), x); }
 };
 
 }  // namespace fictl::device
