@@ -8,14 +8,21 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
 
-from fictl.cli import COMMANDS
+from fictl.cli import COMMANDS, app
 from fictl.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted((ROOT / "skills").glob("*/SKILL.md"))
+
+
+def _name(page: Path) -> str:
+    return page.parent.name if page.name == "SKILL.md" else page.name
 
 
 def test_generated_pages_are_up_to_date() -> None:
@@ -25,13 +32,16 @@ def test_generated_pages_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_links_lead_to_files(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+    prose = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    links = re.findall(r"\]\(([^)#:]+)\)", prose)
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_commands_shown_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", text, re.DOTALL))
@@ -39,7 +49,30 @@ def test_commands_shown_exist(page: Path) -> None:
     assert shown <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_options_shown_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    code = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", text, re.DOTALL))
+    lines = re.findall(r"(?:^|`|\$\(|\$ |&& )fictl ([a-z][^`\n]*)", code, re.MULTILINE)
+    assert [line for line in lines if not _options_shown(line) <= _options_there(line)] == []
+
+
+def _options_shown(line: str) -> set[str]:
+    command = re.split(r" [#|>&;] | && |\)|\"\$\(|  +|\$ ", line)[0]
+    return {*re.findall(r"(?<= )(--[a-z][a-z-]*)", command)}
+
+
+def _options_there(line: str) -> set[str]:
+    command: Any = typer.main.get_command(app)
+    for word in line.split():
+        if word not in getattr(command, "commands", {}):
+            break
+        command = command.commands[word]
+    named = [{*param.opts, *param.secondary_opts} for param in command.params]
+    return {"--help", "--version"}.union(*named)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_settings_named_exist(page: Path) -> None:
     known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
     defines = {"FICTL_ENABLE_FP8_E8M0", "FICTL_ENABLE_FP4_E2M1", "FICTL_CMAKE", "FICTL_THROW"}

@@ -24,6 +24,7 @@ LAYERS = [
 SIBLINGS = {
     "emu": {"toolchain"},
     "timing": {"toolchain"},
+    "scaffold": {"project"},
     "jit": {"toolchain", "emu"},
     "sanitize": {"testing"},
     "replay": {"testing"},

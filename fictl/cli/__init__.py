@@ -15,8 +15,9 @@ from fictl.cli import console
 from fictl.errors import FictlError, UsageError
 
 COMMANDS = (
-    "list", "where", "check", "build", "test", "bench", "compare", "tune", "sanitize", "trace", "doctor",
-    "cache", "config", "aot", "compile-commands", "demo", "replay",
+    "init", "new-op", "export-op", "rename-op", "remove-op", "list", "where", "check", "build", "test", "bench",
+    "compare", "tune", "sanitize", "trace", "replay", "doctor", "cache", "config", "aot", "compile-commands",
+    "skills", "demo",
 )  # fmt: skip
 
 

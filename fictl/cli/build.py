@@ -8,6 +8,7 @@ import typer
 
 from fictl import settings
 from fictl.cli import console
+from fictl.cli.no_ops import no_ops
 from fictl.cli.options import Archs, Device, DryRun, Json, Ops, Verbose, use_device
 from fictl.errors import UsageError
 from fictl.paths import friendly
@@ -56,6 +57,8 @@ def command(
 
 
 def _built(out: Console, built: list[Any]) -> None:
+    if not built:
+        out.print(no_ops(), markup=False, soft_wrap=True)
     for each in built:
         if each.error:
             console.problem(each.error)

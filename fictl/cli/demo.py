@@ -1,17 +1,34 @@
-"""fictl demo: the main job on one op, each command shown before it runs."""
+"""fictl demo: from nothing to a tested op of one's own, each command shown before it runs."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from fictl.cli import console
-from fictl.cli.options import Ops
-from fictl.errors import FictlError
+from fictl.errors import FictlError, UsageError
+from fictl.paths import friendly
+
+_PROJECT, _OP, _EXPRESSION = "my_kernels", "swish", "x * sigmoid(beta * x)"
 
 
-def command(ops: Ops = None) -> None:
-    """Find the environment; list, check, build and test an op, fictl's first if none is named."""
-    from fictl.project import Project, folders
+def command(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="Where to leave the project.", show_default=False),
+    ] = None,
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="Leave the temporary folder, too.", show_default=False),
+    ] = False,
+) -> None:
+    """Make a project and an op in it; build it, test it, and bench or, without a GPU, sanitize it."""
     from fictl.toolchain import current_toolchain, visible_gpus
 
     toolchain, gpus = current_toolchain(), visible_gpus()
@@ -19,17 +36,41 @@ def command(ops: Ops = None) -> None:
     console.note(f"compilers: {compilers}")
     without = "none; tests run on the emulated device"
     console.note(f"GPU: {', '.join(map(str, gpus)) or without}\n")
-    names = ops or [folders(Project.shipped())[0].module]
     where = [] if toolchain else ["--device", "emu"]
-    for words in (["list"], ["where"], ["check"], ["build", *where], ["test"]):
-        _run([*words, *names])
+    with _project(folder, keep) as root:
+        _run(["init", root.name], root.parent)
+        console.note(f"$ cd {shlex.quote(root.name)}\n")
+        _run(["new-op", _OP, "--expr", _EXPRESSION], root)
+        for words in (["build", *where], ["test"], ["bench"] if gpus else ["sanitize"]):
+            _run([*words, _OP], root)
+    if folder or keep:
+        console.note(f"the project is in {friendly(root)}")
 
 
-def _run(words: list[str]) -> None:
+@contextmanager
+def _project(folder: Path | None, keep: bool) -> Iterator[Path]:
+    """Where the project will lie: it is removed at the end unless it is to stay."""
+    from tempfile import TemporaryDirectory, mkdtemp
+
+    if folder is not None:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(f"{folder} is there and not empty", "name a new folder")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        yield folder.absolute()
+    elif keep:
+        yield Path(mkdtemp(prefix="fictl-demo-")) / _PROJECT
+    else:
+        with TemporaryDirectory(prefix="fictl-demo-") as temporary:
+            yield Path(temporary) / _PROJECT
+
+
+def _run(words: list[str], folder: Path) -> None:
+    from fictl.paths import same_packages
     from fictl.process import stream
 
-    shown = f"fictl {' '.join(words)}"
+    shown = f"fictl {shlex.join(words)}"
     console.note(f"$ {shown}")
-    if stream([sys.executable, "-m", "fictl", *words], console.note).code:
+    argv = [sys.executable, "-m", "fictl", *words]
+    if stream(argv, console.note, cwd=folder, env=same_packages()).code:
         raise FictlError(f"`{shown}` failed", "its output is above")
     console.note("")

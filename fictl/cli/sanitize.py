@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.no_ops import no_ops
 from fictl.cli.options import Device, Json, Keyword, Ops, use_device
 from fictl.errors import SetupError, UsageError
 
@@ -80,7 +81,7 @@ def _write_lines(path: Path, checked: Sequence[Checked]) -> None:
 def _view(out: Console, checked: Sequence[Checked]) -> None:
     from rich.markup import escape
 
-    out.print("emulated: no GPU was used")
+    out.print("emulated: no GPU was used" if checked else no_ops(), markup=False, soft_wrap=True)
     for each in checked:
         _summary(out, each)
         if each.problem:

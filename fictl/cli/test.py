@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.no_ops import no_ops
 from fictl.cli.options import Device, Json, Keyword, Ops, Schedule, use_device
 
 if TYPE_CHECKING:
@@ -129,7 +130,8 @@ def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], 
         wanted = changed_since(revision, wanted)
         if wanted:
             console.note(f"changed since {revision}: {' '.join(each.module for each in wanted)}")
-    return wanted, "" if wanted else f"no op has changed since {revision}"
+        return wanted, "" if wanted else f"no op has changed since {revision}"
+    return wanted, "" if wanted else no_ops()
 
 
 def _write(path: Path, text: str) -> None:

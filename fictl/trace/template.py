@@ -83,6 +83,7 @@ TOLERANCES: Mapping[str, tuple[float, float]] = {
     "bfloat16": (1.6e-2, 1e-3),
     "float8_e4m3fn": (1.3e-1, 2e-2),
     "float8_e5m2": (2.5e-1, 2e-2),
+    "float8_e8m0fnu": (1.0, 0.0),
 }
 
 # Values, beside normal random ones, that tests give an op. The first two are sound for any: what

@@ -9,6 +9,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.build import show_plans
+from fictl.cli.no_ops import no_ops
 from fictl.cli.options import Archs, DryRun, Json, Ops, Verbose, use_device
 from fictl.paths import friendly
 
@@ -45,6 +46,9 @@ def command(
 
 
 def _view(out: Console, shipped: Shipped) -> None:
+    if not shipped.built:
+        out.print(no_ops(), markup=False, soft_wrap=True)
+        return
     for built in shipped.built:
         if built.error:
             console.problem(built.error)

@@ -1,0 +1,94 @@
+"""fictl init: a folder becomes a project of kernels."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import DryRun, Json
+from fictl.cli.scaffolded import Diff, carry_out, print_diff, print_tree
+from fictl.paths import friendly
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.scaffold.init import InitPlan
+
+
+def command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Made where there is none.", show_default=False)
+    ] = Path(),
+    name: Annotated[
+        str,
+        typer.Option("--name", help="The import name; else the folder's.", show_default=False),
+    ] = "",
+    archs: Annotated[
+        str,
+        typer.Option(
+            "--archs", help="What is built without a GPU, as in '8.0 9.0a'.", show_default=False
+        ),
+    ] = "",
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Also renew files that are there and differ.", show_default=False
+        ),
+    ] = False,
+    diff: Diff = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Make a folder a project of kernels; in a repository only what is missing is added."""
+    from fictl.scaffold.init import plan_init
+
+    plan = plan_init(folder, name, archs, force)
+    # Why not an empty one: --undo takes back the last that was carried out.
+    idle = not plan.changes()
+    data = {
+        "project": plan.name, "advice": plan.advice,
+        **carry_out(plan, "fictl init", dry_run=dry_run or idle, diff=diff),
+    }  # fmt: skip
+
+    def view(out: Console) -> None:
+        if diff:
+            print_diff(out, data["diff"])
+            return
+        if dry_run and not idle:
+            print_tree(out, plan)
+        else:
+            _written(out, plan, data["files"])
+        for line in _advice(plan):
+            out.print(line, markup=False, soft_wrap=True)
+
+    console.show(console.Result("init", data, view))
+
+
+def _written(out: Console, plan: InitPlan, files: list[dict[str, Any]]) -> None:
+    width = max((len(each["path"]) for each in files), default=0)
+    for each in files:
+        note = plan.notes[plan.root / each["path"]]
+        out.print(f"  {each['path'].ljust(width)}  [dim]{note}[/]", soft_wrap=True)
+    out.print(_summary(plan, len(files)), markup=False, soft_wrap=True)
+
+
+def _summary(plan: InitPlan, count: int) -> str:
+    if not count:
+        return f"  {plan.name} in {friendly(plan.root)} lacks nothing"
+    here = Path.cwd()
+    below = plan.root.relative_to(here) if plan.root.is_relative_to(here) else plan.root
+    change = "" if plan.root == here else f"cd {shlex.quote(str(below))}      "
+    files = f"{count} file{'s' if count > 1 else ''}"
+    return f'  {files} · next: {change}fictl new-op my_op --expr "x * factor"'
+
+
+def _advice(plan: InitPlan) -> Iterator[str]:
+    for advice in plan.advice:
+        first, *rest = advice.splitlines()
+        yield f"  left to you: {first}"
+        yield from (f"    {line}" for line in rest)

@@ -1,0 +1,155 @@
+"""The command: parse, plan, write, say what is there now and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.new_op import options as flags
+from fictl.cli.one_op import own_project
+from fictl.cli.options import DryRun, Json
+from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, print_tree
+from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from fictl.scaffold.draft import Draft
+    from fictl.scaffold.plan import Plan
+    from fictl.scaffold.request import Request
+
+# As the way of the data is.
+_ORDER = ("launcher.cu", "binding.cpp", "jit.py", "op.py", "trace.py", "bench.py")
+
+
+def command(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The new op.", show_default=False)
+    ] = "",
+    kind: flags.Kind = "",
+    family: flags.Family = "",
+    input: flags.Input = None,
+    scalar: flags.Scalar = None,
+    output: flags.Output = None,
+    dtypes: flags.Dtypes = "",
+    arch: flags.Arch = "",
+    expr: flags.Expr = "",
+    reference: flags.From = "",
+    example: flags.Example = "",
+    kernel: flags.Kernel = "",
+    doc: flags.Doc = "",
+    undo: Annotated[
+        bool,
+        typer.Option("--undo", help="Take the last scaffold back.", show_default=False),
+    ] = False,
+    dry_run: DryRun = False,
+    diff: Diff = False,
+    force: Force = False,
+    commit: Commit = False,
+    json: Json = False,
+) -> None:
+    """Write a new op: kernel, launcher, binding, JIT generator, API, trace, bench and test.
+
+    On a terminal, with a name alone, it asks.
+    """
+    if undo:
+        _undo()
+        return
+    if not name:
+        raise UsageError("a new op needs a name", "as in fictl new-op rope_scale")
+    made = _draft(_request(context.params), may_ask=not json, overwrite=force)
+    from fictl.scaffold.new_op import plan_op
+
+    plan = plan_op(made)
+    message = f"feat: {made.family}/{made.name}, scaffolded" if commit else ""
+    words = f"fictl new-op {name}"
+    data = carry_out(plan, words, dry_run=dry_run, diff=diff, commit=message, force=force)
+    said = {"op": f"{made.project.name}/{made.family}/{made.name}", "kind": made.kind.name}
+    view: console.View = "\n".join(_written(made, plan))
+    if diff or dry_run:
+        view = partial(print_diff, text=data["diff"]) if diff else partial(print_tree, plan=plan)
+    console.show(console.Result("new-op", {**said, **data}, view))
+
+
+def _draft(request: Request, *, may_ask: bool, overwrite: bool) -> Draft:
+    project = own_project()
+    if request.says_nothing and may_ask and _is_terminal():
+        from fictl.cli.new_op.ask import ask
+
+        request = ask(request, project)
+    from fictl.scaffold.new_op import draft
+
+    return draft(project, request, overwrite)
+
+
+def request_of(words: Sequence[str]) -> Request:
+    """What such words on the command line ask for."""
+    app = typer.Typer(add_completion=False)
+    app.command()(command)
+    return _request(typer.main.get_command(app).make_context("new-op", list(words)).params)
+
+
+def _request(said: Mapping[str, Any]) -> Request:
+    from fictl.scaffold.request import Request
+
+    inputs, scalars, outputs = (tuple(said[key] or ()) for key in ("input", "scalar", "output"))
+    return Request(
+        said["name"], said["kind"], said["family"], inputs, scalars, outputs, said["dtypes"],
+        said["arch"], said["expr"], said["reference"], said["example"], said["kernel"], said["doc"],
+    )  # fmt: skip
+
+
+def _is_terminal() -> bool:
+    import sys
+
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _undo() -> None:
+    from fictl.scaffold.undo import take_back
+
+    top = own_project().top
+    record = take_back(top)
+    if record is None:
+        raise UsageError(
+            f"there is nothing to take back in {top}",
+            "--undo knows the last scaffold of a project, once",
+        )
+    names = [file.path for file in record.files]
+    data = {"command": record.command, "files": names}
+    text = f"took back `{record.command}`: {len(names)} file{'s' * (len(names) != 1)} as before"
+    console.show(console.Result("new-op", data, text))
+
+
+def _written(made: Draft, plan: Plan) -> Iterator[str]:
+    """What it computes; the files by folder, the kernel with what it is; what to do next."""
+    yield f"  {made.call}"
+    shown = [plan.shown(path) for path in plan.files]
+    kernels = [name for name in shown if name.endswith(".cuh")]
+    tests = [name for name in shown if Path(name).name.startswith("test_")]
+    others = [name for name in shown if name not in (*kernels, *tests)]
+    for number, name in enumerate(kernels):
+        yield f"  {name}" + (f"      {made.kind.kernel}" if number == 0 else "")
+    for folder in dict.fromkeys(str(Path(name).parent) for name in others):
+        names = [Path(name).name for name in others if str(Path(name).parent) == folder]
+        names.sort(key=lambda each: _ORDER.index(each) if each in _ORDER else -1)
+        yield f"  {folder}/  {' '.join(names)}"
+    yield from (f"  {name}" for name in tests)
+    op = shlex.quote(made.name)
+    edit = f"      edit: {_place_to_edit(plan)}" if _place_to_edit(plan) else ""
+    yield f"  {len(shown)} files · next: fictl test {op}      fictl bench {op}{edit}"
+
+
+def _place_to_edit(plan: Plan) -> str:
+    """Where the computation stands: the first function of the kernel's file."""
+    for path, text in plan.files.items():
+        if path.suffix == ".cuh" and text:
+            lines = text.splitlines()
+            found = (i for i, line in enumerate(lines, 1) if "__device__" in line)
+            return f"{path.name}:{next(found, 1)}"
+    return ""

@@ -1,0 +1,51 @@
+"""fictl remove-op: delete an op, exactly its files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.one_op import OwnOp, counted, lines_by_folder, own_op
+from fictl.cli.options import DryRun, Json
+from fictl.cli.scaffolded import Commit, Diff, carry_out, print_diff, print_tree
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def command(
+    op: OwnOp,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Also what is no part of an op.", show_default=False),
+    ] = False,
+    dry_run: DryRun = False,
+    diff: Diff = False,
+    commit: Commit = False,
+    json: Json = False,
+) -> None:
+    """Delete an op's files, and nothing else; not while another op uses it.
+
+    `fictl new-op --undo` takes it back.
+    """
+    from fictl.scaffold.remove import plan_remove
+
+    folder = own_op(op)
+    plan = plan_remove(folder, everything=force)
+    message = f"refactor: {folder} is removed" if commit else ""
+    data = carry_out(plan, f"fictl remove-op {op}", dry_run=dry_run, diff=diff, commit=message)
+
+    def view(out: Console) -> None:
+        if diff:
+            print_diff(out, data["diff"])
+        elif dry_run:
+            print_tree(out, plan)
+        else:
+            for line in lines_by_folder(plan, plan.files):
+                out.print(line, markup=False, soft_wrap=True)
+            undo = "fictl new-op --undo brings them back"
+            out.print(f"  {counted(len(plan.files), 'file')} deleted · {undo}", soft_wrap=True)
+
+    console.show(console.Result("remove-op", {"op": str(folder), **data}, view))

@@ -1,0 +1,91 @@
+"""fictl rename-op: another name, or another family, for an op and all that uses it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.one_op import OwnOp, counted, lines_by_folder, own_op
+from fictl.cli.options import DryRun, Json
+from fictl.cli.scaffolded import Commit, Diff, carry_out, print_diff, print_tree
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.scaffold.plan import Change
+    from fictl.scaffold.rename import Renamed
+
+_SHOWN = 10
+
+
+def command(
+    op: OwnOp,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The new one; the old if left out.", show_default=False
+        ),
+    ] = "",
+    family: Annotated[
+        str, typer.Option("--family", help="The family to move to.", show_default=False)
+    ] = "",
+    dry_run: DryRun = False,
+    diff: Diff = False,
+    commit: Commit = False,
+    json: Json = False,
+) -> None:
+    """Rename an op: its files, the names in them, and the other ops' code that uses it.
+
+    Prose elsewhere in the project is listed, not changed. `fictl new-op --undo` takes it back.
+    """
+    from fictl.scaffold.rename import plan_rename
+
+    folder = own_op(op)
+    renamed = plan_rename(folder, name or folder.module, family)
+    changes = renamed.plan.changes()
+    words = ["fictl", "rename-op", op, *filter(None, [name])]
+    if family:
+        words += ["--family", family]
+    message = f"refactor: {folder} is {renamed.folder}" if commit else ""
+    data = carry_out(renamed.plan, shlex.join(words), dry_run=dry_run, diff=diff, commit=message)
+    data = {
+        "op": str(folder), "renamed": str(renamed.folder), **data,
+        "left_alone": [mention.to_dict() for mention in renamed.left_alone],
+    }  # fmt: skip
+
+    def view(out: Console) -> None:
+        if diff:
+            print_diff(out, data["diff"])
+            return
+        if dry_run:
+            print_tree(out, renamed.plan)
+        else:
+            _print_done(out, renamed, changes)
+        _print_left_alone(out, renamed)
+
+    console.show(console.Result("rename-op", data, view))
+
+
+def _print_done(out: Console, renamed: Renamed, changes: tuple[Change, ...]) -> None:
+    plan = renamed.plan
+    there = [change for change in changes if change.after is not None]
+    moved = [change.path for change in there if change.path in plan.origins]
+    others = [change.path for change in there if change.path not in plan.origins]
+    for line in (*lines_by_folder(plan, moved), *lines_by_folder(plan, others)):
+        out.print(line, markup=False, soft_wrap=True)
+    also = f", {counted(len(others), 'other')} changed" if others else ""
+    next_ = f"next: fictl test {renamed.folder.module}"
+    out.print(f"  {counted(len(moved), 'file')} moved{also} · {next_}", soft_wrap=True)
+
+
+def _print_left_alone(out: Console, renamed: Renamed) -> None:
+    mentions = renamed.left_alone
+    for each in mentions[:_SHOWN]:
+        out.print("  [yellow]left alone:[/]", end=" ")
+        place = f"{renamed.plan.shown(each.path)}:{each.line}"
+        out.print(f"{place}  {each.text}", markup=False, soft_wrap=True)
+    if len(mentions) > _SHOWN:
+        out.print(f"  … and {counted(len(mentions) - _SHOWN, 'line')} more: --json has them all")

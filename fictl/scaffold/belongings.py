@@ -1,0 +1,47 @@
+"""What lies in an op's folder, and what of it is the op's: it may be moved or deleted with it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fictl.errors import UsageError
+from fictl.project import OpFolder
+
+
+def own_files(folder: OpFolder) -> tuple[Path, ...]:
+    """Those of the layout, and those in its folder that one of them names: a plan.py, a tile.h."""
+    known = [path for _, path in folder.files()]
+    others = [path for path in _lying_in(folder.path) if path not in known]
+    for path in known:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        named = [other for other in others if _is_named(other, text)]
+        known += named
+        others = [other for other in others if other not in named]
+    return tuple(known)
+
+
+def other_files(folder: OpFolder) -> tuple[Path, ...]:
+    """What lies in its folder too, and nobody knows why."""
+    known = own_files(folder)
+    return tuple(path for path in _lying_in(folder.path) if path not in known)
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}", "is it a text file of yours?") from error
+
+
+def _lying_in(folder: Path) -> list[Path]:
+    """But for what Python caches."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [path for path in files if "__pycache__" not in path.relative_to(folder).parts]
+
+
+def _is_named(path: Path, text: str) -> bool:
+    if path.suffix != ".py":
+        return path.name in text
+    stem = re.escape(path.stem)
+    return bool(re.search(rf"^\s*from \.({stem}\b| import .*\b{stem}\b)", text, re.MULTILINE))

@@ -1,0 +1,95 @@
+"""How a repository that was there first is built: what fictl adds to it, and what it leaves to say."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import UsageError
+from fictl.project.config import SHARED_FILE, Config
+from fictl.project.project import ENTRY_POINTS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_EXISTING = (SHARED_FILE, "setup.py", "setup.cfg")
+
+
+def build_file(root: Path) -> Path | None:
+    """What says how the folder is packaged."""
+    return next((root / name for name in _EXISTING if (root / name).exists()), None)
+
+
+def with_table(path: Path, settings: str) -> str:
+    """The text of a pyproject.toml with `[tool.fictl]` at its end, all else byte for byte."""
+    text = path.read_bytes().decode("utf-8")
+    before = _parsed(path, text)
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = ["[tool.fictl]", *(line for line in settings.splitlines() if not line.startswith("#"))]
+    gap = "" if not text else end if text.endswith("\n") else end * 2
+    longer = text + gap + "".join(line + end for line in lines)
+    try:
+        after = tomllib.loads(longer)
+    except tomllib.TOMLDecodeError:
+        after = {}
+    after.get("tool", {}).pop("fictl", None)
+    if {"tool": {}, **after} != {"tool": {}, **before}:
+        raise UsageError(f"{path} has no place for a table [tool.fictl]", "write it in by hand")
+    return longer
+
+
+def is_packaged(root: Path, config: Config) -> bool:
+    """Whether the folder's build has the project in it, or will, because there is none yet."""
+    path = build_file(root)
+    if path is None:
+        return (config.kernels, config.package) == (Config.kernels, config.name)
+    return ENTRY_POINTS in path.read_text(encoding="utf-8", errors="replace")
+
+
+def advice(root: Path, config: Config) -> tuple[str, ...]:
+    """What fictl does not touch, because it is the owner's way of packaging, in words."""
+    return () if is_packaged(root, config) else tuple(_advice(root, config))
+
+
+def _advice(root: Path, config: Config) -> Iterator[str]:
+    name, package, kernels = config.name, config.package, config.kernels
+    yield (
+        f"to `import {package}` from an installation: a package {package}/__init__.py with\n"
+        f"  from fictl.project import mounted\n"
+        f"  __path__, ops = mounted(__name__, __path__)\n"
+        f"the entry point {name} = {package!r} in the group {ENTRY_POINTS!r}, and in the wheel "
+        f"{kernels}/ as\n{package}/kernels, with a fictl.toml beside it"
+    )
+    if _discovers(root):
+        yield (
+            f"setuptools looks for packages here by itself, and would take {kernels}/ for one: name "
+            f"yours\n  [tool.setuptools.packages.find]\n  include = {_packages(root)}"
+        )
+
+
+def _discovers(root: Path) -> bool:
+    """Whether setuptools searches the top folder, having been told nothing about packages."""
+    path = root / SHARED_FILE
+    table = _parsed(path, path.read_text(encoding="utf-8")) if path.exists() else {}
+    requires = table.get("build-system", {}).get("requires", ["setuptools"])
+    said = {"packages", "py-modules"} & {*table.get("tool", {}).get("setuptools", {})}
+    elsewhere = any((root / name).exists() for name in ("src", "setup.py", "setup.cfg"))
+    uses = any(each.startswith("setuptools") for each in requires)
+    return "project" in table and uses and not said and not elsewhere
+
+
+def _packages(root: Path) -> str:
+    names = sorted(path.parent.name for path in root.glob("*/__init__.py"))
+    return "[" + ", ".join(f'"{name}*"' for name in names or ["your_package"]) + "]"
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        table: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}", "https://toml.io") from None
+    return table

@@ -1,0 +1,148 @@
+"""Kinds: the template trees that an op can start from, found by folder, the user's own first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import UsageError
+from fictl.paths import data_root
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE = "kind.toml"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What its kind.toml says. A pattern is a tensor such as `x:*rows,cols`, where `*rows` stands
+    for one axis or more.
+
+    `inputs` and `outputs` are what it takes and gives, and what an op has where nothing is said;
+    `more` is what further inputs may look like. `expression` is empty, `pointwise`, `rows` (with
+    reductions over the last axis) or `reduction` (nothing is left of the last axis).
+    `dtypes` are those where none are said, `accepts` all that it can. `guess` is when it is tried
+    where no kind is named: 1 is first, 0 never. `kernel` is said beside the file of that name.
+    """
+
+    name: str
+    trees: tuple[Path, ...]
+    summary: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    more: tuple[str, ...] = ()
+    scalars: tuple[str, ...] = ()
+    expression: str = ""
+    default: str = ""
+    dtypes: str = "f16 bf16 f32"
+    accepts: str = ""
+    archs: str = ">=7.5"
+    devices: str = "cuda emu"
+    kernel: str = "the kernel"
+    guess: int = 0
+
+    @property
+    def family(self) -> str:
+        """Where its ops go if nobody says another."""
+        return self.name.replace("-", "_")
+
+    def files(self) -> dict[str, Path]:
+        """Where in a project -> its template; a tree that comes later has the last word."""
+        found: dict[str, Path] = {}
+        for tree in self.trees:
+            for path in sorted(tree.rglob("*")):
+                if path.is_file() and path.name != FILE and "__pycache__" not in path.parts:
+                    found[path.relative_to(tree).as_posix()] = path
+        return found
+
+
+_LISTS = ("inputs", "outputs", "more", "scalars")
+_EXPRESSIONS = ("", "pointwise", "rows", "reduction")
+_KEYS = {field.name for field in fields(Kind)} - {"name", "trees"} | {"base"}
+
+
+def kinds(own: Path | None = None) -> dict[str, Kind]:
+    """Those that fictl ships and those in the folder `own`, which may replace them, by name."""
+    places = _places(own)
+    found = {path.parent.name for place in places for path in place.glob(f"[!_]*/{FILE}")}
+    return {name: _read(name, places) for name in sorted(found)}
+
+
+def find_kind(name: str, own: Path | None = None) -> Kind:
+    places = _places(own)
+    if not name.startswith("_") and any((place / name / FILE).is_file() for place in places):
+        return _read(name, places)
+    known = kinds(own)
+    close = get_close_matches(name, known, n=1)
+    meant = f"; did you mean {close[0]!r}?" if close else ""
+    raise UsageError(f"there is no kind {name!r}", f"one of {', '.join(known)}{meant}")
+
+
+def find_part(name: str) -> Kind:
+    """A tree of ours that is no kind by itself; its name begins with '_'."""
+    return _read(name, _places(None))
+
+
+def _places(own: Path | None) -> list[Path]:
+    if own is not None and not own.is_dir():
+        raise UsageError(
+            f"the templates' folder {own} is not there", "[tool.fictl.templates] names it as op"
+        )
+    return [*([own] if own else []), data_root("templates") / "op"]
+
+
+def _read(name: str, places: Sequence[Path]) -> Kind:
+    path = _find(name, places)
+    table = _table(path)
+    trees = [path.parent]
+    base = table.pop("base", "")
+    while base:
+        # Who replaces a kind may build on the one that it replaces.
+        own = trees[0].name == base
+        inherited = _find(base, places[places.index(trees[0].parent) + 1 :] if own else places)
+        if inherited.parent in trees:
+            raise UsageError(f"{path}: base {base!r} comes back to itself", "leave base out")
+        trees.insert(0, inherited.parent)
+        above = _table(inherited)
+        base = above.pop("base", "")
+        table = {**above, **table}
+    missing = sorted({"summary", "inputs", "outputs"} - {*table})
+    if missing:
+        raise UsageError(f"{path} lacks {', '.join(missing)}", "the shipped kinds show how")
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+    return Kind(name, tuple(trees), **values)
+
+
+def _find(name: str, places: Sequence[Path]) -> Path:
+    for place in places:
+        if (place / name / FILE).is_file():
+            return place / name / FILE
+    raise UsageError(f"there is no template {name!r}", f"looked in {', '.join(map(str, places))}")
+
+
+def _table(path: Path) -> dict[str, Any]:
+    try:
+        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: {error}", "it is a TOML file") from None
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise UsageError(f"{path}: unknown key {key!r}", f"one of {', '.join(sorted(_KEYS))}")
+        if not _is_sound(key, value):
+            raise UsageError(f"{path}: {key} = {value!r}", "the shipped kinds show how")
+    return table
+
+
+def _is_sound(key: str, value: Any) -> bool:
+    if key in _LISTS:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if key == "expression":
+        return value in _EXPRESSIONS
+    return isinstance(value, int if key == "guess" else str)

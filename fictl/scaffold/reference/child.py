@@ -1,0 +1,158 @@
+"""One call of a reference, in a process that it may take down: python -m … JOB OUTCOME.
+
+The job says how to call it: with an example's text, or with tensors of given shapes.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import runpy
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+_ON_CUDA = re.compile(r"""(["'])cuda(?::\d+)?\1""")
+
+
+class Asked(Exception):
+    """What the child has to say instead of an answer."""
+
+
+def answer(job: Mapping[str, Any]) -> dict[str, Any]:
+    path, name = job["path"], job["function"]
+    try:
+        names = runpy.run_path(path, run_name=Path(path).stem)
+    except BaseException as error:
+        raise Asked(f"cannot be imported: {_described(error, path)}") from error
+    calls: list[dict[str, Any]] = []
+    watched = _watched(names[name], calls)
+    try:
+        if job["example"]:
+            _run_example(job["example"], {**names, **_torch(), name: watched})
+        else:
+            watched(**_arguments(job["arguments"]))
+    except BaseException as error:
+        raise Asked(f"cannot be called: {_described(error, path)}") from error
+    if not calls:
+        raise Asked(f"is not called by {job['example']!r}")
+    return calls[-1]
+
+
+def alone(job: Mapping[str, Any], call: Mapping[str, Any]) -> None:
+    """As the trace will run it."""
+    try:
+        names: dict[str, Any] = dict(_torch())
+        exec(compile(job["standalone"], "trace.py", "exec"), names)  # noqa: S102  (theirs)
+        given = {job["parameters"][name]: value for name, value in call["values"].items()}
+        names["_reference"](**given)
+    except BaseException as error:
+        raise Asked(f"cannot be called alone: {_described(error, 'trace.py')}") from error
+
+
+def _watched(function: Callable[..., Any], calls: list[dict[str, Any]]) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        before = {name: _copied(value) for name, value in bound.arguments.items()}
+        result = function(*bound.args, **bound.kwargs)
+        given = {n: v for n, v in bound.arguments.items() if _differs(v, before[n])}
+        calls.append(
+            {
+                "arguments": {n: _shown(v) for n, v in before.items()},
+                "results": [_shown(each) for each in _listed(result)],
+                "changed": sorted(given),
+                "values": before,
+            }
+        )
+        return result
+
+    return call
+
+
+def _run_example(text: str, names: dict[str, Any]) -> None:
+    """On the CPU, wherever its author had it."""
+    text = _ON_CUDA.sub("'cpu'", text).replace(".cuda(", ".cpu(")
+    exec(compile(ast.parse(text), "<example>", "exec"), names)  # noqa: S102  (theirs)
+
+
+def _arguments(wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    import torch
+
+    torch.manual_seed(0)
+    made: dict[str, Any] = {}
+    for name, each in wanted.items():
+        if "value" in each:
+            made[name] = each["value"]
+            continue
+        dtype = getattr(torch, each["dtype"])
+        # Why zeros: an index into anything.
+        make = torch.randn if dtype.is_floating_point else torch.zeros
+        made[name] = make(each["shape"]).to(dtype)
+    return made
+
+
+def _torch() -> dict[str, Any]:
+    import torch
+
+    return {"torch": torch}
+
+
+def _copied(value: Any) -> Any:
+    return value.clone() if hasattr(value, "clone") else value
+
+
+def _differs(value: Any, before: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor) and not torch.equal(
+        value.nan_to_num(), before.nan_to_num()
+    )
+
+
+def _listed(result: Any) -> list[Any]:
+    return [*result] if isinstance(result, (tuple, list)) else [result]
+
+
+def _shown(value: Any) -> dict[str, Any]:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return {"shape": [*value.shape], "dtype": str(value.dtype).removeprefix("torch.")}
+    if isinstance(value, (bool, int, float)):
+        return {"value": value}
+    return {"other": type(value).__name__}
+
+
+def _described(error: BaseException, path: str) -> str:
+    """What it is, and the line of the author's file."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}"
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((f.lineno for f in reversed(frames) if f.filename == path), None)
+    place = f"line {line}: " if line else ""
+    return f"{place}{type(error).__name__}: {error}"
+
+
+def main(job_file: str, outcome_file: str) -> int:
+    job = json.loads(Path(job_file).read_text(encoding="utf-8"))
+    try:
+        call = answer(job)
+        if not call["changed"]:
+            alone(job, call)
+        del call["values"]
+        said: dict[str, Any] = {"call": call}
+    except Asked as error:
+        said = {"error": str(error)}
+    Path(outcome_file).write_text(json.dumps(said), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,31 @@
+"""Request: what a user says of a new op, as texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Request:
+    """Empty is not said. `reference` is `file.py:function`, `example` a call of it; `kernel` is
+    `file.cu:entry`.
+    """
+
+    name: str
+    kind: str = ""
+    family: str = ""
+    inputs: tuple[str, ...] = ()
+    scalars: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    dtypes: str = ""
+    archs: str = ""
+    expression: str = ""
+    reference: str = ""
+    example: str = ""
+    kernel: str = ""
+    doc: str = ""
+
+    @property
+    def says_nothing(self) -> bool:
+        """But the name: then there is something to ask."""
+        return self == Request(self.name)

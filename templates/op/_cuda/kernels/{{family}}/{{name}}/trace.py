@@ -1,0 +1,52 @@
+"""What {{ name }} computes."""
+
+from __future__ import annotations
+
+{{ import_block(["import torch"] + (reference.imports | list if reference else [])) }}
+
+from fictl.trace import {{ spelled.trace_names | join(", ") }}
+
+{% if has_integers %}
+
+def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """As the kernel does: integers are the nearest ones within their range."""
+    if dtype.is_floating_point:
+        return value
+{% if dtypes | selectattr("name", "equalto", "bool") | list %}
+    if dtype == torch.bool:
+        return value != 0
+{% endif %}
+    limits = torch.iinfo(dtype)
+    return value.round().clamp(limits.min, limits.max)
+
+{% endif %}
+
+{% if reference %}
+{{ reference.source }}
+{% if has_integers %}
+
+
+{{ py("def _expected(", spelled.reference_parameters, ") -> torch.Tensor:") }}
+{{ py("    value = _reference(", spelled.arguments, ")") }}
+    return _rounded(value, {{ spelled.case }}.dtype)
+{% endif %}
+{% else %}
+{{ py("def _reference(", spelled.reference_parameters, ") -> torch.Tensor:") }}
+{% if has_integers %}
+{{ py("    return _rounded(", [reference_code, spelled.case ~ ".dtype"], ")") }}
+{% else %}
+{{ py_value("    return ", reference_code) }}
+{% endif %}
+{% endif %}
+
+
+{{ name }} = TraceTemplate(
+{{ py_literal("    axes={", spelled.traced_axes, "},") }}
+{{ py_literal("    inputs={", spelled.traced_inputs, "},") }}
+{{ py_literal("    outputs={", spelled.traced_outputs, "},") }}
+    reference={{ "_expected" if reference and has_integers else "_reference" }},
+{% if expression and expression.is_product %}
+    extremes=("zeros", "small", "large", "nonfinite"),
+{% endif %}
+    description="{{ description }}",
+)

@@ -1,0 +1,36 @@
+{% set a, b, out = inputs[0].name, inputs[1].name, outputs[0].name %}
+{% set m, k = inputs[0].axis_names %}
+{% set n = inputs[1].axis_names[0] %}
+"""{{ name }}: the product of a matrix and a transposed one."""
+
+from __future__ import annotations
+
+import torch
+
+from fictl.op import KernelModule, op
+
+from .jit import module
+
+kernel = KernelModule(module)
+
+# Rows for which the small tile is enough.
+_SMALL = 64
+
+
+{{ py("@op(", ['archs="' ~ archs ~ '"', 'dtypes="' ~ dtypes | map(attribute="short") | join(" ") ~ '"', 'devices="' ~ devices ~ '"', 'mutates="' ~ out ~ '"'], ")") }}
+{{ py("def " ~ name ~ "(", spelled.parameters, ") -> torch.Tensor:") }}
+    """{{ a }} @ {{ b }}.T, summed in fp32 and rounded once.
+
+    {{ a }}: ({{ m }}, {{ k }}); the elements of a row are neighbours, rows begin at multiples of 16 bytes.
+    {{ b }}: ({{ n }}, {{ k }}), as torch.nn.Linear has its weight; rows as those of {{ a }}.
+    {{ out }}: ({{ m }}, {{ n }}), rows as those of {{ a }}. None allocates it.
+    {{ n }} and {{ k }} are multiples of 8.
+    """
+    if {{ out }} is None:
+        shape = len({{ a }}), len({{ b }})
+        {{ out }} = {{ a }}.new_empty(shape)
+    run = kernel[{{ a }}.dtype, "Small" if len({{ a }}) <= _SMALL else "Large"]
+{{ py("    size = run." ~ name ~ "_workspace(", ["len(" ~ a ~ ")", "len(" ~ b ~ ")", a ~ ".shape[-1]"], ")") }}
+    workspace = {{ a }}.new_empty(size, dtype=torch.uint8)
+{{ py("    run." ~ name ~ "(", spelled.passed + ["workspace"], ")") }}
+    return {{ out }}

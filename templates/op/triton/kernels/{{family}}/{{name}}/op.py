@@ -1,0 +1,1 @@
+{% include "elementwise/kernels/{{family}}/{{name}}/op.py" %}

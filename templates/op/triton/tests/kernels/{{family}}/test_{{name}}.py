@@ -1,0 +1,1 @@
+{% include "elementwise/tests/kernels/{{family}}/test_{{name}}.py" %}

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+
+def test_all_skills_go_to_the_project(fictl, repo: Path) -> None:
+    answer = fictl("skills", "install")
+    assert answer.code == 0
+    assert answer.out.splitlines()[0] == "  .agents/skills/add-cuda-kernel/SKILL.md"
+    assert answer.out.splitlines()[-1] == "  5 files"
+    assert (repo / ".agents/skills/port-kernel/SKILL.md").is_file()
+
+
+def test_a_second_time_there_is_nothing_to_do(fictl, repo: Path) -> None:
+    fictl("skills", "install")
+    answer = fictl("skills", "install")
+    assert (answer.code, answer.out) == (0, "  everything is there already\n")
+
+
+def test_one_goes_where_it_is_told(fictl, repo: Path) -> None:
+    assert fictl("skills", "install", "port-kernel", "--target", "here").code == 0
+    found = [path for path in Path("here").rglob("*") if path.is_file()]
+    assert found == [Path("here/port-kernel/SKILL.md")]
+
+
+def test_an_edited_one_is_kept_without_force(fictl, repo: Path) -> None:
+    path = repo / ".agents/skills/port-kernel/SKILL.md"
+    fictl("skills", "install", "port-kernel")
+    path.write_text("mine\n", encoding="utf-8")
+    answer = fictl("skills", "install")
+    assert answer.code == 2
+    assert ".agents/skills/port-kernel/SKILL.md is there already" in answer.err
+    assert path.read_text(encoding="utf-8") == "mine\n"
+    assert not (repo / ".agents/skills/profile-kernel").exists()
+    assert fictl("skills", "install", "--force").code == 0
+    assert path.read_text(encoding="utf-8").startswith("---\nname: port-kernel\n")
+
+
+def test_a_dry_run_writes_nothing(fictl, repo: Path) -> None:
+    answer = fictl("skills", "install", "--dry-run")
+    assert answer.out.splitlines()[-1] == "  5 files would be written"
+    assert not (repo / ".agents").exists()
+
+
+def test_a_diff_is_a_patch_and_writes_nothing(fictl, repo: Path) -> None:
+    answer = fictl("skills", "install", "port-kernel", "--diff")
+    assert "+++ b/.agents/skills/port-kernel/SKILL.md" in answer.out
+    assert not (repo / ".agents").exists()
+
+
+def test_as_json_it_says_what_changed(fictl, repo: Path) -> None:
+    data = fictl("skills", "install", "port-kernel", "--json").document["data"]
+    path = ".agents/skills/port-kernel/SKILL.md"
+    assert (data["written"], data["files"]) == (True, [{"path": path, "change": "new"}])
+
+
+def test_one_is_packed(fictl, repo: Path) -> None:
+    assert fictl("skills", "install", "port-kernel", "--zip", "port.zip").code == 0
+    assert zipfile.ZipFile("port.zip").namelist() == ["port-kernel/SKILL.md"]
+
+
+@pytest.mark.parametrize("names", [(), ("port-kernel", "profile-kernel")])
+def test_a_zip_takes_one(fictl, repo: Path, names: tuple[str, ...]) -> None:
+    answer = fictl("skills", "install", *names, "--zip", "x.zip")
+    assert answer.code == 2
+    assert "--zip packs one skill" in answer.err
+
+
+def test_a_zip_goes_with_no_target(fictl, repo: Path) -> None:
+    words = ("port-kernel", "--zip", "x.zip", "--target", "here")
+    assert fictl("skills", "install", *words).code == 2
+
+
+def test_a_misspelt_skill_is_a_usage_error(fictl, repo: Path) -> None:
+    answer = fictl("skills", "install", "prot-kernel")
+    assert answer.code == 2
+    assert "did you mean 'port-kernel'?" in answer.err

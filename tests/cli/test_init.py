@@ -1,0 +1,145 @@
+"""fictl init: what it shows, what it writes, and that its project is one to every command."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fictl.cli import COMMANDS
+from fictl.paths import PACKAGE, same_packages
+from fictl.scaffold.undo import last
+
+FILES = 10
+EVERY_OP = [["build"], ["test"], ["sanitize"], ["aot", "build", "--out", "aot"]]
+
+
+@pytest.fixture
+def fresh(fictl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project that has no op yet; the working folder is there."""
+    assert fictl("init", str(tmp_path / "mine")).code == 0
+    monkeypatch.chdir(tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+def test_files_are_shown_and_what_comes_next(
+    fictl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = fictl("init", "a/mine")
+    assert answer.code == 0
+    *files, last = answer.out.splitlines()
+    assert len(files) == FILES
+    assert files[0].split()[0] == "fictl.toml"
+    assert last.startswith("  10 files · next: cd a/mine      fictl new-op")
+    assert (tmp_path / "a" / "mine" / "fictl.toml").is_file()
+
+
+def test_here_needs_no_change_of_folder(
+    fictl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "next: fictl new-op" in fictl("init", "--name", "mine").out
+
+
+def test_a_second_time_nothing_is_lacking(fictl, fresh: Path) -> None:
+    answer = fictl("init")
+    assert answer.code == 0
+    assert answer.out == f"  mine in {fresh} lacks nothing\n"
+
+
+def test_a_second_time_leaves_what_can_be_undone(fictl, fresh: Path) -> None:
+    before = last(fresh)
+    fictl("init")
+    assert before == last(fresh)
+    assert before
+
+
+def test_a_dry_run_writes_nothing(fictl, tmp_path: Path) -> None:
+    answer = fictl("init", str(tmp_path / "mine"), "--dry-run")
+    assert answer.out.count("  new\n") == FILES
+    assert not (tmp_path / "mine").exists()
+
+
+def test_a_diff_is_a_patch_and_writes_nothing(fictl, tmp_path: Path) -> None:
+    answer = fictl("init", str(tmp_path / "mine"), "--diff")
+    assert '+name = "mine"' in answer.out
+    assert answer.out.count("new file mode") == FILES
+    assert not (tmp_path / "mine").exists()
+
+
+def test_json_has_the_files_and_what_is_left_to_do(fictl, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "acme"\n', encoding="utf-8")
+    document = fictl("init", str(tmp_path), "--name", "mine", "--json").document
+    assert (document["schema"], document["ok"]) == ("fictl.init/1", True)
+    data = document["data"]
+    assert (data["project"], data["root"], data["written"]) == ("mine", str(tmp_path), True)
+    assert data["files"][0] == {"path": "pyproject.toml", "change": "changed"}
+    assert len(data["advice"]) == 2
+
+
+def test_what_is_left_to_the_owner_is_shown(fictl, tmp_path: Path) -> None:
+    (tmp_path / "setup.py").touch()
+    said = fictl("init", str(tmp_path), "--name", "mine").out
+    assert "left to you: to `import mine` from an installation: a package mine/__init__.py" in said
+
+
+def test_force_renews_what_was_edited(fictl, fresh: Path) -> None:
+    (fresh / "README.md").write_text("edited\n", encoding="utf-8")
+    assert "lacks nothing" in fictl("init").out
+    assert "README.md" in fictl("init", "--force").out
+    assert (fresh / "README.md").read_text(encoding="utf-8").startswith("# mine\n")
+
+
+def test_hooks_and_workflows_run_commands_that_there_are(fictl, fresh: Path) -> None:
+    workflow, hooks = ".github/workflows/kernels.yml", ".pre-commit-config.yaml"
+    files = (fresh / workflow, fresh / hooks, PACKAGE.parent / ".pre-commit-hooks.yaml")
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        commands = re.findall(r"(?:run|entry): fictl (\S+)", text)
+        assert commands
+        assert {*commands} <= {*COMMANDS}
+
+
+@pytest.mark.parametrize("page", ["README.md", "AGENTS.md"])
+def test_pages_name_commands_that_there_are(fictl, fresh: Path, page: str) -> None:
+    text = (fresh / page).read_text(encoding="utf-8")
+    commands = re.findall(r"^fictl ([a-z-]+)|`fictl ([a-z-]+)", text, re.MULTILINE)
+    assert commands
+    assert {first or second for first, second in commands} <= {*COMMANDS}
+
+
+def test_a_bad_name_is_a_usage_error(fictl, tmp_path: Path) -> None:
+    answer = fictl("init", str(tmp_path), "--name", "my-kernels")
+    assert answer.code == 2
+    assert "'my-kernels' cannot name a project" in answer.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_it_loads_no_torch_and_no_git(fictl, fresh: Path) -> None:
+    code = (
+        "import sys\n"
+        "from fictl.cli import main\n"
+        "main(['init', 'another', '--dry-run'])\n"
+        "print(sorted({'torch', 'git', 'pydantic'} & set(sys.modules)))\n"
+    )
+    env = {**os.environ, **same_packages()}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, cwd=fresh.parent, env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize("words", EVERY_OP)
+def test_a_project_without_ops_is_told_how_to_make_one(fictl, fresh: Path, words) -> None:
+    answer = fictl(*words)
+    assert answer.code == 0, answer.err
+    assert answer.out == "mine has no op yet; `fictl new-op NAME` makes one\n"
+
+
+def test_a_project_without_ops_keeps_every_rule(fictl, fresh: Path) -> None:
+    answer = fictl("check")
+    assert (answer.code, answer.out) == (0, "✓ every rule holds\n")

@@ -1,0 +1,160 @@
+"""Every kind from nothing to green, untouched: init, new-op, check, lint, build, test, and on a GPU bench.
+
+A table comes last. `--kind` narrows it; what cannot run here says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "scaffold")]
+
+from golden import KINDS, arguments
+
+from fictl.scaffold.kind import find_kind
+
+# A memory-bound kind, as generated, of what a copy of as many bytes reaches.
+OF_COPY = 0.85
+MEMORY_BOUND = ("elementwise", "rowwise", "reduction", "plan-run", "jinja", "triton")
+
+
+class Failed(Exception):
+    """A step that did not end well; its output is the message."""
+
+
+@dataclass
+class Run:
+    """One kind in a project of its own; `done` says what every step took, `failed` what went wrong."""
+
+    kind: str
+    folder: Path
+    gpu: bool
+    emulated: bool = True
+    done: dict[str, str] = field(default_factory=dict)
+    failed: str = ""
+
+    @property
+    def op(self) -> str:
+        return arguments(self.kind)[0]
+
+    def prepare(self) -> Run:
+        """All but what has to have the GPU to itself."""
+        kind = find_kind(self.kind)
+        self.step("init", "init", ".", "--name", "my_kernels")
+        self.step("new-op", "new-op", *arguments(self.kind))
+        self.step("check", "check")
+        self.guarded("lint", lambda: lint(self.folder))
+        self.step("build", "build", self.op, "--arch", _targets(kind.archs))
+        if self.emulated and "emu" in kind.devices:
+            self.step("emulated", "test", self.op, "--device", "emu")
+        if self.gpu:
+            self.step("test", "test", self.op, "--device", "cuda")
+        return self
+
+    def bench(self) -> Run:
+        if self.gpu:
+            self.guarded(
+                "bench", lambda: reached(self.kind, self.fictl("bench", self.op, "--max-time", "0.5", "--json"))
+            )
+        return self
+
+    def step(self, name: str, *words: str) -> None:
+        self.guarded(name, lambda: self.fictl(*words) and "")
+
+    def guarded(self, name: str, action: Callable[[], str | None]) -> None:
+        if self.failed:
+            return
+        start = time.monotonic()
+        try:
+            said = action()
+            self.done[name] = said or f"{time.monotonic() - start:.1f} s"
+        except Failed as error:
+            self.failed = f"{name}: {error}"
+
+    def fictl(self, *words: str) -> str:
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+        return run([sys.executable, "-m", "fictl", *words], self.folder, env)
+
+    def __str__(self) -> str:
+        said = "  ".join(f"{name} {took}" for name, took in self.done.items())
+        return f"{'✗' if self.failed else '✓'} {self.kind:12} {said}"
+
+
+def _targets(archs: str) -> str:
+    """Of 8.0 and 9.0a, those that the kind is for."""
+    return "9.0a" if archs == "9.0a" else "8.0 9.0a"
+
+
+def run(argv: list[str], folder: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise Failed(
+            f"{' '.join(argv[2:] or argv)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        )
+    return done.stdout
+
+
+def lint(folder: Path) -> None:
+    """What a reviewer would run over generated code, as far as it is installed here."""
+    config = ["--config", str(ROOT / "pyproject.toml")]
+    cpp = [*map(str, folder.rglob("*.cu*")), *map(str, folder.rglob("*.cpp"))]
+    tools = [
+        ["ruff", "check", *config, "."],
+        ["ruff", "format", "--check", *config, "."],
+        ["clang-format", f"--style=file:{ROOT / '.clang-format'}", "--dry-run", "--Werror", *cpp],
+    ]
+    for argv in tools:
+        if shutil.which(argv[0]):
+            run(argv, folder)
+
+
+def reached(kind: str, document: str) -> str:
+    """The best share of a ceiling among the cases; too little is a failure."""
+    rows: list[dict[str, Any]] = json.loads(document)["data"]["rows"]
+    ours = [row for row in rows if row["side"] == "fictl" and row["step"] == "run"]
+    wrong = [row for row in ours if row["status"] != "timed"]
+    if wrong or not ours:
+        raise Failed("; ".join(f"{row['case']}: {row['note']}" for row in wrong) or "no rows")
+    best = max(ours, key=lambda row: row["of_ceiling"] or 0)
+    if kind in MEMORY_BOUND and (best["of_ceiling"] or 0) < OF_COPY:
+        raise Failed(f"{best['of_ceiling']:.0%} of {best['ceiling']} at best, wanted {OF_COPY:.0%}")
+    return f"{best['of_ceiling'] or 0:.0%} of {best['ceiling'] or 'nothing'}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", action="append", choices=KINDS)
+    parser.add_argument("--jobs", type=int, default=1, help="kinds prepared at a time")
+    parser.add_argument("--no-emu", action="store_true", help="leave the emulated tests out")
+    said = parser.parse_args()
+    from fictl.toolchain import visible_gpus
+
+    with tempfile.TemporaryDirectory() as base, ThreadPoolExecutor(said.jobs) as pool:
+        runs = []
+        for kind in said.kind or KINDS:
+            folder = Path(base) / kind
+            folder.mkdir()
+            runs.append(Run(kind, folder, bool(visible_gpus()), not said.no_emu))
+        for each in [*pool.map(Run.prepare, runs)]:
+            print(each.bench(), flush=True)
+    for each in runs:
+        if each.failed:
+            print(f"\n{each.kind}: {each.failed}")
+    return int(any(each.failed for each in runs))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+#include <binding/launch.h>
+
+#include <fictl/device/element.cuh>
+#include <my_kernels/cutlass/hopper_linear.cuh>
+
+#include "config.inc"
+
+namespace my_kernels::cutlass {
+
+using fictl::Launch;
+using fictl::View;
+
+namespace {
+
+namespace kernel = hopper_linear_kernel;
+using Gemm = kernel::Gemm<DType, Tile>;
+
+// Why not always the stride: that of a single row may be anything.
+template <typename T>
+kernel::Matrix<T> matrix_of(View x) {
+  return {x.data<T>(), x.size(0), x.size(1), x.size(0) > 1 ? x.stride(0) : x.size(1)};
+}
+
+void run(const Launch& launch, const Gemm& gemm, View workspace) {
+  const auto needed = static_cast<int64_t>(gemm.workspace_bytes());
+  if (workspace.numel() < needed) {
+    FICTL_THROW(ValueError) << launch.op << ": argument 'workspace' has " << workspace.numel()
+                            << " bytes, " << needed << " are needed";
+  }
+  CUDA_CHECK(launch, gemm.run(workspace.data<void>(), launch.stream));
+}
+
+cudaError_t fill_with_zeros(const kernel::Matrix<DType>& out, cudaStream_t stream) {
+  return cudaMemset2DAsync(out.data, out.pitch * sizeof(DType), 0, out.cols * sizeof(DType),
+                           out.rows, stream);
+}
+
+}  // namespace
+
+int64_t hopper_linear_workspace(int64_t m, int64_t n, int64_t k) {
+  const Gemm gemm({nullptr, m, k, k}, {nullptr, n, k, k}, {nullptr, m, n, n}, 0, 0);
+  return static_cast<int64_t>(gemm.workspace_bytes());
+}
+
+void hopper_linear(const Launch& launch, View out, View a, View b, View workspace) {
+  if (out.numel() == 0) return;
+  DISPATCH_DTYPE(launch, a, T, (DType), {
+    const kernel::Matrix<T> result = matrix_of<T>(out);
+    const kernel::Matrix<const T> left = matrix_of<const T>(a);
+    const kernel::Matrix<const T> right = matrix_of<const T>(b);
+    if (left.cols == 0) {
+      CUDA_CHECK(launch, fill_with_zeros(result, launch.stream));
+    } else {
+      run(launch, Gemm(left, right, result, launch.device, launch.sm_count), workspace);
+    }
+  });
+}
+
+}  // namespace my_kernels::cutlass

@@ -1,0 +1,26 @@
+#include <binding/ffi.h>
+
+namespace my_kernels::elementwise {
+using fictl::Launch;
+using fictl::View;
+void swiglu(const Launch& launch, View out, View x, View gate);
+}  // namespace my_kernels::elementwise
+
+namespace {
+
+using fictl::View;
+
+void swiglu(View out, View x, View gate) {
+  CHECK_CUDA(x);
+  CHECK_SAME_DEVICE(out, x);
+  CHECK_SAME_DTYPE(out, x);
+  CHECK_SAME_SHAPE(out, x);
+  CHECK_SAME_DEVICE(gate, x);
+  CHECK_SAME_DTYPE(gate, x);
+  CHECK_SAME_SHAPE(gate, x);
+  fictl::call(__func__, x, my_kernels::elementwise::swiglu, out, x, gate);
+}
+
+}  // namespace
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(swiglu, swiglu);

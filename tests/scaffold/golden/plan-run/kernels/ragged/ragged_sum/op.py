@@ -1,0 +1,91 @@
+"""RaggedSum: add up the rows of each segment of a ragged batch."""
+
+from __future__ import annotations
+
+import torch
+
+from fictl.op import KernelModule, op
+
+from .jit import module
+from .plan import Sizes, make_plan
+
+kernel = KernelModule(module)
+
+
+class RaggedSum:
+    """out[s] = x[indptr[s]:indptr[s + 1]].sum(0), rounded once from fp32; 0 without rows.
+
+    max_rows: the first plan makes room for as many rows, and later ones, of as many segments, take
+        its place: a CUDA graph of run() goes on with them. None fits the memory to each plan.
+    device: where run's tensors are. None is where plan's indptr is.
+    """
+
+    def __init__(
+        self, max_rows: int | None = None, device: torch.device | str | None = None
+    ) -> None:
+        self._max_rows = max_rows
+        self._device = device
+        self._sizes: Sizes | None = None
+        self._plan = torch.empty(0)
+
+    def plan(self, indptr: torch.Tensor) -> None:
+        """Share out the rows of the segments, for any number of run().
+
+        indptr: (segments + 1,), int32; where each segment starts, and where the last one ends.
+            It is read on the host: one that is on a GPU is waited for, one on the CPU is not.
+        """
+        host, room = _checked(indptr), None
+        device = torch.device(self._device or indptr.device)
+        if self._max_rows is not None:
+            room = self._sizes or Sizes.most(self._max_rows, len(host) - 1)
+            _check_room(host, room)
+        sizes, plan = make_plan(host, room, pin=device.type == "cuda")
+        if room is None or self._sizes is None:
+            self._sizes, self._plan = sizes, torch.empty_like(plan, device=device)
+        self._plan.copy_(plan, non_blocking=True)
+
+    @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
+    def run(self, x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+        """The sums of the segments of the last plan().
+
+        x: (rows, dim); the elements of a row are neighbours, the rows at any pitch. At least
+            as many as indptr says, or max_rows; those beyond are of no segment.
+        out: (segments, dim), contiguous, not in x. None allocates it.
+        """
+        if self._sizes is None:
+            raise RuntimeError("RaggedSum: run() was called before plan()")
+        sizes, columns = self._sizes, x.shape[-1]
+        if out is None:
+            out = x.new_empty((sizes.segments, columns))
+        workspace = x.new_empty((sizes.partials, columns), dtype=torch.float32)
+        kernel.ragged_sum(out, x, self._plan, workspace, sizes.items, sizes.rows, sizes.segments)
+        return out
+
+
+def _checked(indptr: torch.Tensor) -> torch.Tensor:
+    """On the host."""
+    shape, dtype = tuple(indptr.shape), indptr.dtype
+    if dtype != torch.int32 or len(shape) != 1 or not shape[0]:
+        raise ValueError(
+            f"RaggedSum: argument 'indptr' has shape {shape} and dtype {dtype}; "
+            "it is (segments + 1,) of torch.int32"
+        )
+    host = indptr.cpu()
+    falls = host.diff() < 0
+    if int(host[0]) != 0 or bool(falls.any()):
+        at = int(falls.int().argmax()) if int(host[0]) == 0 else 0
+        raise ValueError(
+            f"RaggedSum: argument 'indptr' is {host[at : at + 2].tolist()} at {at}; "
+            "it starts at 0 and never falls"
+        )
+    return host
+
+
+def _check_room(indptr: torch.Tensor, room: Sizes) -> None:
+    segments, rows = len(indptr) - 1, int(indptr[-1])
+    if segments != room.segments or rows > room.rows:
+        raise ValueError(
+            f"RaggedSum: argument 'indptr' has {segments} segments of {rows} rows; there is "
+            f"room for {room.segments} segments of up to {room.rows}: pad it with its last value, "
+            "or make another RaggedSum(max_rows=…)"
+        )

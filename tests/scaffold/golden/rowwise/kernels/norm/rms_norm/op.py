@@ -1,0 +1,30 @@
+"""rms_norm: x * rsqrt(mean(x * x) + eps) * weight, row by row."""
+
+from __future__ import annotations
+
+import torch
+
+from fictl.op import KernelModule, op
+
+from .jit import module
+
+kernel = KernelModule(module)
+
+
+@op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
+def rms_norm(
+    x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-06, out: torch.Tensor | None = None
+) -> torch.Tensor:
+    """x * rsqrt(mean(x * x) + eps) * weight, rounded once.
+
+    The computation is in fp32. What a row gives does not depend on other rows.
+
+    x: (rows, hidden); the elements of a row are neighbours, all rows at one distance.
+    weight: (hidden,), contiguous, of x's dtype.
+    eps: a number.
+    out: like x; may be x itself. None allocates it.
+    """
+    if out is None:
+        out = torch.empty_like(x)
+    kernel.rms_norm(out, x, weight, eps)
+    return out

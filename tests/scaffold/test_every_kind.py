@@ -1,0 +1,19 @@
+"""Every kind in a new project: init, new-op, check, build, test and, on a GPU, bench; untouched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import every_kind
+import golden
+import pytest
+
+from fictl.toolchain import visible_gpus
+
+
+@pytest.mark.needs_nvcc
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("kind", golden.KINDS)
+def test_it_is_green_untouched(kind: str, tmp_path: Path) -> None:
+    run = every_kind.Run(kind, tmp_path, bool(visible_gpus())).prepare().bench()
+    assert not run.failed, run.failed
