@@ -29,7 +29,8 @@ class Kind:
     `more` is what further inputs may look like. `expression` is empty, `pointwise`, `rows` (with
     reductions over the last axis) or `reduction` (nothing is left of the last axis).
     `dtypes` are those where none are said, `accepts` all that it can. `guess` is when it is tried
-    where no kind is named: 1 is first, 0 never. `kernel` is said beside the file of that name.
+    where no kind is named: 1 is first, 0 never. `kernel` is said beside the file of that name,
+    `edit` is in the line of it where the computation stands.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Kind:
     archs: str = ">=7.5"
     devices: str = "cuda emu"
     kernel: str = "the kernel"
+    edit: str = "__device__"
     guess: int = 0
 
     @property

@@ -36,8 +36,11 @@ _TAKEN = frozenset((
 ))  # fmt: skip
 _TAKEN_PARAMETERS = frozenset((
     "torch", "launch", "stream", "pdl", "T", "N", "config", "shape", "rows", "kernel", "self",
-    "backend", "tactic", "enable_pdl",
-    "plan", "workspace", "sizes", "columns", "item_count",
+    "backend", "tactic", "enable_pdl", "plan", "workspace", "sizes", "columns", "item_count", "row",
+    "col", "cols", "left", "block", "index", "i", "j", "at", "to", "vecs", "vecs_per_row",
+    "threads", "pointers_aligned", "pitches_aligned", "args", "storage", "size", "value", "op",
+    "result", "results", "pieces", "piece", "stage", "pass_", "lanes", "aligned", "over_block",
+    "status",
 ))  # fmt: skip
 _RESERVED_FAMILIES = frozenset((
     "ops", "include", "binding", "cmake",
@@ -108,7 +111,10 @@ def snake(name: str) -> str:
 def _check(name: str, what: str, taken: frozenset[str]) -> None:
     problem = _problem(name, taken)
     if problem:
-        raise UsageError(f"{name!r} cannot name {what}: {problem}", f"try {_instead(name)!r}")
+        suffix = "in" if taken is _TAKEN_PARAMETERS else "op"
+        raise UsageError(
+            f"{name!r} cannot name {what}: {problem}", f"try {_instead(name, suffix)!r}"
+        )
 
 
 def _problem(name: str, taken: frozenset[str]) -> str:
@@ -125,7 +131,7 @@ def _problem(name: str, taken: frozenset[str]) -> str:
     return "generated files use it for something else" if name in taken else ""
 
 
-def _instead(name: str) -> str:
+def _instead(name: str, suffix: str = "op") -> str:
     words = snake(re.sub(r"\W", "_", name)) or "my_op"
-    start = words if not words[0].isdigit() else f"op_{words}"
-    return f"{start}_op" if _problem(start, _TAKEN | _TAKEN_PARAMETERS) else start
+    start = words if not words[0].isdigit() else f"{suffix}_{words}"
+    return f"{start}_{suffix}" if _problem(start, _TAKEN | _TAKEN_PARAMETERS) else start

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import os
+import re
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
+from fictl.paths import cache_root
 from fictl.scaffold import wrap
+
+if TYPE_CHECKING:
+    from jinja2 import BytecodeCache, Environment
+
+_WORD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 def render(files: Mapping[str, Path], context: Mapping[str, Any]) -> dict[str, str]:
     """Where -> text. A file whose name comes out empty in a part, as by an `if`, is left out."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    environment = _environment({_root(name, path): None for name, path in files.items()})
+    rendered: dict[str, str] = {}
+    for name, path in files.items():
+        with _located(path):
+            where = _named(name, environment, context)
+            if all(where.split("/")):
+                rendered[where] = environment.get_template(str(path)).render(context)
+    return rendered
 
-    roots = {_root(name, path): None for name, path in files.items()}
+
+def _environment(roots: Iterable[Path]) -> Environment:
+    """Templates are found by their full path, what they include in their tree and beside it."""
+    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
+
+    folders = [*roots]
+    beside = FileSystemLoader([*folders, *(folder.parent for folder in folders)])
     environment = Environment(
-        loader=FileSystemLoader([*roots, *(root.parent for root in roots)]),
+        loader=ChoiceLoader([FunctionLoader(_read), beside]), bytecode_cache=_compiled(),
         undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
@@ -27,16 +48,28 @@ def render(files: Mapping[str, Path], context: Mapping[str, Any]) -> dict[str, s
         wrap.cpp, wrap.cpp_value, wrap.cpp_function, wrap.cpp_dispatch,
     )  # fmt: skip
     environment.globals.update({function.__name__: function for function in functions})
-    rendered: dict[str, str] = {}
-    for name, path in files.items():
-        with _located(path):
-            where = environment.from_string(name).render(context)
-        if all(where.split("/")):
-            with _located(path):
-                rendered[where] = environment.from_string(path.read_text(encoding="utf-8")).render(
-                    context
-                )
-    return rendered
+    return environment
+
+
+def _named(name: str, environment: Environment, context: Mapping[str, Any]) -> str:
+    """A file's name. Most have plain words in braces, which need no compiling."""
+    plain = _WORD.sub(lambda word: str(context.get(word[1], word[0])), name)
+    return environment.from_string(name).render(context) if "{" in plain else plain
+
+
+def _read(name: str) -> str | None:
+    """Of a full path."""
+    return Path(name).read_text(encoding="utf-8") if os.path.isabs(name) else None
+
+
+def _compiled() -> BytecodeCache | None:
+    """Compiling our templates takes longer than all else; none where nothing can be kept."""
+    from jinja2 import FileSystemBytecodeCache
+
+    folder = cache_root() / "scaffold" / "templates"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
 
 
 def _root(name: str, path: Path) -> Path:

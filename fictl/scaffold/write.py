@@ -20,6 +20,8 @@ def apply(plan: Plan, command: str) -> None:
     """`command` is what `--undo` will say that it takes back."""
     take_back(plan.root, unfinished_only=True)
     changes = plan.changes()
+    if not changes:
+        return
     with _staged(changes) as (staged, folders):
         record = Record.of(plan.root, command, changes, folders)
         begin(record)
@@ -41,6 +43,8 @@ def remove_empty(root: Path, gone: Sequence[Path]) -> None:
         for folder in path.parents:
             if folder == root or root not in folder.parents:
                 break
+            if not folder.is_dir():
+                continue  # gone with another file
             compiled = folder / "__pycache__"
             if any(each != compiled for each in folder.iterdir()):
                 break

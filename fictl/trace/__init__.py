@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from fictl.lazy import lazy
 from fictl.trace.case import Case
-from fictl.trace.template import Const, Expr, Scalar, Tensor, TraceTemplate, Var
+from fictl.trace.template import TOLERANCES, Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
 if TYPE_CHECKING:
     from fictl.trace.definition import Definition
     from fictl.trace.traced_call import fictl_trace
 
 __all__ = [
-    "Case", "Const", "Definition", "Expr", "Scalar", "Tensor", "TraceTemplate", "Var",
+    "TOLERANCES", "Case", "Const", "Definition", "Expr", "Scalar", "Tensor", "TraceTemplate", "Var",
     "fictl_trace",
 ]  # fmt: skip
 

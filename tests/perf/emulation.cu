@@ -18,7 +18,7 @@ __global__ void Shuffles(int steps, int* out) {
 }  // namespace
 
 extern "C" cudaError_t scale_float16(const __half* input, __half* output, int64_t n) {
-  return fictl::elementwise::Scale(input, output, 2.0f, {1, n, n, n});
+  return fictl::elementwise::Scale(output, input, 2.0f, {1, n, n, n});
 }
 
 extern "C" cudaError_t rmsnorm_float16(const __half* input, const __half* weight, __half* output,

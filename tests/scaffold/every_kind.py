@@ -43,6 +43,7 @@ class Run:
     folder: Path
     gpu: bool
     emulated: bool = True
+    save: Path | None = None
     done: dict[str, str] = field(default_factory=dict)
     failed: str = ""
 
@@ -66,9 +67,9 @@ class Run:
 
     def bench(self) -> Run:
         if self.gpu:
-            self.guarded(
-                "bench", lambda: reached(self.kind, self.fictl("bench", self.op, "--max-time", "0.5", "--json"))
-            )
+            out = ("--out", str((self.save or self.folder) / f"{self.kind}.json"))
+            words = ("bench", self.op, "--max-time", "0.5", "--json", *out)
+            self.guarded("bench", lambda: reached(self.kind, self.fictl(*words)))
         return self
 
     def step(self, name: str, *words: str) -> None:
@@ -138,6 +139,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kind", action="append", choices=KINDS)
     parser.add_argument("--jobs", type=int, default=1, help="kinds prepared at a time")
+    parser.add_argument("--save", type=Path, help="a folder for what was measured")
     parser.add_argument("--no-emu", action="store_true", help="leave the emulated tests out")
     said = parser.parse_args()
     from fictl.toolchain import visible_gpus
@@ -147,7 +149,7 @@ def main() -> int:
         for kind in said.kind or KINDS:
             folder = Path(base) / kind
             folder.mkdir()
-            runs.append(Run(kind, folder, bool(visible_gpus()), not said.no_emu))
+            runs.append(Run(kind, folder, bool(visible_gpus()), not said.no_emu, said.save))
         for each in [*pool.map(Run.prepare, runs)]:
             print(each.bench(), flush=True)
     for each in runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -141,15 +142,16 @@ def _written(made: Draft, plan: Plan) -> Iterator[str]:
         yield f"  {folder}/  {' '.join(names)}"
     yield from (f"  {name}" for name in tests)
     op = shlex.quote(made.name)
-    edit = f"      edit: {_place_to_edit(plan)}" if _place_to_edit(plan) else ""
+    place = _place_to_edit(made, plan)
+    edit = f"      edit: {place}" if place else ""
     yield f"  {len(shown)} files · next: fictl test {op}      fictl bench {op}{edit}"
 
 
-def _place_to_edit(plan: Plan) -> str:
-    """Where the computation stands: the first function of the kernel's file."""
+def _place_to_edit(made: Draft, plan: Plan) -> str:
+    """Where the computation stands: in the header, or in the kernel's Python file."""
     for path, text in plan.files.items():
-        if path.suffix == ".cuh" and text:
-            lines = text.splitlines()
-            found = (i for i, line in enumerate(lines, 1) if "__device__" in line)
+        if text and (path.suffix == ".cuh" or path.name == "kernel.py"):
+            lines = enumerate(text.splitlines(), 1)
+            found = (number for number, line in lines if re.search(made.kind.edit, line))
             return f"{path.name}:{next(found, 1)}"
     return ""

@@ -41,6 +41,12 @@ class Expression:
         return any(is_reduction(node) for node in ast.walk(self.tree))
 
     @cached_property
+    def sums(self) -> bool:
+        """Whether what it gives is a sum over a row, which may be small by chance."""
+        outer = self.tree
+        return isinstance(outer, ast.Call) and function_name(outer) in ("sum", "mean")
+
+    @cached_property
     def is_product(self) -> bool:
         """Of names and numbers, and nothing else: it has no value near which it loses digits."""
         factors = (ast.Name, ast.Constant, ast.BinOp, ast.Mult, ast.expr_context)

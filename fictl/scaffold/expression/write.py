@@ -99,6 +99,9 @@ def torch_of(tree: ast.expr, tensors: Collection[str], keep: bool, cast: str = "
             side = "min" if function_name(node) == "max" else "max"
             owner = tensor[1] if isinstance(tensor[0], (ast.Name, ast.Call)) else f"({tensor[1]})"
             return f"{owner}.clamp({side}={bound[1]})"
+        if function_name(node) == "where" and not has_tensor(node.args[0]):
+            condition, one, other = arguments
+            return f"({one} if {condition} else {other})"
         if not has_tensor(node):
             raise UsageError(
                 f"{ast.unparse(node)!r} has no tensor in it", "pass its value as a scalar instead"

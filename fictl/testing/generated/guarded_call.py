@@ -91,12 +91,12 @@ def _copy(value: Any) -> Any:
 @contextmanager
 def _poisoned_allocations() -> Iterator[None]:
     """What the op allocates starts as NaN: torch does that among its means for determinism."""
-    before = torch.are_deterministic_algorithms_enabled()
-    only_warn = torch.is_deterministic_algorithms_warn_only_enabled()
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # Why not use_deterministic_algorithms: it imports the compiler, which takes two seconds.
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*deterministic", UserWarning)
             yield
     finally:
-        torch.use_deterministic_algorithms(before, warn_only=only_warn)
+        torch.set_deterministic_debug_mode(before)

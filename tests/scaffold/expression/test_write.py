@@ -47,6 +47,7 @@ def test_cpp_of_a_type_parameter_has_its_numbers_in_that_type() -> None:
         ("min(1, x * y)", "(x * y).clamp(max=1)"),
         ("max(x, y)", "torch.maximum(x, y)"),
         ("x / sum(x)", "x / x.sum(dim=-1, keepdim=True)"),
+        ("where(flag > 0, x, 2 * y)", "(x if flag > 0 else 2 * y)"),
         ("(x - y) ** 2", "(x - y) ** 2"),
         ("x ** 2", "x**2"),
     ],

@@ -14,7 +14,7 @@ from fictl.trace import Case
 
 {% set dim = (axes | selectattr("name", "equalto", roles.dim[0]) | first).size %}
 _SMALL = ((1, 1, {{ dim or 8 }}), (5, 37, {{ dim or 64 }}), (2, 300, {{ dim or 33 }}), (40, 20, {{ dim or 264 }}))
-_BATCHES = ((8, 16384, {{ dim or 4096 }}), (64, 65536, {{ dim or 1024 }}), (256, 1 << 19, {{ dim or 128 }}))
+{{ py_literal("_BATCHES = (", ["(8, 16384, " ~ (dim or 4096) ~ ")", "(64, 65536, " ~ (dim or 1024) ~ ")", "(64, 1 << 18, " ~ (dim or 1024) ~ ")", "(256, 1 << 19, " ~ (dim or 128) ~ ")"], ")") }}
 
 
 def cases() -> Iterator[Case]:

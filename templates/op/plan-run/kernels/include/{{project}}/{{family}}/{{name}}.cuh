@@ -109,19 +109,22 @@ template <int N, typename T, typename Out>
   if (item.segment < 0) return;
 
   State state = {};
+  device::Vec<T, N> x[k{{ title }}Depth];
   const int groups = blockDim.y;
   const int step = k{{ title }}Depth * groups;
   const int stop = column < work.dim ? item.stop : item.start;
-  for (int row = item.start + threadIdx.y; row < stop; row += step) {
-    device::Vec<T, N> x[k{{ title }}Depth];
+  const auto load = [&](int i, int64_t row) {
+    if (row < stop) x[i] = device::load_l2<N>(work.input + row * work.pitch + column);
+  };
+  const int first = item.start + threadIdx.y;
+#pragma unroll
+  for (int i = 0; i < k{{ title }}Depth; ++i) load(i, first + i * groups);
+  for (int row = first; row < stop; row += step) {
 #pragma unroll
     for (int i = 0; i < k{{ title }}Depth; ++i) {
-      const int64_t at = row + i * groups;
-      if (at < stop) x[i] = device::load_l2<N>(work.input + at * work.pitch + column);
-    }
-#pragma unroll
-    for (int i = 0; i < k{{ title }}Depth; ++i) {
-      if (row + i * groups < stop) state.add(x[i]);
+      const device::Vec<T, N> here = x[i];
+      load(i, row + step + i * groups);
+      if (row + i * groups < stop) state.add(here);
     }
   }
 

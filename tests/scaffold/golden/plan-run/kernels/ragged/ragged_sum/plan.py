@@ -30,7 +30,7 @@ class Sizes:
 def make_plan(indptr: torch.Tensor, room: Sizes | None, pin: bool) -> tuple[Sizes, torch.Tensor]:
     """On the host: lines of (segment, start, stop, partial), first the items, then the merges.
 
-    `room` is how large to make it, whatever there is; what is `pin`ned can be copied while the host
+    `room` is how large to make it, whatever there is. With `pin` it can be copied while the host
     goes on.
     """
     items, merges = _lines(indptr)
