@@ -157,7 +157,7 @@ class Reader:
             "HOME": str(self.home),
             "XDG_CACHE_HOME": cache,
             "PATH": f"{self.home / 'bin'}:{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
         }
 
 

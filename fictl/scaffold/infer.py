@@ -43,6 +43,7 @@ def infer(
     signature = Signature(tensors, numbers, made or _usual_outputs(kind, tensors))
     if expression is not None:
         _check(kind, expression, signature)
+        expression = replace(expression, tensors=tuple(each.name for each in tensors))
     return signature, expression
 
 

@@ -54,6 +54,11 @@ __host__ __device__ void ask(Checks& checks) {
   checks.add(device::widen(int64_t{1} << 52), 4503599627370496.0);
 
   checks.add(device::square(-3.0f), 9);
+  checks.add(device::fast_exp(-15.5f), 1.8553913626159784e-07, 1e-12);
+  checks.add(device::fast_exp(-15.5), 1.8553913626159784e-07, 1e-21);
+  checks.add(device::fast_exp(-1000.0f), 0);
+  checks.add(device::fast_divide(1.0f, 3.0f), 0.33333333333333331, 1e-7);
+  checks.add(device::sigmoid(0.5f), 0.62245933120185456, 1e-6);
   checks.add(device::sigmoid(0.5), 0.62245933120185456, 1e-15);
   checks.add(device::sigmoid(-200.0f), 0);
   checks.add(device::sigmoid(200.0f), 1);

@@ -90,3 +90,12 @@ def test_at_the_end_of_the_range_the_last_number_and_infinity_are_near() -> None
     compare([inf, 65504.0], [65500.0, 65530.0], torch.float16)
     with pytest.raises(AssertionError, match="1 of 1 elements differ"):
         compare([inf], [6e4], torch.float16)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
+def test_in_eight_bits_what_is_beyond_the_range_may_be_its_end(dtype: torch.dtype) -> None:
+    most = torch.finfo(dtype).max
+    got = torch.tensor([most, -most]).to(dtype)
+    assert_close(got, torch.tensor([2 * most, -torch.inf], dtype=torch.float64))
+    with pytest.raises(AssertionError, match="differ"):
+        assert_close(got, torch.tensor([-2 * most, torch.inf], dtype=torch.float64))

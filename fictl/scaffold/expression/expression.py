@@ -24,9 +24,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Expression:
-    """`text` is Python's; every name in it is an argument, or a stage before it."""
+    """`text` is Python's; every name in it is an argument, or a stage before it. `tensors` are the
+    arguments that have more than one value, as far as they are known.
+    """
 
     text: str
+    tensors: tuple[str, ...] = ()
 
     @cached_property
     def tree(self) -> ast.expr:
@@ -75,7 +78,7 @@ class Expression:
         return torch_of(self.tree, tensors, keep, cast)
 
     def cpp(self, real: str = "float") -> str:
-        return cpp_of(self.tree, real)
+        return cpp_of(self.tree, real, self.tensors)
 
     def triton(self) -> str:
         return triton_of(self.tree)
@@ -84,8 +87,8 @@ class Expression:
     def _split(self) -> tuple[list[Stage], Expression]:
         stages: dict[str, Stage] = {}
         taken = {*self.names}
-        tree = _Split(stages, taken).visit(copy.deepcopy(self.tree))
-        return [*stages.values()], Expression(ast.unparse(tree))
+        tree = _Split(stages, taken, self.tensors).visit(copy.deepcopy(self.tree))
+        return [*stages.values()], Expression(ast.unparse(tree), self.tensors)
 
     def __str__(self) -> str:
         """With the blanks that Python's style guide wants."""
@@ -95,7 +98,8 @@ class Expression:
 class _Split(ast.NodeTransformer):
     """Innermost first; the same reduction twice is one stage."""
 
-    def __init__(self, stages: dict[str, Stage], taken: set[str]) -> None:
+    def __init__(self, stages: dict[str, Stage], taken: set[str], tensors: tuple[str, ...]) -> None:
+        self._tensors = tensors
         self._stages = stages
         self._taken = taken
 
@@ -108,7 +112,8 @@ class _Split(ast.NodeTransformer):
             reduction = function_name(node)
             name = next(n for n in _names(reduction, node.args[0]) if n not in self._taken)
             self._taken.add(name)
-            stage = Stage(name, reduction, Expression(ast.unparse(node.args[0])))
+            of = Expression(ast.unparse(node.args[0]), self._tensors)
+            stage = Stage(name, reduction, of)
             self._stages[text] = stage
         return ast.Name(self._stages[text].name, ast.Load())
 

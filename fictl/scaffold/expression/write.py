@@ -28,6 +28,7 @@ class Language:
     power: Callable[[str, str, ast.BinOp], tuple[str, int]]
     reduce: Callable[[str, str, bool], str]
     name: Callable[[str], str] = str
+    inverse: Callable[[ast.expr], str] = lambda _: ""
 
 
 def write(tree: ast.expr, language: Language) -> str:
@@ -59,6 +60,9 @@ class _Writer:
             case ast.BinOp(op=ast.Pow()):
                 base, exponent = self.text(node.left, 0), self.text(node.right, 0)
                 return self._language.power(base, exponent, node)
+            case ast.BinOp(op=ast.Div()) if one := self._language.inverse(node):
+                product = f"{self.text(node.left, 3)} * ({one} / {self.text(node.right, 4)})"
+                return product, 3
             case ast.BinOp(op=op):
                 return self._infix(node.left, op, node.right)
             case ast.Compare():
@@ -118,20 +122,30 @@ def torch_of(tree: ast.expr, tensors: Collection[str], keep: bool, cast: str = "
     return write(tree, Language(_plain, call, _python_power, reduce, named))
 
 
-def cpp_of(tree: ast.expr, real: str) -> str:
-    """`real` is the type of everything in it: float, or a type parameter."""
+def cpp_of(tree: ast.expr, real: str, tensors: Collection[str] = ()) -> str:
+    """`real` is the type of everything in it: float, or a type parameter.
+
+    What is the same for all of a tensor's elements divides them by its inverse, found once: a
+    division takes ten times as long as a product.
+    """
 
     def number(value: float) -> str:
         if real == "float":
             return f"{float(value)!r}f"
         return f"{real}({float(value)!r})"
 
+    def inverse(node: ast.expr) -> str:
+        varies = isinstance(node, ast.BinOp) and {*names(node.left)} & {*tensors}
+        constant = isinstance(node, ast.BinOp) and not {*names(node.right)} & {*tensors}
+        return number(1.0) if varies and constant else ""
+
     def power(base: str, exponent: str, node: ast.BinOp) -> tuple[str, int]:
         if isinstance(node.right, ast.Constant) and node.right.value == 2:
             return f"device::square({base})", _ATOM
         return f"pow({base}, {exponent})", _ATOM
 
-    return write(tree, Language(number, _formatted("cpp"), power, _no_reduction))
+    language = Language(number, _formatted("cpp"), power, _no_reduction, inverse=inverse)
+    return write(tree, language)
 
 
 def triton_of(tree: ast.expr) -> str:

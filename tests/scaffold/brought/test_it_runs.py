@@ -125,7 +125,10 @@ def test_a_brought_kernel_is_green_untouched(
         done = subprocess.run(
             [sys.executable, "-m", "fictl", *words],
             cwd=project.root,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={
+                **os.environ,
+                "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+            },
             capture_output=True,
             text=True,
         )

@@ -40,6 +40,21 @@ def test_cpp_of_a_type_parameter_has_its_numbers_in_that_type() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "cpp"),
+    [
+        ("x / s", "x * (1.0f / s)"),
+        ("x / 3 + y", "x * (1.0f / 3.0f) + y"),
+        ("(x - y) / (s * 2)", "(x - y) * (1.0f / (s * 2.0f))"),
+        ("s / x", "s / x"),
+        ("x / y", "x / y"),
+        ("s / 2 * x", "s / 2.0f * x"),
+    ],
+)
+def test_what_is_one_for_all_elements_divides_them_once(text: str, cpp: str) -> None:
+    assert Expression(text, TENSORS).cpp() == cpp
+
+
+@pytest.mark.parametrize(
     ("text", "torch_text"),
     [
         ("x * sigmoid(y)", "x * torch.sigmoid(y)"),

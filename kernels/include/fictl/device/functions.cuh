@@ -12,15 +12,36 @@ __host__ __device__ F square(F x) {
   return x * x;
 }
 
+// In fp32 by the instruction for powers of two, to some 1e-6 where |x| < 16: a kernel that calls
+// the exact one for every 16-bit element waits for arithmetic, not for memory.
+__host__ __device__ inline float fast_exp(float x) {
+#ifdef __CUDA_ARCH__
+  return __expf(x);
+#else
+  return expf(x);
+#endif
+}
+__host__ __device__ inline double fast_exp(double x) { return exp(x); }
+
+// In fp32 by the instruction for inverses, to two of the last places.
+__host__ __device__ inline float fast_divide(float x, float y) {
+#ifdef __CUDA_ARCH__
+  return __fdividef(x, y);
+#else
+  return x / y;
+#endif
+}
+__host__ __device__ inline double fast_divide(double x, double y) { return x / y; }
+
 template <typename F>
 __host__ __device__ F sigmoid(F x) {
-  return F(1) / (F(1) + exp(-x));
+  return fast_divide(F(1), F(1) + fast_exp(-x));
 }
 
 // x * sigmoid(x), also called swish.
 template <typename F>
 __host__ __device__ F silu(F x) {
-  return x / (F(1) + exp(-x));
+  return fast_divide(x, F(1) + fast_exp(-x));
 }
 
 // Why not fmax: it would make 0 of NaN.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-ITEM_ROWS = 128
+ITEM_ROWS = 256
 NOTHING = (-1, 0, 0, -1)
 
 

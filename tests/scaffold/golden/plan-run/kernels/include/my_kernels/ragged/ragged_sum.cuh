@@ -9,12 +9,12 @@
 // is the same, bit by bit, whatever is batched with it.
 //
 // Traffic: a row is read once, a segment written once, and a longer segment has 4 bytes a column
-// for every 128 rows beside that, 2 % of a bf16 input. The limit is the memory's bandwidth.
+// for every 256 rows beside that, 1 % of a bf16 input. The limit is the memory's bandwidth.
 //
 // Tiling: a tile of up to 32 vectors of 16 bytes a block, 512 bytes of a row, so that even a few
 // items are many blocks. 256 threads have four rows each in flight, and as registers admit four
 // such blocks or more, an SM has at least 64 KiB, where about 25 KiB cover the latency of HBM. An
-// item of 128 rows keeps a block busy longer than it takes to start one. Where segments have less
+// item of 256 rows keeps a block busy longer than it takes to start one. Where segments have less
 // than a dozen rows, most threads of a block have none: then let it take several items.
 //
 // Where a pointer, a pitch or the number of columns is not aligned to 16 bytes, a vector is one
@@ -101,22 +101,19 @@ __global__ void __launch_bounds__(kRaggedSumThreads)
   if (item.segment < 0) return;
 
   State state = {};
-  device::Vec<T, N> x[kRaggedSumDepth];
   const int groups = blockDim.y;
   const int step = kRaggedSumDepth * groups;
   const int stop = column < work.dim ? item.stop : item.start;
-  const auto load = [&](int i, int64_t row) {
-    if (row < stop) x[i] = device::load_l2<N>(work.input + row * work.pitch + column);
-  };
-  const int first = item.start + threadIdx.y;
-#pragma unroll
-  for (int i = 0; i < kRaggedSumDepth; ++i) load(i, first + i * groups);
-  for (int row = first; row < stop; row += step) {
+  for (int row = item.start + threadIdx.y; row < stop; row += step) {
+    device::Vec<T, N> x[kRaggedSumDepth];
 #pragma unroll
     for (int i = 0; i < kRaggedSumDepth; ++i) {
-      const device::Vec<T, N> here = x[i];
-      load(i, row + step + i * groups);
-      if (row + i * groups < stop) state.add(here);
+      const int64_t at = row + i * groups;
+      if (at < stop) x[i] = device::load_l2<N>(work.input + at * work.pitch + column);
+    }
+#pragma unroll
+    for (int i = 0; i < kRaggedSumDepth; ++i) {
+      if (row + i * groups < stop) state.add(x[i]);
     }
   }
 
