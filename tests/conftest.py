@@ -18,6 +18,7 @@ from fictl.toolchain import Nvcc, find_nvcc, gpus
 TESTS = Path(__file__).parent
 # Before tests are collected: on the emulated device those of the ops run once for each schedule.
 os.environ.setdefault(settings.DEVICE.name, choose_device())
+collect_ignore = ["scaffold/golden"]  # projects, which tests/scaffold/every_kind.py tests
 _FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS")
 _USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")
 

@@ -44,6 +44,7 @@ class Run:
     gpu: bool
     emulated: bool = True
     save: Path | None = None
+    schedule: str = ""
     done: dict[str, str] = field(default_factory=dict)
     failed: str = ""
 
@@ -60,7 +61,8 @@ class Run:
         self.guarded("lint", lambda: lint(self.folder))
         self.step("build", "build", self.op, "--arch", _targets(kind.archs))
         if self.emulated and "emu" in kind.devices:
-            self.step("emulated", "test", self.op, "--device", "emu")
+            order = ("--schedule", self.schedule) if self.schedule else ()
+            self.step("emulated", "test", self.op, "--device", "emu", *order)
         if self.gpu:
             self.step("test", "test", self.op, "--device", "cuda")
         return self

@@ -16,8 +16,8 @@ from fictl.scaffold.write import apply
 LOGSUMEXP = "log(sum(exp(x - max(x)))) + max(x)"
 SOFTMAX = """\
   const float max_x = row.max([&](float x) { return x; });
-  const float sum_exp = row.sum([&](float x) { return exp(x - max_x); });
-  row.store([&](float x) { return exp(x - max_x) / sum_exp; });
+  const float sum_exp = row.sum([&](float x) { return device::fast_exp(x - max_x); });
+  row.store([&](float x) { return device::fast_exp(x - max_x) * (1.0f / sum_exp); });
 """
 
 

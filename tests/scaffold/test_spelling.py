@@ -41,11 +41,11 @@ def test_the_trace_knows_what_varies_what_is_fixed_and_what_follows() -> None:
     assert SPELLED.trace_names == ["Const", "Expr", "Scalar", "Tensor", "TraceTemplate", "Var"]
 
 
-def test_dtypes_are_said_or_taken_from_the_first_input() -> None:
+def test_dtypes_are_said_or_those_of_the_first_input_that_has_none() -> None:
     assert SPELLED.traced_inputs == [
         '"ids": Tensor(("n", "k"), dtype="int32")',
-        '"x": Tensor(("n", "d"), dtype_from="ids")',
+        '"x": Tensor(("n", "d"))',
         '"s": Scalar("float32", 1.5)',
         '"flag": Scalar("bool", True)',
     ]
-    assert SPELLED.traced_outputs == ['"out": Tensor(("n", "half"), dtype_from="ids")']
+    assert SPELLED.traced_outputs == ['"out": Tensor(("n", "half"), dtype_from="x")']

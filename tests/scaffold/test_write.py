@@ -129,6 +129,7 @@ import os, signal, sys
 from pathlib import Path
 from fictl.scaffold.plan import Plan
 from fictl.scaffold.write import apply
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
 root, how = Path(sys.argv[1]), getattr(signal, sys.argv[2])
 replace = Path.replace
 def slow(self, target):

@@ -101,9 +101,9 @@ def _renamed(folder: Path, short: str, label: str) -> Project:
     if config is None:
         raise UsageError(f"{label} has no project at {folder}", f"it has no {OWN_FILE} there")
     package = (config.package or config.name).replace(".", "_")
-    own = replace(config, name=f"{config.name}_{short}", package=f"{package}_{short}")
+    own = replace(config, name=f"{config.name}_{short}", package=f"{package}_{short}", templates="")
     # A JSON string without escapes beyond ASCII is a TOML string, too.
-    lines = [f"{key} = {json.dumps(value)}\n" for key, value in asdict(own).items()]
+    lines = [f"{key} = {json.dumps(value)}\n" for key, value in asdict(own).items() if value]
     (folder / OWN_FILE).write_text("".join(lines), encoding="utf-8")
     project = Project.of(folder)
     assert project is not None

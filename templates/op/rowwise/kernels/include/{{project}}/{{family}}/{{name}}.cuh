@@ -1,4 +1,4 @@
-{% from "_macros/row_names.jinja" import real, out, names, vectors, rows, vecs, kernel, values with context %}
+{% from "_macros/row_names.jinja" import real, out, names, vectors, rows, vecs, long_vecs, kernel, values with context %}
 {% from "_macros/comment.jinja" import comment %}
 {% set stages = expression.stages %}
 {{ comment(name ~ ": " ~ out ~ " = " ~ expression ~ ", row by row, computed in fp32" ~ (" (fp64 for what fp32 cannot hold)" if is_wide else "") ~ " and rounded once.") }}
@@ -136,6 +136,9 @@ template <typename T, int N, int kVecs, bool kHeld>
 template <typename T, int N>
 {{ cpp("cudaError_t Launch" ~ title ~ "(", ["device::LaunchConfig config", "const " ~ title ~ "Args<T>& args"], ") {") }}
   constexpr int kVecs = {{ vecs }};             // a thread of a row that has a block
+{% if long_vecs != vecs %}
+  constexpr int kLongVecs = {{ long_vecs }};         // and of one that is walked again
+{% endif %}
   constexpr int kSharedThreads = 128;  // a block of rows that share warps
   const int64_t vecs = args.cols / N;
   if (vecs <= device::kWarpSize) {
@@ -152,7 +155,7 @@ template <typename T, int N>
     return device::launch<{{ title }}Kernel<T, N, kVecs, true>>(config, args);
   }
   config.block = dim3(device::kMaxThreads);
-  return device::launch<{{ title }}Kernel<T, N, kVecs, false>>(config, args);
+  return device::launch<{{ title }}Kernel<T, N, {{ "kVecs" if long_vecs == vecs else "kLongVecs" }}, false>>(config, args);
 }
 
 // With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
