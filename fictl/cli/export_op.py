@@ -43,7 +43,7 @@ def command(
     Along come the headers of its project that it includes, the ops that it uses, and what its
     family shares. fictl's own building blocks stay in fictl.
     """
-    from fictl.scaffold.export import plan_export
+    from fictl.scaffold.existing.export import plan_export
 
     source = one_op(op)
     plan = plan_export(source, folder, name)

@@ -17,7 +17,7 @@ from fictl.paths import friendly
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.scaffold.init import InitPlan
+    from fictl.scaffold.project.init import InitPlan
 
 
 def command(
@@ -45,7 +45,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Make a folder a project of kernels; in a repository only what is missing is added."""
-    from fictl.scaffold.init import plan_init
+    from fictl.scaffold.project.init import plan_init
 
     plan = plan_init(folder, name, archs, force)
     # Why not an empty one: --undo takes back the last that was carried out.

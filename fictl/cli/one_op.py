@@ -12,7 +12,7 @@ from fictl.errors import UsageError
 
 if TYPE_CHECKING:
     from fictl.project import OpFolder, Project
-    from fictl.scaffold.plan import Plan
+    from fictl.scaffold.plan.plan import Plan
 
 
 def _own_names(incomplete: str) -> list[str]:

@@ -30,7 +30,7 @@ def command(
 
     `fictl new-op --undo` takes it back.
     """
-    from fictl.scaffold.remove import plan_remove
+    from fictl.scaffold.existing.remove import plan_remove
 
     folder = own_op(op)
     plan = plan_remove(folder, everything=force)

@@ -15,8 +15,8 @@ from fictl.cli.scaffolded import Commit, Diff, carry_out, print_diff, print_tree
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.scaffold.plan import Change
-    from fictl.scaffold.rename import Renamed
+    from fictl.scaffold.existing.rename import Renamed
+    from fictl.scaffold.plan.plan import Change
 
 _SHOWN = 10
 
@@ -41,7 +41,7 @@ def command(
 
     Prose elsewhere in the project is listed, not changed. `fictl new-op --undo` takes it back.
     """
-    from fictl.scaffold.rename import plan_rename
+    from fictl.scaffold.existing.rename import plan_rename
 
     folder = own_op(op)
     renamed = plan_rename(folder, name or folder.module, family)

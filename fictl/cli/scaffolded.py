@@ -13,7 +13,7 @@ from fictl.cli import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.scaffold.plan import Plan
+    from fictl.scaffold.plan.plan import Plan
 
 Diff = Annotated[
     bool, typer.Option("--diff", help="Print what would change as a patch.", show_default=False)
@@ -42,26 +42,26 @@ def carry_out(
         data["diff"] = plan.diff()
     if dry_run or diff:
         return data
-    from fictl.scaffold.write import apply
+    from fictl.scaffold.plan.write import apply
 
     touched = [change.path for change in changes if change.before is not None]
     if touched:
         _warn_of_uncommitted(plan, touched)
     paths = [change.path for change in changes]
     if commit and paths:
-        from fictl.scaffold.git import require_repository
+        from fictl.scaffold.plan.git import require_repository
 
         require_repository(paths)
     apply(plan, command)
     if commit and paths:
-        from fictl.scaffold.git import commit as make_commit
+        from fictl.scaffold.plan.git import commit as make_commit
 
         data["commit"] = make_commit(paths, commit)
     return data
 
 
 def _warn_of_uncommitted(plan: Plan, touched: Sequence[Path]) -> None:
-    from fictl.scaffold.git import uncommitted
+    from fictl.scaffold.plan.git import uncommitted
 
     changed = uncommitted(touched)
     if changed:

@@ -14,7 +14,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.paths import data_root
 from fictl.project import Project
-from fictl.scaffold.plan import Plan
+from fictl.scaffold.plan.plan import Plan
 
 FILE = "SKILL.md"
 # Where agents look that belong to no vendor.

@@ -12,7 +12,7 @@ import pytest
 
 from fictl.cli import COMMANDS
 from fictl.paths import PACKAGE, same_packages
-from fictl.scaffold.undo import last
+from fictl.scaffold.plan.undo import last
 
 FILES = 10
 EVERY_OP = [["build"], ["test"], ["sanitize"], ["aot", "build", "--out", "aot"]]

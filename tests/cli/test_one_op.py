@@ -4,7 +4,7 @@ import pytest
 
 from fictl.cli.one_op import counted, lines_by_folder, one_op
 from fictl.errors import UsageError
-from fictl.scaffold.plan import Plan
+from fictl.scaffold.plan.plan import Plan
 
 
 @pytest.mark.parametrize("name", ["twice", "elementwise/twice", "tiny/twice"])

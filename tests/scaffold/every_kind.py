@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "scaffold")]
 
 from golden import KINDS, arguments
 
-from fictl.scaffold.kind import find_kind
+from fictl.scaffold.kinds.kind import find_kind
 
 # A memory-bound kind, as generated, of what a copy of as many bytes reaches.
 OF_COPY = 0.85

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fictl.cli.new_op import request_of
 from fictl.project import Project
-from fictl.scaffold.new_op import draft, plan_op
+from fictl.scaffold.new.new_op import draft, plan_op
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -8,9 +8,9 @@ import golden
 import pytest
 
 from fictl.project import Project
-from fictl.scaffold.kind import kinds
-from fictl.scaffold.new_op import draft, plan_op
-from fictl.scaffold.request import Request
+from fictl.scaffold.kinds.kind import kinds
+from fictl.scaffold.new.new_op import draft, plan_op
+from fictl.scaffold.new.request import Request
 
 
 @pytest.mark.parametrize("kind", golden.KINDS)

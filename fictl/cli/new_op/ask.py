@@ -9,12 +9,12 @@ import typer
 
 from fictl.cli import console
 from fictl.errors import FictlError
-from fictl.scaffold.kind import find_kind, kinds
-from fictl.scaffold.new_op import draft
+from fictl.scaffold.kinds.kind import find_kind, kinds
+from fictl.scaffold.new.new_op import draft
 
 if TYPE_CHECKING:
     from fictl.project import Project
-    from fictl.scaffold.request import Request
+    from fictl.scaffold.new.request import Request
 
 
 def ask(request: Request, project: Project) -> Request:

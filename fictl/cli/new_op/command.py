@@ -19,9 +19,9 @@ from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, pri
 from fictl.errors import UsageError
 
 if TYPE_CHECKING:
-    from fictl.scaffold.draft import Draft
-    from fictl.scaffold.plan import Plan
-    from fictl.scaffold.request import Request
+    from fictl.scaffold.new.draft import Draft
+    from fictl.scaffold.new.request import Request
+    from fictl.scaffold.plan.plan import Plan
 
 # As the way of the data is.
 _ORDER = ("launcher.cu", "binding.cpp", "jit.py", "op.py", "trace.py", "bench.py")
@@ -64,7 +64,7 @@ def command(
     if not name:
         raise UsageError("a new op needs a name", "as in fictl new-op rope_scale")
     made = _draft(_request(context.params), may_ask=not json, overwrite=force)
-    from fictl.scaffold.new_op import plan_op
+    from fictl.scaffold.new.new_op import plan_op
 
     plan = plan_op(made)
     message = f"feat: {made.family}/{made.name}, scaffolded" if commit else ""
@@ -83,7 +83,7 @@ def _draft(request: Request, *, may_ask: bool, overwrite: bool) -> Draft:
         from fictl.cli.new_op.ask import ask
 
         request = ask(request, project)
-    from fictl.scaffold.new_op import draft
+    from fictl.scaffold.new.new_op import draft
 
     return draft(project, request, overwrite)
 
@@ -96,7 +96,7 @@ def request_of(words: Sequence[str]) -> Request:
 
 
 def _request(said: Mapping[str, Any]) -> Request:
-    from fictl.scaffold.request import Request
+    from fictl.scaffold.new.request import Request
 
     inputs, scalars, outputs = (tuple(said[key] or ()) for key in ("input", "scalar", "output"))
     return Request(
@@ -112,7 +112,7 @@ def _is_terminal() -> bool:
 
 
 def _undo() -> None:
-    from fictl.scaffold.undo import take_back
+    from fictl.scaffold.plan.undo import take_back
 
     top = own_project().top
     record = take_back(top)

@@ -10,7 +10,7 @@ import typer
 def _kinds(incomplete: str) -> list[str]:
     """Shell completion."""
     from fictl.project import Project
-    from fictl.scaffold.kind import kinds
+    from fictl.scaffold.kinds.kind import kinds
 
     return [name for name in kinds(Project.at().templates) if name.startswith(incomplete)]
 

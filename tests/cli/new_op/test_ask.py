@@ -11,7 +11,7 @@ import typer
 
 from fictl.cli.new_op.ask import ask
 from fictl.project import Project
-from fictl.scaffold.request import Request
+from fictl.scaffold.new.request import Request
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Ops that are there: renamed, removed, exported, with everything that belongs to them."""

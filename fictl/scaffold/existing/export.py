@@ -1,0 +1,105 @@
+"""A plan by which an op is a project of its own, with what of its project it cannot do without."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fictl.errors import UsageError
+from fictl.project import OpFolder, find
+from fictl.project.config import OWN_FILE
+from fictl.project.cpp_source import reach
+from fictl.project.python_source import parse
+from fictl.scaffold.existing.belongings import own_files, text_of
+from fictl.scaffold.existing.keep_formatted import keep_formatted
+from fictl.scaffold.existing.transplant import Transplant
+from fictl.scaffold.new.names import check_project
+from fictl.scaffold.plan.plan import Plan
+
+
+def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
+    """Nothing is written. The project keeps its name, so that includes and namespaces hold; what
+    fictl ships gets another one, and goes on using fictl's building blocks.
+    """
+    target = target.resolve()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target} is not an empty folder", "name one that is not there yet")
+    project = folder.project
+    name = name or (f"{folder.module}_kernels" if project.is_shipped else project.name)
+    if project.is_shipped or name != project.name:
+        check_project(name)
+    luggage = Luggage(folder)
+    move = Transplant(project, target, name, luggage.ops, luggage.files)
+    origins = {move.place(path): path for path in luggage.files}
+    texts = {place: move.text(path, text_of(path)) for place, path in origins.items()}
+    config = f'name = "{name}"\narchs = "{project.archs}"\n'
+    if not project.is_shipped and name == project.name != project.package:
+        config += f'package = "{project.package}"\n'
+    return Plan(target, {target / OWN_FILE: config, **keep_formatted(texts, origins)})
+
+
+@dataclass(frozen=True)
+class Luggage:
+    """An op, and what comes along: the ops of its project that it uses, headers, shared Python."""
+
+    folder: OpFolder
+
+    @cached_property
+    def ops(self) -> tuple[OpFolder, ...]:
+        """What fictl ships stays where it is: it is installed there, too."""
+        found = [self.folder]
+        if self.folder.project.is_shipped:
+            return tuple(found)
+        for each in found:
+            used = {name for declared in each.declarations() for name in declared.uses}
+            for name in sorted(used - {declared.name for declared in each.declarations()}):
+                found += [op for op in _of_project(name, each) if op not in found]
+        return tuple(found)
+
+    @cached_property
+    def files(self) -> tuple[Path, ...]:
+        own = [path for op in self.ops for path in own_files(op)]
+        shared = [path for op in self.ops for path in _family_files(op)]
+        tests = [path for op in self.ops for path in _conftests(op)]
+        return tuple(dict.fromkeys((*own, *shared, *self._headers(), *tests)))
+
+    def _headers(self) -> Iterator[Path]:
+        """Those that another fictl does not have."""
+        project = self.folder.project
+        places = [project.kernels]
+        if project.is_shipped:
+            places = [project.include / project.name / op.family for op in self.ops]
+        sources = [path for op in self.ops for path in (*op.launchers, *op.headers, op.binding)]
+        there = (path for path in sources if path.is_file())
+        for source in reach(there, project.include_dirs):
+            if any(source.path.is_relative_to(place.resolve()) for place in places):
+                yield source.path
+
+
+def _of_project(name: str, user: OpFolder) -> tuple[OpFolder, ...]:
+    """None for an op of fictl's."""
+    found = find(name, [user.project, user.project.shipped()])
+    return tuple(op for op in found if op.project == user.project)
+
+
+def _family_files(op: OpFolder) -> Iterator[Path]:
+    """The `_*.py` of its family that it imports, and those that they import."""
+    pending = [(path, 2) for path in sorted(op.path.glob("*.py"))]
+    for path, level in pending:
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ImportFrom) and node.level == level:
+                for module in [node.module] if node.module else [a.name for a in node.names]:
+                    shared = op.path.parent / f"{module.partition('.')[0]}.py"
+                    if shared.name.startswith("_") and (shared, 1) not in pending:
+                        pending.append((shared, 1))
+    yield from (path for path, level in pending if level == 1 and path.is_file())
+
+
+def _conftests(op: OpFolder) -> Iterator[Path]:
+    """Its fixtures; ours are those of binding/, which stays here."""
+    if not op.project.is_shipped:
+        places = (op.project.tests, op.test.parent)
+        yield from (path for place in places if (path := place / "conftest.py").is_file())

@@ -1,0 +1,64 @@
+"""A plan by which an op is no more: exactly its files, and only while nobody needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fictl.errors import UsageError
+from fictl.project import OpFolder, folders
+from fictl.project.cpp_source import reach
+from fictl.project.python_source import SourceError
+from fictl.scaffold.existing.belongings import other_files, own_files
+from fictl.scaffold.existing.definition_files import definition_files
+from fictl.scaffold.plan.plan import Plan
+
+
+def plan_remove(folder: OpFolder, everything: bool = False) -> Plan:
+    """Nothing is deleted. `everything` takes files along of which nobody knows what they are."""
+    names = _functions(folder)
+    _refuse_while_used(folder, names)
+    others = other_files(folder)
+    if others and not everything:
+        raise UsageError(
+            f"{folder} has files that are no part of an op: {_listed(folder, others)}",
+            "move them away, or --force deletes them too",
+        )
+    files = (*own_files(folder), *definition_files(folder.project, sorted(names)), *others)
+    return Plan(folder.project.top, dict.fromkeys(files))
+
+
+def _functions(folder: OpFolder) -> set[str]:
+    """As far as its op.py can be read: one that cannot is a reason to remove it."""
+    try:
+        return {each.name for each in folder.declarations()}
+    except SourceError:
+        return {folder.module}
+
+
+def _refuse_while_used(folder: OpFolder, names: set[str]) -> None:
+    """By other ops of its project: `uses=`, or a header of it."""
+    users = [
+        each
+        for each in folders(folder.project)
+        if each != folder and (_uses(each, names) or _includes(each, folder))
+    ]
+    if users:
+        raise UsageError(
+            f"{folder} is used by {', '.join(map(str, users))}",
+            "remove them first, or let go of it in their uses= and #include",
+        )
+
+
+def _uses(folder: OpFolder, names: set[str]) -> bool:
+    return any(names & {*each.uses} for each in folder.declarations())
+
+
+def _includes(folder: OpFolder, used: OpFolder) -> bool:
+    headers = {path.resolve() for path in used.headers}
+    sources = (*folder.headers, *folder.launchers)
+    return any(each.path in headers for each in reach(sources, folder.project.include_dirs))
+
+
+def _listed(folder: OpFolder, paths: Iterable[Path]) -> str:
+    return ", ".join(path.relative_to(folder.path).as_posix() for path in paths)

@@ -1,5 +1,0 @@
-"""A line such as `x * rsqrt(mean(x * x) + eps)`: read once, written as C++, torch or Triton."""
-
-from fictl.scaffold.expression.expression import Expression, Stage
-
-__all__ = ["Expression", "Stage"]

@@ -1,0 +1,88 @@
+"""Holding a signature against what a kind takes: `x:*rows,cols` is any tensor with a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fictl.errors import UsageError
+from fictl.scaffold.kinds.kind import Kind
+from fictl.scaffold.new.signature import Signature, Tensor
+
+Bound = dict[str, tuple[str, ...]]
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def match(kind: Kind, signature: Signature) -> Bound:
+    """The axes that the names in the kind's patterns stand for; an error that says what it takes."""
+    more = signature.inputs[len(kind.inputs) :]
+    bound = bind(kind.inputs, signature.inputs[: len(kind.inputs)])
+    fits = bound is not None and all(
+        any(_fits(pattern, tensor, bound) for pattern in kind.more) for tensor in more
+    )
+    if not fits or bound is None or bind(kind.outputs, signature.outputs, bound) is None:
+        raise UsageError(f"kind {kind.name} cannot be {_described(signature)}", wanted(kind))
+    return bound
+
+
+def bind(
+    patterns: Sequence[str], tensors: Sequence[Tensor], bound: Bound | None = None
+) -> Bound | None:
+    """Tensors by the patterns in the same place; None where one is another shape."""
+    bound = {} if bound is None else bound
+    if len(patterns) != len(tensors):
+        return None
+    fits = all(_fits(p, t, bound) for p, t in zip(patterns, tensors, strict=True))
+    return bound if fits else None
+
+
+def expand(pattern: str, bound: Bound | None = None) -> str:
+    """The pattern as a tensor: `out:*rows,cols` is out:rows,cols, or has the axes that are bound."""
+    name, axes, *dtype = pattern.split(":")
+    parts = (_expanded(axis, bound or {}) for axis in axes.split(","))
+    return ":".join([name, ",".join(parts), *dtype])
+
+
+def _expanded(axis: str, bound: Bound) -> str:
+    name, equals, value = axis.lstrip("*").partition("=")
+    if not equals:
+        return ",".join(bound.get(name, (name,)))
+    return f"{name}={re.sub(_WORD, lambda word: ','.join(bound.get(word[0], (word[0],))), value)}"
+
+
+def _fits(pattern: str, tensor: Tensor, bound: Bound) -> bool:
+    """Binds what the pattern names for the first time."""
+    axes, typed = _shape(pattern)
+    if typed != bool(tensor.dtype):
+        return False
+    left = list(tensor.axis_names)
+    found: Bound = {}
+    for axis in axes:
+        size = len(left) - (len(axes) - len(found) - 1) if axis.startswith("*") else 1
+        if not 0 < size <= len(left):
+            return False
+        found[axis.lstrip("*")] = tuple(left[:size])
+        left = left[size:]
+    if left or any(bound.get(name, names) != names for name, names in found.items()):
+        return False
+    bound.update(found)
+    return True
+
+
+def _shape(pattern: str) -> tuple[list[str], bool]:
+    """Of `x:*rows,cols`, or of `*rows,cols` alone: the axes, and whether it names a dtype."""
+    name, _, rest = pattern.partition(":")
+    axes, _, dtype = (rest or name).partition(":")
+    return [axis.partition("=")[0] for axis in axes.split(",")], bool(dtype)
+
+
+def _described(signature: Signature) -> str:
+    inputs = ", ".join(map(str, signature.inputs)) or "nothing"
+    return f"{inputs} -> {', '.join(map(str, signature.outputs)) or 'nothing'}"
+
+
+def wanted(kind: Kind) -> str:
+    """What a signature must look like."""
+    more = f", and more of {' or '.join(kind.more)}" if kind.more else ""
+    return f"it takes {', '.join(kind.inputs)}{more} -> {', '.join(kind.outputs)}"

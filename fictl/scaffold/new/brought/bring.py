@@ -1,0 +1,101 @@
+"""From a request that names a kernel to what is brought along: signature, roles, dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fictl.dtype import DType, parse_dtype
+from fictl.errors import UsageError
+from fictl.scaffold.new.brought.brought import Brought
+from fictl.scaffold.new.brought.kernel_source import KernelSource, read_kernel
+from fictl.scaffold.new.brought.roles import Roles, assign
+from fictl.scaffold.new.expression import Expression
+from fictl.scaffold.new.reference import ReadReference
+from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.signature import Signature, Tensor, parse_scalar, parse_tensor
+
+
+def bring(request: Request, read: ReadReference | None) -> Brought:
+    """Of a request that names a kernel."""
+    source = read_kernel(request.kernel)
+    if read is None and not request.expression:
+        raise UsageError(
+            f"nothing says what {source.function.name} computes, and its test has to know",
+            'say it in torch with --from ref.py:function, or with --expr "…"',
+        )
+    expression = None if read else Expression(request.expression)
+    if expression is not None:
+        signature = _of_expression(source, request, expression)
+    else:
+        assert read is not None
+        signature = _said(
+            request.inputs or read.inputs,
+            request.scalars or read.scalars,
+            request.outputs or read.outputs,
+        )
+    roles = assign(source, signature)
+    return _typed(source, signature, roles, expression)
+
+
+def _said(inputs: Sequence[str], scalars: Sequence[str], outputs: Sequence[str]) -> Signature:
+    numbers = sorted(map(parse_scalar, scalars), key=lambda each: each.default is not None)
+    made = tuple(parse_tensor(each, fixed_sizes=False) for each in outputs)
+    return Signature(tuple(map(parse_tensor, inputs)), tuple(numbers), made)
+
+
+def _of_expression(source: KernelSource, request: Request, expression: Expression) -> Signature:
+    """Its names are those of the kernel's parameters; all tensors have one shape, if none is said."""
+    pointers = [p.name for p in source.of("pointer") if p.is_const]
+    tensors = [name for name in pointers if name in expression.names]
+    if not request.inputs and (expression.has_reductions or not tensors):
+        raise UsageError(
+            f"the expression {expression} does not say the shapes of {', '.join(pointers) or 'any input'}",
+            "say them, as in --input x:rows,hidden --output out:rows",
+        )
+    inputs = request.inputs or tuple(f"{name}:n" for name in tensors)
+    known = {text.partition(":")[0].strip() for text in (*inputs, *request.scalars)}
+    types = {p.name: p.role for p in source.parameters if p.role in ("int", "bool")}
+    free = (n for n in expression.names if n not in known)
+    numbers = (*request.scalars, *(f"{name}:{types.get(name, 'float')}" for name in free))
+    axes = inputs[0].partition(":")[2]
+    return _said(inputs, numbers, request.outputs or (f"out:{axes}",))
+
+
+def _typed(
+    source: KernelSource, signature: Signature, roles: Roles, expression: Expression | None
+) -> Brought:
+    """With the dtypes that its pointers have: those that are not the template's are fixed."""
+    kinds = {roles.tensors[p.name].name: p for p in source.of("pointer")}
+    fixed = {name: p.dtype for name, p in kinds.items() if p.type != source.element}
+    case = None
+    if not source.element:
+        first = [fixed[each.name] for each in signature.inputs]
+        floating = (dtype for dtype in first if dtype and "float" in dtype.name)
+        case = next(floating, first[0])
+    inputs, outputs = (
+        tuple(_with_dtype(source, each, fixed.get(each.name), case) for each in tensors)
+        for tensors in (signature.inputs, signature.outputs)
+    )
+    if not any(not each.dtype for each in inputs):
+        raise UsageError(
+            f"{source.at} has no input of its element type {source.element}",
+            "an op's dtype is that of an input",
+        )
+    made = Signature(inputs, signature.scalars, outputs)
+    by_name = {each.name: each for each in (*inputs, *outputs)}
+    bound = {name: by_name[tensor.name] for name, tensor in roles.tensors.items()}
+    return Brought(source, made, replace(roles, tensors=bound), expression, (case,) if case else ())
+
+
+def _with_dtype(
+    source: KernelSource, tensor: Tensor, found: DType | None, case: DType | None
+) -> Tensor:
+    dtype = found.name if found and found != case else ""
+    if tensor.dtype and tensor.dtype != (dtype or (case.name if case else "")):
+        said = parse_dtype(tensor.dtype).name
+        raise UsageError(
+            f"{source.at} takes {tensor.name} as {dtype or source.element}, and it is said to be {said}",
+            "one of the two is wrong",
+        )
+    return replace(tensor, dtype=dtype)

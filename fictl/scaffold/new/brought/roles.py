@@ -1,0 +1,124 @@
+"""Which argument of an op each parameter of a kernel is: by name, then by place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fictl.errors import UsageError
+from fictl.scaffold.new.brought.kernel_source import KernelSource, Parameter, listed
+from fictl.scaffold.new.brought.launch import shape
+from fictl.scaffold.new.brought.sizes import Sizes
+from fictl.scaffold.new.signature import Scalar, Signature, Tensor
+
+_AFFIXES = re.compile(r"^(?:num|n|total)_|_(?:size|dim|len|count)$|s$")
+_COUNTS = ("n", "size", "numel", "count", "total", "length", "len", "elements")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """By the kernel's name of it: a tensor, a number, an axis, or how many elements there are."""
+
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    scalars: dict[str, Scalar] = field(default_factory=dict)
+    axes: dict[str, str] = field(default_factory=dict)
+    counts: frozenset[str] = frozenset()
+
+
+def assign(source: KernelSource, signature: Signature) -> Roles:
+    scalars = _scalars(source, signature)
+    sizes = [p for p in source.of("int") if p.name not in scalars]
+    axes = {p.name: _size(source, p, signature, len(sizes) == 1) for p in sizes}
+    counts = frozenset(name for name, axis in axes.items() if not axis)
+    named = {name: axis for name, axis in axes.items() if axis}
+    return Roles(_tensors(source, signature), scalars, named, counts)
+
+
+def _tensors(source: KernelSource, signature: Signature) -> dict[str, Tensor]:
+    pointers = source.of("pointer")
+    tensors = (*signature.inputs, *signature.outputs)
+    found = {p.name: t for p in pointers for t in tensors if t.name == p.name}
+    for is_const, among in ((True, signature.inputs), (False, signature.outputs)):
+        left = [p for p in pointers if p.name not in found and p.is_const is is_const]
+        open_ = [t for t in among if t not in found.values()]
+        if len(left) != len(open_):
+            does = "reads" if is_const else "writes"
+            raise UsageError(
+                _unpaired(source, f"of what it {does}", left, open_),
+                "name its parameters as the reference does, and make const what is only read",
+            )
+        found |= dict(zip((p.name for p in left), open_, strict=True))
+    written = [p.name for p in pointers if not p.is_const and found[p.name] in signature.inputs]
+    if written:
+        raise UsageError(
+            f"{source.at} may write to its input {', '.join(written)}",
+            f"make it const, as in const T* {written[0]}; what is written is an output",
+        )
+    return found
+
+
+def _scalars(source: KernelSource, signature: Signature) -> dict[str, Scalar]:
+    numbers = [p for p in source.parameters if p.role in ("float", "int", "bool")]
+    found = {p.name: s for p in numbers for s in signature.scalars if s.name == p.name}
+    for role in ("float", "bool"):
+        left = [p for p in numbers if p.role == role and p.name not in found]
+        open_ = [s for s in signature.scalars if s not in found.values() and s.type == role]
+        if len(left) != len(open_):
+            raise UsageError(
+                _unpaired(source, "of its numbers", left, open_),
+                "name them as the reference or the expression does",
+            )
+        found |= dict(zip((p.name for p in left), open_, strict=True))
+    idle = [s for s in signature.scalars if s not in found.values()]
+    if idle:
+        raise UsageError(f"{source.at} does not take {_names(idle)}", "name its parameter so")
+    return found
+
+
+def _unpaired(
+    source: KernelSource, what: str, left: Sequence[Parameter], open_: Sequence[Tensor | Scalar]
+) -> str:
+    return (
+        f"{source.at}: {what}, {listed(left)} remain; of the op's own, {_names(open_)}: "
+        "the two do not pair"
+    )
+
+
+def _size(source: KernelSource, parameter: Parameter, signature: Signature, alone: bool) -> str:
+    """The axis that an int is the size of; empty where it is the number of elements."""
+    tensors = (*signature.inputs, *signature.outputs)
+    alike = len({tensor.axis_names for tensor in tensors}) == 1
+    axes = [axis.name for axis in signature.axes]
+    axis = _namesake(parameter.name, axes)
+    general = _bare(parameter.name) in _COUNTS
+    launch = shape(source)
+    if alone and launch and launch.per_row and (general or not axis):
+        return Sizes(signature).row
+    of_one_of_many = axis and len(axes) > 1 and not (alone and general)
+    if alike and (alone or general or axis) and not of_one_of_many:
+        return ""
+    if not axis:
+        raise UsageError(
+            f"{source.at} takes an int {parameter.name}, which is no axis of "
+            f"{', '.join(map(str, tensors))}",
+            f"name an axis so, as in --input {signature.inputs[0].name}:…,{parameter.name}; "
+            f"or it is a number: --scalar {parameter.name}:int",
+        )
+    return axis
+
+
+def _namesake(name: str, axes: Sequence[str]) -> str:
+    same = [axis for axis in axes if axis == name]
+    close = same or [axis for axis in axes if _bare(axis) == _bare(name)]
+    return close[0] if len(close) == 1 else ""
+
+
+def _bare(name: str) -> str:
+    """`token` of num_tokens."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return _AFFIXES.sub("", _AFFIXES.sub("", name)) or name
+
+
+def _names(things: Sequence[Tensor | Scalar]) -> str:
+    return ", ".join(each.name for each in things) or "none"

@@ -1,0 +1,105 @@
+"""Where the size of an axis is to be had, in C++ and in Python, and what must hold for shapes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from fictl.scaffold.new.signature import Signature, Tensor
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of one op. `x.size(1)` is the hidden size if x is the first input that has it."""
+
+    signature: Signature
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all tensors have one shape, which then may be any."""
+        tensors = (*self.signature.inputs, *self.signature.outputs)
+        return len({each.axis_names for each in tensors}) == 1
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[str, int]]:
+        found: dict[str, tuple[str, int]] = {}
+        for tensor in self.signature.inputs:
+            for dim, name in enumerate(tensor.axis_names):
+                found.setdefault(name, (tensor.name, dim))
+        return found
+
+    @property
+    def count(self) -> str:
+        return f"{self.signature.outputs[0].name}.numel()"
+
+    @property
+    def rows(self) -> str:
+        """How many rows are written, or values where each row gives one."""
+        out = self.signature.outputs[0]
+        if not self._writes_rows:
+            return self.count
+        return " * ".join(f"{out.name}.size({dim})" for dim in range(len(out.axes) - 1))
+
+    @property
+    def row(self) -> str:
+        """The axis along a row: of the output, or of what is reduced to it."""
+        out, longest = self.signature.outputs[0], max(self.signature.inputs, key=_rank)
+        return (out if self._writes_rows else longest).axis_names[-1]
+
+    @property
+    def _writes_rows(self) -> bool:
+        out = self.signature.outputs[0]
+        return _rank(out) > 1 and _rank(out) >= max(map(_rank, self.signature.inputs))
+
+    def cpp(self, axis: str) -> str:
+        return self._of(axis, "{}.size({})").replace(" // ", " / ")
+
+    def py(self, axis: str) -> str:
+        return self._of(axis, "{}.shape[{}]")
+
+    def _of(self, axis: str, form: str) -> str:
+        if axis in self._places:
+            return form.format(*self._places[axis])
+        said = next(each for each in self.signature.axes if each.name == axis)
+        if said.size:
+            return str(said.size)
+        axes = {*self._places}
+        return _NAME.sub(
+            lambda m: form.format(*self._places[m[0]]) if m[0] in axes else m[0],
+            ast.unparse(ast.parse(said.text)),
+        )
+
+    def checks(self) -> Iterator[tuple[str, int, str, str]]:
+        """(tensor, dimension, axis, the size in C++ that it must have)."""
+        fixed = {axis.name: axis.size for axis in self.signature.axes if axis.size}
+        for tensor in (*self.signature.inputs, *self.signature.outputs):
+            for dim, name in enumerate(tensor.axis_names):
+                if name in fixed:
+                    yield tensor.name, dim, name, str(fixed[name])
+                elif self._places.get(name) != (tensor.name, dim):
+                    yield tensor.name, dim, name, self.cpp(name)
+
+    def like(self, tensor: Tensor) -> str:
+        """The input of an output's shape and dtype, or empty."""
+        return next(
+            (
+                each.name
+                for each in self.signature.inputs
+                if each.axis_names == tensor.axis_names and each.dtype == tensor.dtype
+            ),
+            "",
+        )
+
+    def shape(self, tensor: Tensor) -> str:
+        """In Python, of an output."""
+        sizes = [self.py(name) for name in tensor.axis_names]
+        return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+
+def _rank(tensor: Tensor) -> int:
+    return len(tensor.axes)

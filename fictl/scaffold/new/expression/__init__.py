@@ -1,0 +1,5 @@
+"""A line such as `x * rsqrt(mean(x * x) + eps)`: read once, written as C++, torch or Triton."""
+
+from fictl.scaffold.new.expression.expression import Expression, Stage
+
+__all__ = ["Expression", "Stage"]

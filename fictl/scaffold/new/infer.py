@@ -1,0 +1,124 @@
+"""What a user leaves out, from what they say: tensors from an expression, an output from inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from fictl.errors import UsageError
+from fictl.scaffold.kinds.kind import Kind
+from fictl.scaffold.kinds.match import bind, expand
+from fictl.scaffold.new.expression import Expression
+from fictl.scaffold.new.names import check_parameter
+from fictl.scaffold.new.signature import Scalar, Signature, Tensor, parse_scalar, parse_tensor
+
+
+def infer(
+    kind: Kind,
+    inputs: Sequence[str],
+    scalars: Sequence[str],
+    outputs: Sequence[str],
+    text: str,
+) -> tuple[Signature, Expression | None]:
+    """Of texts as on the command line; empty ones are for us to find."""
+    expression = Expression(text) if text else None
+    if expression is not None and not kind.expression:
+        raise UsageError(
+            f"kind {kind.name} takes no expression", "its computation is in its kernel"
+        )
+    tensors = tuple(map(parse_tensor, inputs)) or _usual_inputs(kind, expression, scalars)
+    numbers = tuple(map(parse_scalar, scalars or (() if inputs or expression else kind.scalars)))
+    if not kind.expression and len(numbers) != len(kind.scalars):
+        raise UsageError(
+            f"kind {kind.name} takes {', '.join(kind.scalars) or 'no numbers'}, not "
+            f"{', '.join(map(str, numbers)) or 'none'}",
+            "its computation is in its kernel; add them there",
+        )
+    if kind.expression and expression is None:
+        expression = Expression(_usual_expression(kind, tensors, numbers))
+    if expression is not None:
+        numbers = _with_missing(expression, tensors, numbers)
+    numbers = tuple(sorted(numbers, key=lambda each: each.default is not None))
+    made = tuple(parse_tensor(each, fixed_sizes=False) for each in outputs)
+    signature = Signature(tensors, numbers, made or _usual_outputs(kind, tensors))
+    if expression is not None:
+        _check(kind, expression, signature)
+        expression = replace(expression, tensors=tuple(each.name for each in tensors))
+    return signature, expression
+
+
+def _usual_inputs(
+    kind: Kind, expression: Expression | None, scalars: Iterable[str]
+) -> tuple[Tensor, ...]:
+    """Those of the kind; with an expression its first name that is no scalar is the tensor."""
+    usual = tuple(parse_tensor(expand(pattern)) for pattern in kind.inputs)
+    if expression is None or len(usual) != 1:
+        return usual
+    taken = {parse_scalar(each).name for each in scalars}
+    free = [name for name in expression.names if name not in taken]
+    if not free:
+        raise UsageError(
+            f"the expression {expression} has no tensor in it", "name one, as in --input x:n"
+        )
+    return (replace(usual[0], name=check_parameter(free[0])),)
+
+
+def _usual_outputs(kind: Kind, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    bound = bind(kind.inputs, inputs[: len(kind.inputs)]) or {}
+    return tuple(
+        parse_tensor(expand(pattern, bound), fixed_sizes=False) for pattern in kind.outputs
+    )
+
+
+def _with_missing(
+    expression: Expression, tensors: Sequence[Tensor], scalars: Sequence[Scalar]
+) -> tuple[Scalar, ...]:
+    """What is neither a tensor nor a scalar is a number that the caller gives."""
+    known = {*_names(tensors, scalars)}
+    missing = [name for name in expression.names if name not in known]
+    return (*scalars, *(Scalar(check_parameter(name)) for name in missing))
+
+
+def _usual_expression(kind: Kind, tensors: Sequence[Tensor], scalars: Sequence[Scalar]) -> str:
+    """The kind's own where its names are these, else one that has every argument in it."""
+    names = _names(tensors, scalars)
+    if kind.default and {*Expression(kind.default).names} == {*names}:
+        return kind.default
+    x, *rest = names
+    if kind.expression == "rows":
+        eps = scalars[0].name if scalars else "1e-6"
+        others = [name for name in rest if name != eps]
+        return " * ".join([f"{x} * rsqrt(mean({x} * {x}) + {eps})", *others])
+    product = " * ".join(names)
+    return f"sum({product})" if kind.expression == "reduction" else product
+
+
+def _names(tensors: Iterable[Tensor], scalars: Iterable[Scalar]) -> list[str]:
+    return [*(each.name for each in tensors), *(each.name for each in scalars)]
+
+
+def _check(kind: Kind, expression: Expression, signature: Signature) -> None:
+    """Every argument is used, and the expression is of the sort that the kind can do."""
+    used = {*expression.names}
+    idle = [name for name in _names(signature.inputs, signature.scalars) if name not in used]
+    if idle:
+        raise UsageError(
+            f"the expression {expression} does not use {', '.join(idle)}",
+            "use every argument in it, or leave those out",
+        )
+    if kind.expression == "pointwise" and expression.has_reductions:
+        raise UsageError(
+            f"the expression {expression} goes over a row, and kind {kind.name} has none",
+            "--kind rowwise keeps the row's shape, --kind reduction gives one value a row",
+        )
+    if kind.expression == "reduction":
+        _check_reduced(expression, {tensor.name for tensor in signature.inputs})
+
+
+def _check_reduced(expression: Expression, tensors: set[str]) -> None:
+    left = sorted(tensors & {*expression.final.names})
+    if left or not expression.has_reductions:
+        raise UsageError(
+            f"the expression {expression} leaves {', '.join(left) or 'every value'} as long as a "
+            "row is", "put it into sum, mean, max or min; --kind rowwise keeps the row",
+        )  # fmt: skip

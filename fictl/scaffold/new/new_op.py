@@ -1,0 +1,132 @@
+"""A new op: from what a user says to a draft, and from the draft to a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fictl.arch import ArchRule
+from fictl.dtype import DType, parse_dtype
+from fictl.errors import UsageError
+from fictl.project import Project, names
+from fictl.scaffold.kinds.kind import Kind, find_kind, find_part, kinds
+from fictl.scaffold.kinds.match import match
+from fictl.scaffold.kinds.polish import polish
+from fictl.scaffold.kinds.render import render
+from fictl.scaffold.new.draft import Draft
+from fictl.scaffold.new.infer import infer
+from fictl.scaffold.new.names import check_family, check_op
+from fictl.scaffold.new.request import Request
+from fictl.scaffold.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from fictl.scaffold.new.reference import ReadReference
+
+
+def draft(project: Project, request: Request, overwrite: bool = False) -> Draft:
+    """`overwrite` lets it have the name of an op that is there."""
+    there = [] if overwrite else [n for n in names([project]) if n != request.family]
+    check_op(request.name, there)
+    read = _read_reference(request)
+    if request.kernel:
+        return _around_kernel(project, request, read)
+    kind = request.kind or (read.kind if read and not request.expression else "")
+    if kind:
+        return _of_kind(project, request, read, find_kind(kind, project.templates))
+    found = kinds(project.templates).values()
+    return _of_any(project, request, read, sorted(found, key=lambda each: each.guess))
+
+
+def plan_op(made: Draft, polished: bool = True) -> Plan:
+    """The files of it; nothing is written. Templates break lines as formatters do, as far as they
+    can foresee names; `polished` has the formatters say the last word, where they are installed.
+    """
+    project = made.project
+    texts = render(made.kind.files(), made.context)
+    files = {_place(project, where): text for where, text in texts.items()}
+    return Plan(project.top, {**(polish(files) if polished else files)})
+
+
+def _read_reference(request: Request) -> ReadReference | None:
+    if not request.reference:
+        return None
+    from fictl.scaffold.new.reference import read_reference
+
+    return read_reference(request.reference, request.example, request.inputs, request.outputs)
+
+
+def _around_kernel(project: Project, request: Request, read: ReadReference | None) -> Draft:
+    from fictl.scaffold.new.brought.draft import KIND, brought_draft
+
+    if request.kind:
+        raise UsageError(
+            f"--kind {request.kind} is a kernel of ours, --kernel brings one along",
+            "leave one of them out",
+        )
+    return brought_draft(project, request, read, find_part(KIND))
+
+
+def _of_any(
+    project: Project, request: Request, read: ReadReference | None, among: list[Kind]
+) -> Draft:
+    """The first kind, of those that may be guessed, that what was said fits."""
+    problems: dict[str, UsageError] = {}
+    for kind in among:
+        try:
+            if kind.guess:
+                return _of_kind(project, request, read, kind)
+        except UsageError as error:
+            problems[kind.name] = error
+    first, *others = problems.values()
+    if all(error.message == first.message for error in others):
+        raise first
+    raise UsageError(
+        "no kind fits: " + "; ".join(f"{e.message} ({e.hint})" for e in problems.values()),
+        "name one with --kind, or bring a kernel along with --kernel",
+    )
+
+
+def _of_kind(project: Project, request: Request, read: ReadReference | None, kind: Kind) -> Draft:
+    family = check_family(request.family or kind.family)
+    dtypes = _dtypes(request.dtypes or kind.dtypes, kind)
+    text = request.expression or (read.expression if read and kind.expression else "") or ""
+    if read and kind.expression and not text:
+        raise UsageError(
+            f"{request.reference} has no translation into a kernel: {read.why_not}",
+            'say what the kernel computes with --expr "…", or bring it along with --kernel',
+        )
+    signature, expression = infer(
+        kind,
+        request.inputs or (read.inputs if read else ()),
+        request.scalars or (read.scalars if read else ()),
+        request.outputs or (read.outputs if read else ()),
+        text,
+    )
+    archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs
+    return Draft(
+        project, family, request.name, kind, signature, dtypes, archs, kind.devices,
+        match(kind, signature), expression, read.reference if read else None,
+        request.doc or (read.doc if read else ""),
+    )  # fmt: skip
+
+
+def _dtypes(text: str, kind: Kind) -> tuple[DType, ...]:
+    found = tuple(dict.fromkeys(parse_dtype(word) for word in text.replace(",", " ").split()))
+    if not found:
+        raise UsageError("--dtypes names none", "as in --dtypes f16,bf16,f32")
+    accepted = [parse_dtype(word) for word in (kind.accepts or kind.dtypes).split()]
+    for dtype in found:
+        if dtype not in accepted:
+            raise UsageError(
+                f"kind {kind.name} cannot be of {dtype.name}",
+                f"it takes {', '.join(each.short for each in accepted)}",
+            )
+    return found
+
+
+def _place(project: Project, where: str) -> Path:
+    """`kernels/` and `tests/kernels/` of a template tree are where the project has them."""
+    for prefix, folder in (("kernels/", project.kernels), ("tests/kernels/", project.tests)):
+        if where.startswith(prefix):
+            return folder / where[len(prefix) :]
+    return project.root / where

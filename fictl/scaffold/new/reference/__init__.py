@@ -1,0 +1,5 @@
+"""From a torch function of a user's file to an op: what it takes, what it gives, what it computes."""
+
+from fictl.scaffold.new.reference.read import ReadReference as ReadReference
+from fictl.scaffold.new.reference.read import read_reference as read_reference
+from fictl.scaffold.new.reference.reference import Reference as Reference

@@ -1,0 +1,189 @@
+"""What one call of a reference tells: shapes and dtypes, and that it can be called at all."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fictl import process
+from fictl.dtype import parse_dtype
+from fictl.errors import FictlError, UsageError
+from fictl.paths import same_packages
+from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.source import FunctionSource
+from fictl.scaffold.new.reference.translate import Translation
+from fictl.scaffold.new.signature import parse_tensor
+
+_SECONDS = 120.0
+_WAYS = (
+    'annotate them, as in x: Float[torch.Tensor, "n hidden"] or x: "n hidden", or show a call: '
+    '--example "{name}(torch.randn(4, 64), …)"'
+)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor's shape and dtype, or a number, or the type of something else."""
+
+    shape: tuple[int, ...] | None = None
+    dtype: str = ""
+    value: float | int | bool | None = None
+    other: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """`changed` are the inputs that it wrote to."""
+
+    arguments: Mapping[str, Value]
+    results: tuple[Value, ...]
+    changed: tuple[str, ...]
+
+
+def with_said(found: Sequence[Parameter], inputs: Sequence[str]) -> tuple[Parameter, ...]:
+    """The texts of --input in place of what annotations say."""
+    said = {text.partition(":")[0].strip(): text for text in inputs}
+    known = {each.name for each in found}
+    strange = [name for name in said if name not in known]
+    if strange:
+        raise UsageError(
+            f"--input names {strange[0]!r}, which is no parameter of the reference",
+            f"its parameters are {', '.join(sorted(known))}",
+        )
+    return tuple(_with(each, said[each.name]) if each.name in said else each for each in found)
+
+
+def _with(parameter: Parameter, text: str) -> Parameter:
+    parse_tensor(text)
+    _, axes, *dtype = text.split(":")
+    return Parameter(parameter.name, "tensor", axes, parse_dtype(dtype[0]).short if dtype else "")
+
+
+def invented(found: Sequence[Parameter], translation: Translation) -> dict[str, Any] | None:
+    """Arguments of shapes that annotations say, or that no kernel of its sort could mind."""
+    tensors = [p for p in found if p.role in ("tensor", "")]
+    if not all(p.axes and p.role == "tensor" for p in tensors):
+        axes = translation.usual_axes(len(tensors))
+        if not axes or any(p.axes for p in tensors):
+            return None
+        tensors = [replace(p, axes=axes) for p in tensors]
+    sizes: dict[str, int] = {}
+    made: dict[str, Any] = {}
+    for each in tensors:
+        axes_of = parse_tensor(f"{_safe(each.name)}:{each.axes}", fixed_sizes=True).axes
+        shape = [sizes.setdefault(a.name, a.size or _size(len(sizes))) for a in axes_of]
+        dtype = parse_dtype(each.dtype).name if each.dtype else "float32"
+        made[each.name] = {"shape": shape, "dtype": dtype}
+    for each in (p for p in found if p.role == "scalar"):
+        made[each.name] = {"value": _sample(each)}
+    return made
+
+
+def _safe(name: str) -> str:
+    """A parameter's name, which may be one that an op's cannot be."""
+    return f"input_{name}".replace("__", "_")
+
+
+def _size(number: int) -> int:
+    """Twice a prime: none is the half, the double or the product of others, or a usual constant."""
+    return 2 * (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)[number % 12]
+
+
+def _sample(parameter: Parameter) -> float | int | bool:
+    if parameter.default:
+        value: float | int | bool = ast.literal_eval(parameter.default)
+        return value
+    return {"float": 1.5, "int": 2, "bool": True}[parameter.type]
+
+
+def call_reference(
+    function: FunctionSource,
+    example: str,
+    arguments: dict[str, Any] | None,
+    found: Sequence[Parameter],
+    standalone: str,
+    renamed: Mapping[str, str],
+) -> Call:
+    """By the example, by one of its docstring, or with invented arguments: the first there is."""
+    shown = example or ("" if _annotated(found) else _docstring_example(function))
+    if not shown and arguments is None:
+        unknown = ", ".join(p.name for p in found if p.role in ("tensor", "") and not p.axes)
+        raise UsageError(
+            f"{function.at(function.node)}: nothing says the shapes of {unknown}",
+            _WAYS.format(name=function.node.name),
+        )
+    if example:
+        _check_example(example, function.node.name)
+    job = {
+        "path": str(function.path.resolve()), "function": function.node.name, "example": shown,
+        "arguments": arguments, "standalone": standalone,
+        "parameters": {p.name: renamed.get(p.name, p.name) for p in found},
+    }  # fmt: skip
+    said = _child(function, job)
+    if "error" in said:
+        hint = "" if shown else _WAYS.format(name=function.node.name)
+        raise UsageError(f"{function.path}:{function.node.name} {said['error']}", hint)
+    call = said["call"]
+    values = {name: _value(each) for name, each in call["arguments"].items()}
+    return Call(values, tuple(map(_value, call["results"])), tuple(call["changed"]))
+
+
+def _annotated(found: Sequence[Parameter]) -> bool:
+    return all(p.axes for p in found if p.role in ("tensor", ""))
+
+
+def _docstring_example(function: FunctionSource) -> str:
+    """Its `>>>` lines, to the last one that calls it."""
+    import doctest
+
+    doc = ast.get_docstring(function.node) or ""
+    try:
+        lines = [each.source for each in doctest.DocTestParser().get_examples(doc)]
+    except ValueError:
+        return ""
+    calls = [n for n, line in enumerate(lines) if f"{function.node.name}(" in line]
+    return "".join(lines[: calls[-1] + 1]) if calls else ""
+
+
+def _check_example(text: str, name: str) -> None:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise UsageError(
+            f"the example {text!r} is no Python: {error.msg}", "write one call of the function"
+        ) from None
+    if not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree)):
+        raise UsageError(
+            f"the example {text!r} does not call {name}", f'as in --example "{name}(…)"'
+        )
+
+
+def _child(function: FunctionSource, job: Mapping[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="fictl-reference-") as place:
+        asked, outcome = Path(place) / "job.json", Path(place) / "outcome.json"
+        asked.write_text(json.dumps(job), encoding="utf-8")
+        words = ("-m", "fictl.scaffold.new.reference.child", asked, outcome)
+        try:
+            done = process.run([sys.executable, *words], same_packages(), _SECONDS)
+        except process.TimedOut:
+            raise FictlError(
+                f"{function.path}:{function.node.name} did not return within {_SECONDS:g} s",
+                "show a call of smaller tensors with --example",
+            ) from None
+        if outcome.is_file():
+            return dict(json.loads(outcome.read_text(encoding="utf-8")))
+    last = next(reversed(done.output.strip().splitlines()), "")
+    raise FictlError(
+        f"{function.path}:{function.node.name} ended its process, with {done.code}", last
+    )
+
+
+def _value(said: Mapping[str, Any]) -> Value:
+    shape = tuple(said["shape"]) if "shape" in said else None
+    return Value(shape, said.get("dtype", ""), said.get("value"), said.get("other", ""))

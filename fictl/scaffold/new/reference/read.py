@@ -1,0 +1,169 @@
+"""Reading a reference: its parameters, a call of it, and its translation, put together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fictl.errors import UsageError
+from fictl.scaffold.new import names
+from fictl.scaffold.new.reference import parameters
+from fictl.scaffold.new.reference.axes import Axes
+from fictl.scaffold.new.reference.call import Call, call_reference, invented, with_said
+from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.reference import Reference
+from fictl.scaffold.new.reference.source import FunctionSource, cut_out, read_function
+from fictl.scaffold.new.reference.translate import Translation, translate
+
+
+@dataclass(frozen=True)
+class ReadReference:
+    """A function of the user's, as the command line would say it.
+
+    `expression` is None where the kernel has none in our language: `why_not`. `kind` is said where
+    it follows from something else than the expression; `doc` is the first line of its docstring.
+    """
+
+    reference: Reference
+    inputs: tuple[str, ...]
+    scalars: tuple[str, ...]
+    outputs: tuple[str, ...]
+    expression: str | None
+    why_not: str = ""
+    kind: str = ""
+    doc: str = ""
+
+
+def read_reference(
+    text: str, example: str = "", inputs: Sequence[str] = (), outputs: Sequence[str] = ()
+) -> ReadReference:
+    """`file.py:function`. What `inputs` and `outputs` say goes before its parameters."""
+    function = read_function(text)
+    found = with_said(parameters.parameters(function.node), inputs)
+    translation = translate(function, found)
+    renamed = _renamed(found)
+    job = _standalone(function, found, renamed)
+    call = call_reference(function, example, invented(found, translation), found, job, renamed)
+    known = [_seen(each, call) for each in found]
+    _check_results(function, call)
+    axes = Axes(translation.kind)
+    tensors = axes.inputs([p for p in known if p.role == "tensor"], call.arguments)
+    made = axes.outputs(_outputs(function, call, renamed), call.results, outputs)
+    return ReadReference(
+        reference=_reference(function, known, renamed, len(call.results)),
+        inputs=tuple(_under(text, renamed) for text in tensors),
+        scalars=tuple(_under(p.said, renamed) for p in known if p.role == "scalar"),
+        outputs=tuple(made),
+        expression=_renamed_expression(translation, renamed),
+        why_not=translation.why_not,
+        kind=translation.kind,
+        doc=(ast.get_docstring(function.node) or "").partition("\n")[0],
+    )
+
+
+def _renamed(found: Sequence[Parameter]) -> dict[str, str]:
+    """Where C++ or the generated files mean something else by a parameter's name."""
+    taken = {each.name for each in found}
+    renamed: dict[str, str] = {}
+    for each in found:
+        try:
+            names.check_parameter(each.name)
+        except UsageError:
+            first = names.snake(each.name) or "value"
+            tries = (first, f"{first}_in", f"{first}_value", f"{first}_argument")
+            renamed[each.name] = next(n for n in tries if n not in taken and _can(n))
+            taken.add(renamed[each.name])
+    return renamed
+
+
+def _can(name: str) -> bool:
+    try:
+        names.check_parameter(name)
+    except UsageError:
+        return False
+    return True
+
+
+def _under(text: str, renamed: dict[str, str]) -> str:
+    name, colon, rest = text.partition(":")
+    return f"{renamed.get(name, name)}{colon}{rest}"
+
+
+def _standalone(
+    function: FunctionSource, found: Sequence[Parameter], renamed: dict[str, str]
+) -> str:
+    heads = [renamed.get(p.name, p.name) for p in found]
+    source, imports = cut_out(function, heads, "object", renamed)
+    return "\n".join(["from __future__ import annotations", *imports, source])
+
+
+def _reference(
+    function: FunctionSource, known: Sequence[Parameter], renamed: dict[str, str], results: int
+) -> Reference:
+    order = [p for role in ("tensor", "scalar", "other") for p in known if p.role == role]
+    result = "torch.Tensor" if results == 1 else f"tuple[{', '.join(['torch.Tensor'] * results)}]"
+    heads = [_declared(each, renamed) for each in order]
+    return Reference(*cut_out(function, heads, result, renamed))
+
+
+def _declared(parameter: Parameter, renamed: dict[str, str]) -> str:
+    name = renamed.get(parameter.name, parameter.name)
+    if parameter.role == "tensor":
+        return f"{name}: torch.Tensor"
+    if parameter.role == "scalar":
+        return f"{name}: {parameter.type}"
+    if parameter.annotation:
+        return f"{name}: {parameter.annotation} = {parameter.default}"
+    return f"{name}={parameter.default}"
+
+
+def _seen(parameter: Parameter, call: Call) -> Parameter:
+    """With the role that its value in the call tells, where nothing else does."""
+    value = call.arguments[parameter.name]
+    if parameter.role in ("tensor", "scalar"):
+        return parameter
+    if value.shape is not None:
+        return Parameter(parameter.name, "tensor")
+    if value.value is not None and parameter.role != "other":
+        return Parameter(parameter.name, "scalar", type=type(value.value).__name__)
+    if parameter.role == "other":
+        return parameter
+    raise UsageError(
+        f"the argument {parameter.name} is a {value.other}", "an op takes tensors and numbers"
+    )
+
+
+def _check_results(function: FunctionSource, call: Call) -> None:
+    where = f"{function.at(function.node)}: {function.node.name}"
+    if call.changed:
+        raise UsageError(
+            f"{where} changes its input {', '.join(call.changed)} in place",
+            "a reference returns what it computes: begin with a clone()",
+        )
+    strange = [each.other or "number" for each in call.results if each.shape is None]
+    if strange or not call.results:
+        raise UsageError(
+            f"{where} returns a {strange[0] if strange else 'nothing'}, which is no tensor",
+            "let it return a tensor, or a tuple of tensors",
+        )
+
+
+def _outputs(function: FunctionSource, call: Call, renamed: dict[str, str]) -> list[Parameter]:
+    annotated = parameters.results(function.node)
+    if len(annotated) == len(call.results):
+        return [*annotated]
+    return [
+        Parameter(name, "tensor")
+        for name in parameters.output_names(function.node, len(call.results))
+    ]
+
+
+def _renamed_expression(translation: Translation, renamed: dict[str, str]) -> str | None:
+    if translation.expression is None or not renamed:
+        return translation.expression
+    tree = ast.parse(translation.expression, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = renamed.get(node.id, node.id)
+    return ast.unparse(tree)

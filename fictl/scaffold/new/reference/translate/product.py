@@ -1,0 +1,59 @@
+"""A matrix product, which is no expression, and has a kind of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.source import FunctionSource
+from fictl.scaffold.new.reference.translate.call_parts import Call
+from fictl.scaffold.new.reference.translate.functions import CASTS
+
+_SWAPPED = (["0", "1"], ["1", "0"], ["-2", "-1"], ["-1", "-2"])
+
+
+def is_product(function: FunctionSource, parameters: Sequence[Parameter]) -> bool:
+    """`a @ b.T` of its two tensors, or F.linear(a, b); casts do not count."""
+    names = [p.name for p in parameters if p.role in ("tensor", "")]
+    last = function.body[-1]
+    if len(function.body) != 1 or not isinstance(last, ast.Return):
+        return False
+    return len(names) == 2 and _factors(_uncast(last.value)) == names
+
+
+def _factors(value: ast.expr | None) -> list[str]:
+    match value:
+        case ast.BinOp(left=a, op=ast.MatMult(), right=b):
+            return _names(a, _transposed(b))
+        case ast.Call() if Call(value).name in ("matmul", "mm") and len(Call(value).arguments) == 2:
+            a, b = Call(value).arguments
+            return _names(a, _transposed(b))
+        case ast.Call() if Call(value).name == "linear" and not Call(value).words:
+            return _names(*Call(value).arguments)
+    return []
+
+
+def _names(*factors: ast.expr | None) -> list[str]:
+    bare = map(_uncast, factors)
+    return [each.id if isinstance(each, ast.Name) else "" for each in bare]
+
+
+def _uncast(node: ast.expr | None) -> ast.expr | None:
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr not in CASTS:
+            break
+        node = node.func.value
+    return node
+
+
+def _transposed(node: ast.expr) -> ast.expr | None:
+    """What it is the transposed of: b.T, b.mT, b.t(), b.transpose(0, 1)."""
+    node = _uncast(node) or node
+    if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        dims = [ast.unparse(each) for each in node.args]
+        if node.func.attr == "t" or (node.func.attr == "transpose" and dims in _SWAPPED):
+            return node.func.value
+    return None

@@ -1,0 +1,108 @@
+"""Python's expressions as values: names, arithmetic, and what torch's functions leave to calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from fictl.scaffold.new.reference.translate import torch_calls
+from fictl.scaffold.new.reference.translate.call_parts import Call
+from fictl.scaffold.new.reference.translate.value import NoTranslation, Value, is_none, names_in
+
+if TYPE_CHECKING:
+    from fictl.scaffold.new.reference.translate.statements import File
+
+Scope: TypeAlias = dict[str, Value | NoTranslation]
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+
+
+class Reader:
+    """Of one function, with what its names stand for so far."""
+
+    def __init__(self, file: File, scope: Scope, depth: int) -> None:
+        self._file, self._scope, self._depth = file, scope, depth
+
+    @property
+    def tensors(self) -> set[str]:
+        return self._file.tensors
+
+    def later(self, node: ast.expr) -> Value | NoTranslation:
+        """What has no translation matters only where it is used: a dtype or a shape often is not."""
+        try:
+            return self.value(node)
+        except NoTranslation as error:
+            return error
+
+    def value(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+                return Value(ast.Constant(number))
+            case ast.Name(id=name):
+                return self._named(node, name)
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+                inside = self.value(operand)
+                return Value(ast.UnaryOp(sign, inside.tree), inside.dropped)
+            case ast.BinOp(left=a, op=op, right=b) if isinstance(op, _OPERATORS):
+                return self._join(node, lambda x, y: ast.BinOp(x, op, y), a, b)
+            case ast.Compare(left=a, ops=[sign], comparators=[b]):
+                return self._join(node, lambda x, y: ast.Compare(x, [sign], [y]), a, b)
+            case ast.Call():
+                return self._call(node)
+            case ast.Subscript(value=inside, slice=index):
+                return self._item(node, inside, index)
+            case ast.Attribute(value=ast.Call() as inside, attr="values"):
+                return torch_calls.extreme(self, inside)
+        raise NoTranslation(node, "it has no translation")
+
+    def joined(self, node: ast.expr, tree: ast.expr, *values: Value) -> Value:
+        """A value of others; one of a row meets the row itself only where its dimension is kept."""
+        dropped = [value for value in values if value.dropped]
+        others = [value for value in values if not value.dropped]
+        if dropped and any(names_in(value.tree) & self.tensors for value in others):
+            raise NoTranslation(
+                node, "a reduction without keepdim=True meets what has the last dimension"
+            )
+        return Value(tree, bool(dropped))
+
+    def _join(
+        self, node: ast.expr, join: Callable[[ast.expr, ast.expr], ast.expr], a: ast.expr, b: ast.expr
+    ) -> Value:  # fmt: skip
+        left, right = self.value(a), self.value(b)
+        return self.joined(node, join(left.tree, right.tree), left, right)
+
+    def _named(self, node: ast.Name, name: str) -> Value:
+        found = self._scope.get(name)
+        if isinstance(found, NoTranslation):
+            raise found
+        if found is not None:
+            return found.copied()
+        constant = self._file.constant(name)
+        if constant is None:
+            raise NoTranslation(node, f"{name} is neither a parameter nor a number")
+        return Value(constant).copied()
+
+    def _item(self, node: ast.Subscript, inside: ast.expr, index: ast.expr) -> Value:
+        """`m[..., None]` gives a dimension back; `x.max(dim=-1)[0]` is the largest."""
+        if isinstance(inside, ast.Call) and isinstance(index, ast.Constant) and index.value == 0:
+            return torch_calls.extreme(self, inside)
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        whole = [ast.unparse(part) in (":", "...") for part in parts[:-1]]
+        if is_none(parts[-1]) and all(whole):
+            value = self.value(inside)
+            if value.dropped:
+                return Value(value.tree)
+        raise NoTranslation(node, "a kernel of an expression takes every element")
+
+    def _call(self, node: ast.Call) -> Value:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        own = self._file.function(name)
+        if own is None:
+            return torch_calls.value(self, Call(node))
+        given = own.args
+        named = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+        positional = named[: len(named) - len(given.kwonlyargs)]
+        defaults = zip(reversed(positional), reversed(given.defaults), strict=False)
+        said = {**dict(defaults), **Call(node).said(*named)}
+        values = {name: self.value(each) for name, each in said.items()}
+        return self._file.call(node, own, values, self._depth)

@@ -1,0 +1,65 @@
+"""The way from a function to an expression, and what is said where there is none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fictl.errors import UsageError
+from fictl.scaffold.new.expression import Expression
+from fictl.scaffold.new.expression.read import is_reduction, read
+from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.source import FunctionSource
+from fictl.scaffold.new.reference.translate.product import is_product
+from fictl.scaffold.new.reference.translate.statements import File
+from fictl.scaffold.new.reference.translate.value import NoTranslation, Value, outside_reductions
+
+
+@dataclass(frozen=True)
+class Translation:
+    """`expression` is None where there is none; `kind` is said where it is no expression at all."""
+
+    expression: str | None
+    why_not: str = ""
+    kind: str = ""
+
+    def usual_axes(self, tensors: int) -> str:
+        """What axes its tensors have, if they can only be these; else empty."""
+        if self.expression is None:
+            return ""
+        if not Expression(self.expression).has_reductions:
+            return "n"
+        return "rows,hidden" if tensors == 1 else ""
+
+
+def translate(function: FunctionSource, parameters: Sequence[Parameter]) -> Translation:
+    if is_product(function, parameters):
+        return Translation(None, "a matrix product is no expression", "gemm")
+    tensors = {p.name for p in parameters if p.role in ("tensor", "")}
+    scope: dict[str, Value | NoTranslation] = {
+        p.name: Value(ast.Name(p.name, ast.Load()))
+        if p.role != "other"
+        else NoTranslation(function.node, f"{p.name} is no number")
+        for p in parameters
+    }
+    try:
+        value = File(function, tensors).run(function.node, function.body, scope)
+        _check_end(function, value, tensors)
+        text = ast.unparse(ast.fix_missing_locations(value.tree))
+        read(text)
+        return Translation(text)
+    except NoTranslation as error:
+        shown = ast.unparse(error.node).partition("\n")[0]
+        return Translation(None, f"{function.at(error.node)}: {shown!r}: {error.why}")
+    except UsageError as error:
+        return Translation(None, f"{function.at(function.node)}: {error.message}")
+
+
+def _check_end(function: FunctionSource, value: Value, tensors: set[str]) -> None:
+    """A kernel writes whole rows, or one value a row and no dimension for it."""
+    reduces = any(is_reduction(node) for node in ast.walk(value.tree))
+    if reduces and not value.dropped and not outside_reductions(value.tree) & tensors:
+        raise NoTranslation(
+            function.body[-1], "it keeps a dimension of size 1 to its end; drop keepdim=True there"
+        )

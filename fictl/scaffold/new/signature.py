@@ -1,0 +1,168 @@
+"""What an op takes and gives: tensors over named axes, and numbers; read from `x:n,hidden`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from fictl.dtype import parse_dtype
+from fictl.errors import UsageError
+from fictl.scaffold.new.names import check_axis, check_parameter
+
+TENSOR_FORM = "write name:axis,axis or name:axis,axis:dtype, as in x:n,hidden or ids:n:i32"
+SCALAR_FORM = "write name:float, name:int or name:bool, with a default or without: eps:float=1e-6"
+
+_AXIS = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:=\s*(?P<value>.+?))?\s*")
+_SCALAR = re.compile(r"\s*(?P<name>\w+)\s*(?::\s*(?P<type>\w+))?\s*(?:=\s*(?P<default>\S+))?\s*")
+_TYPES = {"float": float, "int": int, "bool": bool}
+_BOOLS = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`size` is the only one it can have; `text` computes it from other axes."""
+
+    name: str
+    size: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """`dtype` is empty where it is the case's."""
+
+    name: str
+    axes: tuple[Axis, ...]
+    dtype: str = ""
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self.axes)
+
+    def __str__(self) -> str:
+        dtype = f":{parse_dtype(self.dtype).short}" if self.dtype else ""
+        return f"{self.name}:{','.join(self.axis_names)}{dtype}"
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number passed by value. `default` is None where the caller has to give it."""
+
+    name: str
+    type: str = "float"
+    default: float | None = None
+
+    @property
+    def value(self) -> float | int | bool:
+        """What tests use: a number that leaves nothing as it was."""
+        sample: dict[str, float | int | bool] = {"float": 1.5, "int": 2, "bool": True}
+        return sample[self.type] if self.default is None else self.default
+
+    def __str__(self) -> str:
+        default = "" if self.default is None else f"={self.default}"
+        return f"{self.name}:{self.type}{default}"
+
+    @property
+    def cpp(self) -> str:
+        """As a binding takes it."""
+        return {"float": "double", "int": "int64_t", "bool": "bool"}[self.type]
+
+    @property
+    def dtype(self) -> str:
+        """As a trace writes it down."""
+        return {"float": "float32", "int": "int32", "bool": "bool"}[self.type]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """In the order of the call: inputs, scalars, outputs."""
+
+    inputs: tuple[Tensor, ...]
+    scalars: tuple[Scalar, ...]
+    outputs: tuple[Tensor, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        arguments: tuple[Tensor | Scalar, ...] = (*self.inputs, *self.scalars, *self.outputs)
+        for name in (each.name for each in arguments):
+            if name in seen:
+                raise UsageError(f"two arguments are called {name!r}", "rename one of them")
+            seen.add(name)
+        _check_axes(self.inputs, self.outputs, {scalar.name for scalar in self.scalars})
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Each once, in the order of their first use; a size that is said anywhere counts."""
+        found: dict[str, Axis] = {}
+        for tensor in (*self.inputs, *self.outputs):
+            for axis in tensor.axes:
+                known = found.get(axis.name)
+                said = axis.size is not None or axis.text
+                found[axis.name] = axis if known is None or said else known
+        return tuple(found.values())
+
+
+def parse_tensor(text: str, fixed_sizes: bool = True) -> Tensor:
+    """`fixed_sizes`: what an axis is set to is a number; else it is an expression of axes."""
+    name, *rest = text.split(":")
+    if not rest or len(rest) > 2 or not all(part.strip() for part in rest):
+        raise UsageError(f"{text!r} is no tensor", TENSOR_FORM)
+    axes = tuple(_axis(part, text, fixed_sizes) for part in rest[0].split(","))
+    dtype = parse_dtype(rest[1]).name if len(rest) == 2 else ""
+    return Tensor(check_parameter(name.strip()), axes, dtype)
+
+
+def parse_scalar(text: str) -> Scalar:
+    found = _SCALAR.fullmatch(text)
+    kind = (found and found["type"]) or "float"
+    if found is None or kind not in _TYPES:
+        raise UsageError(f"{text!r} is no scalar", SCALAR_FORM)
+    try:
+        default = None if found["default"] is None else _number(kind, found["default"])
+    except (ValueError, KeyError):
+        raise UsageError(f"{found['default']!r} is no {kind}, in {text!r}", SCALAR_FORM) from None
+    return Scalar(check_parameter(found["name"]), kind, default)
+
+
+def _number(kind: str, text: str) -> float:
+    return _BOOLS[text.lower()] if kind == "bool" else _TYPES[kind](text)
+
+
+def _axis(part: str, text: str, fixed_sizes: bool) -> Axis:
+    found = _AXIS.fullmatch(part)
+    if found is None:
+        raise UsageError(f"{part!r} is no axis, in {text!r}", TENSOR_FORM)
+    name, value = check_axis(found["name"]), found["value"]
+    if value is None:
+        return Axis(name)
+    if value.isdecimal() and int(value) > 0:
+        return Axis(name, size=int(value))
+    if fixed_sizes:
+        raise UsageError(f"{name}={value} in {text!r} is no size", "write a number, as in d=128")
+    return Axis(name, text=value)
+
+
+def _check_axes(inputs: Iterable[Tensor], outputs: Iterable[Tensor], scalars: set[str]) -> None:
+    sizes: dict[str, int] = {}
+    for tensor in inputs:
+        for axis in tensor.axes:
+            known = sizes.setdefault(axis.name, axis.size) if axis.size else None
+            if known not in (None, axis.size):
+                raise UsageError(
+                    f"axis {axis.name} is {known} and {axis.size}", "give two axes two names"
+                )
+    known_axes = [name for tensor in inputs for name in tensor.axis_names]
+    for tensor in outputs:
+        for name in _unknown(tensor, {*known_axes, *scalars}):
+            raise UsageError(
+                f"output {tensor} names {name!r}, which is an axis of no input",
+                f"axes are {', '.join(dict.fromkeys(known_axes)) or 'none'}; one that follows from "
+                "them is written half=hidden//2, a fixed one k=8",
+            )
+
+
+def _unknown(tensor: Tensor, known: set[str]) -> Iterator[str]:
+    for axis in tensor.axes:
+        named = re.findall(r"[A-Za-z_]\w*", axis.text) if axis.text else [axis.name]
+        yield from (name for name in named if not axis.size and name not in known | {"min", "max"})

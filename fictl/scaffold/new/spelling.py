@@ -1,0 +1,119 @@
+"""A signature's arguments as generated files spell them: in Python, in a trace, in C++."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fictl.scaffold.new.signature import Axis, Signature, Tensor
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """Lists of items, for `py` and `cpp` to put into lines."""
+
+    signature: Signature
+
+    @property
+    def arguments(self) -> list[str]:
+        """`input`, `factor`: what a reference is called with."""
+        return [
+            *(each.name for each in self.signature.inputs),
+            *(each.name for each in self.signature.scalars),
+        ]
+
+    @property
+    def reference_parameters(self) -> list[str]:
+        return [
+            *(f"{each.name}: torch.Tensor" for each in self.signature.inputs),
+            *(f"{each.name}: {each.type}" for each in self.signature.scalars),
+        ]
+
+    @property
+    def parameters(self) -> list[str]:
+        """Of the public function: outputs come last and may be left out."""
+        scalars = (
+            f"{each.name}: {each.type}" + ("" if each.default is None else f" = {each.default}")
+            for each in self.signature.scalars
+        )
+        return [
+            *(f"{each.name}: torch.Tensor" for each in self.signature.inputs),
+            *scalars,
+            *(f"{each.name}: torch.Tensor | None = None" for each in self.signature.outputs),
+        ]
+
+    @property
+    def views(self) -> list[str]:
+        """As bindings and launchers take them, the outputs first: `View out`, `double factor`."""
+        tensors = (*self.signature.outputs, *self.signature.inputs)
+        return [
+            *(f"View {each.name}" for each in tensors),
+            *(f"{each.cpp} {each.name}" for each in self.signature.scalars),
+        ]
+
+    @property
+    def passed(self) -> list[str]:
+        """The names of `views`."""
+        return [each.rpartition(" ")[2] for each in self.views]
+
+    def axis_role(self, axis: Axis) -> str:
+        """What it is in the trace: the first one varies, what a model fixes does not."""
+        if axis.text:
+            return "Expr"
+        is_first = axis.name == self.signature.inputs[0].axis_names[0]
+        return "Var" if is_first and axis.size is None else "Const"
+
+    @property
+    def trace_names(self) -> list[str]:
+        """What trace.py imports."""
+        roles = {self.axis_role(axis) for axis in self.signature.axes}
+        scalars = {"Scalar"} if self.signature.scalars else set()
+        return sorted({"Tensor", "TraceTemplate"} | roles | scalars)
+
+    @property
+    def traced_axes(self) -> list[str]:
+        """`"n": Var("…")`, as trace.py declares them."""
+        alone = len(self.signature.axes) == 1
+        varies = "elements, whatever the shape" if alone else "changes from call to call"
+        said = {"Var": f'Var("{varies}")', "Const": 'Const("fixed by a model")'}
+        texts = []
+        for axis in self.signature.axes:
+            text = said.get(self.axis_role(axis), f'Expr("{axis.text}", "follows from the others")')
+            if axis.size is not None:
+                text = f'Const("fixed", value={axis.size})'
+            texts.append(f'"{axis.name}": {text}')
+        return texts
+
+    @property
+    def traced_inputs(self) -> list[str]:
+        case = self.case
+        tensors = [
+            _tensor(each, like="" if each.name == case else case) for each in self.signature.inputs
+        ]
+        scalars = [
+            f'"{each.name}": Scalar("{each.dtype}", {each.value})'
+            for each in self.signature.scalars
+        ]
+        return [*tensors, *scalars]
+
+    @property
+    def traced_outputs(self) -> list[str]:
+        return [_tensor(each, like=self.case) for each in self.signature.outputs]
+
+    @property
+    def case(self) -> str:
+        """The input whose dtype is the case's: the first that has none of its own."""
+        inputs = self.signature.inputs
+        return next((each for each in inputs if not each.dtype), inputs[0]).name
+
+
+def shape(tensor: Tensor) -> str:
+    """`("n",)`"""
+    names = ", ".join(f'"{name}"' for name in tensor.axis_names)
+    return f"({names},)" if len(tensor.axes) == 1 else f"({names})"
+
+
+def _tensor(tensor: Tensor, like: str = "") -> str:
+    dtype = f', dtype_from="{like}"' if like else ""
+    if tensor.dtype:
+        dtype = f', dtype="{tensor.dtype}"'
+    return f'"{tensor.name}": Tensor({shape(tensor)}{dtype})'

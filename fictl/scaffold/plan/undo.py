@@ -1,0 +1,127 @@
+"""Taking the last scaffold of a project back, as long as nobody has touched what it wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fictl.errors import UsageError
+from fictl.paths import cache_root, write_atomic
+from fictl.scaffold.plan.plan import Change
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that a command wrote, changed or deleted; hashes and texts are None where it was not."""
+
+    path: str
+    before: str | None
+    after_sha256: str | None
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the last command did to a project. `done` is false while it is doing it."""
+
+    root: str
+    command: str
+    files: tuple[Written, ...]
+    folders: tuple[str, ...]
+    done: bool = False
+
+    @classmethod
+    def of(
+        cls, root: Path, command: str, changes: Sequence[Change], folders: Sequence[Path]
+    ) -> Record:
+        written = tuple(Written(str(c.path), c.before, _sha256(c.after)) for c in changes)
+        return cls(str(root), command, written, tuple(map(str, folders)))
+
+
+def begin(record: Record) -> None:
+    _write(record)
+
+
+def finish(record: Record) -> None:
+    _write(Record(record.root, record.command, record.files, record.folders, done=True))
+
+
+def last(root: Path) -> Record | None:
+    """What can be taken back; None where nothing was written, or it was taken back."""
+    try:
+        said = json.loads(_place(root).read_text(encoding="utf-8"))
+        files = tuple(Written(**each) for each in said.pop("files"))
+        return Record(files=files, **{**said, "folders": tuple(said["folders"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
+    """What was taken back. A file that was edited since is an error, and nothing is done.
+
+    One that a kill left unfinished goes back as far as it came.
+    """
+    record = last(root)
+    if record is None or (unfinished_only and record.done):
+        return None
+    present = {each: _present(Path(each.path)) for each in record.files}
+    edited = [
+        each.path
+        for each, text in present.items()
+        if _sha256(text) != each.after_sha256 and (record.done or text != each.before)
+    ]
+    if edited:
+        raise UsageError(
+            f"`{record.command}` cannot be taken back: {', '.join(edited)} changed since",
+            "delete or restore the files by hand",
+        )
+    for each, text in present.items():
+        staged_name(Path(each.path)).unlink(missing_ok=True)
+        if text != each.before:
+            _restore(Path(each.path), each.before)
+    for folder in reversed(record.folders):
+        with suppress(OSError):
+            Path(folder).rmdir()
+    _place(root).unlink(missing_ok=True)
+    return record
+
+
+def staged_name(path: Path) -> Path:
+    """Where a new text waits for all others to be there."""
+    return path.with_name(f".{path.name}.scaffold")
+
+
+def _restore(path: Path, text: str | None) -> None:
+    if text is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, text)
+
+
+def _present(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+
+
+def _sha256(text: str | None) -> str | None:
+    return None if text is None else hashlib.sha256(text.encode()).hexdigest()
+
+
+def _place(root: Path) -> Path:
+    """Beside the builds, not in the project: nobody wants to commit it."""
+    name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]
+    return cache_root() / "scaffold" / f"{name}.json"
+
+
+def _write(record: Record) -> None:
+    # Why suppress: with no cache there is no way back, and still no reason not to write.
+    with suppress(OSError):
+        place = _place(Path(record.root))
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomic(place, json.dumps(asdict(record)))

@@ -1,0 +1,1 @@
+"""A new project, or what an existing repository lacks to be one."""

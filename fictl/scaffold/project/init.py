@@ -1,0 +1,171 @@
+"""`fictl init`: what a folder lacks to be a project; what is there already stays as it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from fictl.arch import parse_archs
+from fictl.errors import UsageError
+from fictl.paths import data_root
+from fictl.project import Project
+from fictl.project.config import OWN_FILE, SHARED_FILE, Config
+from fictl.scaffold.kinds.render import render
+from fictl.scaffold.new.names import check_project, snake
+from fictl.scaffold.plan.plan import Plan
+from fictl.scaffold.project.existing_build import advice, build_file, is_packaged, with_table
+
+# The template tree, in the order that it is shown in.
+_NOTES = {
+    OWN_FILE: "the name, and what is built without a GPU",
+    SHARED_FILE: "pip install -e .",
+    "{{ name }}/__init__.py": "import {name}; {name}.ops",
+    "{{ kernels }}/README.md": "what an op is made of",
+    "README.md": "how to go on",
+    "AGENTS.md": "where coding agents find their instructions",
+    ".github/workflows/kernels.yml": "check, build and emulated tests, where there is no GPU",
+    ".pre-commit-config.yaml": "fictl check and the formatters, before a commit",
+    ".clang-format": "how C++ is written",
+    ".gitignore": "what is made, not written",
+}
+# A repository that is packaged its own way goes on being packaged that way.
+_PACKAGING = (SHARED_FILE, "{{ name }}/__init__.py")
+
+
+@dataclass(frozen=True)
+class InitPlan(Plan):
+    """Of the project `name`; `advice` is what its owner has to do, because fictl does not."""
+
+    name: str = ""
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The folder, what its project says or will say, and whether it says so already."""
+
+    root: Path
+    config: Config
+    is_project: bool
+
+
+def plan_init(folder: Path, name: str = "", archs: str = "", overwrite: bool = False) -> InitPlan:
+    """Nothing is written. `overwrite` also renews files of ours that are there and differ, never
+    those that say how the project is built.
+    """
+    place = _place(folder.resolve(), name, archs)
+    root, config = place.root, place.config
+    found = tuple(_files(place, overwrite))
+    for path, _, _ in found:
+        _refuse_in_the_way(path)
+    files = {path: text for path, text, _ in found}
+    notes = {path: note for path, _, note in found}
+    return InitPlan(root, files, notes, config.name, advice(root, config))
+
+
+def _place(root: Path, name: str, archs: str) -> _Place:
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is a file", "name a folder; it is made where there is none")
+    if data_root("kernels") in (root, root / "kernels"):
+        raise UsageError(f"{root} holds fictl's own kernels", "start in a folder of your own")
+    project = Project.of(root)
+    if project is not None:
+        return _Place(root, _agreed(project, name, archs), is_project=True)
+    above = Project.at(root)
+    if above.root in root.parents:
+        raise UsageError(
+            f"{root} lies in the project {above.name} ({above.root})",
+            "fictl new-op adds an op to that one; a project of its own lies outside",
+        )
+    chosen = _name(root, name)
+    config = Config(chosen, chosen, archs=archs or Config.archs)
+    parse_archs(config.archs)
+    if (root / config.kernels / "__init__.py").exists():
+        raise UsageError(
+            f"{root / config.kernels} is a Python package already",
+            f'write {OWN_FILE} by hand, name = "{config.name}" and kernels = another folder: '
+            "then `fictl init` adds the rest",
+        )
+    return _Place(root, config, is_project=False)
+
+
+def _agreed(project: Project, name: str, archs: str) -> Config:
+    """What the project says already; what was asked for must not be something else."""
+    for key, asked, said in (("name", name, project.name), ("archs", archs, project.archs)):
+        if asked and asked != said:
+            raise UsageError(
+                f"the project in {project.root} has {key} = {said!r} already, not {asked!r}",
+                f"leave --{key} out, or change what its file says",
+            )
+    kernels, tests = (os.path.relpath(p, project.root) for p in (project.kernels, project.tests))
+    return Config(project.name, project.package, kernels, tests, project.archs)
+
+
+def _name(root: Path, asked: str) -> str:
+    """The one that is asked for, else the folder's; `_kernels` is put after one that is taken."""
+    name = check_project(asked) if asked else _folder_name(root)
+    taken = _taken(root, name)
+    if not taken:
+        return name
+    longer = f"{name}_kernels"
+    if asked or _taken(root, longer):
+        raise UsageError(f"the name {name!r} is taken: {taken} is a package", f"--name {longer}")
+    return longer
+
+
+def _folder_name(root: Path) -> str:
+    try:
+        return check_project(snake(root.name) or root.name)
+    except UsageError as error:
+        raise UsageError(error.message, "say another one: --name my_kernels") from None
+
+
+def _taken(root: Path, name: str) -> str:
+    """Where a package or a module of that name is, in the folder or installed."""
+    for folder in (root, root / "src"):
+        for place in (folder / name / "__init__.py", folder / f"{name}.py"):
+            if place.exists():
+                return str(place)
+    spec = find_spec(name)
+    # Without an origin it is a bare folder on the path, which hides nothing.
+    return (spec.origin or "") if spec else ""
+
+
+def _files(place: _Place, overwrite: bool) -> Iterator[tuple[Path, str, str]]:
+    """Where, the text, a note: those that are missing, and a table in a pyproject.toml."""
+    root, config = place.root, place.config
+    existing = build_file(root)
+    for where, text, note in _texts(config, existing is None, is_packaged(root, config)):
+        path = root / where
+        if where == OWN_FILE and place.is_project:
+            continue
+        if where == OWN_FILE and existing == root / SHARED_FILE:
+            yield existing, with_table(existing, text), note
+        elif not os.path.lexists(path) or (overwrite and where != SHARED_FILE):
+            yield path, text, note
+
+
+def _texts(config: Config, is_new: bool, packaged: bool) -> Iterator[tuple[str, str, str]]:
+    """Of the template tree; without what packages a project where something else does."""
+    tree = data_root("templates") / "project"
+    context = {
+        "name": config.name, "distribution": config.name.replace("_", "-"), "archs": config.archs,
+        "kernels": config.kernels, "tests": config.tests,
+        "install": '-e ".[dev]"' if packaged else '"fictl[toolchain]" pytest',
+    }  # fmt: skip
+    wanted = [each for each in _NOTES if (is_new and packaged) or each not in _PACKAGING]
+    rendered = render({each: tree / each for each in wanted}, context)
+    for each, (where, text) in zip(wanted, rendered.items(), strict=True):
+        yield where, text, _NOTES[each].format(name=config.name)
+
+
+def _refuse_in_the_way(path: Path) -> None:
+    above = next(folder for folder in path.parents if os.path.lexists(folder))
+    if not above.is_dir():
+        raise UsageError(
+            f"{above} is a file, and {path.name} belongs into a folder of that name",
+            "move the file away; nothing was written",
+        )

@@ -1,0 +1,135 @@
+"""Kernels of tutorials, as they stand: brought along, built for the emulated device, tested."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fictl.project import Project
+from fictl.scaffold.new.new_op import draft, plan_op
+from fictl.scaffold.new.request import Request
+from fictl.scaffold.plan.write import apply
+
+ROOT = Path(__file__).resolve().parents[4]
+
+_SCALE = """\
+#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+namespace tutorial {
+
+template <typename T>
+__global__ void ScaleKernel(const T* input, T* output, T factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    output[i] = input[i] * factor;
+  }
+}
+
+template <typename T>
+cudaError_t ScaleLauncher(const T* input, T* output, T factor, int n,
+                          cudaStream_t stream = nullptr) {
+  const int threads = 256;
+  const int blocks = (n + threads - 1) / threads;
+  ScaleKernel<T><<<blocks, threads, 0, stream>>>(input, output, factor, n);
+  return cudaGetLastError();
+}
+
+}  // namespace tutorial
+"""
+_SWIGLU = """\
+#ifndef ACTIVATION_CUH_
+#define ACTIVATION_CUH_
+
+#include <cuda_runtime.h>
+
+template <typename T>
+__device__ __forceinline__ T swiglu(T x, T gate) {
+  T opened = T(1.0) / (T(1.0) + expf(-float(gate)));
+  return x * opened;
+}
+
+template <typename T>
+__global__ void SwiGLUKernel(const T* __restrict__ x, const T* __restrict__ gate,
+                             T* __restrict__ output, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    output[i] = swiglu(x[i], gate[i]);
+  }
+}
+
+#endif  // ACTIVATION_CUH_
+"""
+_ROWS = """\
+template <typename T, int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    MeanKernel(const T* x, const int* counted, T* means, float* sums, int hidden) {
+  __shared__ float part[kThreads];
+  const T* row = x + static_cast<int64_t>(blockIdx.x) * hidden;
+  float sum = 0.0f;
+  for (int i = threadIdx.x; i < hidden; i += kThreads) sum += static_cast<float>(row[i]);
+  part[threadIdx.x] = counted[blockIdx.x] != 0 ? sum : 0.0f;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < kThreads; ++i) part[0] += part[i];
+  sums[blockIdx.x] = part[0];
+  means[blockIdx.x] = T(part[0] / hidden);
+}
+"""
+_REFERENCES = """\
+import torch
+
+
+def swiglu(x, gate):
+    return x * torch.sigmoid(gate)
+
+
+def means(x: "rows hidden", counted: "rows") -> ("rows", "rows"):
+    sums = x.sum(-1) * (counted != 0)
+    return sums / x.shape[-1], sums
+"""
+
+
+@pytest.fixture
+def files(project: Project) -> Path:
+    """Beside the project's kernels."""
+    for name, text in (("scale.cuh", _SCALE), ("activation.cuh", _SWIGLU), ("rows.cu", _ROWS)):
+        (project.root / name).write_text(text)
+    (project.root / "ref.py").write_text(_REFERENCES)
+    return project.root
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("scale", {"kernel": "scale.cuh:ScaleLauncher", "expression": "input * factor"}),
+        ("swiglu", {"kernel": "activation.cuh:SwiGLUKernel", "reference": "ref.py:swiglu",
+                   "dtypes": "f32"}),
+        ("means", {"kernel": "rows.cu:MeanKernel<T,64>", "reference": "ref.py:means",
+                   "inputs": ("x:rows,hidden", "counted:rows:i32"),
+                   "outputs": ("means:rows", "sums:rows:f32")}),
+    ],
+)  # fmt: skip
+def test_a_brought_kernel_is_green_untouched(
+    name: str, said: dict[str, str], project: Project, files: Path, users_cache: None
+) -> None:
+    apply(plan_op(draft(project, Request(name, **said))), "fictl new-op")
+    for words in (["check"], ["test", name, "--device", "emu", "--schedule", "forward"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "fictl", *words],
+            cwd=project.root,
+            env={
+                **os.environ,
+                "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+            },
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
