@@ -12,7 +12,9 @@ from fictl.arch import parse_archs
 from fictl.jit import JitSpec
 from fictl.project import OpFolder, Project, folders
 from fictl.testing import make_inputs
+from fictl.testing.generated.room import rooms
 from fictl.toolchain import can_target, require_nvcc
+from fictl.trace.extract import case_dtypes
 
 FOLDERS = folders(Project.shipped())
 FUNCTIONS = [
@@ -49,14 +51,21 @@ def test_a_tensor_on_another_device_is_refused_by_name_built_or_not(
     function = getattr(folder.load("op"), name)
     if isinstance(function, type):
         pytest.skip("plan reads its tensors on the host")
-    inputs = _first_case(folder, name)
+    inputs = _first_call(folder, name)
     first = next(key for key, value in inputs.items() if isinstance(value, torch.Tensor))
     with pytest.raises(ValueError, match=rf"{name}: argument '{first}' is on meta, .* takes C[PU]"):
         function(**inputs)
 
 
-def _first_case(folder: OpFolder, name: str) -> dict[str, Any]:
-    """On no device that computes."""
+def _first_call(folder: OpFolder, name: str) -> dict[str, Any]:
+    """Its arguments, on no device that computes: inputs, then the outputs that must be given."""
     case = next(case for case in folder.load("bench").cases() if case.function == name)
-    made = make_inputs(getattr(folder.load("trace"), name), case.sizes, case.dtype, "cpu")
-    return {k: v.to("meta") if isinstance(v, torch.Tensor) else v for k, v in made.items()}
+    template = getattr(folder.load("trace"), name)
+    made = make_inputs(template, case.sizes, case.dtype, "cpu", passing=case.passing)
+    absent = template.optional_axes(case.passing)
+    sizes = template.check_sizes(case.sizes, absent=absent)
+    dtypes = case_dtypes(template, case.dtype, case.passing)
+    room = rooms(getattr(folder.load("op"), name), template, sizes, dtypes, made)
+    outputs = {name: each.empty("meta") for name, each in room.items() if each.required}
+    inputs = {k: v.to("meta") if isinstance(v, torch.Tensor) else v for k, v in made.items()}
+    return {**inputs, **outputs}

@@ -14,14 +14,7 @@ from fictl.op.bound import bind
 from fictl.op.declared import declaration
 from fictl.testing.generated.guard import Guarded
 from fictl.testing.generated.layout import Layout
-
-
-@dataclass(frozen=True)
-class Room:
-    """For an output that the caller provides."""
-
-    shape: tuple[int, ...]
-    dtype: torch.dtype
+from fictl.testing.generated.room import Room
 
 
 @dataclass(frozen=True)

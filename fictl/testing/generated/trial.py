@@ -12,11 +12,11 @@ from typing import Any
 import torch
 
 from fictl.testing.compare import assert_close
-from fictl.testing.generated.guarded_call import GuardedCall, Room
+from fictl.testing.generated.guarded_call import GuardedCall
 from fictl.testing.generated.layout import Layout
+from fictl.testing.generated.room import Room, rooms
 from fictl.testing.generated.variant import Variant
 from fictl.testing.inputs import make_inputs
-from fictl.testing.traced.trace_check import flat_parameters
 from fictl.trace import TraceTemplate
 from fictl.trace.extract import case_dtypes
 
@@ -31,12 +31,13 @@ class Trial:
     device: str
 
     def check(self) -> None:
-        """Twice where the function takes its outputs: they are given, then it allocates them.
+        """Twice where the function may take its outputs: they are given, then it allocates them.
 
         What is wrong is raised, an AssertionError where the op itself raised nothing.
         """
         # Why in this order: who writes past the end is found before that hits others' memory.
-        for room in (self._room, {}) if self._room else ({},):
+        required = {name: room for name, room in self._room.items() if room.required}
+        for room in (self._room, required) if required != self._room else (required,):
             found = self._accepted(room)
             if found is None:
                 return
@@ -67,16 +68,7 @@ class Trial:
     @cached_property
     def _room(self) -> dict[str, Room]:
         """For the outputs that the function takes as arguments of their names."""
-        if self.template.bind is not None:
-            return {}
-        taken = {*flat_parameters(self.api)} - {*self._inputs}
-        return {
-            name: Room(
-                tuple(self._sizes[axis] for axis in spec.axes), getattr(torch, self._dtypes[name])
-            )
-            for name, spec in self.template.outputs.items()
-            if name in taken
-        }
+        return rooms(self.api, self.template, self._sizes, self._dtypes, self._inputs)
 
     @cached_property
     def _expected(self) -> dict[str, Any]:

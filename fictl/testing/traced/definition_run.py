@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl.errors import UsageError
-from fictl.op.bound import bind
 from fictl.project import Project
 from fictl.project.discover import find_function
 from fictl.testing.compare import assert_close
+from fictl.testing.generated.guarded_call import GuardedCall
+from fictl.testing.generated.layout import Layout
+from fictl.testing.generated.room import rooms
 from fictl.testing.inputs import make_inputs
 from fictl.testing.traced.definitions import Traced
 from fictl.testing.traced.trace_check import run_reference
@@ -70,9 +72,12 @@ def run_definition(made: Definition, device: str, axes: Mapping[str, int]) -> De
         expected = run_reference(made, template, inputs)
     except Exception as error:
         raise UsageError(f"the reference of {made.name} fails: {error!r}", str(sizes)) from error
-    plan, run = bind(getattr(traced.folder.load("op"), traced.name), inputs)
-    plan()
-    mismatch = _mismatch(template, run(), expected)
+    api = getattr(traced.folder.load("op"), traced.name)
+    dtypes = case_dtypes(template, dtype, (*passing,))
+    known = template.check_sizes(sizes, absent=template.optional_axes(passing))
+    room = {n: r for n, r in rooms(api, template, known, dtypes, inputs).items() if r.required}
+    call = GuardedCall(api, inputs, [*template.outputs], room, place)
+    mismatch = _mismatch(template, call.run(Layout.CONTIGUOUS, []), expected)
     return DefinitionRun(made.name, made.api, device, sizes, mismatch)
 
 
@@ -161,11 +166,11 @@ def _shapes(specs: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
     return {name: (spec.shape, spec.dtype) for name, spec in specs.items()}
 
 
-def _mismatch(template: TraceTemplate, actual: Any, expected: Any) -> str:
-    got, want = (value if isinstance(value, tuple) else (value,) for value in (actual, expected))
+def _mismatch(template: TraceTemplate, actual: Mapping[str, Any], expected: Any) -> str:
+    want = expected if isinstance(expected, tuple) else (expected,)
     try:
-        for name, a, b in zip(template.outputs, got, want, strict=True):
-            assert_close(a, b, name, template.tolerances)
+        for name, value in zip(template.outputs, want, strict=True):
+            assert_close(actual[name], value, name, template.tolerances)
     except (AssertionError, ValueError) as error:
         return str(error)
     return ""

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from fictl.op import op
-from fictl.testing.generated.guarded_call import GuardedCall, Room
+from fictl.testing.generated.guarded_call import GuardedCall
 from fictl.testing.generated.layout import Layout
+from fictl.testing.generated.room import Room
 from fictl.trace import TraceTemplate
 
 TEMPLATE = TraceTemplate({}, {}, {}, lambda: None)

@@ -68,6 +68,19 @@ def test_a_right_op_passes_in_every_way() -> None:
         Trial(api, template, variant, "cpu").check()
 
 
+def test_an_output_that_must_be_given_is_given() -> None:
+    def into(out: torch.Tensor, input: torch.Tensor) -> None:
+        assert out is not None
+        double(input, out)
+
+    def not_at_all(out: torch.Tensor, input: torch.Tensor) -> None:
+        """Writes nothing."""
+
+    check(into)
+    with pytest.raises(AssertionError, match="out: 24 of 24 elements differ"):
+        check(not_at_all)
+
+
 def test_a_write_past_the_end_of_an_output() -> None:
     def beyond(input: torch.Tensor, out: Optional = None) -> torch.Tensor:
         if out is not None:

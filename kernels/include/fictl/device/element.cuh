@@ -76,4 +76,26 @@ struct Element<bool> : PlainElement<bool, 6> {
   static constexpr const char* kName = "bool";
 };
 
+// Two elements side by side in `type`, for those that the GPU converts by twos.
+template <typename T>
+struct Pair {
+  using type = void;
+};
+
+template <>
+struct Pair<__half> {
+  using type = __half2;
+  static __device__ float2 to_float(__half2 x) { return __half22float2(x); }
+  static __device__ __half2 from_float(float a, float b) { return __floats2half2_rn(a, b); }
+};
+
+template <>
+struct Pair<__nv_bfloat16> {
+  using type = __nv_bfloat162;
+  static __device__ float2 to_float(__nv_bfloat162 x) { return __bfloat1622float2(x); }
+  static __device__ __nv_bfloat162 from_float(float a, float b) {
+    return __floats2bfloat162_rn(a, b);
+  }
+};
+
 }  // namespace fictl::device

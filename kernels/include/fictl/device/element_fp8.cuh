@@ -38,4 +38,22 @@ struct Element<__nv_fp4x2_e2m1> : DLPackType<17, 4, 2> {
   static __host__ __device__ __nv_fp4x2_e2m1 from_float(float2 x) { return __nv_fp4x2_e2m1(x); }
 };
 
+template <>
+struct Pair<__nv_fp8_e4m3> {
+  using type = __nv_fp8x2_e4m3;
+  static __device__ float2 to_float(__nv_fp8x2_e4m3 x) { return static_cast<float2>(x); }
+  static __device__ __nv_fp8x2_e4m3 from_float(float a, float b) {
+    return __nv_fp8x2_e4m3(make_float2(a, b));
+  }
+};
+
+template <>
+struct Pair<__nv_fp8_e5m2> {
+  using type = __nv_fp8x2_e5m2;
+  static __device__ float2 to_float(__nv_fp8x2_e5m2 x) { return static_cast<float2>(x); }
+  static __device__ __nv_fp8x2_e5m2 from_float(float a, float b) {
+    return __nv_fp8x2_e5m2(make_float2(a, b));
+  }
+};
+
 }  // namespace fictl::device
