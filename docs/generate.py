@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import catalogue
 from counterparts import COUNTERPARTS, counterpart
 
 DOCS = Path(__file__).resolve().parent
@@ -96,23 +97,6 @@ def _default(value: object) -> str:
     return "" if value in (None, "", ()) else f"`{str(value).lower()}`"
 
 
-def ops_page() -> str:
-    from fictl.project import Project, folders
-
-    rows = []
-    for folder in folders(Project.shipped()):
-        for declared in folder.declarations():
-            dtypes = " ".join(dtype.short for dtype in declared.dtypes)
-            rows.append(
-                f"| {folder.family} | `{declared.name}({', '.join(each.name for each in declared.parameters)})` | {declared.doc} "
-                f"| {dtypes} | {declared.archs} | {' '.join(declared.devices)} |"
-            )
-    return (
-        NOTE + "# Ops\n\n| family | function | what | dtypes | architectures | devices |\n"
-        "|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
-    )
-
-
 def ops_stub() -> str:
     """No page, but generated from the same declarations."""
     from fictl.project import Project
@@ -124,7 +108,7 @@ def ops_stub() -> str:
 PAGES = {
     "cli.md": cli_page,
     "settings.md": settings_page,
-    "ops.md": ops_page,
+    "ops.md": lambda: NOTE + catalogue.page(),
     "../fictl/ops.pyi": ops_stub,
 }
 PICTURES = {"list": ["list"], "build": ["build", "scale"], "test": ["test", "scale"]}

@@ -192,7 +192,8 @@ def test_only_the_command_line_prints() -> None:
 def test_files_are_named_for_what_they_hold() -> None:
     suffixes = (".py", ".cu", ".cuh", ".h", ".cpp")
     named = files("fictl", "kernels", "templates", "tests", suffixes=suffixes)
-    assert not [str(path) for path in named if path.stem in NO_NAMES]
+    ours = [path for path in named if path.parts[:2] != ("fictl", "compat")]  # others chose those
+    assert not [str(path) for path in ours if path.stem in NO_NAMES]
 
 
 def test_the_kernels_folder_is_no_package() -> None:

@@ -16,7 +16,8 @@ class Options:
     """The defaults are those of `fictl bench` without a flag.
 
     baselines, backends: timed beside the op in the same rounds; 'all' is every one there is.
-    case: of the cases whose text has this in it. axes: these sizes in place of the cases' own.
+    case: of the cases whose text has this in it, or one of several between commas.
+    axes: these sizes in place of the cases' own.
     rounds: exactly so many, unless max_seconds end first; 0 stops at `stdrel`.
     timeout: seconds after which the process of one op is killed.
     """

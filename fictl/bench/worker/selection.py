@@ -31,7 +31,8 @@ def chosen(cases: Sequence[Case], names: Collection[str], options: Options) -> l
     wanted = parse_dtype(options.dtype).name if options.dtype else ""
     typed = [case for case in own if wanted in ("", case.dtype)]
     swept = list(dict.fromkeys(map(_key, _swept(typed, options.axes))))
-    found = [case for case in map(_case, swept) if options.case in str(case)]
+    parts = [part.strip() for part in options.case.split(",")]
+    found = [case for case in map(_case, swept) if any(part in str(case) for part in parts)]
     if not found:
         asked = " ".join(filter(None, (options.case, options.dtype))) or "anything"
         known = ", ".join(map(str, own[:12])) or "none"

@@ -23,7 +23,9 @@ Backend = Annotated[
     str, _text("--backend", metavar="A,B", help="The op's own backends side by side; all.")
 ]
 Dtype = Annotated[str, _text("--dtype", metavar="DTYPE", help="Only cases of this dtype.")]
-Case = Annotated[str, _text("--case", metavar="TEXT", help="Only cases with this in their name.")]
+Case = Annotated[
+    str, _text("--case", metavar="A,B", help="Only cases with one of these in their name.")
+]
 Axes = Annotated[
     list[str] | None,
     _text("--axis", metavar="N=SIZES", help="Sizes of an axis: n=1,2,4 n=8:64:8 n=1:65536:*2."),

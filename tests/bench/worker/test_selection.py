@@ -30,6 +30,7 @@ def test_a_dtype_has_a_short_name_too() -> None:
 
 def test_a_text_picks_the_cases_that_have_it() -> None:
     assert names(case="4x") == ["f-4x8-float16", "f-4x64-bfloat16"]
+    assert names(case="4x8, 4x64") == ["f-4x8-float16", "f-4x64-bfloat16"]
 
 
 def test_a_sweep_replaces_sizes_and_gives_each_case_once() -> None:

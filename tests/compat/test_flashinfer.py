@@ -1,0 +1,90 @@
+"""FlashInfer's API: our functions are found under its names, and called as it is called."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fictl.ops
+from fictl.compat import flashinfer
+from fictl.project import Project
+from fictl.project.discover import functions
+
+# Of the wheel of 0.7.2: module -> function -> [[parameter, its default's text or null], …].
+THEIRS: dict[str, dict[str, list[tuple[str, str | None]]]] = json.loads(
+    Path(__file__).with_name("flashinfer_0.7.2.json").read_text(encoding="utf-8")
+)
+OURS = {declaration.name for _, declaration in functions(Project.shipped())}
+BOTH = [(module, name) for module, names in THEIRS.items() for name in names if name in OURS]
+
+
+@pytest.mark.parametrize(("module", "name"), BOTH, ids=[name for _, name in BOTH])
+def test_a_function_is_found_where_flashinfer_has_it(module: str, name: str) -> None:
+    ours = getattr(fictl.ops, name)
+    assert getattr(flashinfer, name) is ours
+    assert getattr(getattr(flashinfer, module), name) is ours
+    assert getattr(import_module(f"fictl.compat.flashinfer.{module}"), name) is ours
+
+
+@pytest.mark.parametrize(("module", "name"), BOTH, ids=[name for _, name in BOTH])
+def test_a_function_takes_the_arguments_that_flashinfer_s_takes(module: str, name: str) -> None:
+    ours = inspect.signature(getattr(fictl.ops, name)).parameters
+    theirs = THEIRS[module][name]
+    kept = [(each, _text(ours[each])) for each, _ in theirs if each in ours]
+    assert kept == [(each, _default(text)) for each, text in theirs]
+    assert [*ours][: len(theirs)] == [each for each, _ in theirs]
+    assert all(p.kind is p.KEYWORD_ONLY for p in [*ours.values()][len(theirs) :])
+
+
+def _text(parameter: inspect.Parameter) -> object:
+    return None if parameter.default is parameter.empty else _default(repr(parameter.default))
+
+
+def _default(text: str | None) -> object:
+    """By value where it has one: 1e4 is 10000.0, and an enum's member is its name."""
+    if text is None:
+        return None
+    try:
+        return [float(text)]
+    except ValueError:
+        return text.strip("<>").split(":")[0]
+
+
+def test_what_is_no_op_is_found_too() -> None:
+    import fictl.op
+    import fictl.testing
+    from fictl.compat.flashinfer.testing import bench_gpu_time
+    from fictl.compat.flashinfer.utils import is_sm90a_supported, supported_compute_capability
+
+    assert bench_gpu_time is fictl.testing.bench_gpu_time
+    assert is_sm90a_supported is fictl.testing.is_sm90a_supported
+    assert supported_compute_capability is fictl.op.supported_compute_capability
+    assert flashinfer.jit.gen_jit_spec
+
+
+@pytest.mark.parametrize("module", [flashinfer, flashinfer.norm, flashinfer.utils])
+def test_a_name_that_is_not_here_is_an_attribute_that_is_missing(module: Any) -> None:
+    assert not hasattr(module, "trtllm_something")
+    with pytest.raises(AttributeError, match=rf"module '{module.__name__}' has no"):
+        _ = module.trtllm_something
+
+
+def test_a_name_that_is_nearly_right_is_suggested() -> None:
+    with pytest.raises(AttributeError, match="did you mean 'rmsnorm'"):
+        _ = flashinfer.norm.rmsnrm
+
+
+def test_a_module_lists_its_own_and_the_top_all() -> None:
+    assert "rmsnorm" in dir(flashinfer.norm)
+    assert "rmsnorm" not in dir(flashinfer.activation)
+    assert {"norm", "rmsnorm", "utils"} <= {*dir(flashinfer)}
+
+
+def test_a_name_is_looked_for_once() -> None:
+    _ = flashinfer.norm.rmsnorm
+    assert "rmsnorm" in vars(flashinfer.norm)
