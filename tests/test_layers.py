@@ -90,15 +90,14 @@ def visible(name: str) -> set[str]:
 
 
 def shipped_names() -> set[str]:
-    """The ops' folders and the public functions in them."""
-    ops = [path for path in files("kernels") if path.name == "op.py"]
-    public = {
+    """The public functions of the ops."""
+    return {
         node.name
-        for path in ops
+        for path in files("kernels")
+        if path.name == "op.py"
         for node in parse(path).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.decorator_list
     }
-    return public | {path.parent.name for path in ops}
 
 
 def test_imports_go_one_way() -> None:
@@ -134,9 +133,14 @@ def test_an_op_imports_only_what_its_author_may() -> None:
         f"{path} imports {'.'.join(name)}"
         for path in files("kernels")
         for name in imported(path, nodes(path))
-        if (name[0] == "fictl" and name[1] not in AUTHORS_IMPORT)
+        if (name[0] == "fictl" and name[1] not in AUTHORS_IMPORT and not of_family(path, name))
         or (name[0] == "kernels" and name[1] != path.parts[1])
     ]
+
+
+def of_family(path: Path, name: tuple[str, ...]) -> bool:
+    """What the modules of a family share: fictl.kernels.norm._scale, for those in kernels/norm."""
+    return name[1:3] == ("kernels", path.parts[1]) and name[3].startswith("_")
 
 
 def test_the_tool_names_no_op() -> None:
@@ -212,9 +216,14 @@ def test_functions_are_short() -> None:
         f"{path}:{node.lineno} {node.name}"
         for path in files("fictl", "kernels", "tests")
         for node in nodes(path)
-        if isinstance(node, ast.FunctionDef)
-        and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+        if isinstance(node, ast.FunctionDef) and lines_of_code(node) >= LONGEST_FUNCTION
     ]
+
+
+def lines_of_code(function: ast.FunctionDef) -> int:
+    """Below its signature and its docstring, which may have a line for each of many arguments."""
+    first = function.body[min(bool(ast.get_docstring(function)), len(function.body) - 1)]
+    return (function.end_lineno or 0) - first.lineno
 
 
 def test_import_fictl_imports_nothing_else_of_it() -> None:

@@ -19,10 +19,11 @@ DEVICES = ("cuda", "emu")
 
 
 class Parameter(NamedTuple):
-    """`default` is its source text, None where there is none."""
+    """`default` and `annotation` are source texts; None and '' where there is none."""
 
     name: str
     default: str | None
+    annotation: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _declare(
             else ArchRule.any_of(backends.values()),
             dtypes=tuple(parse_dtype(name) for name in text["dtypes"].split()),
             devices=_known("devices", text["devices"], DEVICES),
-            mutates=_known("mutates", text["mutates"], [name for name, _ in parameters]),
+            mutates=_known("mutates", text["mutates"], [each.name for each in parameters]),
             uses=tuple(text["uses"].split()),
             settings=cast("dict[str, str]", arguments["settings"]),
             backends=backends,
@@ -140,4 +141,5 @@ def _parameters(function: ast.FunctionDef) -> Iterator[Parameter]:
     defaults = [*([None] * bare), *given.defaults, *given.kw_defaults]
     for argument, default in zip(names, defaults, strict=True):
         if argument.arg != "self":
-            yield Parameter(argument.arg, ast.unparse(default) if default else None)
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            yield Parameter(argument.arg, ast.unparse(default) if default else None, annotation)

@@ -64,6 +64,11 @@ def definition(
     )
 
 
+def is_sayable(dtypes: Mapping[str, str]) -> bool:
+    """Whether definitions have these dtypes: there is none of an op that packs bits in uint8."""
+    return all(_SPELLED.get(name, name) in ELEMENT_TYPES for name in dtypes.values())
+
+
 def full_dtype(name: str) -> str:
     """Our name of a definition's dtype."""
     return next((ours for ours, theirs in _SPELLED.items() if theirs == name), name)

@@ -27,7 +27,8 @@ SPECS = [
     for folder in FOLDERS
     for number in range(len(folder.specs()))
 ]
-EVERY_ARCH = "7.5 8.0 8.6 8.9 9.0 9.0a 10.0a 10.3a 11.0a 12.0f 12.1a"
+# From the oldest to the newest, and each with instructions that the one before lacks.
+ARCHS = "7.5 8.0 8.9 9.0a 10.0a 12.1a"
 
 
 @pytest.mark.parametrize(("folder", "name"), FUNCTIONS)
@@ -37,9 +38,9 @@ def test_the_facade_serves_the_function_itself(folder: OpFolder, name: str) -> N
 
 @pytest.mark.needs_nvcc
 @pytest.mark.parametrize(("folder", "number"), SPECS)
-def test_it_compiles_for_every_architecture_that_it_is_for(folder: OpFolder, number: int) -> None:
+def test_it_compiles_for_the_generations_that_it_is_for(folder: OpFolder, number: int) -> None:
     spec: JitSpec = folder.specs()[number]
-    wanted = [arch for arch in parse_archs(EVERY_ARCH) if spec.archs.select(arch)]
+    wanted = [arch for arch in parse_archs(ARCHS) if spec.archs.select(arch)]
     entry = spec.build(archs=wanted)
     assert set(entry.archs) == {arch for arch in wanted if can_target(require_nvcc(), arch)}
 

@@ -31,7 +31,7 @@ def test_a_function_is_read_without_being_run(tmp_path: Path) -> None:
     assert (found.devices, found.mutates, found.uses) == (("cuda", "emu"), ("out",), ("other",))
     assert found.settings == {"FICTL_X": "what it does"}
     assert found.parameters == (
-        Parameter("input", None), Parameter("factor", "2.0"), Parameter("out", "None"),
+        Parameter("input", None), Parameter("factor", "2.0", "float"), Parameter("out", "None"),
     )  # fmt: skip
     assert found.outputs == ("out",)
 
@@ -53,7 +53,7 @@ def test_a_class_is_called_flat(tmp_path: Path) -> None:
     )
     (found,) = read_declarations(written(tmp_path, text))
     assert (found.name, found.line, found.doc) == ("Prefill", 1, "Attention.")
-    assert [name for name, _ in found.parameters] == ["indptr", "page_size", "q", "out"]
+    assert [each.name for each in found.parameters] == ["indptr", "page_size", "q", "out"]
 
 
 def test_other_functions_and_decorators_are_passed_by(tmp_path: Path) -> None:

@@ -59,10 +59,11 @@ class Run:
         self.step("new-op", "new-op", *arguments(self.kind))
         self.step("check", "check")
         self.guarded("lint", lambda: lint(self.folder))
-        self.step("build", "build", self.op, "--arch", _targets(kind.archs))
-        if self.emulated and "emu" in kind.devices:
+        if self.emulated and "emu" in kind.devices:  # It builds for the project's GPUs, too.
             order = ("--schedule", self.schedule) if self.schedule else ()
             self.step("emulated", "test", self.op, "--device", "emu", *order)
+        else:
+            self.step("build", "build", self.op, "--arch", _targets(kind.archs))
         if self.gpu:
             self.step("test", "test", self.op, "--device", "cuda")
         return self

@@ -95,9 +95,13 @@ class Trial:
         return ""
 
     def _actual(self, made: Prepared) -> tuple[Any, ...]:
-        """What was given to be written, else what was returned."""
+        """What was given to be written, else what was returned.
+
+        Who returns nothing has written in place.
+        """
         outputs = self.workload.subject.template.outputs
-        places = {**made.inputs, **made.outputs} if self.contender.takes_outputs else {}
+        in_place = self.contender.takes_outputs or made.result is None
+        places = {**made.inputs, **made.outputs} if in_place else {}
         if all(name in places for name in outputs):
             return tuple(places[name] for name in outputs)
         return _several(made.result)

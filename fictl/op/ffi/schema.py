@@ -97,7 +97,9 @@ def _parameter(
     kind = _torch_type(cpp_type)
     if kind is None:
         raise _unreadable(source, signature.line, f"'{name}' is a {cpp_type}")
-    written = kind.startswith("Tensor") and (name in mutates or name.startswith("workspace"))
+    # cache and cache_1: what of op.py is one argument, and may be a tuple.
+    said = {name, re.sub(r"_\d$", "", name)} & {*mutates}
+    written = kind.startswith("Tensor") and bool(said or name.startswith("workspace"))
     return Parameter(name, kind, written)
 
 

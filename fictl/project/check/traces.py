@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from fictl.project.check.problem import Problem
-from fictl.project.declaration import Declaration
+from fictl.project.declaration import Declaration, Parameter
 from fictl.project.folder import OpFolder
 from fictl.project.python_source import assigned, parse
 
@@ -37,22 +37,32 @@ def _is_template(value: ast.expr | None) -> bool:
 def _compare(
     folder: OpFolder, declaration: Declaration, template: ast.Call, tree: ast.Module
 ) -> Iterator[Problem]:
-    inputs = next((word.value for word in template.keywords if word.arg == "inputs"), None)
-    traced = _keys(inputs, tree)
+    words = {word.arg: word.value for word in template.keywords}
+    traced = _keys(words.get("inputs"), tree)
     if traced is None:
         yield Problem(
             "trace", folder.trace, template.lineno, f"{declaration.name}: inputs cannot be read",
             'write a dict literal: inputs={"x": Tensor(…)}',
         )  # fmt: skip
         return
-    skipped = {*declaration.outputs, *_CONTROLS}
-    expected = {parameter.name for parameter in declaration.parameters} - skipped
-    for name in sorted(expected ^ (traced - set(_CONTROLS))):
-        said = "a parameter that trace.py leaves out" if name in expected else "no parameter"
+    known = {parameter.name for parameter in declaration.parameters}
+    outputs = {*declaration.outputs, *(_keys(words.get("outputs"), tree) or ())}
+    needed = {each.name for each in declaration.parameters if _is_said(each)} - outputs
+    for name in sorted((needed - traced) | (traced - known - {*_CONTROLS})):
+        said = "a parameter that trace.py leaves out" if name in needed else "no parameter"
         yield Problem(
             "trace", folder.trace, template.lineno, f"{declaration.name}: {name} is {said}",
             f"inputs are the parameters of {declaration.name} without its outputs",
         )  # fmt: skip
+
+
+def _is_said(parameter: Parameter) -> bool:
+    """Tensors and numbers are. A word, a dtype, and None for a number: these stay at the default."""
+    if parameter.name in _CONTROLS:
+        return False
+    if parameter.default is None or "Tensor" in parameter.annotation:
+        return True
+    return parameter.default != "None" and parameter.default[0] not in "'\""
 
 
 def _keys(node: ast.expr | None, tree: ast.Module) -> set[str] | None:

@@ -64,17 +64,22 @@ class GuardedCall:
                 yield Guarded.of(name, self.inputs[name], layout, name in self._mutated)
 
     def _results(self, returned: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What was given to be written counts, not what is returned in its place."""
+        """What was given to be written counts, not what is returned in its place.
+
+        A function may return all its results, or those alone that it was not given as inputs.
+        """
         if returned is None:
             lost = [name for name in self.results if name not in arguments]
             assert not lost, f"returned nothing, and has no argument {', '.join(lost)} to write"
             return {name: arguments[name] for name in self.results}
         values = returned if isinstance(returned, tuple) else (returned,)
-        assert len(values) == len(self.results), (
+        made = [name for name in self.results if name not in self.inputs]
+        names = made if len(values) == len(made) else self.results
+        assert len(values) == len(names), (
             f"returned {len(values)} values, the trace has the outputs {', '.join(self.results)}"
         )
-        by_name = dict(zip(self.results, values, strict=True))
-        return {**by_name, **{name: arguments[name] for name in self.room}}
+        given = {name: arguments[name] for name in self.results if name in arguments}
+        return {**dict(zip(names, values, strict=True)), **given}
 
 
 def _copy(value: Any) -> Any:

@@ -31,9 +31,29 @@ def test_a_definition_may_call_an_input_otherwise(tree, problems, form: str) -> 
     assert problems() == []
 
 
-def test_an_output_is_no_input(tree, problems) -> None:
+def test_an_output_whose_size_the_caller_decides_is_an_input_too(tree, problems) -> None:
     tree.edit(f"{_OP}/trace.py", '"factor"', '"out": Tensor(("n",)), "factor"')
-    assert problems() == [f"trace {_OP}/trace.py:2 halve: out is no parameter"]
+    assert problems() == []
+
+
+def test_an_output_that_must_be_given_is_no_input(tree, problems) -> None:
+    tree.edit(f"{_OP}/op.py", "(input, factor, out=None)", "(out, input, factor)")
+    assert problems() == []
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    ["layout='NHD'", "dtype: torch.dtype | None = None", "most: int | None = None"],
+)
+def test_what_a_trace_cannot_say_stays_at_its_default(tree, problems, parameter: str) -> None:
+    tree.edit(f"{_OP}/op.py", "out=None)", f"out=None, {parameter})")
+    assert problems() == []
+
+
+def test_an_optional_tensor_is_an_input(tree, problems) -> None:
+    tree.edit(f"{_OP}/op.py", "out=None)", "out=None, mask: torch.Tensor | None = None)")
+    said = "halve: mask is a parameter that trace.py leaves out"
+    assert problems() == [f"trace {_OP}/trace.py:2 {said}"]
 
 
 def test_what_is_written_in_place_is_an_input(tree, problems) -> None:
