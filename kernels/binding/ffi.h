@@ -5,6 +5,7 @@
 #include <binding/launch.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/function.h>
+#include <tvm/ffi/optional.h>
 
 #include <optional>
 #include <string>

@@ -91,8 +91,8 @@ void dispatch_int(const Launch& launch, const char* argument, int64_t value, Val
 //   DISPATCH_DTYPE(launch, input, T, (__half, float), { ... Kernel<T> ... });
 #define DISPATCH_DTYPE(launch, tensor, T, types, ...)                                    \
   ::fictl::dispatch_dtype(launch, #tensor, tensor, ::fictl::Types<FICTL_UNPACK types>(), \
-                          [&](auto fictl_type) {                                         \
-                            using T = typename decltype(fictl_type)::type;               \
+                          [&](auto fictl_##T) {                                          \
+                            using T = typename decltype(fictl_##T)::type;                \
                             __VA_ARGS__;                                                 \
                           })
 
@@ -100,14 +100,14 @@ void dispatch_int(const Launch& launch, const char* argument, int64_t value, Val
 //   DISPATCH_INT(launch, head_dim, kHeadDim, (64, 128), { ... Kernel<kHeadDim> ... });
 #define DISPATCH_INT(launch, value, N, values, ...)                                    \
   ::fictl::dispatch_int(launch, #value, value, ::fictl::Values<FICTL_UNPACK values>(), \
-                        [&](auto fictl_value) {                                        \
-                          constexpr int64_t N = decltype(fictl_value)::kValue;         \
+                        [&](auto fictl_##N) {                                          \
+                          constexpr int64_t N = decltype(fictl_##N)::kValue;           \
                           __VA_ARGS__;                                                 \
                         })
 
 #define DISPATCH_BOOL(launch, value, B, ...)                                   \
   ::fictl::dispatch_int(launch, #value, value, ::fictl::Values<false, true>(), \
-                        [&](auto fictl_value) {                                \
-                          constexpr bool B = decltype(fictl_value)::kValue;    \
+                        [&](auto fictl_##B) {                                  \
+                          constexpr bool B = decltype(fictl_##B)::kValue;      \
                           __VA_ARGS__;                                         \
                         })

@@ -41,11 +41,12 @@ struct Min {
   }
 };
 
-// Over `width` neighbouring lanes, a power of two. Called by the whole warp.
+// Over `width` neighbouring lanes, a power of two: pairs of lanes first, then pairs of pairs. Called
+// by the whole warp.
 template <typename Op, typename Real>
 __device__ Real warp_reduce(Op op, Real x, int width = kWarpSize) {
 #pragma unroll
-  for (int lane = width / 2; lane > 0; lane /= 2) x = op(x, __shfl_xor_sync(0xffffffff, x, lane));
+  for (int lane = 1; lane < width; lane *= 2) x = op(x, __shfl_xor_sync(0xffffffff, x, lane));
   return x;
 }
 

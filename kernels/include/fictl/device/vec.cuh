@@ -50,9 +50,32 @@ __device__ Vec<T, N> load_l2(const T* from) {
   return vec;
 }
 
+// By way of L1, for what other blocks on the SM read as well.
+// Why not __ldg: under programmatic dependent launch L1 may hold what was there before the kernel
+// that this one waited for, and only an ordinary load is sure to see what that kernel wrote.
+template <int N, typename T>
+__device__ Vec<T, N> load_l1(const T* from) {
+  Vec<T, N> vec;
+  vec.bits() = __ldca(reinterpret_cast<const typename Vec<T, N>::Bits*>(from));
+  return vec;
+}
+
 template <int N, typename T>
 __device__ void store_l2(T* to, Vec<T, N> vec) {
   __stcg(reinterpret_cast<typename Vec<T, N>::Bits*>(to), vec.bits());
+}
+
+// Holds the compiler to the registers that a vector of 8 or 16 bytes takes. Why: where 16-bit
+// values are used twice, it would keep them as fp32 in between, in twice the registers.
+template <typename T, int N>
+__device__ void keep_packed(Vec<T, N>& vec) {
+  if constexpr (sizeof(vec) == kVecBytes) {
+    uint4& words = vec.bits();
+    asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
+  } else if constexpr (sizeof(vec) == 8) {
+    uint2& words = vec.bits();
+    asm volatile("" : "+r"(words.x), "+r"(words.y));
+  }
 }
 
 inline bool vec_aligned(const void* pointer) {
