@@ -23,8 +23,9 @@ extern "C" cudaError_t scale_float16(const __half* input, __half* output, int64_
 
 extern "C" cudaError_t rmsnorm_float16(const __half* input, const __half* weight, __half* output,
                                        int64_t rows, int64_t hidden) {
-  const fictl::norm::RMSNormShape shape = {rows, hidden, rows, {hidden, 0}, {hidden, 0}};
-  return fictl::norm::RMSNorm(input, weight, output, 1e-6f, shape);
+  const auto count = static_cast<unsigned>(rows);
+  const fictl::norm::RMSNormShape shape = {count, hidden, count, {hidden, 0}, {hidden, 0}};
+  return fictl::norm::RMSNorm<__half, __half>({input, weight, output}, shape);
 }
 
 extern "C" cudaError_t barriers(int threads, int steps) {

@@ -1,8 +1,15 @@
 #include <binding/ffi.h>
 
 namespace fictl::norm {
-void rmsnorm(const Launch& launch, View out, View input, View weight, double eps, bool enable_pdl);
-}
+void rmsnorm(const Launch& launch, View out, View input, View weight, double eps,
+             double weight_bias, bool enable_pdl);
+void fused_add_rmsnorm(const Launch& launch, View input, View residual, View weight, double eps,
+                       double weight_bias, bool enable_pdl);
+void rmsnorm_quant(const Launch& launch, View out, View input, View weight, View scale, double eps,
+                   bool enable_pdl);
+void fused_add_rmsnorm_quant(const Launch& launch, View out, View input, View residual, View weight,
+                             View scale, double eps, bool enable_pdl);
+}  // namespace fictl::norm
 
 namespace {
 
@@ -11,14 +18,23 @@ using fictl::Shape;
 using fictl::Strides;
 using fictl::View;
 
+constexpr double kGemmaBias = 1.0;
+
 void check_rows(const char* op, View input) {
-  if (input.ndim() == 2 || input.ndim() == 3) return;
+  if (input.ndim() != 2 && input.ndim() != 3) {
+    fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "input")
+                 << "has shape " << Shape{input}
+                 << "; pass it as (rows, hidden) or (tokens, heads, hidden)");
+  }
+  const int64_t rows = input.size(-2) * (input.ndim() == 3 ? input.size(0) : 1);
+  if (rows <= INT32_MAX) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "input")
-               << "has shape " << Shape{input}
-               << "; pass it as (rows, hidden) or (tokens, heads, hidden)");
+               << "has " << rows << " rows; pass up to " << INT32_MAX << " at a time");
 }
 
-void check_weight_size(const char* op, View weight, View input) {
+void check_weight(const char* op, View weight, View input) {
+  fictl::check_dim(op, "weight", weight, 1);
+  fictl::check_contiguous(op, "weight", weight);
   if (weight.size(0) == input.size(-1)) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "weight")
                << "has " << weight.size(0) << " elements, a row of 'input' has " << input.size(-1));
@@ -31,32 +47,109 @@ void check_neighbours(const char* op, const char* name, View x) {
                << ": the elements of a row are not neighbours; pass " << name << ".contiguous()");
 }
 
-void check_no_overlap(const char* op, View out) {
-  for (int dim = 0; dim < out.ndim() - 1; ++dim) {
-    if (out.size(dim) <= 1 || out.stride(dim) >= out.size(-1)) continue;
-    fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "out")
-                 << "has shape " << Shape{out} << " and strides " << Strides{out}
-                 << ": its rows overlap; pass a contiguous out");
+// Of a tensor that is written.
+void check_no_overlap(const char* op, const char* name, View x) {
+  for (int dim = 0; dim < x.ndim() - 1; ++dim) {
+    if (x.size(dim) <= 1 || x.stride(dim) >= x.size(-1)) continue;
+    fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
+                 << "has shape " << Shape{x} << " and strides " << Strides{x}
+                 << ": its rows overlap; pass a contiguous " << name);
   }
 }
 
+void check_scale(const char* op, View scale) {
+  const DLDataType dtype = scale.dtype();
+  if (dtype.code != kDLFloat || dtype.bits != 32) {
+    fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, "scale")
+                 << "has dtype " << dtype << "; pass a number or a tensor of float32");
+  }
+  if (scale.numel() == 1) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "scale")
+               << "has shape " << Shape{scale} << "; pass one number");
+}
+
+void check_input(const char* op, View input, View weight) {
+  fictl::check_device(op, "input", input);
+  fictl::check_same_device(op, "weight", weight, "input", input);
+  fictl::check_same_dtype(op, "weight", weight, "input", input);
+  check_rows(op, input);
+  check_weight(op, weight, input);
+  check_neighbours(op, "input", input);
+}
+
+// Of a tensor that is written, row by row as the input.
+void check_output(const char* op, const char* name, View x, View input) {
+  fictl::check_same_device(op, name, x, "input", input);
+  fictl::check_same_shape(op, name, x, "input", input);
+  check_neighbours(op, name, x);
+  check_no_overlap(op, name, x);
+}
+
+void check_residual(const char* op, View residual, View input) {
+  fictl::check_same_dtype(op, "residual", residual, "input", input);
+  check_output(op, "residual", residual, input);
+}
+
+void check_quantized(const char* op, View out, View input, View scale) {
+  check_output(op, "out", out, input);
+  fictl::check_same_device(op, "scale", scale, "input", input);
+  check_scale(op, scale);
+}
+
+void normalize(const char* op, View out, View input, View weight, double eps, double weight_bias,
+               bool enable_pdl) {
+  check_input(op, input, weight);
+  fictl::check_same_dtype(op, "out", out, "input", input);
+  check_output(op, "out", out, input);
+  fictl::call(op, input, fictl::norm::rmsnorm, out, input, weight, eps, weight_bias, enable_pdl);
+}
+
+void add_and_normalize(const char* op, View input, View residual, View weight, double eps,
+                       double weight_bias, bool enable_pdl) {
+  check_input(op, input, weight);
+  check_no_overlap(op, "input", input);
+  check_residual(op, residual, input);
+  fictl::call(op, input, fictl::norm::fused_add_rmsnorm, input, residual, weight, eps, weight_bias,
+              enable_pdl);
+}
+
 void rmsnorm(View out, View input, View weight, double eps, bool enable_pdl) {
-  CHECK_CUDA(input);
-  CHECK_SAME_DEVICE(weight, input);
-  CHECK_SAME_DEVICE(out, input);
-  CHECK_SAME_DTYPE(weight, input);
-  CHECK_SAME_DTYPE(out, input);
-  check_rows(__func__, input);
-  CHECK_DIM(weight, 1);
-  check_weight_size(__func__, weight, input);
-  CHECK_CONTIGUOUS(weight);
-  CHECK_SAME_SHAPE(out, input);
-  check_neighbours(__func__, "input", input);
-  check_neighbours(__func__, "out", out);
-  check_no_overlap(__func__, out);
-  fictl::call(__func__, input, fictl::norm::rmsnorm, out, input, weight, eps, enable_pdl);
+  normalize(__func__, out, input, weight, eps, 0.0, enable_pdl);
+}
+
+void gemma_rmsnorm(View out, View input, View weight, double eps, bool enable_pdl) {
+  normalize(__func__, out, input, weight, eps, kGemmaBias, enable_pdl);
+}
+
+void fused_add_rmsnorm(View input, View residual, View weight, double eps, bool enable_pdl) {
+  add_and_normalize(__func__, input, residual, weight, eps, 0.0, enable_pdl);
+}
+
+void gemma_fused_add_rmsnorm(View input, View residual, View weight, double eps, bool enable_pdl) {
+  add_and_normalize(__func__, input, residual, weight, eps, kGemmaBias, enable_pdl);
+}
+
+void rmsnorm_quant(View out, View input, View weight, View scale, double eps, bool enable_pdl) {
+  check_input(__func__, input, weight);
+  check_quantized(__func__, out, input, scale);
+  fictl::call(__func__, input, fictl::norm::rmsnorm_quant, out, input, weight, scale, eps,
+              enable_pdl);
+}
+
+void fused_add_rmsnorm_quant(View out, View input, View residual, View weight, View scale,
+                             double eps, bool enable_pdl) {
+  check_input(__func__, input, weight);
+  check_residual(__func__, residual, input);
+  check_quantized(__func__, out, input, scale);
+  fictl::call(__func__, input, fictl::norm::fused_add_rmsnorm_quant, out, input, residual, weight,
+              scale, eps, enable_pdl);
 }
 
 }  // namespace
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(rmsnorm, rmsnorm);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(gemma_rmsnorm, gemma_rmsnorm);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(fused_add_rmsnorm, fused_add_rmsnorm);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(gemma_fused_add_rmsnorm, gemma_fused_add_rmsnorm);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(rmsnorm_quant, rmsnorm_quant);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(fused_add_rmsnorm_quant, fused_add_rmsnorm_quant);
