@@ -41,8 +41,8 @@ struct Min {
   }
 };
 
-// Over `width` neighbouring lanes, a power of two: pairs of lanes first, then pairs of pairs. Called
-// by the whole warp.
+// Over `width` neighbouring lanes, a power of two: pairs of lanes first, then pairs of pairs.
+// Called by the whole warp.
 template <typename Op, typename Real>
 __device__ Real warp_reduce(Op op, Real x, int width = kWarpSize) {
 #pragma unroll

@@ -1,0 +1,200 @@
+"""What append_paged_kv_cache and append_paged_mla_kv_cache do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from fictl.trace import Const, Expr, Tensor, TraceTemplate, Var
+
+
+def slots(
+    batch_indices: torch.Tensor,
+    positions: torch.Tensor,
+    kv_indices: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    page_size: int,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The tokens that are no padding, the page of each, and its slot there."""
+    token = (batch_indices >= 0).nonzero()[:, 0]
+    request, position = batch_indices[token].long(), positions[token].long()
+    page = kv_indices[kv_indptr[request].long() + position // page_size].long()
+    return token, page, position % page_size
+
+
+def _reference(
+    append_key: torch.Tensor,
+    append_value: torch.Tensor,
+    batch_indices: torch.Tensor,
+    positions: torch.Tensor,
+    paged_kv_cache: torch.Tensor,
+    kv_indices: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    kv_last_page_len: torch.Tensor,
+) -> torch.Tensor:
+    page_size = paged_kv_cache.shape[2]
+    token, page, slot = slots(batch_indices, positions, kv_indices, kv_indptr, page_size)
+    cache = paged_kv_cache.clone()
+    cache[page, 0, slot] = append_key[token]
+    cache[page, 1, slot] = append_value[token]
+    return cache
+
+
+def _mla_reference(
+    append_ckv: torch.Tensor,
+    append_kpe: torch.Tensor,
+    batch_indices: torch.Tensor,
+    positions: torch.Tensor,
+    ckv_cache: torch.Tensor,
+    kpe_cache: torch.Tensor,
+    kv_indices: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    kv_last_page_len: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    page_size = ckv_cache.shape[1]
+    token, page, slot = slots(batch_indices, positions, kv_indices, kv_indptr, page_size)
+    ckv, kpe = ckv_cache.clone(), kpe_cache.clone()
+    ckv[page, slot] = append_ckv[token]
+    kpe[page, slot] = append_kpe[token]
+    return ckv, kpe
+
+
+def _init(
+    sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """Tokens at the ends of requests, whose pages are any, in any order.
+
+    Both are shared out evenly: the sizes of requests, tokens, used_pages and page_size allow it.
+    """
+    requests, tokens, page_size = sizes["requests"], sizes["tokens"], sizes["page_size"]
+    indptr = _shares(sizes["used_pages"], requests, device)
+    new = _shares(tokens, requests, device).diff()
+    least = torch.maximum((indptr.diff() - 1) * page_size + 1, new)
+    spare = (indptr.diff() * page_size - least + 1).clamp(min=1)
+    random = torch.rand(requests, device=device, generator=generator)
+    lengths = least + (random * spare).long()
+    request = torch.repeat_interleave(new)
+    behind = torch.arange(tokens, device=device) - (new.cumsum(0) - new)[request]
+    pages = torch.randperm(sizes["pages"], device=device, generator=generator)
+    made = {
+        "batch_indices": request,
+        "positions": (lengths - new)[request] + behind,
+        "kv_indices": pages[: sizes["used_pages"]],
+        "kv_indptr": indptr,
+        "kv_last_page_len": (lengths - 1) % page_size + 1,
+    }
+    return {name: value.to(torch.int32) for name, value in made.items()}
+
+
+def _shares(total: int, among: int, device: str) -> torch.Tensor:
+    """Where even shares begin, and where the last one ends."""
+    return torch.arange(among + 1, device=device) * total // among
+
+
+def _validate(**inputs: torch.Tensor) -> None:
+    indptr = inputs["kv_indptr"].tolist()
+    if indptr != sorted(indptr) or indptr[0] < 0 or indptr[-1] > len(inputs["kv_indices"]):
+        raise ValueError(
+            f"kv_indptr goes from {indptr[0]} to {indptr[-1]} and never falls; there are "
+            f"{len(inputs['kv_indices'])} kv_indices"
+        )
+    requests = len(indptr) - 1
+    if any(request >= requests for request in inputs["batch_indices"].tolist()):
+        raise ValueError(f"batch_indices names a request beyond the {requests} of kv_indptr")
+
+
+def _bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
+    """Of the caches, only the rows of the new tokens."""
+    rows = [inputs[n] for n in ("append_key", "append_value") if n in inputs]
+    rows += [inputs[n] for n in ("append_ckv", "append_kpe") if n in inputs]
+    return sum(2 * each.numel() * each.element_size() for each in rows)
+
+
+_AXES: dict[str, Var | Const | Expr] = {
+    "tokens": Var("new tokens"),
+    "requests": Var("requests that they are of"),
+    "len_indptr": Expr("requests + 1", "requests, and one"),
+    "pages": Var("pages of the cache"),
+    "used_pages": Var("pages of the requests"),
+    "page_size": Const("slots a page", "ps"),
+}
+_TOKENS = {
+    "batch_indices": Tensor(("tokens",), dtype="int32", doc="the request of each token"),
+    "positions": Tensor(("tokens",), dtype="int32", doc="its position in it"),
+}
+_TABLE = {
+    "kv_indices": Tensor(("used_pages",), dtype="int32", doc="the pages of all requests"),
+    "kv_indptr": Tensor(("len_indptr",), dtype="int32", doc="where those of a request begin"),
+    "kv_last_page_len": Tensor(("requests",), dtype="int32", doc="used slots of their last pages"),
+}
+_CONSTRAINTS = (
+    "requests >= 1",
+    "pages >= used_pages",
+    "used_pages >= requests",
+    "(tokens + requests - 1) // requests <= used_pages // requests * page_size",
+)
+# A copy is exact.
+_EXACT: dict[str, tuple[float, float]] = {}
+
+append_paged_kv_cache = TraceTemplate(
+    axes=_AXES
+    | {
+        "kv": Const("keys and values", value=2),
+        "heads": Const("heads of keys and values", "h"),
+        "dim": Const("values a head", "d"),
+    },
+    inputs={
+        "append_key": Tensor(("tokens", "heads", "dim")),
+        "append_value": Tensor(("tokens", "heads", "dim"), dtype_from="append_key"),
+        **_TOKENS,
+        "paged_kv_cache": Tensor(
+            ("pages", "kv", "page_size", "heads", "dim"), dtype_from="append_key"
+        ),
+        **_TABLE,
+    },
+    outputs={
+        "paged_kv_cache": Tensor(
+            ("pages", "kv", "page_size", "heads", "dim"), dtype_from="append_key"
+        )
+    },
+    reference=_reference,
+    constraints=_CONSTRAINTS,
+    tolerances=_EXACT,
+    init=_init,
+    validate=_validate,
+    extremes=("zeros", "small", "large", "nonfinite"),
+    bytes=_bytes,
+    op_type="page",
+    description="Copy keys and values of new tokens into a paged cache.",
+)
+
+append_paged_mla_kv_cache = TraceTemplate(
+    axes=_AXES
+    | {
+        "ckv_dim": Const("values of a latent vector", "ckv"),
+        "kpe_dim": Const("values of a rotated key", "kpe"),
+    },
+    inputs={
+        "append_ckv": Tensor(("tokens", "ckv_dim")),
+        "append_kpe": Tensor(("tokens", "kpe_dim"), dtype_from="append_ckv"),
+        **_TOKENS,
+        "ckv_cache": Tensor(("pages", "page_size", "ckv_dim"), dtype_from="append_ckv"),
+        "kpe_cache": Tensor(("pages", "page_size", "kpe_dim"), dtype_from="append_ckv"),
+        **_TABLE,
+    },
+    outputs={
+        "ckv_cache": Tensor(("pages", "page_size", "ckv_dim"), dtype_from="append_ckv"),
+        "kpe_cache": Tensor(("pages", "page_size", "kpe_dim"), dtype_from="append_ckv"),
+    },
+    reference=_mla_reference,
+    constraints=_CONSTRAINTS,
+    tolerances=_EXACT,
+    init=_init,
+    validate=_validate,
+    extremes=("zeros", "small", "large", "nonfinite"),
+    bytes=_bytes,
+    op_type="page",
+    description="Copy latent vectors and rotated keys of new tokens into MLA's paged caches.",
+)
