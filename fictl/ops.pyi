@@ -1,7 +1,9 @@
 # ruff: noqa: I001, PYI021, RUF100
 """The ops of fictl with their types. Generated from the declarations in every op.py."""
 
+from fictl.kernels.quantization._layout import SfLayout
 from fictl.kernels.segment.segment_sum.op import Walk  # type: ignore[import-not-found, unused-ignore]
+from typing import Any
 import torch
 
 class SegmentSum:
@@ -42,6 +44,953 @@ class SegmentSum:
         tactic: how to share out the work. None is the one tuned for such sizes, or the usual.
         """
 
+def append_paged_kv_cache(
+    append_key: torch.Tensor,
+    append_value: torch.Tensor,
+    batch_indices: torch.Tensor,
+    positions: torch.Tensor,
+    paged_kv_cache: torch.Tensor | tuple[torch.Tensor, torch.Tensor],
+    kv_indices: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    kv_last_page_len: torch.Tensor,
+    kv_layout: str = "NHD",
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """Copy the key and the value of every token to the slot of its position in a paged cache.
+
+    append_key, append_value: (tokens, heads, dim), of any dtype of whole bytes; the elements of a
+        head are neighbours, tokens and heads at any pitch.
+    batch_indices: (tokens,), the request of each; -1 is padding, of which nothing is copied.
+    positions: (tokens,), the position of each in its request.
+    paged_kv_cache: keys and values, (pages, 2, page_size, heads, dim), or a tuple of keys and of
+        values, (pages, page_size, heads, dim) each; of append_key's dtype, pages, slots and heads
+        at any pitch. page_size stands after heads where kv_layout is "HND", and may be left out
+        where it is 1.
+    kv_indices: (used pages,), the pages of all requests.
+    kv_indptr: (requests + 1,), where those of each request begin in it. They have room for the new
+        tokens.
+    kv_last_page_len: (requests,); not read. All of these are int32 or int64.
+    kv_layout: "NHD" or "HND".
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def append_paged_mla_kv_cache(
+    append_ckv: torch.Tensor,
+    append_kpe: torch.Tensor,
+    batch_indices: torch.Tensor,
+    positions: torch.Tensor,
+    ckv_cache: torch.Tensor | None,
+    kpe_cache: torch.Tensor | None,
+    kv_indices: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    kv_last_page_len: torch.Tensor,
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """Copy the latent vector and the rotated key of every token to its slot of MLA's paged caches.
+
+    append_ckv: (tokens, ckv_dim), of any dtype of whole bytes; tokens at any pitch.
+    append_kpe: (tokens, kpe_dim), likewise.
+    batch_indices: (tokens,), the request of each; -1 is padding, of which nothing is copied.
+    positions: (tokens,), the position of each in its request.
+    ckv_cache: (pages, page_size, ckv_dim), of append_ckv's dtype; pages and slots at any pitch.
+        None leaves that part out.
+    kpe_cache: (pages, page_size, kpe_dim), of append_kpe's dtype, likewise.
+    kv_indices: (used pages,), the pages of all requests.
+    kv_indptr: (requests + 1,), where those of each request begin in it. They have room for the new
+        tokens.
+    kv_last_page_len: (requests,); not read. All of these are int32 or int64.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def apply_llama31_rope(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    indptr: torch.Tensor,
+    offsets: torch.Tensor,
+    rotary_dim: int | None = None,
+    interleave: bool = False,
+    rope_scale: float = 8,
+    rope_theta: float = 500000.0,
+    low_freq_factor: float = 1,
+    high_freq_factor: float = 4,
+    old_context_len: int = 8192,
+    *,
+    q_out: torch.Tensor | None = None,
+    k_out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rotate the heads of q and k by ragged segments' positions, as Llama 3.1 does.
+
+    q: (tokens, q_heads, head_dim); the elements of a head are neighbours, tokens and heads at any
+        pitch, as in a slice of packed projections.
+    k: (tokens, k_heads, head_dim), likewise, of q's dtype; k_heads may be 0.
+    indptr: (segments + 1,), int32 or int64: segment i is tokens indptr[i] to indptr[i + 1]. Tokens of
+        no segment stay as they are.
+    offsets: (segments,), int32 or int64: the position of a segment's first token.
+    rotary_dim: how many values of a head are rotated, an even number up to 512; the others are
+        copied. None rotates the head.
+    interleave: pairs are neighbours. Else they are a value and the one rotary_dim / 2 further on.
+    rope_scale: pair i turns by f = rope_theta^(-2 i / rotary_dim) from one position to the next where
+        that is at least high_freq_factor turns in old_context_len positions, by f / rope_scale where
+        it is at most low_freq_factor turns, and by a mixture in between. Angles are exact at any
+        position that int32 holds.
+    rope_theta, low_freq_factor, high_freq_factor, old_context_len: numbers.
+    q_out: like q; may be q itself. None allocates it.
+    k_out: like k; may be k itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def apply_llama31_rope_inplace(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    indptr: torch.Tensor,
+    offsets: torch.Tensor,
+    rotary_dim: int | None = None,
+    interleave: bool = False,
+    rope_scale: float = 8,
+    rope_theta: float = 500000.0,
+    low_freq_factor: float = 1,
+    high_freq_factor: float = 4,
+    old_context_len: int = 8192,
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """What apply_llama31_rope does, in place.
+
+    q: (tokens, q_heads, head_dim), at any pitch of tokens and heads.
+    k: (tokens, k_heads, head_dim), likewise, of q's dtype.
+    indptr: (segments + 1,), int32 or int64.
+    offsets: (segments,), int32 or int64.
+    rotary_dim: how many values of a head are rotated; the others stay as they are.
+    The others: as there.
+    """
+
+def apply_llama31_rope_pos_ids(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    pos_ids: torch.Tensor,
+    rotary_dim: int | None = None,
+    interleave: bool = False,
+    rope_scale: float = 8,
+    rope_theta: float = 500000.0,
+    low_freq_factor: float = 1,
+    high_freq_factor: float = 4,
+    old_context_len: int = 8192,
+    *,
+    q_out: torch.Tensor | None = None,
+    k_out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rotate the heads of q and k by the position of each token, as Llama 3.1 does.
+
+    q: (tokens, q_heads, head_dim); the elements of a head are neighbours, tokens and heads at any
+        pitch, as in a slice of packed projections.
+    k: (tokens, k_heads, head_dim), likewise, of q's dtype; k_heads may be 0.
+    pos_ids: (tokens,), int32 or int64: the position of each token.
+    rotary_dim: how many values of a head are rotated, an even number up to 512; the others are
+        copied. None rotates the head.
+    interleave: pairs are neighbours. Else they are a value and the one rotary_dim / 2 further on.
+    rope_scale: pair i turns by f = rope_theta^(-2 i / rotary_dim) from one position to the next where
+        that is at least high_freq_factor turns in old_context_len positions, by f / rope_scale where
+        it is at most low_freq_factor turns, and by a mixture in between. Angles are exact at any
+        position that int32 holds.
+    rope_theta, low_freq_factor, high_freq_factor, old_context_len: numbers.
+    q_out: like q; may be q itself. None allocates it.
+    k_out: like k; may be k itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def apply_llama31_rope_pos_ids_inplace(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    pos_ids: torch.Tensor,
+    rotary_dim: int | None = None,
+    interleave: bool = False,
+    rope_scale: float = 8,
+    rope_theta: float = 500000.0,
+    low_freq_factor: float = 1,
+    high_freq_factor: float = 4,
+    old_context_len: int = 8192,
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """What apply_llama31_rope_pos_ids does, in place.
+
+    q: (tokens, q_heads, head_dim), at any pitch of tokens and heads.
+    k: (tokens, k_heads, head_dim), likewise, of q's dtype.
+    pos_ids: (tokens,), int32 or int64.
+    rotary_dim: how many values of a head are rotated; the others stay as they are.
+    The others: as there.
+    """
+
+def apply_rope(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    indptr: torch.Tensor,
+    offsets: torch.Tensor,
+    rotary_dim: int | None = None,
+    interleave: bool = False,
+    rope_scale: float = 1,
+    rope_theta: float = 10000.0,
+    *,
+    q_out: torch.Tensor | None = None,
+    k_out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rotate the heads of q and k by ragged segments' positions.
+
+    q: (tokens, q_heads, head_dim); the elements of a head are neighbours, tokens and heads at any
+        pitch, as in a slice of packed projections.
+    k: (tokens, k_heads, head_dim), likewise, of q's dtype; k_heads may be 0.
+    indptr: (segments + 1,), int32 or int64: segment i is tokens indptr[i] to indptr[i + 1]. Tokens of
+        no segment stay as they are.
+    offsets: (segments,), int32 or int64: the position of a segment's first token.
+    rotary_dim: how many values of a head are rotated, an even number up to 512; the others are
+        copied. None rotates the head.
+    interleave: pairs are neighbours. Else they are a value and the one rotary_dim / 2 further on.
+    rope_scale: pair i turns by rope_theta^(-2 i / rotary_dim) / rope_scale from one position to the
+        next. Angles are exact at any position that int32 holds.
+    rope_theta: a number.
+    q_out: like q; may be q itself. None allocates it.
+    k_out: like k; may be k itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def apply_rope_inplace(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    indptr: torch.Tensor,
+    offsets: torch.Tensor,
+    rotary_dim: int | None = None,
+    interleave: bool = False,
+    rope_scale: float = 1,
+    rope_theta: float = 10000.0,
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """What apply_rope does, in place.
+
+    q: (tokens, q_heads, head_dim), at any pitch of tokens and heads.
+    k: (tokens, k_heads, head_dim), likewise, of q's dtype.
+    indptr: (segments + 1,), int32 or int64.
+    offsets: (segments,), int32 or int64.
+    rotary_dim: how many values of a head are rotated; the others stay as they are.
+    The others: as there.
+    """
+
+def apply_rope_pos_ids(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    pos_ids: torch.Tensor,
+    rotary_dim: int | None = None,
+    interleave: bool = False,
+    rope_scale: float = 1,
+    rope_theta: float = 10000.0,
+    *,
+    q_out: torch.Tensor | None = None,
+    k_out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rotate the heads of q and k by the position of each token.
+
+    q: (tokens, q_heads, head_dim); the elements of a head are neighbours, tokens and heads at any
+        pitch, as in a slice of packed projections.
+    k: (tokens, k_heads, head_dim), likewise, of q's dtype; k_heads may be 0.
+    pos_ids: (tokens,), int32 or int64: the position of each token.
+    rotary_dim: how many values of a head are rotated, an even number up to 512; the others are
+        copied. None rotates the head.
+    interleave: pairs are neighbours. Else they are a value and the one rotary_dim / 2 further on.
+    rope_scale: pair i turns by rope_theta^(-2 i / rotary_dim) / rope_scale from one position to the
+        next. Angles are exact at any position that int32 holds.
+    rope_theta: a number.
+    q_out: like q; may be q itself. None allocates it.
+    k_out: like k; may be k itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def apply_rope_pos_ids_inplace(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    pos_ids: torch.Tensor,
+    rotary_dim: int | None = None,
+    interleave: bool = False,
+    rope_scale: float = 1,
+    rope_theta: float = 10000.0,
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """What apply_rope_pos_ids does, in place.
+
+    q: (tokens, q_heads, head_dim), at any pitch of tokens and heads.
+    k: (tokens, k_heads, head_dim), likewise, of q's dtype.
+    pos_ids: (tokens,), int32 or int64.
+    rotary_dim: how many values of a head are rotated; the others stay as they are.
+    The others: as there.
+    """
+
+def apply_rope_with_cos_sin_cache(
+    positions: torch.Tensor,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    head_size: int,
+    cos_sin_cache: torch.Tensor,
+    is_neox: bool = True,
+    *,
+    q_out: torch.Tensor | None = None,
+    k_out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rotate the heads of query and key by a table of cosines and sines.
+
+    positions: (tokens,), int32 or int64: rows of cos_sin_cache.
+    query: (tokens, q_heads * head_size) or (tokens, q_heads, head_size); the elements of a head are
+        neighbours, tokens and heads at any pitch.
+    key: (tokens, k_heads * head_size) or (tokens, k_heads, head_size), likewise, of query's dtype.
+    head_size: values a head.
+    cos_sin_cache: (positions, rotary_dim), contiguous fp32: in a row rotary_dim / 2 cosines, then as
+        many sines. Values of a head beyond rotary_dim are copied.
+    is_neox: a pair is a value and the one rotary_dim / 2 further on. Else pairs are neighbours.
+    q_out: like query; may be query itself. None allocates it.
+    k_out: like key; may be key itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def apply_rope_with_cos_sin_cache_inplace(
+    positions: torch.Tensor,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    head_size: int,
+    cos_sin_cache: torch.Tensor,
+    is_neox: bool = True,
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """What apply_rope_with_cos_sin_cache does, in place.
+
+    positions: (tokens,), int32 or int64.
+    query: (tokens, q_heads * head_size) or (tokens, q_heads, head_size), at any pitch.
+    key: (tokens, k_heads * head_size) or (tokens, k_heads, head_size), likewise.
+    cos_sin_cache: (positions, rotary_dim), contiguous fp32. Values of a head beyond rotary_dim stay
+        as they are.
+    The others: as there.
+    """
+
+def block_scale_interleave(
+    unswizzled_sf: torch.Tensor,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """Scales from linear layout to SfLayout.layout_128x4, padded with zeros.
+
+    unswizzled_sf: (rows, blocks) or (experts, rows, blocks), uint8 or bf16, contiguous.
+    out: all of the padded scales in one dimension, of its dtype. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def e2m1_and_ufp8sf_scale_to_float(
+    e2m1_tensor: torch.Tensor,
+    ufp8_scale_tensor: torch.Tensor,
+    global_scale_tensor: torch.Tensor | None = None,
+    sf_vec_size: int = 16,
+    ufp8_type: int = 1,
+    is_sf_swizzled_layout: bool = True,
+    is_sf_8x4_layout: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """e2m1 * (scale of the block * global_scale_tensor) in fp32, on the tensors' device.
+
+    e2m1_tensor: (..., cols / 2), uint8, the first of two values in the low half; rows at any pitch.
+    ufp8_scale_tensor: the scales in their layout, uint8, contiguous, of any shape.
+    global_scale_tensor: (1,), fp32: one over what nvfp4_quantize took. None is 1.
+    sf_vec_size: values of a block, 16 or 32, of which cols is a multiple.
+    ufp8_type: 1 for scales of e4m3, 0 for powers of two (e8m0).
+    is_sf_swizzled_layout: scales as SfLayout.layout_128x4, or 8x4 if is_sf_8x4_layout; else linear.
+    out: (..., cols), fp32, rows at any pitch. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def fp4_quantize(
+    input: torch.Tensor,
+    global_scale: torch.Tensor | None = None,
+    sf_vec_size: int = 16,
+    sf_use_ue8m0: bool = False,
+    is_sf_swizzled_layout: bool = True,
+    is_sf_8x4_layout: bool = False,
+    is_global_scale_inversed: bool = False,
+    enable_pdl: bool | None = None,
+    backend: str = "cuda",
+    nvfp4_4over6: Any = None,
+    *,
+    out: torch.Tensor | None = None,
+    out_sf: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """nvfp4, or mxfp4: e2m1 values in blocks with a scale each, as nvfp4_quantize and mxfp4_quantize.
+
+    input: (..., cols), fp16 or bf16, cols a multiple of sf_vec_size, rows at any pitch. Where its
+        columns are contiguous, not its rows, it is quantized along them, and the results are
+        transposed as well.
+    global_scale: (1,), or one for each row; fp32. mxfp4 does not use it.
+    sf_vec_size: 16, or 32 with sf_use_ue8m0, which makes it mxfp4.
+    is_sf_swizzled_layout: scales as SfLayout.layout_128x4, or 8x4 if is_sf_8x4_layout; else linear.
+    is_global_scale_inversed: global_scale is one over what nvfp4_quantize takes.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    backend: "cuda". nvfp4_4over6: None.
+    out: (..., cols / 2), uint8, rows at any pitch. None allocates it.
+    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks), padded.
+    """
+
+def fused_add_rmsnorm(
+    input: torch.Tensor,
+    residual: torch.Tensor,
+    weight: torch.Tensor,
+    eps: float = 1e-06,
+    enable_pdl: bool | None = None,
+) -> None:
+    """residual += input, then input = residual / sqrt(mean(residual^2) + eps) * weight, from the
+    sum in fp32: each is rounded once.
+
+    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm; replaced by the result.
+    residual: like input, its rows at any pitch; replaced by the sum.
+    weight: (hidden,), contiguous, of input's dtype.
+    eps: a number.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def fused_add_rmsnorm_quant(
+    out: torch.Tensor,
+    input: torch.Tensor,
+    residual: torch.Tensor,
+    weight: torch.Tensor,
+    scale: float | torch.Tensor,
+    eps: float = 1e-06,
+    enable_pdl: bool | None = None,
+) -> None:
+    """residual += input, then out = residual / sqrt(mean(residual^2) + eps) * weight / scale, from
+    the sum in fp32; out is the largest number of its dtype where it would be beyond that.
+
+    out: input's shape, float8_e4m3fn or float8_e5m2; its rows at any pitch.
+    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm.
+    residual: like input, its rows at any pitch; replaced by the sum, rounded once.
+    weight: (hidden,), contiguous, of input's dtype.
+    scale: a number, or one of float32 in a tensor, which is read on the GPU.
+    eps: a number.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def fused_qk_rmsnorm_rope(
+    qkv: torch.Tensor,
+    q_weight: torch.Tensor,
+    k_weight: torch.Tensor,
+    *,
+    ppf: int,
+    pph: int,
+    ppw: int,
+    num_frame_channels: int,
+    num_height_channels: int,
+    num_width_channels: int,
+    num_heads_q: int,
+    num_heads_k: int,
+    num_heads_v: int,
+    head_dim: int,
+    eps: float = 1e-06,
+    base: float = 10000.0,
+    interleave: bool = True,
+    factor: float = 1.0,
+    low: float = 0.0,
+    high: float = 0.0,
+    attention_factor: float = 1.0,
+    is_qk_norm: bool = True,
+    output_fp8: bool = False,
+    output_quant_scale: float = 1.0,
+    v_quant_scale: float = 1.0,
+    q_out: torch.Tensor | None = None,
+    k_out: torch.Tensor | None = None,
+    v_out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Normalize q and k of every token over all their heads, turn them by its place in a video.
+
+    Results are rounded once from fp32. v is copied, so that each of the three is contiguous.
+
+    qkv: (tokens, hidden) or (videos, tokens, hidden), contiguous; hidden is the heads of q, then
+        of k, then of v. The tokens of a video are its patches: frame by frame, row by row.
+    q_weight: (num_heads_q * head_dim,), of qkv's dtype.
+    k_weight: (num_heads_k * head_dim,), of qkv's dtype.
+    ppf: frames of a video.
+    pph: rows of a frame.
+    ppw: patches of a row.
+    num_frame_channels: how many channels of a head turn with the frame; even.
+    num_height_channels: how many, the next, turn with the row; even.
+    num_width_channels: how many, the last, turn with the place in it; even.
+    num_heads_q: of a token; at most 16384 elements of q, of k and of v.
+    num_heads_k: of a token.
+    num_heads_v: of a token.
+    head_dim: 64, 128 or 256.
+    eps: keeps a row of zeros finite.
+    base: pair i of n channels turns by base^(-2 i / n) a step.
+    interleave: two neighbours are a pair; else a channel and the one half a head further on.
+    factor: YARN: slow pairs turn by 1 / factor as fast. 1 is without.
+    low: YARN: up to this pair of its channels, none is slowed down.
+    high: YARN: from this pair on, all are.
+    attention_factor: YARN: what q and k are multiplied by; 1 without it.
+    is_qk_norm: whether to normalize and to weight, or only to turn.
+    output_fp8: quantize the results to float8_e4m3fn.
+    output_quant_scale: then q and k are multiplied by it first.
+    v_quant_scale: then v is multiplied by it first.
+    q_out: (…, num_heads_q, head_dim), contiguous, where qkv is (…, hidden). None allocates it.
+    k_out: the same of k.
+    v_out: the same of v.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def fused_rmsnorm_silu(
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    eps: float = 1e-06,
+    out: torch.Tensor | None = None,
+    block_scale: torch.Tensor | None = None,
+    *,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """silu(input / sqrt(mean(input^2) + eps) * weight) over the last dimension, rounded once.
+
+    input: (..., hidden); the elements of a row are neighbours, the rows at one pitch. What a row
+        gives does not depend on the other rows.
+    weight: (hidden,), contiguous, of input's dtype.
+    eps: a number.
+    out: like input, or of dtype float8_e4m3fn; may be input itself. None allocates it like input.
+        Or (..., hidden / 2), float4_e2m1fn_x2 or uint8, two numbers a byte, the first in its low
+        half: then (out, block_scale) is returned, and the hidden size is a multiple of 16.
+    block_scale: (..., hidden / 16), float8_e4m3fn: what 16 numbers of out are to be multiplied by.
+        None allocates it where out needs it; otherwise it is not looked at.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def gelu_and_mul(
+    input: torch.Tensor,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """gelu(input[..., :hidden]) * input[..., hidden:], rounded once from fp32.
+
+    input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
+    out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
+        None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def gelu_tanh_and_mul(
+    input: torch.Tensor,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """gelu(input[..., :hidden]) * input[..., hidden:], with gelu's approximation by tanh.
+
+    Rounded once from fp32.
+
+    input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
+    out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
+        None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def gemma_fused_add_rmsnorm(
+    input: torch.Tensor,
+    residual: torch.Tensor,
+    weight: torch.Tensor,
+    eps: float = 1e-06,
+    enable_pdl: bool | None = None,
+) -> None:
+    """residual += input, then input = residual / sqrt(mean(residual^2) + eps) * (1 + weight), from
+    the sum in fp32: each is rounded once.
+
+    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm; replaced by the result.
+    residual: like input, its rows at any pitch; replaced by the sum.
+    weight: (hidden,), contiguous, of input's dtype: how far each factor is from 1.
+    eps: a number.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def gemma_rmsnorm(
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    eps: float = 1e-06,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """input / sqrt(mean(input^2) + eps) * (1 + weight) over the last dimension, rounded once from
+    fp32.
+
+    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm.
+    weight: (hidden,), contiguous, of input's dtype: how far each factor is from 1.
+    eps: a number.
+    out: like input; may be input itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def get_batch_indices_positions(
+    append_indptr: torch.Tensor,
+    seq_lens: torch.Tensor,
+    nnz: int,
+    batch_indices: torch.Tensor | None = None,
+    positions: torch.Tensor | None = None,
+    *,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The request of each of nnz entries that are appended, and its position in the sequence.
+
+    Of a request the entries are the last of its sequence. An entry that is of no request, as those
+    beyond append_indptr[-1] are, has -1 and 0. Nothing is read on the host: a CUDA graph goes on
+    with whatever append_indptr and seq_lens hold.
+
+    append_indptr: (requests + 1,), int32 or int64; where the entries of each request start, and
+        where the last ones end. It never falls.
+    seq_lens: (requests,), int32 or int64; how long each is with its entries appended.
+    nnz: a number; how many entries there is room for.
+    batch_indices: (nnz,), int32. None allocates it.
+    positions: (nnz,), int32. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def get_seq_lens(
+    kv_indptr: torch.Tensor,
+    kv_last_page_len: torch.Tensor,
+    page_size: int,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """How long each request is: all of its pages are full but the last.
+
+    kv_indptr: (requests + 1,), int32 or int64; where the pages of each request start, and where the
+        last ones end.
+    kv_last_page_len: (requests,), int32 or int64; how much the last page of each holds.
+    page_size: a number; how much a page can hold.
+    out: (requests,), int64 where one of the two is, else int32. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def layernorm(
+    input: torch.Tensor,
+    gemma: torch.Tensor,
+    beta: torch.Tensor,
+    eps: float = 1e-06,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """(input - mean) / sqrt(variance + eps) * gemma + beta over the last dimension, rounded once.
+
+    input: (..., hidden); the elements of a row are neighbours, the rows at one pitch. What a row
+        gives does not depend on the other rows.
+    gemma: (hidden,), contiguous, float32: the weight, often called gamma.
+    beta: (hidden,), contiguous, float32.
+    eps: a number.
+    out: like input; may be input itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def layernorm_quant(
+    out: torch.Tensor,
+    input: torch.Tensor,
+    gemma: torch.Tensor,
+    beta: torch.Tensor,
+    scale: float | torch.Tensor,
+    eps: float = 1e-06,
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """What layernorm computes, divided by scale and rounded once, to fp8; the range's ends hold it.
+
+    out: (..., hidden), float8_e4m3fn or float8_e5m2; the rows at one pitch.
+    input: like out, of another dtype; the rows at one pitch.
+    gemma: (hidden,), contiguous, float32: the weight, often called gamma.
+    beta: (hidden,), contiguous, float32.
+    scale: a number, or a float32 tensor of one, which is read on the GPU.
+    eps: a number.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def merge_state(
+    v_a: torch.Tensor,
+    s_a: torch.Tensor,
+    v_b: torch.Tensor,
+    s_b: torch.Tensor,
+    *,
+    v_merged: torch.Tensor | None = None,
+    s_merged: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """v_a and v_b averaged with the weights 2^s_a and 2^s_b, and the log2 of the weights' sum.
+
+    v is rounded once from fp32. A state whose s is -inf is of no keys: its v is not looked at. Of
+    two such states, v is 0 and s is -inf.
+
+    v_a, v_b: (positions, heads, head_dim): what attention gives of either part of the keys. The
+        elements of a row are neighbours, the rows at one distance.
+    s_a, s_b: (positions, heads), contiguous: log2 of the sum of the exponentials. fp32; other
+        floating-point types are converted.
+    v_merged: like v_a; may be v_a or v_b. None allocates it.
+    s_merged: (positions, heads), fp32; may be s_a or s_b. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def merge_state_in_place(
+    v: torch.Tensor,
+    s: torch.Tensor,
+    v_other: torch.Tensor,
+    s_other: torch.Tensor,
+    mask: torch.Tensor | None = None,
+    *,
+    enable_pdl: bool | None = None,
+) -> None:
+    """merge_state of (v, s) and (v_other, s_other), written over v and s.
+
+    v, v_other: (positions, heads, head_dim); the elements of a row are neighbours, the rows at one
+        distance.
+    s, s_other: (positions, heads), contiguous; s is fp32, s_other is converted to it.
+    mask: (positions,), bool or uint8: where it is 0, v and s stay as they are. None merges all.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def merge_states(
+    v: torch.Tensor,
+    s: torch.Tensor,
+    *,
+    v_merged: torch.Tensor | None = None,
+    s_merged: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """merge_state of any number of states: v averaged with the weights 2^s, and their log2.
+
+    v: (positions, states, heads, head_dim); the elements of a row are neighbours, the rows at one
+        distance.
+    s: (positions, states, heads), contiguous. fp32; other floating-point types are converted.
+    v_merged: (positions, heads, head_dim), of v's dtype. None allocates it.
+    s_merged: (positions, heads), fp32. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def mla_rope_quantize_fp8(
+    q_rope: torch.Tensor,
+    k_rope: torch.Tensor,
+    q_nope: torch.Tensor | None,
+    k_nope: torch.Tensor | None,
+    cos_sin_cache: torch.Tensor,
+    pos_ids: torch.Tensor,
+    is_neox: bool = True,
+    quantize_dtype: torch.dtype | None = None,
+    quant_scale_q: float = 1.0,
+    quant_scale_kv: float = 1.0,
+    q_rope_out: torch.Tensor | None = None,
+    k_rope_out: torch.Tensor | None = None,
+    q_nope_out: torch.Tensor | None = None,
+    k_nope_out: torch.Tensor | None = None,
+    enable_pdl: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """rope_quantize_fp8 of MLA, whose queries share one key.
+
+    q_rope: (tokens, qo_heads, rope_dim).
+    k_rope: (tokens, rope_dim).
+    q_nope: (tokens, qo_heads, nope_dim) or None.
+    k_nope: (tokens, nope_dim) or None.
+    All else is as in rope_quantize_fp8.
+    """
+
+def mxfp4_dequantize(
+    a_fp4: torch.Tensor,
+    a_sf: torch.Tensor,
+    sfLayout: SfLayout = ...,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """What mxfp4_quantize has made, in fp32, on the tensors' device.
+
+    a_fp4: (..., cols / 2), uint8, cols a multiple of 32, rows at any pitch.
+    a_sf: the scales in their layout, uint8, contiguous, of any shape.
+    sfLayout: of the scales.
+    out: (..., cols), fp32, rows at any pitch. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def mxfp4_quantize(
+    a: torch.Tensor,
+    backend: str = "cuda",
+    enable_pdl: bool | None = None,
+    sfLayout: SfLayout = ...,
+    *,
+    out: torch.Tensor | None = None,
+    out_sf: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """e2m1 values in blocks of 32 and a power of two for each: value = e2m1 * 2^(scale - 127).
+
+    The scale is the least that keeps the block's largest value within 6. NaN in a block makes all of
+    it NaN.
+
+    a: (..., cols), fp16 or bf16, cols a multiple of 32, rows at any pitch.
+    backend: "cuda".
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    sfLayout: of the scales.
+    out: (..., cols / 2), uint8, the first of two values in the low half; rows at any pitch. None
+        allocates it.
+    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks), padded.
+    """
+
+def mxfp8_dequantize(
+    input: torch.Tensor,
+    scale_tensor: torch.Tensor,
+    is_sf_swizzled_layout: bool = True,
+    sf_swizzle_layout: SfLayout | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """What mxfp8_quantize has made, in fp32.
+
+    input: (..., cols), e4m3 or its bytes, cols a multiple of 32, rows at any pitch.
+    scale_tensor: the scales in their layout, uint8, contiguous, of any shape.
+    is_sf_swizzled_layout: scales as SfLayout.layout_128x4, else linear.
+    sf_swizzle_layout: goes before is_sf_swizzled_layout.
+    out: like input, but fp32; rows at any pitch. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def mxfp8_quantize(
+    input: torch.Tensor,
+    is_sf_swizzled_layout: bool = True,
+    alignment: int = 32,
+    enable_pdl: bool | None = None,
+    backend: str = "cuda",
+    sf_swizzle_layout: SfLayout | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    out_sf: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """e4m3 values in blocks of 32 and a power of two for each: value = e4m3 * 2^(scale - 127).
+
+    The scale is the least that keeps the block's largest value within 448. NaN in a block makes all
+    of it NaN.
+
+    input: (..., cols), fp16 or bf16, cols a multiple of 32, rows at any pitch.
+    is_sf_swizzled_layout: scales as SfLayout.layout_128x4, else linear.
+    alignment: a multiple of 32; rows of the result are padded to one of it, with zeros.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    backend: "cuda".
+    sf_swizzle_layout: goes before is_sf_swizzled_layout.
+    out: (..., cols padded), e4m3, rows at any pitch. None allocates it.
+    out_sf: all scales of the layout, uint8, contiguous. None allocates it, in one dimension.
+    """
+
+def nvfp4_quantize(
+    a: torch.Tensor,
+    a_global_sf: torch.Tensor,
+    sfLayout: SfLayout = ...,
+    do_shuffle: bool = False,
+    sf_vec_size: int = 16,
+    enable_pdl: bool | None = None,
+    backend: str = "cuda",
+    per_token_activation: bool = False,
+    expanded_idx_to_permuted_idx: torch.Tensor | None = None,
+    out_scale: torch.Tensor | None = None,
+    nvfp4_4over6: Any = None,
+    *,
+    out: torch.Tensor | None = None,
+    out_sf: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """e2m1 values in blocks of 16 and an e4m3 scale for each: value = e2m1 * scale / a_global_sf.
+
+    The scale is a_global_sf / 6 times the block's largest value, rounded to e4m3; the values are
+    those of `a` over scale / a_global_sf, rounded to e2m1. All of it is fp32, step by step. NaN in
+    a block makes all of it NaN.
+
+    a: (..., cols), fp16 or bf16, cols a multiple of 16, rows at any pitch.
+    a_global_sf: (1,), or one for each row; fp32: 448 * 6 / a.abs().max().
+    sfLayout: of the scales.
+    do_shuffle: False. sf_vec_size: 16. backend: "cuda". per_token_activation: False.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    expanded_idx_to_permuted_idx, out_scale, nvfp4_4over6: None.
+    out: (..., cols / 2), uint8, the first of two values in the low half; rows at any pitch. None
+        allocates it.
+    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks), padded.
+    """
+
+def packbits(
+    x: torch.Tensor,
+    bitorder: str = "big",
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """Eight elements of x in each byte, as numpy.packbits makes them; what is missing is 0.
+
+    x: (elements,), contiguous; of another dtype than bool, what is not 0 is 1.
+    bitorder: 'big' makes the first of eight elements the highest bit, 'little' the lowest.
+    out: (ceil(elements / 8),), uint8. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def per_tensor_quant_fp8(
+    x: torch.Tensor,
+    scale: torch.Tensor | None = None,
+    *,
+    dst_dtype: torch.dtype | None = None,
+    out: torch.Tensor | None = None,
+    out_scale: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(x / scale, scale), where scale is given or max(largest |x|, 1e-10) / largest of dst_dtype.
+
+    Rounded once from fp32, to the nearest; what a given scale leaves beyond the range becomes its
+    end. A NaN in x makes a scale that is not given NaN, and all of out.
+
+    x: any shape; dense in any order of its dimensions.
+    scale: one number in an fp32 tensor, which the kernel reads. None finds it in x.
+    dst_dtype: float8_e4m3fn or float8_e5m2. None is out's, or float8_e4m3fn.
+    out: like x, of dst_dtype. None allocates it.
+    out_scale: (1,), fp32. None allocates it, or is scale.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def per_token_group_quant_8bit(
+    x: torch.Tensor,
+    group_size: int,
+    eps: float = 1e-10,
+    dst_dtype: torch.dtype | None = None,
+    column_major_scales: bool = False,
+    scale_tma_aligned: bool = False,
+    scale_ue8m0: bool = False,
+    backend: str = "auto",
+    *,
+    out: torch.Tensor | None = None,
+    scales: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(x / scales, scales), where a scale is max(largest |x| of a group, eps) / largest of dst_dtype.
+
+    Rounded once from fp32, to the nearest; ties of int8 to the even one. A group with a NaN is NaN
+    and has that scale.
+
+    x: (..., hidden), in groups of group_size neighbours; the rows at one distance.
+    group_size: any number that divides hidden; with 32, 64, 128 and 256 it is fastest.
+    eps: keeps the scale of a group of zeros from being 0.
+    dst_dtype: float8_e4m3fn, float8_e5m2 or int8. None is out's, or float8_e4m3fn.
+    column_major_scales: of x of two dimensions, allocate scales so that those of one column of
+        groups are neighbours. Their shape is the same.
+    scale_tma_aligned: allocate such columns at a multiple of 16 bytes from one another.
+    scale_ue8m0: round scales up to a power of two.
+    backend: auto; cuda and FlashInfer's cutile are the same.
+    out: like x, of dst_dtype; the rows at one distance. None allocates it.
+    scales: (..., hidden / group_size), fp32; of two dimensions, rows or columns at any distance.
+        None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
 def rmsnorm(
     input: torch.Tensor,
     weight: torch.Tensor,
@@ -59,10 +1008,152 @@ def rmsnorm(
     enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
     """
 
+def rmsnorm_quant(
+    out: torch.Tensor,
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    scale: float | torch.Tensor,
+    eps: float = 1e-06,
+    enable_pdl: bool | None = None,
+) -> None:
+    """out = input / sqrt(mean(input^2) + eps) * weight / scale, rounded once from fp32, and the
+    largest number of its dtype where it is beyond that.
+
+    out: input's shape, float8_e4m3fn or float8_e5m2; its rows at any pitch.
+    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm.
+    weight: (hidden,), contiguous, of input's dtype.
+    scale: a number, or one of float32 in a tensor, which is read on the GPU.
+    eps: a number.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def rope_quantize_fp8(
+    q_rope: torch.Tensor,
+    k_rope: torch.Tensor,
+    q_nope: torch.Tensor | None,
+    k_nope: torch.Tensor | None,
+    cos_sin_cache: torch.Tensor,
+    pos_ids: torch.Tensor,
+    is_neox: bool = True,
+    quantize_dtype: torch.dtype | None = None,
+    quant_scale_q: float = 1.0,
+    quant_scale_kv: float = 1.0,
+    q_rope_out: torch.Tensor | None = None,
+    k_rope_out: torch.Tensor | None = None,
+    q_nope_out: torch.Tensor | None = None,
+    k_nope_out: torch.Tensor | None = None,
+    enable_pdl: bool = False,
+    backend: str = "cuda",
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Rotate the rotary parts of queries and keys; make fp8 of all parts, times a scale.
+
+    q_rope: (tokens, qo_heads, rope_dim); the elements of a head are neighbours, tokens and heads
+        at any pitch.
+    k_rope: (tokens, kv_heads, rope_dim), or (tokens, rope_dim) for MLA; of q_rope's dtype.
+    q_nope, k_nope: what is not rotated, (..., nope_dim) likewise; None is a nope_dim of 0.
+    cos_sin_cache: (positions, rope_dim), float32; the cosines of a position, then the sines.
+    pos_ids: (tokens,), int32 or int64.
+    is_neox: pairs are at the same places of both halves of rope_dim, else they are neighbours.
+    quantize_dtype: float8_e4m3fn or float8_e5m2. None is that of the outputs given, or the first.
+    quant_scale_q, quant_scale_kv: numbers; what is beyond fp8 becomes the largest there is.
+    q_rope_out, k_rope_out, q_nope_out, k_nope_out: like their inputs, in fp8. None allocates them.
+    enable_pdl: start while the stream's previous kernel ends, where the GPU can.
+    backend: "cuda".
+    """
+
+def rope_quantize_fp8_append_paged_kv_cache(
+    q_rope: torch.Tensor,
+    k_rope: torch.Tensor,
+    q_nope: torch.Tensor | None,
+    k_nope: torch.Tensor | None,
+    v: torch.Tensor | None,
+    cos_sin_cache: torch.Tensor,
+    pos_ids: torch.Tensor,
+    paged_kv_cache: torch.Tensor | tuple[torch.Tensor, torch.Tensor],
+    kv_indices: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    batch_indices: torch.Tensor,
+    positions: torch.Tensor,
+    is_neox: bool = True,
+    quantize_dtype: torch.dtype | None = None,
+    quant_scale_q: float = 1.0,
+    quant_scale_kv: float = 1.0,
+    page_size: int = 16,
+    kv_layout: str = "NHD",
+    q_rope_out: torch.Tensor | None = None,
+    q_nope_out: torch.Tensor | None = None,
+    enable_pdl: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """rope_quantize_fp8 whose keys, and the values, go to their slots of a paged cache.
+
+    q_rope, k_rope, q_nope, k_nope, cos_sin_cache, pos_ids, is_neox: as in rope_quantize_fp8.
+    v: (tokens, kv_heads, dim), times quant_scale_kv; None for MLA.
+    paged_kv_cache: a tuple of keys and of values, (pages, page_size, kv_heads, dim) each, where
+        the dim of keys is rope_dim + nope_dim; or one tensor, (pages, 2, page_size, kv_heads, dim).
+        page_size stands after kv_heads where kv_layout is "HND". For MLA a tuple of ckv_cache,
+        (pages, page_size, nope_dim), and kpe_cache, (pages, page_size, rope_dim). In fp8.
+    kv_indices: (used pages,), the pages of all requests.
+    kv_indptr: (requests + 1,), where those of each request begin in it. They have room for the new
+        tokens.
+    batch_indices: (tokens,), the request of each; -1 is padding, of which nothing is written.
+    positions: (tokens,), the position of each in its request. These four are int32 or int64.
+    quantize_dtype: float8_e4m3fn or float8_e5m2. None is that of the outputs given, or the first.
+    quant_scale_q, quant_scale_kv: numbers; what is beyond fp8 becomes the largest there is.
+    page_size: slots a page.
+    kv_layout: "NHD" or "HND".
+    q_rope_out, q_nope_out: like their inputs, in fp8. None allocates them.
+    enable_pdl: start while the stream's previous kernel ends, where the GPU can.
+    """
+
 def scale(input: torch.Tensor, factor: float, out: torch.Tensor | None = None) -> torch.Tensor:
     """input * factor, rounded once from fp32.
 
     input: any shape; dense in any order of its dimensions, or rows at a regular pitch.
     factor: a number.
     out: like input; may be input itself. None allocates it.
+    """
+
+def segment_packbits(
+    x: torch.Tensor,
+    indptr: torch.Tensor,
+    bitorder: str = "big",
+    *,
+    out: torch.Tensor | None = None,
+    out_indptr: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """packbits of every segment x[indptr[i]:indptr[i + 1]]; (out, out_indptr).
+
+    The bytes of segment i are out[out_indptr[i]:out_indptr[i + 1]].
+
+    x: (elements,), contiguous; of another dtype than bool, what is not 0 is 1.
+    indptr: (segments + 1,), int32 or int64, where x is; where each segment starts, and where the
+        last one ends. It never falls.
+    bitorder: 'big' makes the first of eight elements the highest bit, 'little' the lowest.
+    out: (bytes,), uint8; at least out_indptr[-1], and no byte beyond that is written. None
+        allocates it, and waits for the GPU to know how many: (elements + 7 * segments) // 8 are
+        always enough.
+    out_indptr: (segments + 1,), int32. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def silu_and_mul(
+    input: torch.Tensor,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """silu(input[..., :hidden]) * input[..., hidden:], rounded once from fp32.
+
+    input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
+    out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
+        None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def swiglu(x: torch.Tensor, gate: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    """x * sigmoid(gate), rounded once from fp32.
+
+    x: any shape; dense in any order of its dimensions, or rows at a regular pitch.
+    gate: like x.
+    out: like x; may be an input itself. None allocates it.
     """

@@ -6,6 +6,7 @@ from enum import IntEnum
 
 __all__ = ["SfLayout"]
 
+
 class SfLayout(IntEnum):
     """Of scales, a row for each row of values and a byte for each block in it.
 

@@ -49,10 +49,9 @@ def baselines(function: str) -> Mapping[str, Callable[..., Any]]:
 def _flashinfer_positions(
     append_indptr: torch.Tensor, seq_lens: torch.Tensor, nnz: int
 ) -> Callable[[], Any]:
+    """It allocates: where an entry is of no request, it leaves a position that it is given."""
     page: Any = import_module("flashinfer.page")
-    # Where an entry is of no request, it leaves the position as it is.
-    out = [append_indptr.new_zeros((nnz,), dtype=torch.int32) for _ in range(2)]
-    return lambda: page.get_batch_indices_positions(append_indptr, seq_lens, nnz, *out)
+    return lambda: page.get_batch_indices_positions(append_indptr, seq_lens, nnz)
 
 
 def _flashinfer_seq_lens(

@@ -124,7 +124,7 @@ def _mxfp8_dequantize(
     rows, cols = input.shape
     layout = _layout(is_sf_swizzled_layout, sf_swizzle_layout)
     scales = _row_major(scale_tensor, rows, cols // 32, layout)
-    return input.float() * torch.exp2(scales.float() - 127).repeat_interleave(32, -1)
+    return input.float() * torch.exp2(scales.double() - 127).float().repeat_interleave(32, -1)
 
 
 def _e2m1_and_ufp8sf_scale_to_float(
@@ -143,7 +143,7 @@ def _e2m1_and_ufp8sf_scale_to_float(
     if ufp8_type == 1:
         decoded = scales.contiguous().view(torch.float8_e4m3fn).float()
     else:
-        decoded = torch.exp2(scales.float() - 127)
+        decoded = torch.exp2(scales.double() - 127).float()
     if global_scale_tensor is not None:
         decoded = decoded * global_scale_tensor.float()
     return values * decoded.repeat_interleave(sf_vec_size, -1)

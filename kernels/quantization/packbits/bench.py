@@ -49,10 +49,10 @@ def _flashinfer_segments(
 ) -> Callable[[], tuple[torch.Tensor, torch.Tensor]]:
     """What segment_packbits does there but for its wait for the size of the result."""
     module = import_module("flashinfer.quantization.packbits").get_quantization_module()
-    packed_indptr = torch.zeros_like(indptr)
     length = int(((indptr.diff() + 7) // 8).sum())
 
     def run() -> tuple[torch.Tensor, torch.Tensor]:
+        packed_indptr = torch.zeros_like(indptr)
         packed_indptr[1:] = ((indptr.diff() + 7) // 8).cumsum(0)
         module.segment_packbits(x, indptr, packed_indptr, "big", out)
         return out[:length], packed_indptr

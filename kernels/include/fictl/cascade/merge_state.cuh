@@ -14,7 +14,8 @@
 // that registers admit: 95.7 us with 256, 97.9 us with 512, and 101 us where all is held in 32
 // registers so that there are 2048. Two rows a thread are as fast, and slower where there are few.
 //
-// Tiling of many: four states at a time a thread, its sum rescaled as the largest s grows. The
+// Tiling of many: four states at a time a thread, or two where there are no more, its sum rescaled
+// as the largest s grows. The
 // states of a row are shared out to several threads, whose sums then meet in shared memory: up to
 // 16 states each, which keeps the meeting cheap (128 x 32 rows of 100 states take 33 us, with up to
 // 7 each 39 us), or up to 4 where that leaves the GPU with few threads. The last bits of a row may
@@ -32,6 +33,7 @@
 #include <type_traits>
 
 #include <fictl/device/convert.cuh>
+#include <fictl/device/divisor.cuh>
 #include <fictl/device/functions.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/math.cuh>
@@ -43,7 +45,7 @@ namespace fictl::cascade {
 constexpr int kMergeTwoThreads = 128;  // of two states
 constexpr int kMergeRows = 1;          // of two states, a thread
 constexpr int kMergeThreads = 256;     // of many states
-constexpr int kMergeStates = 4;        // that a thread loads at a time
+constexpr int kMergeStates = 4;        // that a thread loads at a time, at most
 constexpr int kMergeShare = 16;        // of a row's states, a thread
 constexpr int kMergeSmallShare = 4;    // where there are fewer threads than this:
 constexpr int64_t kMergeManyThreads = 128 * 1024;
@@ -156,24 +158,25 @@ struct MergedStates {
     for (int i = 0; i < N; ++i) sum[i] *= factor;
   }
 
-  // Of `count` states, every step-th from the first.
+  // Of `count` states, every step-th from the first, kStates at a time.
+  template <int kStates>
   __device__ void add(const T* v, const float* s, int64_t v_pitch, int64_t s_pitch, int64_t first,
                       int64_t count, int64_t step) {
-    for (int64_t next = first; next < count; next += kMergeStates * step) {
-      device::Vec<T, N> vs[kMergeStates];
-      float ss[kMergeStates];
+    for (int64_t next = first; next < count; next += kStates * step) {
+      device::Vec<T, N> vs[kStates];
+      float ss[kStates];
 #pragma unroll
-      for (int i = 0; i < kMergeStates; ++i) {
+      for (int i = 0; i < kStates; ++i) {
         const int64_t state = next + i * step;
         ss[i] = state < count ? s[state * s_pitch] : -INFINITY;
         if (state < count) vs[i] = device::load_l2<N>(v + state * v_pitch);
       }
       float most = ss[0];
 #pragma unroll
-      for (int i = 1; i < kMergeStates; ++i) most = fmaxf(most, ss[i]);
+      for (int i = 1; i < kStates; ++i) most = fmaxf(most, ss[i]);
       raise_max(most);
 #pragma unroll
-      for (int i = 0; i < kMergeStates; ++i) {
+      for (int i = 0; i < kStates; ++i) {
         if (next + i * step >= count) break;
         const float weight = device::fast_exp2(ss[i] - max);
         total += weight;
@@ -220,23 +223,24 @@ struct MergedStates {
 
 // blockDim.y rows a block; of each, blockIdx.y is one stretch of blockDim.x vectors, and its states
 // are shared out to blockDim.z threads. Pointers, pitches and head_dim are multiples of N.
-template <typename T, int N>
+template <typename T, int N, int kStates>
 __global__ void __launch_bounds__(kMergeThreads)
     MergeStatesKernel(States<const T> from, States<T> to, int64_t rows, int64_t states,
-                      int64_t heads, int64_t head_dim) {
+                      device::Divisor heads, int64_t head_dim) {
   __shared__ MergeStorage<N> storage;
   const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
   const int64_t at = (static_cast<int64_t>(blockIdx.y) * blockDim.x + threadIdx.x) * N;
   const bool there = row < rows && at < head_dim;
-  const int64_t position = row / heads;
-  const int64_t first = position * states * heads + row - position * heads;
+  const device::Divisor::Result of_head = heads.divide(static_cast<int>(row));
+  const int64_t first = of_head.quotient * states * heads.divisor() + of_head.remainder;
 
   device::pdl_wait();
   device::pdl_trigger();
   MergedStates<T, N> merged;
   if (there) {
-    merged.add(from.v + first * from.pitch + at, from.s + first, heads * from.pitch, heads,
-               threadIdx.z, states, blockDim.z);
+    merged.template add<kStates>(from.v + first * from.pitch + at, from.s + first,
+                                 heads.divisor() * from.pitch, heads.divisor(), threadIdx.z, states,
+                                 blockDim.z);
   }
   if (blockDim.z > 1) merged.meet(storage);
   if (!there || threadIdx.z != 0) return;
@@ -294,11 +298,17 @@ cudaError_t LaunchMergeStates(device::LaunchConfig config, States<const T> from,
   const unsigned parts = power_of_two(wanted, most);
   config.block = dim3(lanes, kMergeThreads / lanes / parts, parts);
   config.grid = dim3(device::ceil_div(rows, config.block.y), device::ceil_div(vecs, lanes));
-  return device::launch<MergeStatesKernel<T, N>>(config, from, to, rows, states, heads, head_dim);
+  const device::Divisor by_heads(static_cast<int>(heads));
+  if (states <= kMergeStates / 2) {
+    return device::launch<MergeStatesKernel<T, N, kMergeStates / 2>>(config, from, to, rows, states,
+                                                                     by_heads, head_dim);
+  }
+  return device::launch<MergeStatesKernel<T, N, kMergeStates>>(config, from, to, rows, states,
+                                                               by_heads, head_dim);
 }
 
 // From [positions, states, heads, head_dim] to [positions, heads, head_dim]; rows = positions *
-// heads. `pdl` as above.
+// heads, less than 2^31. `pdl` as above.
 template <typename T>
 cudaError_t MergeStates(States<const T> from, States<T> to, int64_t rows, int64_t states,
                         int64_t heads, int64_t head_dim, cudaStream_t stream = nullptr,
