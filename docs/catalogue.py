@@ -23,7 +23,8 @@ INTRO = """# Ops
 
 `fictl.ops.NAME`, or `import fictl.compat.flashinfer as flashinfer` where the name is FlashInfer's. Shapes are the trace's: leading
 dimensions may be more where the text says so. Times are medians with a cold L2; "of copy" is the share of the bandwidth of a copy that
-was measured in the same run, and a peer's column is its time over ours. The files that they come from are linked.
+was measured in the same run, and a peer's column is its time over ours; "unchecked" was timed without a look at its results, where those
+differ from the reference by more than rounding. The files that they come from are linked.
 """
 
 
@@ -83,7 +84,9 @@ def _measured(folder: OpFolder, function: str) -> Iterator[str]:
 def _table(report: Report, path: Path, rows: list[Row], others: list[Row]) -> Iterator[str]:
     peers = [*dict.fromkeys(row.side for row in others if row.median)]
     gpu = report.environment.gpu.removeprefix("NVIDIA ")
-    yield f"| [{gpu}](results/{path.name}) | us | of copy | {' | '.join(peers)} |"
+    checked = {row.side for row in others if row.checked}
+    heads = [peer if peer in checked else f"{peer}, unchecked" for peer in peers]
+    yield f"| [{gpu}](results/{path.name}) | us | of copy | {' | '.join(heads)} |"
     yield "|---" * (3 + len(peers)) + "|"
     for row in rows:
         times = {r.side: r.median for r in others if r.case == row.case and r.median}

@@ -1,4 +1,4 @@
-# ruff: noqa: I001, PYI021, RUF100
+# ruff: noqa: I001, N803, PYI021, RUF100
 """The ops of fictl with their types. Generated from the declarations in every op.py."""
 
 from fictl.kernels.quantization._layout import SfLayout

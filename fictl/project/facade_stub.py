@@ -15,7 +15,7 @@ from fictl.project.python_source import definitions, parse
 
 _WIDTH = 100
 _HEAD = '''\
-# ruff: noqa: I001, PYI021, RUF100
+# ruff: noqa: I001, N803, PYI021, RUF100
 """The ops of {name} with their types. Generated from the declarations in every op.py."""'''
 
 # Type checkers do not find their way into every project's op folders: these types are Any then.
