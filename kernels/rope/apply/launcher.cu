@@ -1,5 +1,5 @@
+#include <binding/indices.h>
 #include <binding/launch.h>
-#include <binding/paged.h>
 
 #include <fictl/rope/apply.cuh>
 

@@ -1,3 +1,4 @@
+#include <binding/indices.h>
 #include <binding/launch.h>
 #include <binding/paged.h>
 

@@ -216,8 +216,8 @@ class QKRopePart {
   // Why not __ldg: see rmsnorm.cuh.
   __device__ void load_weights(const T* from) {
     each([&](int i, int at) {
-      weights_[i][0] = load_l1(from + at);
-      weights_[i][1] = load_l1(from + at + to_second_);
+      weights_[i][0] = device::load_l1<N>(from + at);
+      weights_[i][1] = device::load_l1<N>(from + at + to_second_);
     });
   }
 
@@ -265,12 +265,6 @@ class QKRopePart {
       const int at = (threadIdx.x + i * blockDim.x) * (2 * N) - column_;
       if (at < size_) body(i, at);
     }
-  }
-
-  __device__ static Vec load_l1(const T* from) {
-    Vec vec;
-    vec.bits() = __ldca(reinterpret_cast<const typename Vec::Bits*>(from));
-    return vec;
   }
 
   __device__ void weigh(int i, int half, float (&to)[N]) {

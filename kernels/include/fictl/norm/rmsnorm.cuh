@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kRMSNormShortThreads)
   device::pdl_wait();
   device::pdl_trigger();
   each_row([&](int i) { vecs[i].load(rows[i], at); });
-  if (at < shape.hidden) weights = load_weights<N>(tensors.weight + at);
+  if (at < shape.hidden) weights = device::load_l1<N>(tensors.weight + at);
   const RMSNormFactor<T, T> factor(tensors, inverse_hidden);
   issue_loads();
 

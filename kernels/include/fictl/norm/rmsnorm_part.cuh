@@ -81,16 +81,6 @@ __device__ RMSNormTensors<T, Out> from_element(RMSNormTensors<T, Out> row, int64
   return row;
 }
 
-// By way of L1, where the weights stay from row to row.
-// Why not __ldg: under programmatic dependent launch L1 may hold weights of before the kernel that
-// this one waited for, and only an ordinary load is sure to see that kernel's.
-template <int N, typename T>
-__device__ device::Vec<T, N> load_weights(const T* from) {
-  device::Vec<T, N> weights;
-  weights.bits() = __ldca(reinterpret_cast<const typename device::Vec<T, N>::Bits*>(from));
-  return weights;
-}
-
 // What was loaded before is not used before all of it is on its way. Why a barrier: ptxas moves
 // loads behind the arithmetic of earlier ones, and the latency of memory is paid for each.
 __device__ inline void issue_loads() { __syncwarp(); }
@@ -183,7 +173,7 @@ class RMSNormPart {
   }
 
   __device__ void load_weights(const T* from) {
-    each([&](int i, int at) { weights_[i] = norm::load_weights<N>(from + at); });
+    each([&](int i, int at) { weights_[i] = device::load_l1<N>(from + at); });
   }
 
   // Neighbours first, as warp_sum does with lanes.

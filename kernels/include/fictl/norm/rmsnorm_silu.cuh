@@ -30,11 +30,11 @@
 
 #include <type_traits>
 
+#include <fictl/device/e2m1.cuh>
 #include <fictl/device/element_fp8.cuh>
 #include <fictl/device/functions.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/norm/row.cuh>
-#include <fictl/quantization/e2m1.cuh>
 
 namespace fictl::norm {
 
@@ -85,9 +85,9 @@ class SiluStore<__nv_fp4x2_e2m1> {
 #pragma unroll
     for (float value : values) most = device::Max()(most, fabsf(value));
     most = device::warp_reduce(device::Max(), most, kBlock / kRMSNormSiluVec);
-    const auto scale = device::Element<__nv_fp8_e4m3>::from_float(most / quantization::kE2M1Most);
+    const auto scale = device::Element<__nv_fp8_e4m3>::from_float(most / device::kE2M1Most);
     const float factor = device::Element<__nv_fp8_e4m3>::to_float(scale);
-    const uint32_t codes = quantization::to_e2m1(values, factor == 0.0f ? 0.0f : 1.0f / factor);
+    const uint32_t codes = device::to_e2m1(values, factor == 0.0f ? 0.0f : 1.0f / factor);
     if (!there) return;
     __stcg(reinterpret_cast<uint32_t*>(to_ + at / 2), codes);
     if (first_half_) scale_to_[at / kBlock] = scale;

@@ -8,10 +8,10 @@
 #pragma once
 
 #include <fictl/device/convert.cuh>
+#include <fictl/device/e2m1.cuh>
 #include <fictl/device/element_fp8.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/reduce.cuh>
-#include <fictl/quantization/e2m1.cuh>
 #include <fictl/quantization/scale_layout.cuh>
 
 namespace fictl::quantization {
@@ -24,8 +24,8 @@ struct E2M1Values {
   static constexpr int kQuadBytes = 2;
 
   static __device__ float4 unpack(uint32_t quad) {
-    return make_float4(from_e2m1(quad), from_e2m1(quad >> 4), from_e2m1(quad >> 8),
-                       from_e2m1(quad >> 12));
+    return make_float4(device::from_e2m1(quad), device::from_e2m1(quad >> 4),
+                       device::from_e2m1(quad >> 8), device::from_e2m1(quad >> 12));
   }
 };
 

@@ -32,10 +32,10 @@
 #include <type_traits>
 
 #include <fictl/device/convert.cuh>
+#include <fictl/device/e2m1.cuh>
 #include <fictl/device/element_fp8.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/reduce.cuh>
-#include <fictl/quantization/e2m1.cuh>
 #include <fictl/quantization/scale_layout.cuh>
 
 namespace fictl::quantization {
@@ -88,14 +88,16 @@ struct Fp4 {
 
   static __device__ uint2 pack(const float (&x)[kPartValues], float factor) {
     const auto& halves = reinterpret_cast<const float (&)[2][kPartValues / 2]>(x);
-    return make_uint2(to_e2m1(halves[0], factor), to_e2m1(halves[1], factor));
+    return make_uint2(device::to_e2m1(halves[0], factor), device::to_e2m1(halves[1], factor));
   }
 };
 
 struct MxFp4 : Fp4 {
   static constexpr int kBlock = 32;
 
-  static __device__ PowerOfTwo scale_of(const GlobalScale&, int, bool) { return {kE2M1Most}; }
+  static __device__ PowerOfTwo scale_of(const GlobalScale&, int, bool) {
+    return {device::kE2M1Most};
+  }
 };
 
 struct NvFp4 : Fp4 {
@@ -104,7 +106,7 @@ struct NvFp4 : Fp4 {
   class Scale {
    public:
     __device__ explicit Scale(float global)
-        : encode_(global * (1.0f / kE2M1Most)), decode_(1.0f / global) {}
+        : encode_(global * (1.0f / device::kE2M1Most)), decode_(1.0f / global) {}
 
     // Why the minimum: a block so small that its scale is 0 is to be zeros times that, not NaN.
     __device__ BlockScale operator()(float largest) const {

@@ -14,7 +14,7 @@
 #include <cuda_fp4.h>
 #endif
 
-namespace fictl::quantization {
+namespace fictl::device {
 
 constexpr float kE2M1Most = 6.0f;
 
@@ -81,4 +81,4 @@ __device__ inline float from_e2m1(uint32_t nibble) {
   return __uint_as_float(bits) * 0x1p126f;
 }
 
-}  // namespace fictl::quantization
+}  // namespace fictl::device
