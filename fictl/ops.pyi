@@ -1,7 +1,7 @@
 # ruff: noqa: I001, N803, PYI021, RUF100
 """The ops of fictl with their types. Generated from the declarations in every op.py."""
 
-from fictl.kernels.quantization._layout import SfLayout
+from fictl.kernels.quantization._layout import SfLayout  # type: ignore[import-not-found, unused-ignore]
 from fictl.kernels.segment.segment_sum.op import Walk  # type: ignore[import-not-found, unused-ignore]
 from typing import Any
 import torch

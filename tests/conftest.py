@@ -16,8 +16,10 @@ from fictl.testing.device import choose_device
 from fictl.toolchain import Nvcc, find_nvcc, gpus
 
 TESTS = Path(__file__).parent
-# Before tests are collected: on the emulated device those of the ops run once for each schedule.
+# Before tests are collected: where those of the ops run and, emulated, in which order of threads.
+# Why one order: `fictl test` has three, and a suite that is run at every change has to be short.
 os.environ.setdefault(settings.DEVICE.name, choose_device())
+os.environ.setdefault(settings.EMU_SCHEDULE.name, "random")
 collect_ignore = ["scaffold/golden"]  # projects, which tests/scaffold/every_kind.py tests
 _FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS")
 _USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")

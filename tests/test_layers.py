@@ -133,14 +133,9 @@ def test_an_op_imports_only_what_its_author_may() -> None:
         f"{path} imports {'.'.join(name)}"
         for path in files("kernels")
         for name in imported(path, nodes(path))
-        if (name[0] == "fictl" and name[1] not in AUTHORS_IMPORT and not of_family(path, name))
+        if (name[0] == "fictl" and name[1] not in AUTHORS_IMPORT)
         or (name[0] == "kernels" and name[1] != path.parts[1])
     ]
-
-
-def of_family(path: Path, name: tuple[str, ...]) -> bool:
-    """What the modules of a family share: fictl.kernels.norm._scale, for those in kernels/norm."""
-    return name[1:3] == ("kernels", path.parts[1]) and name[3].startswith("_")
 
 
 def test_the_tool_names_no_op() -> None:

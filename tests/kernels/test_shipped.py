@@ -28,7 +28,7 @@ SPECS = [
     for number in range(len(folder.specs()))
 ]
 # From the oldest to the newest, and each with instructions that the one before lacks.
-ARCHS = "7.5 8.0 8.9 9.0a 10.0a 12.1a"
+ARCHS = "7.5 8.0 9.0a 12.1a"
 
 
 @pytest.mark.parametrize(("folder", "name"), FUNCTIONS)

@@ -37,7 +37,10 @@ class Failed(Exception):
 
 @dataclass
 class Run:
-    """One kind in a project of its own; `done` says what every step took, `failed` what went wrong."""
+    """One kind in a project of its own; `done` says what every step took, `failed` what went wrong.
+
+    `schedule` and `archs`, where they are said, are all that it is tested under and built for.
+    """
 
     kind: str
     folder: Path
@@ -45,6 +48,7 @@ class Run:
     emulated: bool = True
     save: Path | None = None
     schedule: str = ""
+    archs: str = ""
     done: dict[str, str] = field(default_factory=dict)
     failed: str = ""
 
@@ -56,6 +60,10 @@ class Run:
         """All but what has to have the GPU to itself."""
         kind = find_kind(self.kind)
         self.step("init", "init", ".", "--name", "my_kernels")
+        if self.archs:
+            (self.folder / "fictl.toml").write_text(
+                f'name = "my_kernels"\narchs = "{self.archs}"\n'
+            )
         self.step("new-op", "new-op", *arguments(self.kind))
         self.step("check", "check")
         self.guarded("lint", lambda: lint(self.folder))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from fictl.kernels.norm._scale import scale_tensor
 from fictl.op import KernelModule, op
 
+from .._scale import scale_tensor
 from .jit import module
 
 kernel = KernelModule(module)

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from fictl.kernels.quantization._layout import SfLayout, scales_shape
 from fictl.op import KernelModule, op
 
+from .._layout import SfLayout, scales_shape
 from .jit import module
 
 kernel = KernelModule(module)
