@@ -19,10 +19,9 @@
 //   up to 64 KiB A row a block, of whole warps; 8192 elements of 16 bits have 256 threads.
 //   few rows     A row a block, of four times the threads, with a fourth of the vectors each and
 //                gamma and beta from the start: nothing else hides the latency of its arithmetic.
-//   others       Rows that are longer, or where a pointer, a pitch or the hidden size is no
-//   multiple
-//                of a vector: a row a block, which walks it three times by single elements; L2 has
-//                most of it after the first.
+//   others       Rows that are longer, or of no whole vectors in size, pitch or place: a row a
+//                block, which walks it three times by single elements; L2 has most of it after the
+//                first.
 //
 // A row's result is the same, bit by bit, whatever is batched with it: that rows are few moves the
 // vectors of one thread to neighbouring lanes, which add them up in the same order.
