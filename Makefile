@@ -22,7 +22,7 @@ demo: nvcc ## the main job on one op, each command shown
 	$(BIN)/fictl demo $(ARGS)
 
 test: nvcc ## the whole test suite
-	$(BIN)/pytest --numprocesses=auto --maxprocesses=8 $(ARGS)
+	$(BIN)/pytest --numprocesses=auto --maxprocesses=8 --dist=worksteal $(ARGS)
 
 lint: setup ## ruff, mypy, clang-format, codespell
 	$(BIN)/ruff check
