@@ -58,6 +58,14 @@ inline void check_contiguous(const char* op, const char* name, View x) {
         << name << ".contiguous()");
 }
 
+// That of every row, or whatever the last dimension is `of`, the elements lie side by side.
+inline void check_neighbours(const char* op, const char* name, View x, const char* of = "row") {
+  if (x.size(-1) <= 1 || x.stride(-1) == 1) return;
+  raise(argument_error(ErrorKind::ValueError, op, name)
+        << "has strides " << Strides{x} << ": the elements of a " << of
+        << " are not neighbours; pass " << name << ".contiguous()");
+}
+
 inline void check_dim(const char* op, const char* name, View x, int ndim) {
   if (x.ndim() == ndim) return;
   raise(argument_error(ErrorKind::ValueError, op, name)

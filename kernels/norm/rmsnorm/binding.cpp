@@ -40,13 +40,6 @@ void check_weight(const char* op, View weight, View input) {
                << "has " << weight.size(0) << " elements, a row of 'input' has " << input.size(-1));
 }
 
-void check_neighbours(const char* op, const char* name, View x) {
-  if (x.size(-1) <= 1 || x.stride(-1) == 1) return;
-  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
-               << "has strides " << Strides{x}
-               << ": the elements of a row are not neighbours; pass " << name << ".contiguous()");
-}
-
 // Of a tensor that is written.
 void check_no_overlap(const char* op, const char* name, View x) {
   for (int dim = 0; dim < x.ndim() - 1; ++dim) {
@@ -74,14 +67,14 @@ void check_input(const char* op, View input, View weight) {
   fictl::check_same_dtype(op, "weight", weight, "input", input);
   check_rows(op, input);
   check_weight(op, weight, input);
-  check_neighbours(op, "input", input);
+  fictl::check_neighbours(op, "input", input);
 }
 
 // Of a tensor that is written, row by row as the input.
 void check_output(const char* op, const char* name, View x, View input) {
   fictl::check_same_device(op, name, x, "input", input);
   fictl::check_same_shape(op, name, x, "input", input);
-  check_neighbours(op, name, x);
+  fictl::check_neighbours(op, name, x);
   check_no_overlap(op, name, x);
 }
 

@@ -44,13 +44,6 @@ void check_dims(const char* op, const Named& x, bool flat_too) {
         << (flat_too ? " or (tokens, heads * head_size)" : ""));
 }
 
-void check_neighbours(const char* op, const Named& x) {
-  if (x.tensor.size(-1) <= 1 || x.tensor.stride(-1) == 1) return;
-  raise(argument_error(ErrorKind::ValueError, op, x.name)
-        << "has strides " << Strides{x.tensor}
-        << ": the elements of a head are not neighbours; pass " << x.name << ".contiguous()");
-}
-
 void check_no_overlap(const char* op, const Named& out) {
   for (int dim = 0; dim < out.tensor.ndim() - 1; ++dim) {
     const View x = out.tensor;
@@ -70,8 +63,8 @@ void check_pair(const char* op, const Named& x, const Named& out, const Named& f
   fictl::check_same_dtype(op, out.name, out.tensor, x.name, x.tensor);
   check_dims(op, x, flat_too);
   fictl::check_same_shape(op, out.name, out.tensor, x.name, x.tensor);
-  check_neighbours(op, x);
-  check_neighbours(op, out);
+  fictl::check_neighbours(op, x.name, x.tensor, "head");
+  fictl::check_neighbours(op, out.name, out.tensor, "head");
   check_no_overlap(op, out);
 }
 

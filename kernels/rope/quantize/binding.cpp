@@ -25,16 +25,9 @@ using tvm::ffi::Optional;
 
 const View* pointer(const Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
 
-void check_neighbours(const char* op, const char* name, View x) {
-  if (x.size(-1) <= 1 || x.stride(-1) == 1) return;
-  raise(argument_error(ErrorKind::ValueError, op, name)
-        << "has strides " << Strides{x} << ": the elements of a head are not neighbours; pass "
-        << name << ".contiguous()");
-}
-
 // Queries or keys: (tokens, heads, dim), or (tokens, dim) of keys that all queries share.
 void check_heads(const char* op, const char* name, View x, bool shared) {
-  check_neighbours(op, name, x);
+  fictl::check_neighbours(op, name, x, "head");
   if (x.ndim() == 3 || (shared && x.ndim() == 2)) return;
   raise(argument_error(ErrorKind::ValueError, op, name)
         << "has shape " << Shape{x} << "; it is (tokens, heads, dim)"
@@ -45,7 +38,7 @@ void check_heads(const char* op, const char* name, View x, bool shared) {
 void check_as(const char* op, const char* name, View x, const char* other_name, View other,
               int64_t dim) {
   fictl::check_same_device(op, name, x, "q_rope", other);
-  check_neighbours(op, name, x);
+  fictl::check_neighbours(op, name, x, "head");
   bool same = x.ndim() == other.ndim() && (dim < 0 || x.size(-1) == dim);
   for (int i = 0; same && i < x.ndim() - 1; ++i) same = x.size(i) == other.size(i);
   if (same) return;

@@ -26,13 +26,6 @@ void check_row_count(View input, int64_t rows) {
                << "has shape " << Shape{input} << ", the plan is for " << rows << " rows");
 }
 
-void check_neighbours(const char* name, View x) {
-  if (x.size(1) <= 1 || x.stride(1) == 1) return;
-  fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, name)
-               << "has strides " << Strides{x}
-               << ": the elements of a row are not neighbours; pass " << name << ".contiguous()");
-}
-
 void check_no_overlap(View out) {
   if (out.size(0) <= 1 || out.stride(0) >= out.size(1)) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "out")
@@ -72,8 +65,8 @@ void segment_sum(View out, View input, View pieces, View units, View merges, Vie
   check_row_count(input, rows);
   check_size("out", out, 0, segments, "the segments of the plan are");
   check_size("out", out, 1, input.size(1), "the columns of 'input' are");
-  check_neighbours("input", input);
-  check_neighbours("out", out);
+  fictl::check_neighbours(kOp, "input", input);
+  fictl::check_neighbours(kOp, "out", out);
   check_no_overlap(out);
   check_planned("pieces", pieces, input, 1, kInt);
   check_planned("units", units, input, 1, kInt);
