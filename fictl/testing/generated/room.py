@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from fictl.testing.traced.trace_check import flat_parameters
-from fictl.trace import TraceTemplate
+from fictl.trace import Case, TraceTemplate
+from fictl.trace.extract import case_dtypes
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,14 @@ class Room:
 
 
 def rooms(
-    api: Any,
-    template: TraceTemplate,
-    sizes: Mapping[str, int],
-    dtypes: Mapping[str, str],
-    inputs: Collection[str],
+    api: Any, template: TraceTemplate, case: Case, inputs: Collection[str]
 ) -> dict[str, Room]:
-    """Of the outputs that `api` has parameters for, those that are no inputs; sizes of all axes."""
+    """Of the outputs that `api` has parameters for, those that are no inputs."""
     if template.bind is not None:
         return {}
     parameters = flat_parameters(api)
+    sizes = template.check_sizes(case.sizes, absent=template.optional_axes(case.passing))
+    dtypes = case_dtypes(template, case.dtype, case.passing)
     return {
         name: Room(
             tuple(sizes[axis] for axis in spec.axes),

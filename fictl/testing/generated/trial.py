@@ -68,7 +68,7 @@ class Trial:
     @cached_property
     def _room(self) -> dict[str, Room]:
         """For the outputs that the function takes as arguments of their names."""
-        return rooms(self.api, self.template, self._sizes, self._dtypes, self._inputs)
+        return rooms(self.api, self.template, self.variant.case, self._inputs)
 
     @cached_property
     def _expected(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from fictl.testing.generated.room import rooms
 from fictl.testing.inputs import make_inputs
 from fictl.testing.traced.definitions import Traced
 from fictl.testing.traced.trace_check import run_reference
-from fictl.trace import Definition, TraceTemplate
+from fictl.trace import Case, Definition, TraceTemplate
 from fictl.trace.describe import definition, full_dtype
 from fictl.trace.extract import case_dtype, case_dtypes
 
@@ -73,9 +73,8 @@ def run_definition(made: Definition, device: str, axes: Mapping[str, int]) -> De
     except Exception as error:
         raise UsageError(f"the reference of {made.name} fails: {error!r}", str(sizes)) from error
     api = getattr(traced.folder.load("op"), traced.name)
-    dtypes = case_dtypes(template, dtype, (*passing,))
-    known = template.check_sizes(sizes, absent=template.optional_axes(passing))
-    room = {n: r for n, r in rooms(api, template, known, dtypes, inputs).items() if r.required}
+    case = Case(traced.name, sizes, dtype, (*passing,))
+    room = {n: r for n, r in rooms(api, template, case, inputs).items() if r.required}
     call = GuardedCall(api, inputs, [*template.outputs], room, place)
     mismatch = _mismatch(template, call.run(Layout.CONTIGUOUS, []), expected)
     return DefinitionRun(made.name, made.api, device, sizes, mismatch)
