@@ -17,7 +17,8 @@ LAYERS = [
     | {"settings", "settings_file", "version"},
     {"project", "trace", "timing", "scaffold", "toolchain", "emu", "jit"},
     {"op"},
-    {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"} | {"replay"},
+    {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
+    | {"replay", "inspect", "watch", "debug"},
     {"cli"},
     {"__init__", "__main__", "compat", "compile", "kernels", "ops"},
 ]
@@ -26,8 +27,12 @@ SIBLINGS = {
     "timing": {"toolchain"},
     "scaffold": {"project"},
     "jit": {"toolchain", "emu"},
-    "sanitize": {"testing"},
-    "replay": {"testing"},
+    "sanitize": {"testing", "bench"},
+    "replay": {"testing", "sanitize", "profile"},
+    "profile": {"bench", "testing"},
+    "inspect": {"bench"},
+    "watch": {"bench", "testing"},
+    "debug": {"bench", "testing"},
     "bench": {"testing"},
     "tune": {"testing"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}

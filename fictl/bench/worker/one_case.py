@@ -1,0 +1,91 @@
+"""One benchmark case as a call: what profilers and debuggers look at, and the program that runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from fictl.bench.options import Options
+from fictl.bench.worker.channel import send
+from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.trial import Trial
+from fictl.bench.worker.workload import Workload
+from fictl.errors import FictlError
+from fictl.project import OpFolder
+from fictl.trace import Case
+
+
+@dataclass(frozen=True)
+class CaseCall:
+    """Calling it runs the op once on tensors of its own: `trial` has them, and checks what it left."""
+
+    folder: OpFolder
+    case: Case
+    trial: Trial
+
+    def __call__(self) -> None:
+        self.trial.copy(0)()
+
+    @property
+    def problem(self) -> str:
+        """Why what it computes is wrong; '' where nothing is."""
+        return self.trial.attempt(0)
+
+
+def case_calls(folder: OpFolder, names: Collection[str], options: Options) -> Iterator[CaseCall]:
+    """Every case that `options` choose, of the op itself; its tensors are made when it is called."""
+    from fictl import settings
+
+    device = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
+    for subject, case, contenders in of_folder(folder, names, options):
+        workload = Workload(subject, case, device, options.seed, refcheck=options.refcheck)
+        yield CaseCall(folder, case, Trial(contenders[0], workload))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Of a request {op: its file, functions, options, calls}: the first case is warmed up, then called.
+
+    What a tool collects by cudaProfilerStart or by the NVTX range `fictl` is the calls alone.
+    """
+    request = json.loads(arguments[0])
+    options = Options.from_dict(request["options"])
+    folder = OpFolder.of(request["op"])
+    try:
+        call = next(case_calls(folder, request["functions"], options))
+        call()
+        send("case", case=str(call.case))
+        with _collected():
+            for _ in range(request.get("calls", 1)):
+                call()
+    except FictlError as error:
+        send("error", message=error.message, hint=error.hint, code=error.exit_code)
+        return error.exit_code
+    send("done")
+    return 0
+
+
+@contextmanager
+def _collected() -> Iterator[None]:
+    from fictl import settings
+
+    if settings.DEVICE.get() == "emu":
+        yield
+        return
+    import torch
+
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    torch.cuda.nvtx.range_push("fictl")
+    try:
+        yield
+        torch.cuda.synchronize()
+    finally:
+        torch.cuda.nvtx.range_pop()
+        torch.cuda.profiler.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
