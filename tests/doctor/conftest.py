@@ -21,7 +21,7 @@ def _no_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cuda_driver, "LIBRARY", "libcuda.so.hidden")
     monkeypatch.setattr(cuda_driver, "_KERNEL_MODULE", tmp_path / "version")
     monkeypatch.setattr(profilers, "_PARAMETERS", tmp_path / "params")
-    monkeypatch.setattr(profilers, "_OPT", tmp_path / "opt")
+    monkeypatch.setattr("fictl.toolchain.profilers._OPT", tmp_path / "opt")
 
 
 @pytest.fixture

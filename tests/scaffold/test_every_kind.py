@@ -14,7 +14,7 @@ from fictl.toolchain import visible_gpus
 @pytest.mark.needs_nvcc
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", golden.KINDS)
-def test_it_is_green_untouched(kind: str, tmp_path: Path) -> None:
+def test_it_is_green_untouched(kind: str, tmp_path: Path, users_cache: None) -> None:
     if kind == "cutlass" and not visible_gpus():
         pytest.skip("it compiles for minutes, to code that runs on Hopper GPUs alone")
     # Why one order of threads and one architecture: the shipped ops have the others.
