@@ -20,7 +20,8 @@ TESTS = Path(__file__).parent
 # Why one order: `fictl test` has three, and a suite that is run at every change has to be short.
 os.environ.setdefault(settings.DEVICE.name, choose_device())
 os.environ.setdefault(settings.EMU_SCHEDULE.name, "random")
-collect_ignore = ["scaffold/golden"]  # projects, which tests/scaffold/every_kind.py tests
+# Projects of their own: tests copy them, and run there what they have.
+collect_ignore = ["scaffold/golden", "planted_project"]
 _FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS")
 _USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")
 

@@ -1,7 +1,7 @@
 """Everything that needs a GPU, in one go with a short table last: `make gpu`.
 
-Build for the GPU present, the whole test suite, compute-sanitizer over the ops, the promised numbers, and
-`scale` against torch. Logs and results go to --out.
+Build for the GPU present, the whole test suite, compute-sanitizer over the ops, the profilers, the promised numbers,
+and `scale` against torch. Logs and results go to --out.
 """
 
 from __future__ import annotations
@@ -29,27 +29,26 @@ class Step:
 
 def steps(out: Path) -> list[Step]:
     python, pytest = sys.executable, (sys.executable, "-m", "pytest", "-q")
-    sanitizer = ("compute-sanitizer", "--error-exitcode=9", "--target-processes=application-only")
-    ops = ("tests/kernels", "-m", "needs_gpu", "-k", "not 2_to_the_31", "-p", "no:cacheprovider")
+    fictl = (python, "-m", "fictl")
     return [
-        Step("build", (python, "-m", "fictl", "build", *OPS), 120),
-        Step("doctor", (python, "-m", "fictl", "doctor"), 120),
+        Step("build", (*fictl, "build", *OPS), 120),
+        Step("doctor", (*fictl, "doctor"), 120),
         Step(
             "aot",
-            (python, "-m", "fictl", "aot", "build", "--out", str(ROOT / "build" / "prebuilt")),
+            (*fictl, "aot", "build", "--out", str(ROOT / "build" / "prebuilt")),
             120,
         ),
-        Step(
-            "verify", (python, "-m", "fictl", "aot", "verify", str(ROOT / "build" / "prebuilt")), 60
-        ),
-        Step("test", (python, "-m", "fictl", "test", *OPS), 300),
-        Step("emulated", (python, "-m", "fictl", "sanitize", *OPS, "-k", "not builds"), 300),
+        Step("verify", (*fictl, "aot", "verify", str(ROOT / "build" / "prebuilt")), 60),
+        Step("test", (*fictl, "test", *OPS), 300),
+        Step("emulated", (*fictl, "sanitize", *OPS, "--device", "emu", "-k", "not builds"), 300),
         Step(
             "suite", (*pytest, "tests", "--ignore=tests/test_packaging.py", "--numprocesses=8"), 420
         ),
+        Step("sanitize", (*fictl, "sanitize", *OPS, "-k", "not 2_to_the_31"), 400),
+        Step("inspect", (*fictl, "inspect", *OPS, "--gate", "spill_bytes==0"), 60),
         *(
-            Step(tool, (*sanitizer, f"--tool={tool}", *pytest, *ops), 240)
-            for tool in ("memcheck", "racecheck", "initcheck", "synccheck")
+            Step(tool, (*fictl, "profile", "rmsnorm", "--tool", tool, "--out", str(out)), 60)
+            for tool in ("cupti", "ncu", "events")
         ),
         Step("perf", (python, "tests/perf/run.py", "--save", str(out / "perf.json")), 300),
         Step("bench", (python, "tests/gpu/bench.py", "--save", str(out / "scale.json")), 120),

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
+from fictl import settings
 from fictl.bench.options import Options
 from fictl.bench.worker.channel import send
 from fictl.bench.worker.one import of_folder
@@ -37,8 +39,6 @@ class CaseCall:
 
 def case_calls(folder: OpFolder, names: Collection[str], options: Options) -> Iterator[CaseCall]:
     """Every case that `options` choose, of the op itself; its tensors are made when it is called."""
-    from fictl import settings
-
     device = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
     for subject, case, contenders in of_folder(folder, names, options):
         workload = Workload(subject, case, device, options.seed, refcheck=options.refcheck)
@@ -69,22 +69,22 @@ def main(arguments: Sequence[str]) -> int:
 
 @contextmanager
 def _collected() -> Iterator[None]:
-    from fictl import settings
-
     if settings.DEVICE.get() == "emu":
         yield
         return
     import torch
 
+    profiler: Any = torch.cuda.profiler  # Its functions have no types.
+    nvtx: Any = torch.cuda.nvtx
     torch.cuda.synchronize()
-    torch.cuda.profiler.start()
-    torch.cuda.nvtx.range_push("fictl")
+    profiler.start()
+    nvtx.range_push("fictl")
     try:
         yield
         torch.cuda.synchronize()
     finally:
-        torch.cuda.nvtx.range_pop()
-        torch.cuda.profiler.stop()
+        nvtx.range_pop()
+        profiler.stop()
 
 
 if __name__ == "__main__":

@@ -14,21 +14,24 @@ namespace {
 
 using fictl::View;
 
-void check(View out, View input) {
-  CHECK_CUDA(input);
-  CHECK_SAME_DEVICE(out, input);
-  CHECK_SAME_SHAPE(out, input);
-}
+#define CHECK_COPY()               \
+  do {                             \
+    CHECK_INPUT(input);            \
+    CHECK_SAME_DEVICE(out, input); \
+    CHECK_SAME_DTYPE(out, input);  \
+    CHECK_SAME_SHAPE(out, input);  \
+    CHECK_CONTIGUOUS(out);         \
+  } while (false)
 
 void unwritten(View out, View input, View scratch) {
-  check(out, input);
+  CHECK_COPY();
   CHECK_SAME_SHAPE(scratch, input);
   fictl::call(__func__, input, planted::planted::unwritten, out, input, scratch);
 }
 
 #define COPY(name)                                                    \
   void name(View out, View input) {                                   \
-    check(out, input);                                                \
+    CHECK_COPY();                                                     \
     fictl::call(__func__, input, planted::planted::name, out, input); \
   }
 
