@@ -41,3 +41,12 @@ def spell_age(seconds: float) -> str:
         if seconds >= _AGES[unit]:
             return f"{seconds / _AGES[unit]:.0f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def spell_time(seconds: float) -> str:
+    """Three or four digits of a duration, as in '2.55 us' or '65.1 us'."""
+    for unit, scale in (("us", 1e-6), ("ms", 1e-3)):
+        value = seconds / scale
+        if value < 1000:
+            return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}"
+    return f"{seconds:.2f} s"

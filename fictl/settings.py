@@ -198,6 +198,10 @@ EMU_TIMEOUT = Setting(
     "FICTL_EMU_TIMEOUT", "int", _positive, 60,
     "seconds without a finished block after which a kernel is stopped (device emu)",
 )  # fmt: skip
+BARE_TENSORS = Setting(
+    "FICTL_BARE_TENSORS", "bool", _boolean, False,
+    "generated tests put no known bytes beside and into tensors, for a tool that sees allocations",
+)  # fmt: skip
 NVCC: Setting[Path | None] = Setting(
     "FICTL_NVCC", "path", _path, None, "the nvcc to use; unset: CUDA_HOME, PATH, usual places"
 )
@@ -245,6 +249,9 @@ JIT_DEBUG = Setting(
 )
 JIT_LINEINFO = Setting(
     "FICTL_JIT_LINEINFO", "bool", _boolean, False, "build the lineinfo variant, for profilers"
+)
+JIT_PROFILE = Setting(
+    "FICTL_JIT_PROFILE", "bool", _boolean, False, "build the profile variant: kernels record events"
 )
 JIT_VERBOSE = Setting(
     "FICTL_JIT_VERBOSE", "bool", _boolean, False, "show every build command; same code"

@@ -77,6 +77,9 @@ def test_settings_named_exist(page: Path) -> None:
     known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
     defines = {"FICTL_ENABLE_FP8_E8M0", "FICTL_ENABLE_FP4_E2M1", "FICTL_CMAKE", "FICTL_THROW"}
     defines |= {"FICTL_ATTEND_BACKEND", "FICTL_ATTEND_ALGO"}  # of an op made up for the page
+    header = ROOT / "kernels/include/fictl/device/profiler.cuh"  # What kernels write, by name.
+    defines |= set(re.findall(r"define (FICTL_\w+)\(", header.read_text(encoding="utf-8")))
+    defines |= {"FICTL_PROFILE"}
     named = set(re.findall(r"\bFICTL_[A-Z0-9_]*[A-Z0-9]\b", page.read_text(encoding="utf-8")))
     assert {name for name in named if not name.startswith("FICTL_EXTRA")} <= known | defines
 

@@ -10,7 +10,19 @@ from fictl import toolchain
 
 from .pages import ROOT, Block, Reader, assert_said, blocks
 
-PAGES = ("projects", "new-op", "existing-code", "triton", "tutorial", "guide", "troubleshooting")
+PAGES = (
+    "projects",
+    "new-op",
+    "existing-code",
+    "triton",
+    "tutorial",
+    "guide",
+    "troubleshooting",
+    "inspecting",
+    "profiling",
+    "watching",
+    "debugging",
+)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fictl.errors import InvalidValue
-from fictl.quantity import parse_age, parse_size, spell_age, spell_size
+from fictl.quantity import parse_age, parse_size, spell_age, spell_size, spell_time
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,17 @@ def test_sizes_for_people(size, text):
 )
 def test_ages_for_people(seconds, text):
     assert spell_age(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.00 us"),
+        (2.553e-6, "2.55 us"),
+        (65.12e-6, "65.1 us"),
+        (0.0012, "1.20 ms"),
+        (2.5, "2.50 s"),
+    ],
+)
+def test_durations_as_people_write_them(seconds, text):
+    assert spell_time(seconds) == text

@@ -10,7 +10,7 @@ from fictl import settings
 from fictl.errors import UsageError
 
 
-def _op_names(incomplete: str) -> list[str]:
+def op_names(incomplete: str) -> list[str]:
     """Shell completion: what the projects at hand call their ops."""
     from fictl.project import Project, names
 
@@ -22,7 +22,7 @@ Ops = Annotated[
     typer.Argument(
         metavar="OP",
         help="An op, a family or a public function; project/op names one project's.",
-        autocompletion=_op_names,
+        autocompletion=op_names,
         show_default=False,
     ),
 ]

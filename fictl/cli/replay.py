@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +12,7 @@ from fictl.cli import console
 from fictl.cli.options import Device, Json, use_device
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -23,6 +24,7 @@ _MARKS = {
     "mismatch": "[red]✗[/]",
     "error": "[red]✗[/]",
     "refused": "[red]✗[/]",
+    "defect": "[red]✗[/]",
 }
 
 
@@ -31,6 +33,15 @@ def command(
         list[Path],
         typer.Argument(metavar="DUMP", help="A dump of FICTL_LOGLEVEL=10, or a folder of them."),
     ],
+    under: Annotated[
+        str,
+        typer.Option(
+            "--under",
+            metavar="TOOL",
+            help="Look at it: memcheck, racecheck, initcheck, synccheck, profile or bench.",
+            show_default=False,
+        ),
+    ] = "",
     device: Device = "",
     timeout: Annotated[
         float, typer.Option("--timeout", help="Seconds that one call may take, its build included.")
@@ -42,13 +53,15 @@ def command(
     They run on the device that they were recorded on, unless --device or FICTL_DEVICE names one.
     """
     from fictl import settings
+    from fictl.replay.child import checked_under
     from fictl.replay.dump import find_dumps
     from fictl.replay.outcome import worst
     from fictl.replay.run import replay
 
     use_device(device)
     chosen = settings.DEVICE.get() if settings.DEVICE.origin().kind != "default" else ""
-    outcomes = [replay(path, chosen, timeout) for path in find_dumps(dumps)]
+    tool = checked_under(under)
+    outcomes = [replay(path, chosen, timeout, tool) for path in find_dumps(dumps)]
     data = [outcome.to_dict() for outcome in outcomes]
     code = worst(outcomes)
     console.show(console.Result("replay", data, lambda out: _view(out, outcomes), code))
@@ -61,6 +74,44 @@ def _view(out: Console, outcomes: Sequence[Outcome]) -> None:
         name = escape(Path(each.dump).name)
         took = f"   {each.seconds:.1f} s" if each.status != "refused" else ""
         on = "  emulated" if each.device == "emu" and took else ""
-        out.print(f"{_MARKS[each.status]} [bold]{each.status}[/]  {name}{took}{on}", soft_wrap=True)
-        for text in filter(None, (each.detail, each.hint and f"hint: {each.hint}")):
-            out.print(f"  {text}", markup=False, soft_wrap=True)
+        by = f"  under {each.under}" if each.under and took else ""
+        line = f"{_MARKS[each.status]} [bold]{each.status}[/]  {name}{took}{on}{by}"
+        out.print(line, soft_wrap=True)
+        for text in (*_looked(each), each.detail, each.hint and f"hint: {each.hint}"):
+            if text:
+                out.print(_indented(text), markup=False, soft_wrap=True)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}".rstrip() for line in text.splitlines())
+
+
+def _looked(each: Outcome) -> Iterator[str]:
+    """What the tool has found, measured or seen."""
+    for finding in each.defects:
+        yield finding.text.replace(f"{Path.cwd()}{os.sep}", "")
+    if len(each.defects) < len(each.found):
+        yield f"{len(each.found) - len(each.defects)} suppressed"
+    if each.profile:
+        yield each.profile["text"]
+    if each.time:
+        yield from _timed(each.time)
+
+
+def _timed(time: Mapping[str, Any]) -> Iterator[str]:
+    from fictl.quantity import spell_time
+
+    low, high = time["interval"]
+    copies = f"{time['copies']} cop{'y' if time['copies'] == 1 else 'ies'}"
+    yield (
+        f"{spell_time(time['median'])} ({spell_time(low)} to {spell_time(high)} at 95 %)  "
+        f"{time['timer']}  {'cold' if time['cold'] else 'warm'} L2, {copies} of the call"
+    )
+    for kernel in time["kernels"]:
+        times = f" x {kernel['calls']}" if kernel["calls"] != 1 else ""
+        yield f"{kernel['name']}  {spell_time(kernel['seconds'])}{times}"
+    if time["why"]:
+        yield f"timer: {time['why']}"
+    if time["changes"]:
+        names = ", ".join(time["changes"])
+        yield f"it changes {names}: of each copy, the first call alone found what was dumped"

@@ -14,14 +14,13 @@ from fictl.doctor.finding import Finding, ok, warning
 from fictl.doctor.python_packages import torch_cuda
 from fictl.errors import SetupError
 from fictl.process import run
-from fictl.toolchain import find_tool
+from fictl.toolchain.profilers import OPEN_COUNTERS, find_profiler
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
 _PARAMETERS = Path("/proc/driver/nvidia/params")
 _STATUS = Path("/proc/self/status")
-_OPT = Path("/opt/nvidia")
 _FALLBACK = "timing falls back to CUDA graphs and events"
 _SECONDS = 20.0
 
@@ -29,27 +28,18 @@ _SECONDS = 20.0
 _SYS_ADMIN, _PERFMON = 1 << 21, 1 << 38
 _PERFMON_SINCE = 565  # driver
 
-_OPEN_UP = (
-    "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee "
-    "/etc/modprobe.d/nvidia-profiling.conf, then reboot; in a container: start it with "
-    "--cap-add=SYS_ADMIN"
-)
-
-# Program -> what it is for, where it may lie besides PATH and the toolkit's bin, how to get it.
+# Program -> what it is for, how to get it.
 _TOOLS = {
     "compute-sanitizer": (
         "out-of-bounds, race and uninitialised-memory reports on a GPU",
-        "",
         "apt install cuda-sanitizer-{release}",
     ),
     "ncu": (
         "hardware counters of a kernel",
-        "nsight-compute/*/ncu",
         "apt install cuda-nsight-compute-{release}",
     ),
     "nsys": (
         "timelines of a whole program",
-        "nsight-systems/*/bin/nsys",
         "apt install nsight-systems",
     ),
 }
@@ -104,15 +94,15 @@ def permission(facts: Facts) -> Iterator[Finding]:
             name,
             f"hardware counters are for administrators only (ERR_NVGPUCTRPERM), and user "
             f"{os.geteuid()} has neither CAP_SYS_ADMIN nor CAP_PERFMON: ncu will refuse",
-            _OPEN_UP,
+            OPEN_COUNTERS,
         )
 
 
 def tools(facts: Facts) -> Iterator[Finding]:
     release = facts.nvcc.release.replace(".", "-") if facts.nvcc else "13-0"
-    for name, (purpose, elsewhere, package) in _TOOLS.items():
+    for name, (purpose, package) in _TOOLS.items():
         install = package.format(release=release)
-        path = _locate(name, elsewhere)
+        path = find_profiler(name)
         if path is None:
             yield warning(name, f"not found: no {purpose}", f"{install}, or add its folder to PATH")
             continue
@@ -127,12 +117,6 @@ def tools(facts: Facts) -> Iterator[Finding]:
             yield warning(name, f"{path} does not run: {said}", install)
         else:
             yield ok(name, f"{version[0]}, {path}")
-
-
-def _locate(name: str, elsewhere: str) -> Path | None:
-    """Also where the installers of the Nsight tools put them, newest first."""
-    installed = sorted(_OPT.glob(elsewhere), reverse=True) if elsewhere else []
-    return find_tool(name) or next(iter(installed), None)
 
 
 def _capabilities() -> int:

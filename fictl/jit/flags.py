@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fictl import settings
 from fictl.emu import flags as emu
+from fictl.emu.flags import PROFILED
 from fictl.jit.spec import JitSpec
 
 _NVCC = (
@@ -20,6 +21,7 @@ _LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL")
 _VARIANTS = {
     "release": (("-O3",), ("-O1",), ("-Wl,-s",)),
     "lineinfo": (("-O3", "-lineinfo"), ("-O1", "-g1"), ()),
+    "profile": (("-O3", f"-D{PROFILED}=1"), ("-O1",), ("-Wl,-s",)),
     "debug": (("-O0", "-g", "-G"), ("-O0", "-g"), ()),
 }
 
@@ -38,6 +40,8 @@ class Flags:
 def current_variant(device: str = "cuda") -> str:
     if settings.JIT_DEBUG.get():
         return "debug"
+    if settings.JIT_PROFILE.get():
+        return "profile"
     if device == "emu":
         return "check" if settings.EMU_CHECK.get() else "fast"
     return "lineinfo" if settings.JIT_LINEINFO.get() else "release"

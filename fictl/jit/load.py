@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from fictl import settings
 from fictl.errors import FictlError
 from fictl.jit.spec import JitSpec
-from fictl.jit.store.entry import Entry
+from fictl.jit.store.entry import MODULE, Entry
 from fictl.jit.store.use import Removed, hold
 from fictl.paths import cache_root
 
@@ -50,6 +50,11 @@ def load(entry: Entry) -> Any:
             ) from error
         _loaded[entry.path] = module
     return module
+
+
+def loaded_libraries() -> list[Path]:
+    """Of this process, those that were loaded from a store."""
+    return [entry / MODULE for entry in list(_loaded)]
 
 
 def used(spec: JitSpec, entry: Entry) -> Entry:

@@ -6,7 +6,7 @@ import inspect
 import json
 import sys
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -14,24 +14,30 @@ from typing import Any
 
 import torch
 
+from fictl import settings
+from fictl.errors import SetupError
 from fictl.op import Op, declaration
 from fictl.op.bound import bind
+from fictl.op.ffi.emulated import KernelDefect, listen
 from fictl.op.watch.dump.record import Refused, TensorFile
 from fictl.op.watch.dump.tensors import read_tensors, restored
 from fictl.op.watch.dump.values import Decoder, Enums
+from fictl.replay.child import BENCH, PROFILE
 from fictl.replay.compare import Comparison
 from fictl.replay.dump import Dump
+from fictl.replay.looking import profiled, reported, timed
+from fictl.sanitize import compute_sanitizer
 from fictl.trace.template import TOLERANCES
+
+_STOPPED = "its kernel was stopped there"
 
 
 def replay_one(dump: Dump, device: str) -> tuple[str, str]:
     """A status and what there is to say about it; what the call itself raises goes on."""
-    api = getattr(dump.folder().load("op"), dump.name)
+    api = _api(dump)
     record, enums = dump.record, enums_of(api)
     arguments = _arguments(dump, enums, device)
-    plan, run = bind(api, arguments)
-    plan()
-    result = run()
+    result = _planned(api, arguments)()
     if device == "cuda":
         torch.cuda.synchronize()  # A fault of the kernel is one of this call.
     if record.outputs is None:
@@ -45,6 +51,32 @@ def replay_one(dump: Dump, device: str) -> tuple[str, str]:
     except AssertionError as error:
         return "mismatch", str(error)
     return ("match", "") if comparison.compared else ("no reference", "it returns nothing")
+
+
+def look(dump: Dump, device: str, under: str) -> dict[str, Any]:
+    """What CUPTI or a timer says of the call, which has been replayed before."""
+    api = _api(dump)
+    enums = enums_of(api)
+
+    def planned() -> Callable[[], Any]:
+        return _planned(api, _arguments(dump, enums, device))
+
+    if under == PROFILE:
+        return {PROFILE: profiled(dump, planned)}
+    if under == BENCH:
+        arguments = _arguments(dump, enums, device)
+        return {"time": timed(declaration(api), planned, arguments, device)}
+    return {}
+
+
+def _api(dump: Dump) -> Any:
+    return getattr(dump.folder().load("op"), dump.name)
+
+
+def _planned(api: Any, arguments: dict[str, Any]) -> Callable[[], Any]:
+    plan, run = bind(api, arguments)
+    plan()
+    return run
 
 
 def enums_of(api: Any) -> Enums:
@@ -96,24 +128,35 @@ def _why_none(dump: Dump) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The dump, the device of its tensors, and the file that the outcome is written to."""
-    path, device, report = arguments
-    said = _outcome(Dump.open(Path(path)), device)
-    Path(report).write_text(json.dumps(said), encoding="utf-8")
+    """The dump, the device of its tensors, where the outcome is written to, and what looks at it."""
+    path, device, report, under = arguments
+    dump = Dump.open(Path(path))
+    rows: list[dict[str, Any]] = []
+    if settings.EMU_CHECK.get() and under in compute_sanitizer.TOOLS:
+        listen(reported(str(dump.folder()), rows))
+    said = {**_outcome(dump, device, under, rows), "rows": rows}
+    Path(report).write_text(json.dumps(said, default=str), encoding="utf-8")
     return 0
 
 
-def _outcome(dump: Dump, device: str) -> dict[str, str]:
+def _outcome(dump: Dump, device: str, under: str, rows: Sequence[Any]) -> dict[str, Any]:
     try:
         status, detail = replay_one(dump, device)
+        return {"status": status, "detail": detail, **look(dump, device, under)}
     except Refused as error:
         return {"status": "refused", "detail": error.message, "hint": error.hint}
     except BaseException as error:
-        name, recorded = type(error).__name__, dump.record.error
-        as_recorded = " (as recorded)" if recorded and recorded.type == name else ""
-        detail = f"{name}{as_recorded}: {getattr(error, 'message', error)}"
-        return {"status": "error", "detail": detail, "hint": getattr(error, "hint", "")}
-    return {"status": status, "detail": detail}
+        code = SetupError.exit_code if isinstance(error, SetupError) else 0
+        # What stopped a kernel is among the rows.
+        detail = _STOPPED if rows and isinstance(error, KernelDefect) else _told(dump, error)
+        hint = "" if detail == _STOPPED else getattr(error, "hint", "")
+        return {"status": "error", "detail": detail, "hint": hint, "code": code}
+
+
+def _told(dump: Dump, error: BaseException) -> str:
+    name, recorded = type(error).__name__, dump.record.error
+    as_recorded = " (as recorded)" if recorded and recorded.type == name else ""
+    return f"{name}{as_recorded}: {getattr(error, 'message', error)}"
 
 
 if __name__ == "__main__":

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-_EXIT_CODES = {"match": 0, "no reference": 0, "mismatch": 1, "error": 1, "refused": 2}
+from fictl.sanitize.finding import Finding
+
+DEFECT = "defect"
+_EXIT_CODES = {"match": 0, "no reference": 0, "mismatch": 1, "error": 1, "refused": 2, DEFECT: 1}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`detail` says what differs, what went wrong, or why there was nothing to compare."""
+    """`detail` says what differs, what went wrong, or why there was nothing to compare.
+
+    under: what looked at the call. found: what the sanitizer saw; profile, time: what CUPTI or
+    the timer did. code: of an error of this machine.
+    """
 
     dump: str
     op: str
@@ -19,13 +26,38 @@ class Outcome:
     hint: str = ""
     device: str = ""
     seconds: float = 0.0
+    under: str = ""
+    found: tuple[Finding, ...] = ()
+    profile: dict[str, Any] = field(default_factory=dict)
+    time: dict[str, Any] = field(default_factory=dict)
+    code: int = 0
 
     @property
     def exit_code(self) -> int:
-        return _EXIT_CODES[self.status]
+        return self.code or _EXIT_CODES[self.status]
+
+    @property
+    def defects(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.found if not finding.suppressed)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """What the tool gives only where there was one."""
+        looked = {
+            "found": [finding.to_dict() for finding in self.found],
+            "profile": {name: self.profile[name] for name in self.profile if name != "text"},
+            "time": self.time,
+        }
+        return {
+            "dump": self.dump,
+            "op": self.op,
+            "status": self.status,
+            "detail": self.detail,
+            "hint": self.hint,
+            "device": self.device,
+            "seconds": self.seconds,
+            "under": self.under,
+            **{name: value for name, value in looked.items() if value},
+        }
 
 
 def worst(outcomes: list[Outcome]) -> int:

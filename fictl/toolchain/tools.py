@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from fictl.toolchain.search import find_nvcc
+
+_TRITON = "triton/backends/nvidia"
 
 
 def find_tool(name: str) -> Path | None:
@@ -17,6 +20,12 @@ def find_tool(name: str) -> Path | None:
         return Path(on_path)
     nvcc = find_nvcc()
     homes = [nvcc.home] if nvcc else []
-    wheels = (found for folder in sys.path for found in Path(folder or ".").glob("nvidia/cu[0-9]*"))
-    places = (home / "bin" / name for home in (*homes, *sorted(wheels, reverse=True)))
+    # Triton comes with some: of its own release, so these are the last.
+    wheels = (*sorted(_packaged("nvidia/cu[0-9]*"), reverse=True), *_packaged(_TRITON))
+    places = (home / "bin" / name for home in (*homes, *wheels))
     return next((path for path in places if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def _packaged(pattern: str) -> Iterator[Path]:
+    """Folders of installed packages; nothing is imported."""
+    return (found for folder in sys.path for found in Path(folder or ".").glob(pattern))

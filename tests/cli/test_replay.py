@@ -10,6 +10,7 @@ import pytest
 
 from fictl.op.watch.dump.record import METADATA
 from fictl.replay.outcome import Outcome
+from fictl.sanitize.finding import Finding
 
 
 @pytest.fixture
@@ -30,9 +31,11 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
         calls: list[Any] = []
         coming = iter(statuses)
 
-        def replay(path: Path, device: str, timeout: float) -> Outcome:
-            calls.append((str(path), device, timeout))
-            return Outcome(str(path), "toy.ops.halve", next(coming), device="emu", **more)
+        def replay(path: Path, device: str, timeout: float, under: str) -> Outcome:
+            calls.append((str(path), device, timeout, *filter(None, [under])))
+            return Outcome(
+                str(path), "toy.ops.halve", next(coming), device="emu", under=under, **more
+            )
 
         monkeypatch.setattr("fictl.replay.run.replay", replay)
         return calls
@@ -66,7 +69,7 @@ def test_json_has_an_item_for_each_dump(fictl, dumps, answer) -> None:
     assert (said.document["schema"], said.document["ok"]) == ("fictl.replay/1", False)
     assert said.document["data"][1] == {
         "dump": "dumps/two", "op": "toy.ops.halve", "status": "mismatch",
-        "detail": "they differ", "hint": "", "device": "emu", "seconds": 0.0,
+        "detail": "they differ", "hint": "", "device": "emu", "seconds": 0.0, "under": "",
     }  # fmt: skip
 
 
@@ -87,6 +90,8 @@ def test_device_and_time_are_handed_on(fictl, dumps, answer, monkeypatch, by: st
         (("nowhere",), "nowhere is no folder"),
         ((), "DUMP"),
         (("dumps", "--device", "tpu"), "--device='tpu' cannot be read"),
+        (("dumps", "--under", "valgrind"), "--under valgrind: nothing of that name looks at calls"),
+        (("dumps", "--under", "debug"), "fictl debug takes a dump"),
     ],
 )
 def test_a_request_that_means_nothing_is_exit_code_2(fictl, dumps, answer, words, said) -> None:
@@ -101,3 +106,50 @@ def test_nothing_that_is_compiled_for_gpus_is_needed_for_a_refusal(fictl, dumps)
     said = fictl("replay", "dumps/one")
     assert said.code == 2
     assert "has no whole line" in said.out
+
+
+def test_a_defect_is_shown_as_sanitize_shows_it_and_accepted_ones_are_counted(
+    fictl, dumps, answer, tmp_path: Path
+) -> None:
+    text = f"race: write after read\n  at {tmp_path}/k.cuh:3"
+    accepted = Finding({"text": "a leak"}, suppressed="of torch")
+    calls = answer(
+        "defect", found=(Finding({"kind": "race", "text": text}), accepted), detail="as it was"
+    )
+    said = fictl("replay", "dumps/one", "--under", "racecheck")
+    assert said.code == 1
+    assert said.out.splitlines() == [
+        "✗ defect  one   0.0 s  emulated  under racecheck",
+        "  race: write after read", "    at k.cuh:3", "  1 suppressed", "  as it was",
+    ]  # fmt: skip
+    assert calls[0][3] == "racecheck"
+
+
+TIME = {
+    "median": 12.3e-6, "interval": [12.2e-6, 12.4e-6], "timer": "cupti", "cold": True, "copies": 9,
+    "kernels": [{"name": "HalveKernel", "seconds": 6e-6, "calls": 2}], "why": "", "changes": ["x"],
+}  # fmt: skip
+
+
+def test_a_time_is_a_line_with_what_it_was_measured_on(fictl, dumps, answer) -> None:
+    answer("match", time=TIME)
+    said = fictl("replay", "dumps/one", "--under", "bench")
+    assert said.out.splitlines()[1:] == [
+        "  12.3 us (12.2 us to 12.4 us at 95 %)  cupti  cold L2, 9 copies of the call",
+        "  HalveKernel  6.00 us x 2",
+        "  it changes x: of each copy, the first call alone found what was dumped",
+    ]
+
+
+def test_a_profile_is_its_table_and_in_json_its_numbers(fictl, dumps, answer) -> None:
+    answer("match", "match", profile={"text": "halve\n\nkernel  grid", "total": 1e-5})
+    assert fictl("replay", "dumps/one", "--under", "profile").out.splitlines()[1:] == [
+        "  halve", "", "  kernel  grid",
+    ]  # fmt: skip
+    data = fictl("replay", "dumps/one", "--under", "profile", "--json").document["data"]
+    assert (data[0]["under"], data[0]["profile"]) == ("profile", {"total": 1e-5})
+
+
+def test_what_this_machine_cannot_do_is_exit_code_3(fictl, dumps, answer) -> None:
+    answer("error", code=3, detail="there is no GPU here")
+    assert fictl("replay", "dumps/one").code == 3

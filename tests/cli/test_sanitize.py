@@ -9,14 +9,21 @@ from typing import Any
 
 import pytest
 
+from fictl.arch import parse_archs
 from fictl.emu.toolchain import current_toolchain
-from fictl.errors import FictlError
-from fictl.sanitize.emulated import Checked, Finding
+from fictl.errors import FictlError, SetupError
+from fictl.sanitize.checked import Check, Checked
+from fictl.sanitize.finding import Finding
+from fictl.sanitize.gpu import Request
 from fictl.sanitize.suppression import Suppression
 from fictl.testing.runner.outcome import Outcome
 from fictl.testing.runner.report import TestReport
+from fictl.toolchain import Gpu
 
 RACE = {"kind": "race", "test": "test_sum[1-f16]", "text": "race: read after write\n  at [k].cuh:3"}
+SHOWN = {
+    **RACE, "op": "halve", "folder": "my_kernels/elementwise/halve", "file": "halve.cuh", "line": 3,
+}  # fmt: skip
 OPS = ["my_kernels/elementwise/halve", "my_kernels/gemm/dense"]
 
 SKIPPED = Outcome("test_it", "skipped", 0.0, "needs a GPU")
@@ -107,6 +114,7 @@ def test_where_no_test_could_run_it_is_exit_code_3(fictl, repo: Path, found) -> 
     answer = fictl("sanitize", "dense")
     assert answer.code == 3
     assert "! my_kernels/gemm/dense  0 tests · 0 defects" in answer.out
+    assert "  not run here: 1 (needs a GPU)" in answer.out
 
 
 def test_of_several_ops_a_defect_counts_more_than_one_that_could_not_run(
@@ -134,6 +142,7 @@ def test_json_is_one_document_with_an_item_for_each_op(fictl, repo: Path, found)
                 "findings": [
                     {"kind": "race", "test": "test_sum[1-f16]", "tests": 1, "suppressed": None}
                 ],
+                "checks": [],
                 "problem": None,
             }
         ],
@@ -147,14 +156,6 @@ def test_a_line_for_each_report_goes_to_a_file(fictl, repo: Path, found, tmp_pat
     fictl("sanitize", "halve", "--out", str(tmp_path / "reports.jsonl"))
     lines = (tmp_path / "reports.jsonl").read_text().splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["race", "hang"]
-
-
-def test_a_file_that_cannot_be_written_is_told_before_any_test(fictl, repo: Path, found) -> None:
-    calls = found(halve())
-    answer = fictl("sanitize", "halve", "--out", "/nowhere/reports.jsonl")
-    assert answer.code == 2
-    assert "--out /nowhere/reports.jsonl cannot be written: No such file" in answer.err
-    assert calls == []
 
 
 def test_without_names_it_is_every_op_of_the_project_here(fictl, repo: Path, found) -> None:
@@ -186,20 +187,62 @@ def test_a_request_that_means_nothing_is_exit_code_2(fictl, repo, found, words, 
     assert calls == []
 
 
-def test_on_a_gpu_it_is_not_done(fictl, repo: Path, found) -> None:
-    calls = found()
-    answer = fictl("sanitize", "halve", "--device", "cuda")
-    assert answer.code == 3
-    assert "on the emulated device only" in answer.err
-    assert calls == []
-
-
 def test_the_environment_does_not_stop_it(fictl, repo: Path, found, monkeypatch) -> None:
-    monkeypatch.setenv("FICTL_DEVICE", "cuda")
     monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "9.0a")
     calls = found(halve())
     assert fictl("sanitize", "halve").code == 0
     assert calls
+
+
+def test_a_gpu_that_is_asked_for_and_is_not_there_is_told(fictl, repo: Path, found) -> None:
+    calls = found()
+    answer = fictl("sanitize", "halve", "--device", "cuda")
+    assert answer.code == 3
+    assert "there is no GPU here for compute-sanitizer" in answer.err
+    assert "--device emu" in answer.err
+    assert calls == []
+
+
+def test_a_tool_of_the_gpu_is_refused_on_the_emulated_device(fictl, repo: Path, found) -> None:
+    calls = found()
+    answer = fictl("sanitize", "halve", "--tool", "memcheck")
+    assert answer.code == 2
+    assert "--tool memcheck is compute-sanitizer's" in answer.err
+    assert calls == []
+
+
+def test_a_case_is_handed_on(fictl, repo: Path, found) -> None:
+    calls = found()
+    fictl("sanitize", "halve", "--case", "halve-64-f16")
+    assert calls[0][1] == ["--fictl-case=halve-64-f16"]
+
+
+@pytest.mark.parametrize("option", ["--out", "--sarif", "--junit"])
+def test_a_file_that_cannot_be_written_is_told_before_any_test(
+    fictl, repo: Path, found, option: str
+) -> None:
+    calls = found(halve())
+    answer = fictl("sanitize", "halve", option, "/nowhere/report")
+    assert answer.code == 2
+    assert f"{option} /nowhere/report cannot be written: No such file" in answer.err
+    assert calls == []
+
+
+def test_sarif_and_junit_are_files_beside_what_is_shown(
+    fictl, repo: Path, found, tmp_path: Path
+) -> None:
+    found(halve(Finding(SHOWN), checks=(Check("emulated", TestReport()),)))
+    fictl(
+        "sanitize",
+        "halve",
+        "--sarif",
+        f"{tmp_path / 'a.sarif'}",
+        "--junit",
+        f"{tmp_path / 'a.xml'}",
+    )
+    (run,) = json.loads((tmp_path / "a.sarif").read_text())["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["race"]
+    assert '<failure message="race: read after write">' in (tmp_path / "a.xml").read_text()
 
 
 def test_without_headers_it_is_the_machines_fault(fictl, repo: Path, monkeypatch) -> None:
@@ -207,6 +250,113 @@ def test_without_headers_it_is_the_machines_fault(fictl, repo: Path, monkeypatch
     answer = fictl("sanitize", "halve")
     assert answer.code == 3
     assert "no CUDA headers" in answer.err
+
+
+# On a GPU: compute-sanitizer is a stand-in, and so is what it says.
+
+
+@pytest.fixture
+def gpu(found, program, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
+    """Answer with these; the list fills with what was asked."""
+    program("compute-sanitizer", "echo Version 2025.3.1.0")
+    h200 = (Gpu(0, "NVIDIA H200", parse_archs("9.0")[0]),)
+    monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: h200)
+    monkeypatch.setattr("fictl.toolchain.gpus.visible_gpus", lambda: h200)
+
+    def answer(*checked: Checked) -> list[Any]:
+        calls: list[Any] = []
+
+        def check_ops(folders, say, request):
+            calls.append(request)
+            yield from checked
+
+        monkeypatch.setattr("fictl.sanitize.gpu.check_ops", check_ops)
+        return calls
+
+    return answer
+
+
+def by(tool: str, **changes: Any) -> Check:
+    return Check(tool, TestReport((Outcome("test_it", "passed"),), seconds=8.04), **changes)
+
+
+def test_with_a_gpu_it_runs_there_under_every_tool(fictl, repo: Path, gpu) -> None:
+    calls = gpu(halve(checks=(by("memcheck"), by("racecheck"))))
+    answer = fictl("sanitize", "halve", "-k", "edge", "--timeout", "30", "--print-limit", "7")
+    assert answer.code == 0
+    assert answer.out.splitlines() == [
+        "NVIDIA H200 · compute-sanitizer 2025.3.1",
+        "✓ my_kernels/elementwise/halve  3 tests · 0 defects   1.2 s",
+        "  memcheck 8.0 s · racecheck 8.0 s",
+    ]
+    tools = ("memcheck", "racecheck", "initcheck", "synccheck")
+    assert calls == [Request(tools, ["-k", "edge"], None, 30.0, 7)]
+
+
+@pytest.mark.parametrize(
+    ("words", "tools"),
+    [
+        (("--tool", "racecheck"), ("racecheck",)),
+        (("--tool", "initcheck", "--tool", "memcheck"), ("initcheck", "memcheck")),
+        (("--tool", "memcheck,synccheck"), ("memcheck", "synccheck")),
+    ],
+)
+def test_tools_are_chosen(fictl, repo: Path, gpu, words, tools) -> None:
+    calls = gpu(halve())
+    fictl("sanitize", "halve", *words)
+    assert calls[0].tools == tools
+
+
+def test_a_tool_that_there_is_not_is_refused(fictl, repo: Path, gpu) -> None:
+    answer = fictl("sanitize", "halve", "--tool", "leakcheck")
+    assert answer.code == 2
+    assert "--tool leakcheck: there is no such tool" in answer.err
+    assert "memcheck, racecheck, initcheck, synccheck" in answer.err
+
+
+def test_the_emulated_device_is_taken_where_it_is_asked_for(fictl, repo: Path, gpu, found) -> None:
+    calls = found(halve())
+    answer = fictl("sanitize", "halve", "--device", "emu")
+    assert answer.out.startswith("emulated: no GPU was used")
+    assert calls
+
+
+def test_without_the_program_it_is_said_how_to_get_it(
+    fictl, repo: Path, gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fictl.sanitize.compute_sanitizer.find_tool", lambda name: None)
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 3
+    assert "compute-sanitizer was not found" in answer.err
+    assert "apt install cuda-sanitizer-" in answer.err
+    assert "--device emu" in answer.err
+
+
+def test_a_defect_on_a_gpu_has_its_tool_and_how_often(fictl, repo: Path, gpu) -> None:
+    facts = {**RACE, "tool": "racecheck", "accesses": 4000}
+    gpu(halve(Finding(facts, tests=2), checks=(by("memcheck"), by("racecheck", unprinted=900))))
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 1
+    assert "  racecheck: first in test_sum[1-f16] and 1 more · 4000 accesses" in answer.out
+    assert "  900 more reports of racecheck were not printed: mend these" in answer.out
+
+
+def test_failures_where_a_defect_was_found_are_counted_with_it(fictl, repo: Path, gpu) -> None:
+    facts = {**SHOWN, "tool": "memcheck", "test": "test_it"}
+    failed = TestReport((Outcome("test_it", "failed", 0.0, "assert 1 == 2"),))
+    check = Check("memcheck", failed, (facts,))
+    gpu(Checked(OPS[0], failed, (Finding(facts),), checks=(check,)))
+    answer = fictl("sanitize", "halve")
+    assert "  1 test failed where this was found" in answer.out
+    assert "assert 1 == 2" not in answer.out
+
+
+def test_a_machine_that_cannot_is_exit_code_3(fictl, repo: Path, gpu) -> None:
+    refused = SetupError("compute-sanitizer: it does not fit this driver", "install the other")
+    gpu(halve(passed=0, problem=refused))
+    answer = fictl("sanitize", "halve")
+    assert answer.code == 3
+    assert "it does not fit this driver" in answer.err
 
 
 # With kernels that really run.

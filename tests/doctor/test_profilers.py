@@ -112,7 +112,7 @@ def test_the_refusal_names_error_and_both_ways_out(finding, restricted):
 
 @pytest.fixture
 def no_tools(monkeypatch):
-    monkeypatch.setattr(profilers, "find_tool", lambda name: None)
+    monkeypatch.setattr("fictl.toolchain.profilers.find_tool", lambda name: None)
 
 
 def test_absent_tools_are_warnings_with_what_for(findings, no_tools):
@@ -123,9 +123,9 @@ def test_absent_tools_are_warnings_with_what_for(findings, no_tools):
     assert "hardware counters" in found[1].found
 
 
-def test_the_newest_nsight_of_the_installers_folder_is_found(findings, no_tools):
+def test_the_newest_nsight_of_the_installers_folder_is_found(findings, no_tools, tmp_path):
     for version in ("2024.1.0", "2025.3.1"):
-        path = profilers._OPT / "nsight-compute" / version / "ncu"
+        path = tmp_path / "opt" / "nsight-compute" / version / "ncu"
         path.parent.mkdir(parents=True)
         path.write_text(f"#!/bin/sh\necho Version {version}.0\n")
         path.chmod(0o755)

@@ -12,9 +12,10 @@ from fictl.jit.flags import current_variant, semantic_flags
     [
         ({}, "release", {"-O3"}, {"-O1"}),
         ({"FICTL_JIT_LINEINFO": "1"}, "lineinfo", {"-O3", "-lineinfo"}, {"-O1", "-g1"}),
+        ({"FICTL_JIT_PROFILE": "1"}, "profile", {"-O3", "-DFICTL_PROFILE=1"}, {"-O1"}),
         ({"FICTL_JIT_DEBUG": "1"}, "debug", {"-O0", "-g", "-G"}, {"-O0", "-g"}),
         (
-            {"FICTL_JIT_DEBUG": "1", "FICTL_JIT_LINEINFO": "1"},
+            {"FICTL_JIT_DEBUG": "1", "FICTL_JIT_LINEINFO": "1", "FICTL_JIT_PROFILE": "1"},
             "debug", {"-O0", "-g", "-G"}, {"-O0", "-g"},
         ),
     ],
@@ -26,7 +27,7 @@ def test_each_variant_has_its_flags(answer, monkeypatch, settings, variant, nvcc
     assert current_variant() == flags.variant == variant
     assert nvcc <= set(flags.kernel)
     assert cxx <= set(flags.cxx)
-    assert ("-Wl,-s" in flags.link) == (variant == "release")
+    assert ("-Wl,-s" in flags.link) == (variant in ("release", "profile"))
 
 
 def test_the_spec_s_and_the_environment_s_flags_come_last_in_that_order(answer, monkeypatch):
@@ -45,6 +46,7 @@ def test_the_spec_s_and_the_environment_s_flags_come_last_in_that_order(answer, 
     [
         ({}, "fast"),
         ({"FICTL_EMU_CHECK": "1"}, "check"),
+        ({"FICTL_EMU_CHECK": "1", "FICTL_JIT_PROFILE": "1"}, "profile"),
         ({"FICTL_JIT_DEBUG": "1", "FICTL_EMU_CHECK": "1"}, "debug"),
         ({"FICTL_JIT_LINEINFO": "1"}, "fast"),
     ],
@@ -61,6 +63,16 @@ def test_the_emulated_device_takes_nvccs_macros_and_none_of_its_other_flags(answ
     kernel = semantic_flags(spec).kernel
     assert {"-DTILE=4", "-Wextra"} <= set(kernel)
     assert not {"-use_fast_math", "--expt-relaxed-constexpr"} & set(kernel)
+
+
+def test_only_the_profile_variant_has_the_macro_that_kernels_record_by(answer, monkeypatch) -> None:
+    macro = "-DFICTL_PROFILE=1"
+    for device in ("cuda", "emu"):
+        monkeypatch.setenv("FICTL_DEVICE", device)
+        monkeypatch.delenv("FICTL_JIT_PROFILE", raising=False)
+        assert macro not in semantic_flags(answer()).kernel
+        monkeypatch.setenv("FICTL_JIT_PROFILE", "1")
+        assert macro in semantic_flags(answer()).kernel
 
 
 def test_verbose_changes_no_flag(answer, monkeypatch):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from fictl.errors import SetupError
 from fictl.op.watch.dump.record import METADATA, Refused
+from fictl.profile import Profile
 from fictl.replay.dump import Dump
 from fictl.replay.one import main, replay_one
+from fictl.timing.samples import Samples
+from fictl.timing.side import Side
 
 
 def replayed(path: Path) -> tuple[str, str]:
@@ -76,9 +82,9 @@ def test_a_failed_call_that_runs_now_has_no_reference(dump, edit) -> None:
     )  # fmt: skip
 
 
-def outcome(path: Path, place: Path) -> dict[str, Any]:
+def outcome(path: Path, place: Path, under: str = "") -> dict[str, Any]:
     report = place / "outcome.json"
-    assert main([str(path), "cpu", str(report)]) == 0
+    assert main([str(path), "cpu", str(report), under]) == 0
     return dict(json.loads(report.read_text()))
 
 
@@ -86,6 +92,7 @@ def test_a_call_that_fails_again_says_so(dump, tmp_path: Path) -> None:
     said = outcome(dump(torch.ones(3), 0.0), tmp_path)
     assert said == {
         "status": "error", "detail": "ZeroDivisionError (as recorded): by 0", "hint": "",
+        "code": 0, "rows": [],
     }  # fmt: skip
 
 
@@ -111,3 +118,39 @@ def test_arguments_that_cannot_be_had_are_refused(dump, edit, arguments, said: s
     edit(path, arguments=arguments)
     with pytest.raises(Refused, match=said):
         replayed(path)
+
+
+def test_a_time_is_of_copies_that_have_what_was_dumped(dump, tmp_path: Path, monkeypatch) -> None:
+    x = torch.ones(4)
+    path, made = dump(x, out=x), []
+
+    def measure(sides: dict[str, Side], *, device: str) -> dict[str, Samples]:
+        ((name, side),) = sides.items()
+        made.extend(side.make(index)().clone() for index in range(2))
+        assert (name, device, side.working_set) == ("halve", "cpu", 16)
+        return {name: Samples((1e-6, 2e-6, 3e-6), "host", False, 1)}
+
+    monkeypatch.setattr("fictl.timing.measure.measure", measure)
+    said = outcome(path, tmp_path, "bench")
+    assert (said["status"], said["time"]["median"], said["time"]["rounds"]) == ("match", 2e-6, 3)
+    assert [tensor.tolist() for tensor in made] == [[0.5] * 4] * 2
+
+
+def test_a_profile_is_of_one_call_more(dump, tmp_path: Path, monkeypatch) -> None:
+    @contextmanager
+    def profile_kernel(name: str) -> Iterator[Profile]:
+        yield Profile(name)
+
+    monkeypatch.setattr("fictl.profile.profile_kernel", profile_kernel, raising=False)
+    said = outcome(dump(torch.ones(3)), tmp_path, "profile")
+    assert (said["status"], said["profile"]["total"]) == ("match", 0)
+    assert said["profile"]["text"].startswith("halve")
+
+
+def test_what_cannot_look_here_is_an_error_of_this_machine(dump, tmp_path, monkeypatch) -> None:
+    def profile_kernel(name: str) -> None:
+        raise SetupError("CUPTI is busy", "end the other profiler")
+
+    monkeypatch.setattr("fictl.profile.profile_kernel", profile_kernel, raising=False)
+    said = outcome(dump(torch.ones(3)), tmp_path, "profile")
+    assert (said["status"], said["code"], said["hint"]) == ("error", 3, "end the other profiler")

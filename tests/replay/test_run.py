@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from fictl.op.watch.dump.record import METADATA, Record
 from fictl.op.watch.dump.writer import DumpWriter
 from fictl.op.watch.observed import observed
 from fictl.paths import PACKAGE
+from fictl.process import Finished
 from fictl.project import Project, mount
 from fictl.replay.dump import find_dumps
 from fictl.replay.outcome import Outcome, worst
@@ -71,12 +73,13 @@ def test_a_call_that_hangs_is_ended(dump) -> None:
     outcome = replay(dump(torch.ones(2)), "", 0.01)
     assert outcome.status == "error"
     assert "did not end within 0.01 s" in outcome.detail
+    assert outcome.exit_code == 1
 
 
 def test_a_gpu_that_is_not_here_is_told(dump) -> None:
     outcome = replay(dump(torch.ones(2)), "cuda", 60.0)
-    assert (outcome.status, outcome.hint) == (
-        "error", "--device emu replays it on the emulated device",
+    assert (outcome.status, outcome.exit_code, outcome.hint) == (
+        "error", 3, "--device emu replays it on the emulated device",
     )  # fmt: skip
 
 
@@ -128,9 +131,11 @@ def test_a_kernel_that_is_stopped_leaves_its_inputs_and_is_stopped_again(
         watched(torch.arange(80, dtype=torch.int32), 1)
     (path,) = (stray / "dumps").iterdir()
     assert len((path / METADATA).read_text().splitlines()) == 2
-    outcome = replay(path, "", 120.0)
-    assert outcome.status == "error"
-    assert outcome.detail.startswith("KernelDefect (as recorded): shift: out-of-bounds: ")
+    seen = replay(path, "", 120.0, "memcheck")
+    assert (seen.status, seen.exit_code) == ("defect", 1)
+    assert seen.detail == "the call itself: error its kernel was stopped there"
+    assert [finding.facts["kind"] for finding in seen.found] == ["out-of-bounds"]
+    assert Path(seen.found[0].facts["file"]).name == "shift.cuh"
 
 
 @pytest.mark.parametrize(
@@ -144,3 +149,73 @@ def test_a_kernel_that_is_stopped_leaves_its_inputs_and_is_stopped_again(
 )
 def test_the_worst_outcome_decides(statuses: list[str], code: int) -> None:
     assert worst([Outcome("d", "o", status) for status in statuses]) == code
+
+
+@pytest.fixture
+def sanitized(dump, monkeypatch) -> Callable[..., Outcome]:
+    """Replay on a GPU that is not here, under a compute-sanitizer that says this."""
+
+    def use(text: str, tool: str = "memcheck", ends: int = 66, report: bool = True) -> Outcome:
+        def run(argv: list[str], env: dict[str, str], timeout: float) -> Finished:
+            assert argv[:1] == [f"compute-sanitizer-{tool}"]
+            assert env["PYTORCH_NO_CUDA_MEMORY_CACHING"] == "1"
+            if report:
+                Path(argv[-2]).write_text('{"status": "match", "detail": ""}', encoding="utf-8")
+            return Finished(tuple(argv), ends, text, 1.0)
+
+        monkeypatch.setattr("fictl.replay.run.run", run)
+        monkeypatch.setattr("fictl.replay.child.require_gpu", lambda *words: None)
+        monkeypatch.setattr(
+            "fictl.sanitize.compute_sanitizer.command", lambda tool: [f"compute-sanitizer-{tool}"]
+        )
+        return replay(dump(torch.ones(2)), "cuda", 60.0, tool)
+
+    return use
+
+
+MEMCHECK = """\
+some words of the program
+========= Invalid __global__ read of size 4 bytes
+=========     at toy::HalveKernel(float *, const float *, long)+0x120 in halve.cuh:17
+=========     by thread (40,0,0) in block (15,0,0)
+=========     Access to 0x7f48eb200fa0 is out of bounds
+=========     and is 1 bytes after the nearest allocation at 0x7f48eb200000 of size 4000 bytes
+=========
+========= ERROR SUMMARY: 1 error
+"""
+
+
+def test_what_compute_sanitizer_reports_is_a_defect_though_the_result_is_right(sanitized) -> None:
+    outcome = sanitized(MEMCHECK)
+    assert (outcome.status, outcome.detail, outcome.under) == (
+        "defect", "the call itself: match", "memcheck",
+    )  # fmt: skip
+    (finding,) = outcome.found
+    assert (finding.facts["kind"], finding.facts["line"]) == ("out-of-bounds", 17)
+    assert finding.facts["thread"] == (40, 0, 0)
+
+
+def test_a_defect_that_the_project_accepts_is_none(sanitized, toy: Path) -> None:
+    accepted = '[[suppress]]\nop = "halve"\nsite = "halve.cuh"\nwhy = "read and never used"\n'
+    (toy / "sanitize.toml").write_text(accepted, encoding="utf-8")
+    outcome = sanitized(MEMCHECK)
+    assert (outcome.status, outcome.exit_code) == ("match", 0)
+    assert [finding.suppressed for finding in outcome.found] == ["read and never used"]
+
+
+def test_a_call_that_a_fault_has_ended_has_its_reason(sanitized) -> None:
+    outcome = sanitized(MEMCHECK, ends=-11, report=False)
+    assert outcome.status == "defect"
+    assert outcome.detail == "the call itself: error it ended its process with SIGSEGV"
+
+
+def test_a_sanitizer_that_cannot_look_is_no_verdict(sanitized) -> None:
+    outcome = sanitized("========= Error: Device not supported.\n", ends=255, report=False)
+    assert (outcome.status, outcome.exit_code) == ("error", 3)
+    assert "it does not fit this driver" in outcome.detail
+
+
+def test_emulated_there_is_no_profile(dump) -> None:
+    outcome = replay(dump(torch.ones(2)), "emu", 60.0, "profile")
+    assert (outcome.status, outcome.exit_code) == ("error", 3)
+    assert "--device cuda" in outcome.hint

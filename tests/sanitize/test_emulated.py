@@ -12,13 +12,14 @@ import pytest
 from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder, find
 from fictl.sanitize import emulated
-from fictl.sanitize.emulated import Checked, Finding, check_ops
+from fictl.sanitize.checked import Checked
+from fictl.sanitize.emulated import check_ops
 from fictl.testing.runner.outcome import Outcome
 from fictl.testing.runner.report import TestReport
 
 RACE = {
-    "op": "twice", "test": "test_one", "kind": "race", "file": "twice.cuh", "line": 9,
-    "other": {"file": "twice.cuh", "line": 8}, "text": "race: read after write",
+    "op": "twice", "test": "test_one", "kind": "race", "file": "sum.cuh", "line": 9, "callers": [],
+    "other": {"file": "sum.cuh", "line": 8, "callers": []}, "text": "race: read after write",
 }  # fmt: skip
 
 PASSED = Outcome("test_it", "passed")
@@ -105,7 +106,7 @@ def test_one_place_is_one_finding_in_however_many_tests(reported, check) -> None
 
 
 def test_two_places_that_conflict_with_one_are_two_findings(reported, check) -> None:
-    reported(RACE, {**RACE, "other": {"file": "twice.cuh", "line": 7}})
+    reported(RACE, {**RACE, "other": {"file": "sum.cuh", "line": 7}})
     assert len(check().findings) == 2
 
 
@@ -161,13 +162,6 @@ def test_what_was_found_before_the_process_died_is_kept(reported, check) -> None
     checked = check()
     assert len(checked.findings) == 1
     assert checked.to_dict()["problem"] == "test_it ended the tests with SIGKILL"
-
-
-def test_programs_read_findings_without_the_words_for_people() -> None:
-    data = Finding(RACE, tests=2, suppressed="same value").to_dict()
-    assert "text" not in data
-    assert (data["kind"], data["tests"], data["suppressed"]) == ("race", 2, "same value")
-    assert Finding(RACE).to_dict()["suppressed"] is None
 
 
 def test_a_test_that_kills_its_process_is_named(folders, check) -> None:

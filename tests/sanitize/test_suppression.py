@@ -49,7 +49,7 @@ def test_the_example_of_the_hint_can_be_read_and_names_an_op_by_its_folder(file)
     with pytest.raises(UsageError) as caught:
         read_suppressions(file("suppress = 3\n"))
     (example,) = read_suppressions(file(caught.value.hint.removeprefix("as in\n")))
-    assert example.covers({**FINDING, "kind": "uninitialised-read"})
+    assert example.covers({**FINDING, "kind": "uninitialised"})
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,13 @@ def test_then_pypi_packages_newest_first(tmp_path):
     assert find_tool("cuobjdump") == newer
 
 
+def test_what_triton_comes_with_is_the_last_resort(tmp_path):
+    tool = _program(tmp_path / "site/triton/backends/nvidia/bin/nvdisasm")
+    assert find_tool("nvdisasm") == tool
+    newer = _program(tmp_path / "site/nvidia/cu13/bin/nvdisasm")
+    assert find_tool("nvdisasm") == newer
+
+
 def test_a_file_that_cannot_be_run_is_passed_over(tmp_path):
     _program(tmp_path / "site/nvidia/cu13/bin/cuobjdump").chmod(0o644)
     assert find_tool("cuobjdump") is None

@@ -20,6 +20,7 @@ from fictl.jit.store.use import in_use
 
 TRASH = ".trash"
 TEXT = "text"  # What load_inline was given.
+INSPECTED = "inspect"  # What fictl inspect has read of each unit.
 _OF_MODULE = (FAILED, "ninja", TEXT)
 _OF_STORE = {
     ".quarantine": "quarantine", TRASH: "trash", ".memo": "memo",
@@ -76,6 +77,8 @@ def _of_project(project: Path) -> Iterator[Item]:
         for path in _visible(module):
             if path.name == "objects":
                 yield from (_item("object", each, busy, **names) for each in _children(path))
+            elif path.name == INSPECTED:
+                yield from (_item("record", each, busy, **names) for each in _children(path))
             elif path.name in _OF_MODULE or path.is_file():
                 yield _item("failed" if path.name == FAILED else "record", path, busy, **names)
             elif path.name != STAGING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from fictl import settings
 from fictl.testing.generated.layout import Layout
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ class Guarded:
     """A tensor in the middle of memory that is known byte by byte.
 
     What is beside one that is only read is poison; what is in one that is to be written, too.
+    A bare one has nothing beside it: a tool that knows where its memory ends sees more than these
+    bytes, and what they would fill never counts as unwritten.
     """
 
     def __init__(
@@ -37,18 +40,20 @@ class Guarded:
 
         size, place = dtype.itemsize, layout.place(shape, dtype.itemsize)
         self.name = name
+        self._bare = settings.BARE_TENSORS.get()
         self._beside = _CANARY if written else _POISON
-        self._start = _MARGIN + place.start * size
+        margin = 0 if self._bare else _MARGIN
+        self._start = margin + place.start * size
         self._end = self._start + place.span(shape) * size
-        self._memory = torch.full(
-            (self._end + _MARGIN,), self._beside, dtype=torch.uint8, device=device
-        )
+        self._memory = torch.empty(self._end + margin, dtype=torch.uint8, device=device)
         inside = self._memory[self._start : self._end].view(dtype)
         self.tensor = inside.as_strided([*shape], place.strides)
         self._bytes = self._memory.as_strided(
             [*shape, size], [*(stride * size for stride in place.strides), 1], self._start
         )
-        self._bytes.fill_(_POISON)
+        if not self._bare:
+            self._memory.fill_(self._beside)
+            self._bytes.fill_(_POISON)
 
     @classmethod
     def of(cls, name: str, value: torch.Tensor, layout: Layout, written: bool) -> Guarded:
@@ -70,6 +75,8 @@ class Guarded:
 
     def check_outside(self) -> None:
         """That nothing beside it was written. What it holds is lost."""
+        if self._bare:
+            return
         self._bytes.fill_(self._beside)
         written = (self._memory != self._beside).nonzero()
         if not len(written):

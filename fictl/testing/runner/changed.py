@@ -27,7 +27,18 @@ def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder,
     folders = tuple(folders)
     roots = dict.fromkeys(folder.project.root for folder in folders)
     changed = {path for root in roots for path in _changed_files(root, revision)}
-    return tuple(folder for folder in folders if not changed.isdisjoint(_files(folder, changed)))
+    return tuple(folder for folder in folders if not changed.isdisjoint(files_of(folder, changed)))
+
+
+def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
+    """What an op is made of, and what of it is among the `changed` though it is gone."""
+    own = folder.path.resolve()
+    yield folder.test.resolve()
+    yield from (path for path in changed if own in path.parents)
+    yield from (path.resolve() for path in folder.path.parent.glob("_*.py"))
+    sources = [path for path in folder.path.rglob("*") if path.suffix in _INCLUDING]
+    reached = reach([*sources, *folder.headers], folder.path, folder.project.include_dirs)
+    yield from (path.resolve() for path in reached.files.values())
 
 
 def _is_op(word: str) -> bool:
@@ -58,14 +69,3 @@ def _changed_files(root: Path, revision: str) -> Iterator[Path]:
         names = repo.git.diff("--name-only", "-z", "--no-renames", commit, "--").split("\0")
         tree = Path(repo.working_dir).resolve()
         yield from (tree / name for name in (*names, *repo.untracked_files) if name)
-
-
-def _files(folder: OpFolder, changed: Iterable[Path]) -> Iterator[Path]:
-    """What an op is made of, and what of it is gone."""
-    own = folder.path.resolve()
-    yield folder.test.resolve()
-    yield from (path for path in changed if own in path.parents)
-    yield from (path.resolve() for path in folder.path.parent.glob("_*.py"))
-    sources = [path for path in folder.path.rglob("*") if path.suffix in _INCLUDING]
-    reached = reach([*sources, *folder.headers], folder.path, folder.project.include_dirs)
-    yield from (path.resolve() for path in reached.files.values())

@@ -26,13 +26,17 @@ CONTRACT = Path(__file__).parents[1] / "generated" / "contract.py"
 
 @dataclass(frozen=True)
 class Group:
-    """`arguments` are for pytest; `limit` is how long one test may take; `ranks` run it together."""
+    """`arguments` are for pytest; `limit` is how long one test may take; `ranks` run it together.
+
+    `launcher` stands before the command: a tool that runs it, and whose exit code is its own.
+    """
 
     folders: Sequence[OpFolder]
     arguments: Sequence[str] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     limit: float = 300.0
     ranks: int = 1
+    launcher: Sequence[str] = ()
 
     def run(self, say: Callable[[str], object], told: Told) -> TestReport:
         """`say` receives pytest's own lines, `told` now and then the journal."""
@@ -53,7 +57,8 @@ class Group:
         root = self.folders[0].project.root
         with watched(journal, self.limit, told) as late:
             code = stream(self._argv(journal.path), say, cwd=root, env=self._environment()).code
-        how = f"did not end within {self.limit:g} s" if late.is_set() else _ending(code)
+        ending = "ended its process" if self.launcher else _ending(code)
+        how = f"did not end within {self.limit:g} s" if late.is_set() else ending
         if journal.ended:
             if code < 0:
                 journal.outcomes["exit"] = Outcome("the exit of the process", FAILED, reason=how)
@@ -76,9 +81,9 @@ class Group:
         journal.read()
 
     def _argv(self, journal: Path) -> list[str]:
-        launcher = ["torch.distributed.run", "--standalone", f"--nproc-per-node={self.ranks}", "-m"]
+        torchrun = ["torch.distributed.run", "--standalone", f"--nproc-per-node={self.ranks}", "-m"]
         return [
-            sys.executable, "-m", *(launcher if self.ranks > 1 else ()),
+            *self.launcher, sys.executable, "-m", *(torchrun if self.ranks > 1 else ()),
             "pytest", *self._words(journal),
         ]  # fmt: skip
 

@@ -30,11 +30,11 @@ def _case(outcome: Outcome) -> ET.Element:
     file, _, name = outcome.test.rpartition("::")
     case = ET.Element("testcase", classname=file, name=name, time=f"{outcome.seconds:.3f}")
     if outcome.outcome in _TAGS:
-        result = ET.SubElement(case, _TAGS[outcome.outcome], message=_legal(outcome.reason))
+        result = ET.SubElement(case, _TAGS[outcome.outcome], message=legal(outcome.reason))
         result.text = outcome.command or None
     return case
 
 
-def _legal(text: str) -> str:
-    """XML has no control characters."""
-    return "".join(max(letter, " ") for letter in text)
+def legal(text: str, keep: str = "") -> str:
+    """XML has no control characters but those that end a line, and none in an attribute."""
+    return "".join(letter if letter in keep else max(letter, " ") for letter in text)

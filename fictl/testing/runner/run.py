@@ -25,9 +25,12 @@ def run_tests(
     *,
     slots: Sequence[Slot] = (),
     ranks: int = 1,
+    launcher: Sequence[str] = (),
     told: Told = lambda journal: None,
 ) -> TestReport:
     """`say` receives pytest's own output, line by line; `variables` are for its environment.
+
+    `launcher` is a tool that runs it, with its options: what it says comes amid pytest's lines.
 
     What a test kills, with a wild pointer or a loop without an end, is its process: that is its
     outcome, and the others go on in a new one. `timeout` is for one test.
@@ -35,7 +38,7 @@ def run_tests(
     start = time.monotonic()
     # Why here: a process that goes on, and one beside it, must have the same tests.
     arguments = [f"--fictl-seed={session_seed()}", *pytest_arguments]
-    whole = Group(folders, arguments, variables or {}, timeout, ranks)
+    whole = Group(folders, arguments, variables or {}, timeout, ranks, launcher)
     reports = spread(whole, slots, say, told) if slots else [whole.run(say, told)]
     report = merge(reports, time.monotonic() - start)
     if not report.tests:

@@ -46,6 +46,7 @@ def test_a_loaded_build_is_in_use(store, add):
         ("mine/norm.rms/objects/k.h.o", "object"),
         ("mine/norm.rms/failed/build.log", "failed"),
         ("mine/norm.rms/ninja/build.ninja", "record"),
+        ("mine/norm.rms/inspect/0123/kernels.json", "record"),
         ("mine/norm.rms/history.json", "record"),
         ("mine/norm.rms/latest.log", "record"),
         (".quarantine/x/module.so", "quarantine"),

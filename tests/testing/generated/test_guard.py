@@ -114,3 +114,30 @@ def test_a_change_of_one_bit_is_said_with_both_values() -> None:
 def test_a_nan_that_stays_is_no_change() -> None:
     value = torch.full((3, 4), torch.nan)
     Guarded.of("x", value, Layout.CONTIGUOUS, written=False).check_unchanged(value)
+
+
+@pytest.mark.parametrize("layout", Layout)
+def test_a_bare_tensor_ends_where_its_memory_does(layout: Layout, monkeypatch) -> None:
+    monkeypatch.setenv("FICTL_BARE_TENSORS", "1")
+    value = torch.randn(3, 5)
+    guarded = Guarded.of("x", value, layout, written=True)
+    tensor, place = guarded.tensor, layout.place((3, 5), 4)
+    assert torch.equal(tensor, value)
+    assert (tensor.stride(), tensor.storage_offset()) == (place.strides, place.start)
+    assert tensor.untyped_storage().nbytes() == 4 * (place.start + place.span((3, 5)))
+    guarded.check_unchanged(value)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 8), (8, 0)])
+def test_a_bare_tensor_may_be_empty(shape: tuple[int, ...], monkeypatch) -> None:
+    monkeypatch.setenv("FICTL_BARE_TENSORS", "1")
+    value = torch.ones(shape)
+    assert torch.equal(Guarded.of("x", value, Layout.OFFSET, written=False).tensor, value)
+
+
+def test_what_lies_beside_a_bare_tensor_is_for_a_tool_to_see(monkeypatch) -> None:
+    monkeypatch.setenv("FICTL_BARE_TENSORS", "1")
+    guarded = output(Layout.STRIDED)
+    guarded.tensor.fill_(1.0)
+    guarded.check_outside()
+    assert bool((guarded.tensor == 1.0).all())

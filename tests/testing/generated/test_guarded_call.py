@@ -109,3 +109,16 @@ def test_torch_is_left_deterministic_where_it_was(deterministic: None) -> None:
     run(call(scale))
     assert torch.are_deterministic_algorithms_enabled()
     assert not torch.is_deterministic_algorithms_warn_only_enabled()
+
+
+def test_bare_tensors_leave_what_is_allocated_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    modes = []
+
+    def look(input: torch.Tensor, factor: float) -> torch.Tensor:
+        modes.append(torch.get_deterministic_debug_mode())
+        return scale(input, factor)
+
+    run(call(look))
+    monkeypatch.setenv("FICTL_BARE_TENSORS", "1")
+    assert run(call(look))["out"].tolist() == [[3.0] * 3] * 2
+    assert modes == [1, 0]

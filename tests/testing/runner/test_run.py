@@ -225,3 +225,18 @@ def test_it_takes_little_longer_than_pytest_alone(own, folders) -> None:
     # tests/perf holds it to a second; a busy machine may be slow here.
     bare = run([sys.executable, "-m", "pytest", *words]).seconds
     assert own("def test_nothing(): pass\n").seconds - bare < 5.0
+
+
+def test_a_launcher_runs_pytest_and_is_heard(own, said, script) -> None:
+    launcher = script("tool", 'echo "this is the tool $1"; shift; "$@"; exit 66')
+    report = own("def test_one(): pass\n", launcher=(str(launcher), "--loud"))
+    assert (report.passed, report.failed) == (1, ())
+    assert "this is the tool --loud" in said
+
+
+def test_under_a_launcher_the_exit_code_is_not_the_tests(own, script) -> None:
+    launcher = script("tool", '"$@"; exit 66')
+    text = "import os\ndef test_dies(): os.abort()\ndef test_lives(): pass\n"
+    report = own(text, launcher=(str(launcher),))
+    assert [each.reason for each in report.failed] == ["ended its process"]
+    assert report.passed == 1

@@ -35,6 +35,7 @@
 
 #include <fictl/device/launch.cuh>
 #include <fictl/device/math.cuh>
+#include <fictl/device/profiler.cuh>
 #include <fictl/device/reduce.cuh>
 #include <fictl/norm/rmsnorm_part.cuh>
 
@@ -86,6 +87,7 @@ __global__ void __launch_bounds__(kRMSNormShortThreads)
 template <typename T, typename Out, int N, bool kAdds, int kVecs, int kLanes>
 __global__ void __launch_bounds__(device::kMaxThreads, 1)
     RMSNormKernel(RMSNormTensors<T, Out> tensors, RMSNormShape shape, float inverse_hidden) {
+  FICTL_KERNEL("rmsnorm");
   // Why: while there are other rows to load, the memory does better with all writes in one go.
   constexpr bool kStoresTogether = kVecs > kRMSNormVecs;
   const int step = blockDim.x / kLanes;
@@ -95,6 +97,7 @@ __global__ void __launch_bounds__(device::kMaxThreads, 1)
   RMSNormPart<T, N, kAdds, kVecs> part(first * N, step * N, hidden);
 
   device::pdl_wait();
+  FICTL_BEGIN("load");
   device::pdl_trigger();
   part.load(row);
   part.load_weights(row.weight);
@@ -103,8 +106,12 @@ __global__ void __launch_bounds__(device::kMaxThreads, 1)
 
   __shared__ device::BlockSum::Storage storage;
   const float squares = part.squares();
+  FICTL_END("load", squares);
   if (!kStoresTogether) part.store_residual(row);
+  FICTL_BEGIN("reduce");
   const float by = factor(device::BlockSum(storage)(squares));
+  FICTL_END("reduce", by);
+  FICTL_SCOPE("store");
   if (kStoresTogether) part.store_residual(row);
   part.store(row, by);
 }

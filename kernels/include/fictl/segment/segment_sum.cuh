@@ -28,6 +28,7 @@
 #include <fictl/device/element.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/math.cuh>
+#include <fictl/device/profiler.cuh>
 #include <fictl/device/reduce.cuh>
 #include <fictl/device/vec.cuh>
 
@@ -138,6 +139,7 @@ template <typename T, int N>
 __global__ void __launch_bounds__(kSegmentSumThreads, kSegmentSumBlocks)
     SegmentSumKernel(const T* input, SegmentSumPlan plan, T* output, float* workspace,
                      SegmentSumShape shape, int tiles, int units) {
+  FICTL_KERNEL("segment_sum");
   using Columns = SegmentSumColumns<T, N>;
   const int64_t walker = static_cast<int64_t>(blockIdx.x / tiles) * blockDim.y + threadIdx.y;
   const int64_t column = (static_cast<int64_t>(blockIdx.x % tiles) * blockDim.x + threadIdx.x) * N;
@@ -146,6 +148,7 @@ __global__ void __launch_bounds__(kSegmentSumThreads, kSegmentSumBlocks)
 
   device::pdl_wait();
   device::pdl_trigger();
+  FICTL_BEGIN("plan");
   const int64_t next_unit = unit + units;
   int32_t at = plan.units[unit];
   const int32_t last = plan.units[next_unit < plan.unit_count ? next_unit : plan.unit_count];
@@ -153,6 +156,7 @@ __global__ void __launch_bounds__(kSegmentSumThreads, kSegmentSumBlocks)
   SegmentSumPiece piece = plan.pieces[at];
   SegmentSumPiece next = plan.pieces[at + 1];
   const int32_t end = plan.pieces[last].row;
+  FICTL_END("plan", end);
 
   Columns columns;
   const auto close = [&] {
@@ -164,6 +168,7 @@ __global__ void __launch_bounds__(kSegmentSumThreads, kSegmentSumBlocks)
     piece = next;
     next = plan.pieces[++at + 1];
   };
+  FICTL_SCOPE("rows");
   const T* from = input + piece.row * shape.input_pitch + column;
   for (int32_t row = piece.row; row < end; row += kSegmentSumDepth) {
     typename Columns::Vec x[kSegmentSumDepth];
@@ -188,10 +193,12 @@ template <typename T>
 __global__ void __launch_bounds__(kSegmentSumMergeWarps* device::kWarpSize)
     SegmentSumMergeKernel(const float* workspace, SegmentSumPlan plan, T* output,
                           SegmentSumShape shape, int tiles) {
+  FICTL_KERNEL("segment_sum_merge");
   __shared__ float sums[kSegmentSumMergeWarps][device::kWarpSize];
   device::pdl_wait();
   device::pdl_trigger();
   for (int64_t i = blockIdx.x; i < plan.merge_count * tiles; i += gridDim.x) {
+    FICTL_SCOPE("merge");
     const SegmentSumMerge merge = plan.merges[i / tiles];
     const int32_t last = plan.merges[i / tiles + 1].first;
     if (merge.first == last) return;

@@ -1,0 +1,3 @@
+"""fictl sanitize: the command, and what it shows."""
+
+from fictl.cli.sanitize.command import command as command

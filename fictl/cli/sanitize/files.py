@@ -1,0 +1,66 @@
+"""The files that fictl sanitize writes beside what it prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from fictl.sanitize.checked import Checked
+
+Write = Callable[["Sequence[Checked]"], str]
+
+
+@dataclass(frozen=True)
+class Files:
+    """One for each option; None where it was not asked for."""
+
+    out: Path | None
+    sarif: Path | None
+    junit: Path | None
+
+    def try_to_write(self) -> None:
+        """Whether they can be written is known before the tests run."""
+        for option, path, _ in self._wanted():
+            _write(option, path, "")
+
+    def write(self, checked: Sequence[Checked]) -> None:
+        for option, path, text in self._wanted():
+            _write(option, path, text(checked))
+
+    def _wanted(self) -> Iterator[tuple[str, Path, Write]]:
+        if self.out:
+            yield "--out", self.out, _lines
+        if self.sarif:
+            yield "--sarif", self.sarif, _sarif
+        if self.junit:
+            yield "--junit", self.junit, _junit
+
+
+def _lines(checked: Sequence[Checked]) -> str:
+    found = (finding for each in checked for finding in each.findings)
+    return "".join(json.dumps(finding.to_dict()) + "\n" for finding in found)
+
+
+def _sarif(checked: Sequence[Checked]) -> str:
+    from fictl.sanitize.sarif import to_sarif
+
+    return json.dumps(to_sarif(checked, Path.cwd()), indent=2) + "\n"
+
+
+def _junit(checked: Sequence[Checked]) -> str:
+    from fictl.sanitize.junit import to_junit
+
+    return to_junit(checked)
+
+
+def _write(option: str, path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{option} {path} cannot be written: {error.strerror}") from None

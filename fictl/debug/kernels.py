@@ -1,0 +1,84 @@
+"""Which kernels a module has, by the text of its sources: what a debugger stops in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from fictl.emu.symbols import plain_name
+from fictl.errors import UsageError
+from fictl.jit.spec import JitSpec
+from fictl.process import ask
+from fictl.project.cpp_source import CppSource, reach
+from fictl.toolchain import find_tool
+
+_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+# What may stand between __global__ and the name: attributes and macros, some with arguments.
+_KERNEL = re.compile(
+    r"\b__global__\s+"
+    rf"(?:(?:void|static|inline|extern|\"C\"|__\w+__|[A-Z][A-Z0-9_]+)\b(?:\s*{_BRACKETS})?\s*)*"
+    r"(?P<name>[A-Za-z_]\w*)\s*\("
+)
+_TOKEN = re.compile(
+    rf"\bnamespace\b(?P<namespace>[^;{{}}=]*)\{{|(?P<brace>[{{}}])|(?P<kernel>{_KERNEL.pattern})"
+)
+_ANONYMOUS = "(anonymous namespace)"
+
+
+def sources_of(specs: Iterable[JitSpec]) -> list[CppSource]:
+    """All files that the modules consist of, each once: their sources and what those include."""
+    found = {
+        source.path: source
+        for spec in specs
+        for source in reach(spec.sources, (*spec.include_dirs, spec.base))
+    }
+    return list(found.values())
+
+
+def kernel_names(sources: Iterable[CppSource]) -> list[str]:
+    """`my_kernels::norm::NormKernel`, in the order of the text."""
+    return list(dict.fromkeys(name for source in sources for name in _names(source.code)))
+
+
+def _names(code: str) -> Iterator[str]:
+    scopes: list[str] = []  # of every open brace: the namespace that it opens, or ''
+    for token in _TOKEN.finditer(code):
+        if token["namespace"] is not None:
+            inline = token["namespace"].replace("inline", " ").strip()
+            scopes.append(inline or _ANONYMOUS)
+        elif token["brace"] == "{":
+            scopes.append("")
+        elif token["brace"] == "}":
+            del scopes[-1:]
+        else:
+            yield "::".join([*filter(None, scopes), token["name"]])
+
+
+def compiled(names: Sequence[str], modules: Iterable[Path]) -> list[str]:
+    """Those of the kernels that a module has in it; all, where nothing can tell.
+
+    A header has kernels that this op never launches: a debugger would wait for them for ever.
+    """
+    tool = find_tool("nm")
+    if tool is None:
+        return list(names)
+    present = {
+        plain_name(line.split(maxsplit=2)[2]).partition("<")[0]
+        for module in modules
+        for line in ask([tool, "-C", "--defined-only", module]).output.splitlines()
+        if len(line.split(maxsplit=2)) == 3
+    }
+    return [name for name in names if name in present] or list(names)
+
+
+def chosen(names: Sequence[str], wanted: str) -> list[str]:
+    """Those called so, in full or from a `::` on, else those with it in their name."""
+    if not wanted:
+        return list(names)
+    exact = [name for name in names if f"::{name}".endswith(f"::{wanted}")]
+    found = exact or [name for name in names if wanted.lower() in name.lower()]
+    if not found:
+        known = ", ".join(names) or "none"
+        raise UsageError(f"there is no kernel {wanted!r}", f"there are {known}")
+    return found

@@ -1,0 +1,50 @@
+"""What a debugger runs: a small case of those asked for, called once, in this process."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from fictl import settings
+from fictl.bench.options import Options
+from fictl.bench.worker.one_case import CaseCall, case_calls
+from fictl.errors import FictlError
+from fictl.log import logger
+from fictl.project import OpFolder
+
+# 16 bytes for each thread of a warp.
+_WARP_BYTES = 512
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Of a request {op: its file, functions, options}."""
+    request = json.loads(arguments[0])
+    options = Options.from_dict(request["options"])
+    try:
+        calls = case_calls(OpFolder.of(request["op"]), request["functions"], options)
+        call = min(calls, key=_preference)
+        logger().info("calling %s", call.case)
+        call()
+        _finish()
+    except FictlError as error:
+        raise SystemExit(str(error)) from None
+    return 0
+
+
+def _preference(call: CaseCall) -> tuple[bool, int]:
+    """The smallest that gives a warp of threads something to do, else the largest there is."""
+    size = call.trial.workload.working_set
+    return (size < _WARP_BYTES, size if size >= _WARP_BYTES else -size)
+
+
+def _finish() -> None:
+    """A fault of the kernel is one of this call."""
+    if settings.DEVICE.get() == "cuda":
+        import torch
+
+        torch.cuda.synchronize()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,157 @@
+"""Compiled files: a .cubin, or all those that a library or a program holds."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fictl.arch import Arch
+from fictl.errors import FictlError, UsageError
+from fictl.inspect.disassembler import (
+    attributes,
+    disassembly,
+    extract,
+    live_registers,
+    resources,
+)
+from fictl.inspect.inspected import Inspected
+from fictl.inspect.instruction import Instruction, parse_sass
+from fictl.inspect.kernel import Kernel, facts_of
+from fictl.inspect.pressure import Peak, peaks
+from fictl.inspect.sources import Sources
+from fictl.jit.jobs import usable_cores
+
+_ELF = b"\x7fELF"
+_CUDA = 190  # e_machine
+_TARGET = re.compile(r"^64-?bit elf: .*\bsm=(\w+)", re.IGNORECASE | re.MULTILINE)
+# How cubins of CUDA 12 say that they are for 9.0a, not 9.0.
+_EXACT = "EF_CUDA_ACCELERATORS"
+_USED = re.compile(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)")
+_INFO = re.compile(r"^\.nv\.info\.(\S+)$", re.MULTILINE)
+_BOUND = re.compile(
+    r"EIATTR_(?:MAX_THREADS|REQNTID)\s+Format:\s*\S+\s+Value:((?:\s+0x[0-9a-f]+){3})"
+)
+# Since Hopper the block's part of the system counts as the kernel's in what cuobjdump says.
+_RESERVED, _RESERVED_SINCE = 1024, 9
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """One, read."""
+
+    kernels: tuple[Kernel, ...]
+    code: Mapping[str, tuple[Instruction, ...]]
+    content: bytes
+
+    def sass(self) -> Mapping[str, tuple[Instruction, ...]]:
+        return self.code
+
+    def peaks(self) -> dict[str, Peak]:
+        with TemporaryDirectory(prefix="fictl-inspect-") as folder:
+            file = Path(folder) / "one.cubin"
+            file.write_bytes(self.content)
+            return peaks(live_registers(file), self.code)
+
+    def portable(self, path: str) -> str:
+        return path
+
+    def ptx(self) -> str:
+        raise UsageError("a compiled file has no PTX to show", "name the op, or the .cu")
+
+
+def inspect_file(path: Path, wanted: Collection[Arch] = ()) -> Inspected:
+    """Its kernels: all of them, or those for these compute capabilities."""
+    data = _bytes(path)
+    with TemporaryDirectory(prefix="fictl-inspect-") as name:
+        folder = Path(name)
+        files = [path] if _is_cubin(data) else [*extract(path, folder), *_embedded(data, folder)]
+        with ThreadPoolExecutor(usable_cores()) as pool:  # The disassembler takes long to start.
+            found = pool.map(lambda file: _read(file, wanted), files)
+            cubins = tuple(filter(None, found))
+    kernels = {each.key: each for one in cubins for each in one.kernels}
+    archs = dict.fromkeys(kernel.arch for kernel in kernels.values())
+    return Inspected(
+        module=path.name, archs=tuple(archs), units=cubins, sources=Sources.nowhere(),
+        note="" if kernels else "it holds no compiled kernel", kernels=tuple(kernels.values()),
+    )  # fmt: skip
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    if not data.startswith(_ELF):
+        raise UsageError(f"{path} is no compiled file", "a .cubin, a .so, or a .cu is expected")
+    return data
+
+
+def _is_cubin(data: bytes, at: int = 0) -> bool:
+    return len(data) >= at + 64 and struct.unpack_from("<H", data, at + 18)[0] == _CUDA
+
+
+def _embedded(data: bytes, folder: Path) -> Iterator[Path]:
+    """Those that lie there as plain bytes, as launchers of Triton's code hold them."""
+    at = data.find(_ELF, 1)
+    while at >= 0:
+        if _is_cubin(data, at):
+            path = folder / f"embedded.{at}.cubin"
+            path.write_bytes(data[at : at + _length(data, at)])
+            yield path
+        at = data.find(_ELF, at + 1)
+
+
+def _length(data: bytes, at: int) -> int:
+    """Up to the end of its tables, which are the last."""
+    programs, sections = struct.unpack_from("<QQ", data, at + 32)
+    sizes = struct.unpack_from("<HHHH", data, at + 54)
+    return int(max(programs + sizes[0] * sizes[1], sections + sizes[2] * sizes[3]))
+
+
+def _read(file: Path, wanted: Collection[Arch]) -> Cubin | None:
+    """None for one without kernels, as a launcher's own, and for another GPU's."""
+    used, said = _USED.findall(resources(file)), attributes(file)
+    target = _TARGET.search(said)
+    if target is None:
+        raise FictlError(f"cuobjdump does not say what {file.name} is for", "a newer one may")
+    arch = Arch.parse(target[1])
+    if not used or (wanted and arch.plain not in wanted):
+        return None
+    text = disassembly(file)
+    if _EXACT in text:
+        arch = Arch(arch.major, arch.minor, "a")
+    code, bounds = parse_sass(text), _bounds(said)
+    kernels = tuple(
+        _kernel(name, arch, tuple(map(int, numbers)), bounds.get(name), code.get(name, ()))
+        for name, *numbers in used
+    )
+    return Cubin(kernels, code, file.read_bytes())
+
+
+def _kernel(
+    name: str, arch: Arch, used: tuple[int, ...], threads: int | None,
+    code: tuple[Instruction, ...],
+) -> Kernel:  # fmt: skip
+    registers, stack, shared, local = used
+    reserved = _RESERVED if arch.major >= _RESERVED_SINCE else 0
+    return Kernel(
+        mangled=name, arch=str(arch), unit="", registers=registers,
+        shared=max(0, shared - reserved), local=max(stack, local),
+        spill_stores=None, spill_loads=None, barriers=None, threads=threads, **facts_of(code),
+    )  # fmt: skip
+
+
+def _bounds(text: str) -> dict[str, int]:
+    """Launch bounds by mangled name."""
+    parts = _INFO.split(text)
+    found = {}
+    for name, body in zip(parts[1::2], parts[2::2], strict=True):
+        if match := _BOUND.search(body.partition("\n.nv.")[0]):
+            x, y, z = (int(word, 16) for word in match[1].split())
+            found[name] = x * y * z
+    return found

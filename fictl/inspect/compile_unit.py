@@ -1,0 +1,112 @@
+"""One translation unit for one architecture: compiled by nvcc as in a build, read, and kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fictl import settings
+from fictl.arch import Arch
+from fictl.errors import FictlError, SetupError
+from fictl.inspect.compiled import CUBIN, PTX, Compiled, folder_of, publish, write_report
+from fictl.inspect.disassembler import disassembly, require
+from fictl.inspect.instruction import Instruction, parse_sass
+from fictl.inspect.kernel import Kernel, facts_of
+from fictl.inspect.ptx import Entry, parse_ptx
+from fictl.inspect.ptxas import Usage, parse_ptxas
+from fictl.inspect.sources import Roots
+from fictl.jit.compile import SourcesChanged, generate, prepare
+from fictl.jit.diagnose import diagnose
+from fictl.jit.plan import Plan, Unit
+from fictl.jit.recipe import recipe_of
+from fictl.jit.store.staging import staging_folder
+from fictl.jit.store.stores import writable_store
+from fictl.jit.unit_command import compiler_and_flags
+from fictl.process import stream
+from fictl.toolchain import require_toolchain
+
+
+def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
+    """Compile, read and keep; what nvcc refuses is said as `fictl build` does."""
+    if settings.DISABLE_JIT.get():
+        raise SetupError(
+            f"{plan.spec.name} was not inspected before, and {settings.DISABLE_JIT.name} forbids "
+            "to compile it",
+            "unset it",
+        )
+    require("nvdisasm")
+    store = writable_store()
+    store.ensure_private()
+    final = folder_of(plan, unit, arch)
+    with staging_folder(store.module_dir(plan.spec.project, plan.spec.name)) as staging:
+        prepare(plan, staging)
+        generate(plan, staging)
+        log = _run_nvcc(plan, unit, arch, staging)
+        kept = staging / "kept"
+        _keep_files(staging, kept)
+        roots = Roots.of(plan.spec, staging)
+        kernels = _read(kept, unit, arch, log, roots)
+        if recipe_of(plan.spec) != plan.recipe:
+            raise SourcesChanged
+        write_report(kept, kernels, roots)
+        publish(kept, final)
+    return Compiled(final, kernels, roots)
+
+
+def _run_nvcc(plan: Plan, unit: Unit, arch: Arch, folder: Path) -> str:
+    """What it said."""
+    done = stream([*_command(plan, unit, arch)], lambda _: None, cwd=folder)
+    if done.code:
+        plan.spec.build(plan.targets.archs)  # It fails in the same way, and keeps log and repro.
+        found = diagnose(done.output)
+        raise FictlError(f"{plan.spec.name} cannot be inspected: {found.first}", found.hint)
+    return done.output
+
+
+def _command(plan: Plan, unit: Unit, arch: Arch) -> tuple[str, ...]:
+    """Of the build, for one architecture, to a cubin; lines of the source change no instruction."""
+    words = compiler_and_flags(unit, require_toolchain())
+    target = Arch(arch.major, arch.minor, arch.suffix)
+    lines = () if plan.recipe.flags.variant == "debug" else ("-lineinfo",)
+    return (
+        *(word for word in words if not word.startswith("-gencode")), target.gencode, *lines,
+        "-Xptxas=-v", "-cubin", "--keep", str(unit.source), "-o", CUBIN,
+    )  # fmt: skip
+
+
+def _keep_files(staging: Path, kept: Path) -> None:
+    kept.mkdir()
+    os.rename(staging / CUBIN, kept / CUBIN)
+    ptx = next(iter(sorted(staging.glob("*.ptx"))), None)
+    if ptx is None:
+        raise FictlError("nvcc --keep has left no PTX", "is --keep-dir in NVCC_APPEND_FLAGS?")
+    os.rename(ptx, kept / PTX)
+    if (staging / "src").is_dir():
+        os.rename(staging / "src", kept / "src")
+
+
+def _read(folder: Path, unit: Unit, arch: Arch, log: str, roots: Roots) -> tuple[Kernel, ...]:
+    used = parse_ptxas(log)
+    if not used:
+        return ()  # A unit without kernels has no code for nvdisasm either.
+    entries = parse_ptx((folder / PTX).read_text(encoding="utf-8", errors="replace"))
+    sass = parse_sass(disassembly(folder / CUBIN), roots.portable)
+    return tuple(
+        _kernel(name, unit.source.name, arch, used[name], entries.get(name), sass.get(name, ()))
+        for name in sorted(used)
+    )
+
+
+def _kernel(
+    name: str, unit: str, arch: Arch, used: Usage, entry: Entry | None,
+    code: tuple[Instruction, ...],
+) -> Kernel:  # fmt: skip
+    facts: Mapping[str, Any] = facts_of(code)
+    return Kernel(
+        mangled=name, arch=str(Arch(arch.major, arch.minor, arch.suffix)), unit=unit,
+        registers=used.registers, shared=used.shared, local=used.local,
+        spill_stores=used.spill_stores, spill_loads=used.spill_loads, barriers=used.barriers,
+        threads=entry.threads if entry else None, **facts,
+    )  # fmt: skip

@@ -1,0 +1,93 @@
+"""The kernels of two revisions side by side: what is the same code, and what changed by how much."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fictl.inspect.kernel import Kernel
+from fictl.inspect.metrics import METRICS, Launch
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number before and now; None is what is not known, or not there."""
+
+    name: str
+    before: float | None
+    now: float | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One kernel in both revisions, or in one. Without changes and `same`, the code is identical."""
+
+    before: Kernel | None
+    now: Kernel | None
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def kernel(self) -> Kernel:
+        found = self.now or self.before
+        assert found is not None
+        return found
+
+    @property
+    def same(self) -> bool:
+        return bool(self.before and self.now and self.before.code == self.now.code)
+
+    @property
+    def status(self) -> str:
+        if self.before is None:
+            return "new"
+        if self.now is None:
+            return "gone"
+        return "same code" if self.same and not self.changes else "changed"
+
+    def to_dict(self) -> dict[str, Any]:
+        changes = {each.name: [each.before, each.now] for each in self.changes}
+        kernel = self.kernel
+        return {
+            "kernel": kernel.name, "arch": kernel.arch, "status": self.status, "changes": changes,
+        }  # fmt: skip
+
+
+def compare(
+    before: Iterable[Kernel], now: Iterable[Kernel], launch: Launch
+) -> tuple[Difference, ...]:
+    """By unit, name and architecture, and of one name in their order."""
+    old, new = _numbered(before), _numbered(now)
+    return tuple(
+        _difference(old.get(identity), new.get(identity), launch) for identity in {**new, **old}
+    )
+
+
+def _numbered(kernels: Iterable[Kernel]) -> dict[tuple[object, int], Kernel]:
+    counts: Counter[object] = Counter()
+    found: dict[tuple[object, int], Kernel] = {}
+    for kernel in kernels:
+        found[kernel.identity, counts[kernel.identity]] = kernel
+        counts[kernel.identity] += 1
+    return found
+
+
+def _difference(before: Kernel | None, now: Kernel | None, launch: Launch) -> Difference:
+    changes = _changes(before, now, launch) if before and now else ()
+    return Difference(before, now, tuple(changes))
+
+
+def _changes(before: Kernel, now: Kernel, launch: Launch) -> Iterator[Change]:
+    for name, metric in METRICS.items():
+        pair = metric.read(before, launch), metric.read(now, launch)
+        if pair[0] != pair[1]:
+            yield Change(name, *pair)
+    for name in _union(before.mix, now.mix):
+        counts = before.mix.get(name, 0), now.mix.get(name, 0)
+        if counts[0] != counts[1]:
+            yield Change(name, *counts)
+
+
+def _union(*groups: Iterable[str]) -> Sequence[str]:
+    return tuple(dict.fromkeys(name for group in groups for name in group))

@@ -1,0 +1,139 @@
+"""Gates: what a kernel must keep to, as in `spill_bytes==0, registers<=128, LDG.128>=4`."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fictl.errors import UsageError
+from fictl.inspect.inspected import Inspected
+from fictl.inspect.instruction import Instruction
+from fictl.inspect.kernel import Kernel, Opcode
+from fictl.inspect.metrics import METRICS, Launch
+from fictl.inspect.mnemonics import is_instruction, matches
+from fictl.inspect.sources import Sources
+
+_GATE = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(==|!=|<=|>=|<|>)\s*(\d+(?:\.\d+)?)\s*%?\s*")
+_COMPARE = {
+    "==": operator.eq, "!=": operator.ne, "<=": operator.le,
+    ">=": operator.ge, "<": operator.lt, ">": operator.gt,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A metric, or an instruction's name, and the number it is held against."""
+
+    name: str
+    sign: str
+    wanted: float
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.sign}{self.wanted:g}"
+
+    def holds(self, value: float) -> bool:
+        return bool(_COMPARE[self.sign](value, self.wanted))
+
+
+@dataclass(frozen=True)
+class Violation:
+    """`place` is of the first instruction to blame, else of the kernel; `source` is its line.
+
+    `why` says what of that instruction is to blame where it is not the instruction itself.
+    """
+
+    gate: Gate
+    kernel: Kernel
+    value: float
+    place: str
+    source: str = ""
+    instruction: str = ""
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "gate": str(self.gate),
+            "kernel": self.kernel.name,
+            "arch": self.kernel.arch,
+            "value": self.value,
+            "place": self.place,
+            "source": self.source,
+            "instruction": self.instruction,
+            "why": self.why,
+        }
+
+
+def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:
+    """Each text is a list by commas; a name that nothing has is an error."""
+    return tuple(_parse(part) for text in texts for part in text.split(",") if part.strip())
+
+
+def check(gates: Sequence[Gate], found: Inspected, launch: Launch) -> list[Violation]:
+    """What does not hold. A number that is not known is an error, never a pass."""
+    every = ((gate, kernel) for kernel in found.kernels for gate in gates)
+    return [each for gate, kernel in every for each in _check(gate, kernel, launch, found)]
+
+
+def _parse(text: str) -> Gate:
+    match = _GATE.fullmatch(text)
+    if not match:
+        raise UsageError(
+            f"gate {text.strip()!r} cannot be read", "write NAME==NUMBER, or <=, >=, <, >, !="
+        )
+    name, sign, number = match.groups()
+    if name not in METRICS and not is_instruction(name):
+        raise UsageError(
+            f"there is nothing named {name!r} to hold a gate against",
+            f"there are {', '.join(METRICS)}, and the names of instructions, as in LDL==0 or LDG.128>=1",
+        )
+    return Gate(name, sign, float(number))
+
+
+def _check(gate: Gate, kernel: Kernel, launch: Launch, found: Inspected) -> Iterator[Violation]:
+    metric = METRICS.get(gate.name)
+    value = metric.read(kernel, launch) if metric else _count(gate.name, kernel)
+    if value is None:
+        raise _unknown(gate, kernel)
+    if not gate.holds(value):
+        first, why = _culprit(gate, kernel, found)
+        place = first.place if first and first.place else kernel.place
+        sources = found.sources or Sources.nowhere()
+        text = sources.text(place) if place else ""
+        instruction = first.text if first else ""
+        yield Violation(gate, kernel, value, sources.shown(place), text, instruction, why)
+
+
+def _culprit(
+    gate: Gate, kernel: Kernel, found: Inspected
+) -> tuple[Opcode | Instruction | None, str]:
+    """The instruction that a number comes from, and why it is that one."""
+    metric = METRICS.get(gate.name)
+    if metric and metric.of_registers:
+        peak = found.peak(kernel)
+        return (peak.instruction, f"{peak.live} registers are in use here") if peak else (None, "")
+    return _first(metric.culprits if metric else (gate.name,), kernel), ""
+
+
+def _count(name: str, kernel: Kernel) -> int:
+    return sum(each.count for opcode, each in kernel.opcodes.items() if matches(opcode, name))
+
+
+def _first(names: Sequence[str], kernel: Kernel) -> Opcode | None:
+    """In the order of the code, which that of the opcodes is."""
+    every = kernel.opcodes.items()
+    return next((one for opcode, one in every if any(matches(opcode, n) for n in names)), None)
+
+
+def _unknown(gate: Gate, kernel: Kernel) -> UsageError:
+    message = f"{gate} cannot be told of {kernel.name} for {kernel.arch}: "
+    if gate.name in ("occupancy", "blocks_per_sm"):
+        return UsageError(
+            f"{message}it has no launch bounds, or the architecture is not known",
+            "name the threads of a block: --threads 256",
+        )
+    return UsageError(
+        f"{message}a compiled file does not say it", "name the op or the .cu, or use local_bytes"
+    )

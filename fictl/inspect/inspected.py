@@ -1,0 +1,74 @@
+"""The answer for one module, or one file: its kernels, and how to read their code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from fictl.errors import FictlError
+from fictl.inspect.instruction import Instruction
+from fictl.inspect.kernel import Kernel
+from fictl.inspect.metrics import Launch, occupancy_of, values
+from fictl.inspect.pressure import Peak
+from fictl.inspect.sources import Sources
+
+Code = tuple[Instruction, ...]
+
+
+class Unit(Protocol):
+    """Where kernels come from."""
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]: ...
+
+    def sass(self) -> Mapping[str, Code]: ...
+
+    def ptx(self) -> str: ...
+
+    def peaks(self) -> Mapping[str, Peak]: ...
+
+    def portable(self, path: str) -> str:
+        """The name that holds in any checkout."""
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """`note` says in words why there is less than one may expect; `error` why there is nothing."""
+
+    module: str
+    archs: tuple[str, ...] = ()
+    origin: str = ""
+    units: tuple[Unit, ...] = ()
+    sources: Sources | None = None
+    note: str = ""
+    warning: str = ""
+    error: FictlError | None = None
+    kernels: tuple[Kernel, ...] = field(default=())
+
+    def only(self, kernels: tuple[Kernel, ...]) -> Inspected:
+        return replace(self, kernels=kernels)
+
+    def peak(self, kernel: Kernel) -> Peak | None:
+        """Where most registers are in use: the disassembler is asked, and only now."""
+        unit = next((one for one in self.units if kernel in one.kernels), None)
+        return unit.peaks().get(kernel.mangled) if unit else None
+
+    def to_dict(self, launch: Launch) -> dict[str, Any]:
+        error = self.error and {"message": self.error.message, "hint": self.error.hint}
+        return {
+            "module": self.module, "archs": list(self.archs), "origin": self.origin,
+            "note": self.note, "warning": self.warning, "error": error,
+            "kernels": [self._kernel(kernel, launch) for kernel in self.kernels],
+        }  # fmt: skip
+
+    def _kernel(self, kernel: Kernel, launch: Launch) -> dict[str, Any]:
+        found = occupancy_of(kernel, launch)
+        shown = self.sources.shown(kernel.place) if self.sources and kernel.place else None
+        return {
+            "kernel": kernel.name, "mangled": kernel.mangled, "arch": kernel.arch,
+            "unit": kernel.unit, "place": shown, "threads": launch.threads or kernel.threads,
+            **values(kernel, launch), "limited_by": list(found.limits) if found else None,
+            "mix": kernel.mix,
+            "opcodes": {name: each.count for name, each in kernel.opcodes.items()},
+        }  # fmt: skip

@@ -1,0 +1,111 @@
+"""SASS as nvdisasm prints it: the instructions of each kernel, and where in the source each is from."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+_SECTION = re.compile(r"\s*\.section\s+\.text\.([^,\s]+)")
+_PLACE = re.compile(r'\s*//## File "([^"]*)", line (\d+)')
+_LABEL = re.compile(r"(\.L_\S+):\s*$")
+_FUNCTION = re.compile(r"\s*\.type\s+(\S+),@function")
+_INSTRUCTION = re.compile(
+    r"\s+/\*(?P<offset>[0-9a-f]{4,})\*/\s+"
+    r"(?P<text>(?:@!?U?P\w+\s+)?(?P<opcode>[A-Z][\w.]*)[^;]*?)\s*;"
+)
+_NAMED = re.compile(r"\.L_\w+|\$__internal_\d+_")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a source file; `file` is a name that holds in any checkout."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """`label` is what jumps to it call it."""
+
+    offset: int
+    opcode: str
+    text: str
+    place: Place | None = None
+    label: str = ""
+
+    @property
+    def is_padding(self) -> bool:
+        return self.opcode == "NOP" or (self.opcode == "BRA" and bool(self.label) and self._jumps)
+
+    @property
+    def plain(self) -> str:
+        """Without numbers of labels, which change with any other kernel of the file."""
+        return _NAMED.sub("label", self.text)
+
+    @property
+    def _jumps(self) -> bool:
+        """To itself: what stands behind the last instruction of a kernel."""
+        return self.label in self.text
+
+
+def parse_sass(
+    text: str, portable: Callable[[str], str] = str
+) -> dict[str, tuple[Instruction, ...]]:
+    """Of each section of code, by the mangled name of its kernel.
+
+    Of a chain of inlined calls the innermost line of the project counts: `portable` gives files
+    of a project a name that is no absolute path.
+    """
+    found: dict[str, list[Instruction]] = {}
+    current: list[Instruction] = []
+    chain: list[Place] = []
+    in_chain, label = False, ""
+    for line in text.splitlines():
+        if match := _PLACE.match(line):
+            chain = [] if not in_chain else chain
+            in_chain = True
+            chain.append(Place(portable(match[1]), int(match[2])))
+            continue
+        in_chain = False
+        if match := _INSTRUCTION.match(line):
+            offset = int(match["offset"], 16)
+            words = " ".join(match["text"].split())
+            current.append(Instruction(offset, match["opcode"], words, _own(chain), label))
+            label = ""
+        elif match := _LABEL.match(line):
+            label = match[1]
+        elif match := _SECTION.match(line):
+            current, chain, label = found.setdefault(match[1], []), [], ""
+        elif _FUNCTION.match(line):
+            chain = []  # What a kernel calls is not where its last line was.
+    return {name: tuple(_trimmed(code)) for name, code in found.items()}
+
+
+def digest_of(code: Iterable[Instruction]) -> str:
+    """Of what the code does: numbers of labels, which count through a whole module, are left out."""
+    seen: dict[str, str] = {}
+
+    def renamed(match: re.Match[str]) -> str:
+        return seen.setdefault(match[0], f"label{len(seen)}")
+
+    text = "\n".join(_NAMED.sub(renamed, each.text) for each in code)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _own(chain: list[Place]) -> Place | None:
+    ours = (place for place in chain if not place.file.startswith("/"))
+    return next(ours, chain[0] if chain else None)
+
+
+def _trimmed(code: list[Instruction]) -> Iterator[Instruction]:
+    """Without what fills up the last cache line."""
+    last = len(code)
+    while last and code[last - 1].is_padding:
+        last -= 1
+    return iter(code[:last])

@@ -1,0 +1,120 @@
+"""What is known of one kernel, compiled for one architecture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fictl.arch import Arch
+from fictl.inspect.instruction import Instruction, Place, digest_of
+from fictl.inspect.mnemonics import mix
+from fictl.timing.kernel_name import readable
+
+_ANONYMOUS = re.compile(r"(?<!\d)(\d+)_GLOBAL__N_")
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """An instruction with its modifiers: how often, and the first one."""
+
+    count: int
+    text: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """`local` and `shared` are bytes of a thread and of a block, `threads` the launch bound.
+
+    None is what this kind of file does not say. `code` tells whether two kernels do the same.
+    """
+
+    mangled: str
+    arch: str
+    unit: str
+    registers: int
+    shared: int
+    local: int
+    spill_stores: int | None
+    spill_loads: int | None
+    barriers: int | None
+    threads: int | None
+    place: Place | None
+    opcodes: Mapping[str, Opcode]
+    code: str
+
+    @property
+    def name(self) -> str:
+        return readable(self.mangled)
+
+    @property
+    def target(self) -> Arch:
+        return Arch.parse(self.arch)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Triton gives all variants of a kernel one name."""
+        return self.mangled, self.arch, self.code
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What stays the same from revision to revision."""
+        return self.unit, _without_file(self.mangled), self.arch
+
+    @property
+    def spill_bytes(self) -> int | None:
+        if self.spill_stores is None or self.spill_loads is None:
+            return None
+        return self.spill_stores + self.spill_loads
+
+    @property
+    def instructions(self) -> int:
+        return sum(opcode.count for opcode in self.opcodes.values())
+
+    @property
+    def mix(self) -> dict[str, int]:
+        return mix({name: opcode.count for name, opcode in self.opcodes.items()})
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Kernel:
+        opcodes = {
+            name: Opcode(one["count"], one["text"], _place(one["place"]))
+            for name, one in data["opcodes"].items()
+        }
+        return cls(**{**data, "place": _place(data["place"]), "opcodes": opcodes})
+
+
+def counted(code: Sequence[Instruction]) -> dict[str, Opcode]:
+    found: dict[str, Opcode] = {}
+    for each in code:
+        before = found.get(each.opcode)
+        if before:
+            found[each.opcode] = Opcode(before.count + 1, before.text, before.place)
+        else:
+            found[each.opcode] = Opcode(1, each.text, each.place)
+    return found
+
+
+def facts_of(code: Sequence[Instruction]) -> dict[str, Any]:
+    """What the instructions say, as fields of Kernel."""
+    place = code[0].place if code else None
+    return {"place": place, "opcodes": counted(code), "code": digest_of(code)}
+
+
+def _place(data: Mapping[str, Any] | None) -> Place | None:
+    return Place(data["file"], data["line"]) if data else None
+
+
+def _without_file(mangled: str) -> str:
+    """nvcc names an anonymous namespace after its file and a hash of it."""
+    found = _ANONYMOUS.search(mangled)
+    if not found:
+        return mangled
+    end = found.end(1) + int(found[1])
+    rest = mangled[end:]
+    return f"{mangled[: found.start()]}12_GLOBAL__N_1{_without_file(rest)}"

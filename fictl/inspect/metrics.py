@@ -1,0 +1,73 @@
+"""The numbers of a kernel that tables show and gates may name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fictl.inspect.kernel import Kernel
+from fictl.inspect.limits import limits_of
+from fictl.toolchain.occupancy import Occupancy, occupancy
+
+_LOCAL = ("LDL", "STL")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How it is launched where the kernel does not say: threads a block, and bytes beside its own."""
+
+    threads: int | None = None
+    dynamic_shared: int = 0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """`culprits` are the instructions that such a number comes from.
+
+    `of_registers` says that it is where most registers are in use.
+    """
+
+    doc: str
+    read: Callable[[Kernel, Launch], float | None]
+    culprits: tuple[str, ...] = ()
+    of_registers: bool = False
+
+
+def occupancy_of(kernel: Kernel, launch: Launch) -> Occupancy | None:
+    """At its launch bound unless told otherwise; None where neither says how many threads."""
+    limits = limits_of(kernel.target)
+    threads = launch.threads or kernel.threads
+    if limits is None or threads is None:
+        return None
+    shared = kernel.shared + launch.dynamic_shared
+    return occupancy(limits, threads, kernel.registers, shared, kernel.barriers or 0)
+
+
+def _share(kernel: Kernel, launch: Launch) -> float | None:
+    found = occupancy_of(kernel, launch)
+    return round(100 * found.share, 1) if found else None
+
+
+def _blocks(kernel: Kernel, launch: Launch) -> float | None:
+    found = occupancy_of(kernel, launch)
+    return found.blocks if found else None
+
+
+METRICS = {
+    "registers": Metric("registers a thread", lambda k, _: k.registers, of_registers=True),
+    "spill_bytes": Metric("spill stores and loads", lambda k, _: k.spill_bytes, _LOCAL),
+    "spill_stores": Metric("bytes stored to spill", lambda k, _: k.spill_stores, _LOCAL),
+    "spill_loads": Metric("bytes loaded that had spilled", lambda k, _: k.spill_loads, _LOCAL),
+    "local_bytes": Metric(
+        "local memory of a thread: its stack, arrays and spills", lambda k, _: k.local, _LOCAL
+    ),
+    "static_shared": Metric("bytes of shared memory a block", lambda k, _: k.shared),
+    "barriers": Metric("named barriers a block", lambda k, _: k.barriers),
+    "occupancy": Metric("percent of the warps that an SM can hold", _share),
+    "blocks_per_sm": Metric("blocks that an SM holds at once", _blocks),
+    "instructions": Metric("SASS instructions", lambda k, _: k.instructions),
+}
+
+
+def values(kernel: Kernel, launch: Launch) -> dict[str, float | None]:
+    return {name: metric.read(kernel, launch) for name, metric in METRICS.items()}

@@ -1,0 +1,94 @@
+"""Names of source files that hold in any checkout, and the files that they mean here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from fictl.inspect.instruction import Place
+from fictl.jit.sources import locate, portable_name
+from fictl.jit.spec import JitSpec
+from fictl.paths import friendly
+
+
+@dataclass(frozen=True)
+class Roots:
+    """Where a unit's files lay when it was compiled: its op, its headers, and what was rendered."""
+
+    base: str
+    include_dirs: tuple[str, ...]
+    rendered: str
+
+    @classmethod
+    def of(cls, spec: JitSpec, folder: Path) -> Roots:
+        dirs = tuple(str(path.absolute()) for path in spec.include_dirs)
+        return cls(str(spec.base.absolute()), dirs, str(folder))
+
+    def portable(self, path: str) -> str:
+        path = os.path.normpath(path)
+        if path.startswith(f"{self.rendered}{os.sep}"):
+            return path[len(self.rendered) + 1 :]
+        return portable_name(Path(path), Path(self.base), tuple(map(Path, self.include_dirs)))
+
+    def to_json(self) -> dict[str, object]:
+        return {**self.__dict__, "include_dirs": list(self.include_dirs)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> Roots:
+        base, dirs, rendered = data["base"], data["include_dirs"], data["rendered"]
+        assert isinstance(dirs, Sequence)
+        return cls(str(base), tuple(map(str, dirs)), str(rendered))
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of a module as they are here; `rendered` is where its generated ones are kept."""
+
+    base: Path
+    include_dirs: tuple[Path, ...]
+    rendered: tuple[Path, ...] = ()
+    _lines: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spec: JitSpec, rendered: Sequence[Path] = ()) -> Sources:
+        dirs = tuple(path.absolute() for path in spec.include_dirs)
+        return cls(spec.base.absolute(), dirs, tuple(rendered))
+
+    @classmethod
+    def nowhere(cls) -> Sources:
+        """For files that are not here: only full paths are found."""
+        return cls(Path(), ())
+
+    def path(self, name: str) -> Path | None:
+        if name.startswith("/"):
+            return Path(name) if Path(name).is_file() else None
+        places = (folder / name for folder in self.rendered)
+        made = next((path for path in places if path.is_file()), None)
+        return made or locate(name, self.base, self.include_dirs)
+
+    def shown(self, place: Place | None) -> str:
+        """As one would open it from here."""
+        if place is None:
+            return "no line known"
+        path = self.path(place.file)
+        if path is None:
+            return str(place)
+        text = str(path)
+        inside = text.startswith(f"{self._here}{os.sep}")
+        return f"{text[len(self._here) + 1 :] if inside else friendly(text)}:{place.line}"
+
+    def text(self, place: Place) -> str:
+        """The line; '' where the file is not here."""
+        if place.file not in self._lines:
+            path = self.path(place.file)
+            read = path.read_text(encoding="utf-8", errors="replace") if path else ""
+            self._lines[place.file] = read.splitlines()
+        lines = self._lines[place.file]
+        return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
+
+    @cached_property
+    def _here(self) -> str:
+        return os.getcwd()

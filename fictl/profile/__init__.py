@@ -1,0 +1,13 @@
+"""Looking into what runs on a GPU: the names that users import."""
+
+from typing import TYPE_CHECKING
+
+from fictl.lazy import lazy
+
+if TYPE_CHECKING:
+    from fictl.profile.context import profile_kernel
+    from fictl.profile.profile import Profile
+
+__all__ = ["Profile", "profile_kernel"]
+
+__getattr__ = lazy(__name__, {"Profile": "profile", "profile_kernel": "context"})

@@ -1,0 +1,75 @@
+"""Which cases are profiled: those asked for, else the largest of each function."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fictl import settings
+from fictl.bench.options import Options
+from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.selection import NoCase, functions
+from fictl.bench.worker.subject import Subject
+from fictl.emu.device import MOST_ELEMENTS
+from fictl.errors import UsageError
+from fictl.profile.request import Request
+from fictl.project import OpFolder, select
+from fictl.trace import Case
+
+
+def requests(ops: Sequence[str], options: Options, calls: int, out: Path) -> list[Request]:
+    """One for each case. Without a choice it is one case a function, as a look at each costs time
+    and a small case shows little but its launch.
+    """
+    if not ops:
+        raise UsageError("which op is to be profiled?", "fictl list shows those there are")
+    made: list[Request] = []
+    missed: NoCase | None = None
+    for folder in select(ops, []):
+        try:
+            made += _of_folder(folder, ops, options, calls, out)
+        except NoCase as error:
+            missed = error
+    if missed and not made:
+        raise missed
+    return made
+
+
+def _of_folder(
+    folder: OpFolder, ops: Sequence[str], options: Options, calls: int, out: Path
+) -> list[Request]:
+    names = _functions(folder, ops)
+    found = [(subject, case) for subject, case, _ in of_folder(folder, names, options)]
+    if not (options.case or options.axes):
+        found = _largest(found)
+    return [
+        Request(folder, frozenset({case.function}), replace(options, case=str(case)), calls, out)
+        for _, case in found
+    ]
+
+
+def _functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
+    """A function's name means it alone, also where the module is called the same: what is looked
+    into is one kernel.
+    """
+    words = {word.rpartition("/")[2] for word in ops}
+    named = {each.name for each in folder.declarations()} & words
+    return named if named and folder.family not in words else functions(folder, ops)
+
+
+def _largest(found: Sequence[tuple[Subject, Case]]) -> list[tuple[Subject, Case]]:
+    """Of each function the case with the most elements; of several the first in bench.py, whose
+    order is what its author thinks of first. Emulated, the largest that can be run.
+    """
+
+    def elements(one: tuple[Subject, Case]) -> int:
+        subject, case = one
+        count = subject.template.elements(case.sizes, case.passing)
+        too_many = settings.DEVICE.get() == "emu" and count > MOST_ELEMENTS
+        return -count if too_many else count
+
+    of_function: dict[str, list[tuple[Subject, Case]]] = {}
+    for one in found:
+        of_function.setdefault(one[1].function, []).append(one)
+    return [max(among, key=elements) for among in of_function.values()]

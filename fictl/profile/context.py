@@ -1,0 +1,46 @@
+"""Recording what a piece of a program makes the GPU do, whatever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fictl.errors import SetupError
+from fictl.profile.profile import Profile
+from fictl.profile.recorder import Recorder
+
+
+@contextmanager
+def profile_kernel(name: str = "profile") -> Iterator[Profile]:
+    """What runs on the GPU inside, recorded by CUPTI: kernels, copies, fills, and the host's calls.
+
+    The GPU is waited for at both ends, so that what was begun before is not counted and what is
+    begun inside is whole. Where CUPTI cannot be used, it is a SetupError that says why, before
+    anything inside has run.
+
+        with profile_kernel("decode") as profile:
+            wrapper.run(q, kv_cache)
+        print(profile)
+    """
+    profile = Profile(name)
+    _wait()
+    with Recorder() as recorder:
+        yield profile
+        _wait()
+        recorder.collect(otherwise=0)
+        profile.work, profile.api = recorder.work, recorder.api
+
+
+def _wait() -> None:
+    """For all GPUs that this process has given memory: only these have work of it."""
+    import torch
+
+    if not torch.cuda.is_available():
+        raise SetupError(
+            f"there is no GPU to profile on: torch {torch.__version__} finds no CUDA device",
+            "fictl doctor",
+        )
+    current = torch.cuda.current_device()
+    for index in range(torch.cuda.device_count()):
+        if index == current or torch.cuda.memory_reserved(index):
+            torch.cuda.synchronize(index)

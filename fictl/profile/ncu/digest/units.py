@@ -1,0 +1,71 @@
+"""The units of an SM, by how busy they are: which of them a kernel could be bound by."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fictl.profile.ncu.launch import Launch
+
+_PIPE = re.compile(
+    r"sm__(?:inst_executed_)?pipe_(?P<name>\w+?)(?:_cycles_active)?"
+    r"\.avg\.pct_of_peak_sustained_elapsed"
+)
+_ISSUE = "sm__issue_active"
+_ISSUE_SLOTS = "issue slots"
+
+# How a pipe's name begins -> what it is called, and what to try where it is the limit.
+_KNOWN = {
+    "tensor": (
+        "tensor cores",
+        "what is left are larger tiles, a smaller dtype, and work that need not be done",
+    ),
+    "fma": ("FMA pipe (FP32)", "fewer multiplications, packed half2 or bfloat162, tensor cores"),
+    "fp64": ("FP64 pipe", "is a double constant in it? write 1.0f; else float where it suffices"),
+    "fp16": ("FP16 pipe", "fewer conversions; tensor cores where it is a product"),
+    "alu": (
+        "ALU pipe (integers, logic, min and max)",
+        "less index arithmetic: 32-bit indices, strides by powers of two, loop-invariant parts "
+        "outside",
+    ),
+    "xu": (
+        "XU pipe (exp, log, rsqrt, conversions)",
+        "fewer of them a value: exp2f with the scale folded in, one reciprocal in place of "
+        "divisions",
+    ),
+    "lsu": ("LSU pipe (loads and stores)", "wider accesses: 16 bytes a thread"),
+    "adu": ("ADU pipe (constants, branches, barriers)", "fewer barriers and constant loads"),
+    "cbu": ("CBU pipe (branches)", "unroll, and predicates in place of branches"),
+    "tex": ("texture pipe", "plain loads in place of texture fetches"),
+    "tma": ("TMA", "larger boxes: fewer copies for the same bytes"),
+    "uniform": ("uniform pipe", "less arithmetic that is the same for a whole warp"),
+    _ISSUE_SLOTS: (
+        _ISSUE_SLOTS,
+        "fewer instructions for the same work: wider vectors, packed arithmetic, unrolled loops",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    name: str
+    percent: float
+    advice: str
+
+
+def busiest(launch: Launch) -> Unit | None:
+    """None where ncu collected none of them."""
+    percents: dict[str, float] = {}
+    issued = launch.peak(_ISSUE)
+    if issued is not None:
+        percents[_ISSUE_SLOTS] = issued
+    for metric, value in launch.metrics.items():
+        match = _PIPE.fullmatch(metric)
+        known = next((key for key in _KNOWN if match and match["name"].startswith(key)), None)
+        if known:
+            percents[known] = max(value, percents.get(known, 0.0))
+    if not percents:
+        return None
+    key = max(percents, key=percents.__getitem__)
+    name, advice = _KNOWN[key]
+    return Unit(name, percents[key], advice)

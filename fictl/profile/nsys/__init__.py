@@ -1,0 +1,1 @@
+"""`fictl profile --tool nsys`: Nsight Systems' timeline of one case, summed up."""

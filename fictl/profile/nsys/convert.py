@@ -1,0 +1,52 @@
+"""From the raw stream that nsys records to its report, where nsys did not do that itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from fictl.errors import SetupError
+from fictl.process import TimedOut, run
+
+_IMPORTER = "QdstrmImporter"
+# It needs seconds for megabytes; one that takes longer has been seen never to end.
+_SECONDS = 120.0
+_PROPER = (
+    "install Nsight Systems itself (apt install nsight-systems): the nsys inside Nsight Compute "
+    "records, but brings no working importer"
+)
+
+
+def convert(nsys: Path, stream: Path, report: Path) -> None:
+    """`stream` stays where it is: a complete Nsight Systems can still open it."""
+    importer = next(_importers(nsys), None)
+    kept = f"{stream} is kept ({stream.stat().st_size / 1e6:.0f} MB)"
+    if importer is None:
+        raise SetupError(
+            f"{nsys} recorded, but made no report, and there is no {_IMPORTER}: {kept}", _PROPER
+        )
+    argv: list[str | Path] = [importer, "--input-file", stream, "--output-file", report]
+    try:
+        done = run(argv, timeout=_SECONDS)
+    except TimedOut as late:
+        raise SetupError(f"{importer} did not end within {_SECONDS:g} s: {kept}", _PROPER) from late
+    if done.code or not report.is_file():
+        said = next(reversed(done.output.strip().splitlines()), "nothing")
+        said = said.removeprefix(f"{importer}: ")
+        raise SetupError(f"{importer} made no report, it says {said}; {kept}", _fix(said))
+
+
+def _fix(said: str) -> str:
+    """Some machines lack a library of the importer's, which the profiler itself does not need."""
+    missing = re.search(r"shared libraries: (lib[\w+-]+)\.so(?:\.(\d+))?", said)
+    if not missing:
+        return _PROPER
+    package = missing[1] + (missing[2] or "")
+    return f"install what it lacks, on Debian and Ubuntu: apt install {package}; or {_PROPER}"
+
+
+def _importers(nsys: Path) -> Iterator[Path]:
+    """In the folders beside that of nsys, the real one: `nsys` on PATH is often a link."""
+    for folder in (nsys.resolve().parent.parent, nsys.parent.parent):
+        yield from sorted(path for path in folder.glob(f"*/{_IMPORTER}") if path.is_file())

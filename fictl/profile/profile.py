@@ -1,0 +1,62 @@
+"""What was recorded between two points of a program."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fictl.profile.device import device
+from fictl.profile.summarise import summarise
+from fictl.profile.summary import Summary
+from fictl.profile.table import text
+from fictl.profile.work import ApiCall, Copy, Kernel, Work
+
+
+@dataclass
+class Profile:
+    """It has what ran when the recording has ended; printed, it is a table.
+
+    `work` are kernels and copies in the order of their beginnings, `api` the host's calls of CUDA.
+    """
+
+    name: str
+    work: list[Work] = field(default_factory=list)
+    api: list[ApiCall] = field(default_factory=list)
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Every launch, with name, grid, block, cluster, registers, shared, local, seconds …"""
+        return [each for each in self.work if isinstance(each, Kernel)]
+
+    @property
+    def copies(self) -> list[Copy]:
+        """And fills, with name, bytes, seconds, gbps."""
+        return [each for each in self.work if isinstance(each, Copy)]
+
+    @property
+    def total(self) -> float:
+        """Seconds from the first beginning on the GPU to the last end."""
+        return sum(self.summary.spans)
+
+    @property
+    def summary(self) -> Summary:
+        """Launches that are alike in one line, with their median, share and occupancy."""
+        return summarise(self.name, self.work, self.api, device)
+
+    def save_trace(self, path: str | Path) -> Path:
+        """A timeline for ui.perfetto.dev or chrome://tracing."""
+        from fictl.profile.timeline import save
+
+        save(self.name, self.work, self.api, Path(path))
+        return Path(path)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **self.summary.to_dict(),
+            "total": self.total,
+            "launches": [{**asdict(each), "seconds": each.seconds} for each in self.work],
+        }
+
+    def __str__(self) -> str:
+        return text(self.summary)

@@ -1,0 +1,14 @@
+"""Names of kernels as NVIDIA's tools spell them."""
+
+from __future__ import annotations
+
+import re
+
+from fictl.timing.kernel_name import readable
+
+_CAST = re.compile(r"\((?:unsigned |signed )?(?:int|bool|long|short|char)\)(?=[-\w])")
+
+
+def respelt(kernel: str) -> str:
+    """As people write them: `a::K<8>` of `void a::K<(int)8>(float *)`."""
+    return readable(_CAST.sub("", kernel))

@@ -1,0 +1,119 @@
+"""From every launch to lines of those that are alike."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from fictl.profile.device import Device
+from fictl.profile.row import CopyRow, HostRow, KernelRow
+from fictl.profile.summary import Summary
+from fictl.profile.work import BETWEEN, ApiCall, Copy, Kernel, Work
+from fictl.timing.activity import Activity
+from fictl.timing.cupti import spans
+from fictl.toolchain.occupancy import occupancy
+
+One = TypeVar("One", bound=Activity)
+
+
+def summarise(
+    name: str,
+    work: Iterable[Work],
+    api: Iterable[ApiCall],
+    device: Callable[[int], Device | None],
+) -> Summary:
+    """Of what belongs to calls; `device` knows the GPUs by their numbers."""
+    counted = [each for each in work if each.call != BETWEEN]
+    of_host = [each for each in api if each.call != BETWEEN]
+    took = spans(counted)
+    gaps = [_gaps(call) for call in _by_call(counted)]
+    longest, after = max((gap for call in gaps for gap in call), default=(0.0, ""))
+    calls, whole = len(took), sum(each.seconds for each in counted)
+    idle = [sum(gap for gap, _ in call) for call in gaps]
+    busy = sum(took) - sum(idle)
+    found = device(counted[0].device) if counted else None
+    return Summary(
+        name=name, device=found.name if found else "", calls=calls,
+        kernels=tuple(
+            _kernel_row(launches, calls, whole, device)
+            for launches in _alike((one for one in counted if isinstance(one, Kernel)), _shape)
+        ),
+        copies=tuple(
+            _copy_row(launches, calls, whole)
+            for launches in _alike(
+                (one for one in counted if isinstance(one, Copy)), lambda one: (one.name, one.bytes)
+            )
+        ),
+        host=_host_rows(of_host, calls),
+        spans=tuple(took), idle=tuple(idle), longest_gap=longest, after=after,
+        overlap=max(0.0, whole - busy) / max(calls, 1),
+    )  # fmt: skip
+
+
+def _alike(launches: Iterable[One], key: Callable[[One], Hashable]) -> list[list[One]]:
+    """In the order of their first launches."""
+    found: defaultdict[Hashable, list[One]] = defaultdict(list)
+    for launch in launches:
+        found[key(launch)].append(launch)
+    return list(found.values())
+
+
+def _by_call(work: Iterable[Work]) -> list[list[Work]]:
+    return [call for _, call in sorted((call[0].call, call) for call in _alike(work, _call))]
+
+
+def _call(one: Activity) -> int:
+    return one.call
+
+
+def _shape(one: Kernel) -> Hashable:
+    """Everything that a launch says; its time is not said."""
+    sizes = (one.grid, one.block, one.cluster)
+    return one.name, sizes, one.registers, one.static_shared, one.dynamic_shared
+
+
+def _gaps(call: Sequence[Work]) -> list[tuple[float, str]]:
+    """Seconds in which nothing of a call ran, each with what ran before."""
+    found, last = [], call[0]
+    for one in call[1:]:
+        if one.start > last.end:
+            found.append(((one.start - last.end) / 1e9, last.name))
+        last = max(last, one, key=lambda each: each.end)
+    return found
+
+
+def _kernel_row(
+    launches: Sequence[Kernel], calls: int, whole: float, device: Callable[[int], Device | None]
+) -> KernelRow:
+    one, seconds = launches[0], tuple(each.seconds for each in launches)
+    row = KernelRow(
+        one.name, len(launches) / calls, seconds, sum(seconds) / whole if whole else 0.0,
+        one.grid, one.block, one.cluster, one.registers, one.static_shared, one.dynamic_shared,
+    )  # fmt: skip
+    found = device(one.device)
+    if found is None:
+        return row
+    fits = occupancy(found.limits, one.threads, one.registers, one.shared)
+    waves = one.blocks / (fits.blocks * found.sms) if fits.blocks else None
+    return replace(
+        row, occupancy=fits.share, limits=fits.limits, blocks_per_sm=fits.blocks, waves=waves
+    )
+
+
+def _copy_row(launches: Sequence[Copy], calls: int, whole: float) -> CopyRow:
+    seconds = tuple(each.seconds for each in launches)
+    share = sum(seconds) / whole if whole else 0.0
+    return CopyRow(launches[0].name, len(launches) / calls, seconds, share, launches[0].bytes)
+
+
+def _host_rows(api: Sequence[ApiCall], calls: int) -> tuple[HostRow, ...]:
+    """The longest first."""
+    whole = sum(each.seconds for each in api)
+    rows = []
+    for alike in _alike(api, lambda one: one.name):
+        of_call = [sum(each.seconds for each in one) for one in _alike(alike, _call)]
+        share = sum(of_call) / whole if whole else 0.0
+        rows.append(HostRow(alike[0].name, len(alike) / max(calls, 1), tuple(of_call), share))
+    return tuple(sorted(rows, key=lambda row: -row.share))

@@ -1,0 +1,1 @@
+"""What runs in the process of an op that is profiled."""

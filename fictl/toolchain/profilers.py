@@ -1,0 +1,40 @@
+"""Nsight Compute and Nsight Systems: on PATH, beside nvcc, or where their installers put them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fictl.process import ask
+from fictl.toolchain.tools import find_tool
+
+_OPT = Path("/opt/nvidia")
+
+# Below /opt/nvidia, best first. Nsight Compute brings an nsys, which records but does not report.
+_ELSEWHERE = {
+    "ncu": ("nsight-compute/*/ncu",),
+    "nsys": ("nsight-systems/*/bin/nsys", "nsight-compute/*/host/target-linux-x64/nsys"),
+}
+
+OPEN_COUNTERS = (
+    "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee "
+    "/etc/modprobe.d/nvidia-profiling.conf, then reboot; in a container: start it with "
+    "--cap-add=SYS_ADMIN"
+)
+
+
+def find_profiler(name: str) -> Path | None:
+    """ncu or nsys; of several installed ones the newest."""
+    found = find_tool(name)
+    if found:
+        return found
+    for pattern in _ELSEWHERE.get(name, ()):
+        for path in sorted(_OPT.glob(pattern), reverse=True):
+            return path
+    return None
+
+
+def version_of(path: Path) -> str:
+    """'2025.3.1'; '' where it does not say."""
+    found = re.findall(r"\b\d{4}\.\d+(?:\.\d+)*", ask([path, "--version"]).output)
+    return ".".join(found[0].split(".")[:3]) if found else ""

@@ -1,0 +1,1 @@
+"""What `fictl watch` does: on save build, test, bench; every step in a process of its own."""

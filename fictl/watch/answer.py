@@ -1,0 +1,37 @@
+"""What the process of one step left behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+from fictl.errors import FictlError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`data` and `error` are those of its document; of a process that died, `error` says how."""
+
+    step: str
+    code: int
+    seconds: float
+    data: Any = None
+    error: FictlError | None = None
+
+    @classmethod
+    def read(cls, step: str, code: int, seconds: float, out: str, err: str) -> Answer:
+        try:
+            document = json.loads(out)
+            data, error = document["data"], document["error"]
+        except (ValueError, KeyError, TypeError):
+            return cls(step, code or 1, seconds, error=_died(step, code, err))
+        said = FictlError(error["message"], error["hint"]) if error else None
+        return cls(step, code, seconds, data, said)
+
+
+def _died(step: str, code: int, err: str) -> FictlError:
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    last = next((line for line in reversed(err.splitlines()) if line.strip()), "")
+    return FictlError(f"fictl {step} ended with {how}", last.strip())

@@ -1,0 +1,76 @@
+"""What has happened since `fictl watch` began."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fictl.watch.board import Board
+from fictl.watch.outcome import Outcome
+
+
+@dataclass
+class Cycle:
+    """One run over what was `saved` at the time `at`; the first one is over what was there.
+
+    `cancelled` is the step that a later save has ended.
+    """
+
+    number: int
+    at: float
+    saved: Sequence[Path] = ()
+    outcomes: list[Outcome] = field(default_factory=list)
+    cancelled: str = ""
+
+    @property
+    def failed(self) -> Outcome | None:
+        return next((each for each in self.outcomes if each.problem), None)
+
+    @property
+    def exit_code(self) -> int:
+        codes = [each.exit_code for each in self.outcomes]
+        return 1 if 1 in codes else max(codes, default=0)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "cycle": self.number,
+            "at": self.at,
+            "saved": [str(path) for path in self.saved],
+            "ok": not (self.cancelled or self.failed),
+            "cancelled": self.cancelled,
+            "steps": [each.to_dict() for each in self.outcomes],
+        }
+
+
+@dataclass
+class History:
+    """All cycles, and the best times among them."""
+
+    cycles: list[Cycle] = field(default_factory=list)
+    board: Board = field(default_factory=Board)
+
+    @property
+    def saves(self) -> int:
+        return sum(bool(cycle.saved) for cycle in self.cycles)
+
+    @property
+    def builds(self) -> int:
+        """Those in which a compiler ran, or said what is wrong."""
+        steps = (each for cycle in self.cycles for each in cycle.outcomes if each.step == "build")
+        return sum(bool(each.problem or each.facts.get("compiled")) for each in steps)
+
+    @property
+    def failures(self) -> int:
+        return sum(cycle.failed is not None for cycle in self.cycles)
+
+    def to_dict(self) -> dict[str, Any]:
+        best = self.board.best()
+        return {
+            "saves": self.saves,
+            "builds": self.builds,
+            "failures": self.failures,
+            "best": {case: {"median": t.median, "at": t.clock} for case, t in best.items()},
+            "cycles": [cycle.to_dict() for cycle in self.cycles],
+        }

@@ -1,0 +1,95 @@
+"""The files that ops are made of: where they lie, and what is in them now."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fictl.errors import FictlError
+from fictl.project import OpFolder, Project, find
+from fictl.project.config import OWN_FILE, SHARED_FILE
+from fictl.testing.runner.changed import files_of
+from fictl.watch.leftovers import is_leftover
+
+
+@dataclass
+class MadeOf:
+    """Ops as files. A file that is created later belongs to them as soon as they reach it."""
+
+    folders: Sequence[OpFolder]
+    _known: set[Path] = field(default_factory=set)
+
+    def places(self) -> dict[Path, bool]:
+        """The folders to watch, and whether with all below.
+
+        Some are not there yet, as those of the first test. A header that lies in none of them is
+        watched by its own folder.
+        """
+        found: dict[Path, bool] = {}
+        folders = _with_used(self.folders)
+        for folder in folders:
+            project = folder.project
+            deep = (folder.path.parent, project.include, folder.test.parent)
+            found |= {place.resolve(): True for place in deep}
+        for folder in folders:
+            for flat in (folder.project.root, folder.project.tests):
+                found.setdefault(flat.resolve(), False)
+        for path in self._files():
+            if not any(place == path.parent or place in path.parents for place in found):
+                found[path.parent] = False
+        return found
+
+    def contents(self) -> dict[Path, str]:
+        """A digest of each: what is the same has not been edited, whatever its time is."""
+        return {path: digest for path in self._files() if (digest := _digest(path))}
+
+    def _files(self) -> set[Path]:
+        found: set[Path] = set()
+        try:
+            for folder in _with_used(self.folders):
+                found.update(_beside(folder))
+                found.update(files_of(folder))
+        except (FictlError, OSError):
+            # One of them went while it was read: what it reaches is as before.
+            found |= self._known
+        self._known = found
+        return found
+
+
+def _with_used(folders: Sequence[OpFolder]) -> list[OpFolder]:
+    """And those whose functions they call, as they declare it."""
+    pending, found = list(folders), list[OpFolder]()
+    while pending:
+        folder = pending.pop()
+        if folder not in found:
+            found.append(folder)
+            pending += _used(folder)
+    return found
+
+
+def _used(folder: OpFolder) -> list[OpFolder]:
+    projects = (folder.project, Project.shipped())
+    try:
+        names = [name for each in folder.declarations() for name in each.uses]
+        return [used for name in names for used in find(name, projects)]
+    except (FictlError, OSError):  # It is being edited, or wrong: a build says how.
+        return []
+
+
+def _beside(folder: OpFolder) -> Iterator[Path]:
+    """What is found without reading it: all in its folder, and what its project and tests share."""
+    own, project = folder.path.resolve(), folder.project
+    yield from (path for path in own.rglob("*") if not is_leftover(path, own))
+    yield from (place / "conftest.py" for place in (project.tests, folder.test.parent))
+    settings = (project.root / name for name in (OWN_FILE, SHARED_FILE))
+    yield from [path for path in settings if path.is_file()][:1]
+
+
+def _digest(path: Path) -> str:
+    """'' of what is no file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,104 @@
+"""What one step came to, as a watcher tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fictl.bench.result import Report
+from fictl.bench.row import FAILED, WRONG
+from fictl.errors import FictlError, SetupError
+from fictl.watch.answer import Answer
+from fictl.watch.board import Board, Standing
+from fictl.watch.problem import Problem
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`said` is it in some words, `facts` its numbers; `problem` is why it failed.
+
+    What this machine cannot do, as tests that need another GPU, is said and fails nothing: `able`.
+    """
+
+    step: str
+    seconds: float
+    said: str = ""
+    problem: Problem | None = None
+    able: bool = True
+    facts: dict[str, Any] = field(default_factory=dict)
+    standings: tuple[Standing, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        return 1 if self.problem else 0 if self.able else SetupError.exit_code
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "step": self.step,
+            "ok": self.exit_code == 0,
+            "seconds": round(self.seconds, 3),
+            "said": self.said,
+            "problem": self.problem.to_dict() if self.problem else None,
+            **self.facts,
+            **({"cases": [each.to_dict() for each in self.standings]} if self.standings else {}),
+        }
+
+
+def outcome_of(answer: Answer, board: Board, cycle: int, at: float) -> Outcome:
+    """Its times go on the board."""
+    if answer.data is None:
+        error = answer.error or FictlError(f"fictl {answer.step} said nothing")
+        return Outcome(answer.step, answer.seconds, problem=Problem.of(error))
+    if answer.step == "build":
+        return _built(answer)
+    return _tested(answer) if answer.step == "test" else _timed(answer, board, cycle, at)
+
+
+def _built(answer: Answer) -> Outcome:
+    compiled = [each for each in answer.data if each["compiled"]]
+    seconds = sum(each["seconds"] for each in compiled)
+    modules = f"{len(compiled)} modules " if len(compiled) > 1 else ""
+    said = f"{modules}compiled in {seconds:.1f} s" if compiled else "was built already"
+    facts = {"compiled": len(compiled), "compile_seconds": round(seconds, 3)}
+    if answer.error:
+        return Outcome("build", answer.seconds, problem=Problem.of(answer.error), facts=facts)
+    return Outcome("build", answer.seconds, said, facts=facts)
+
+
+def _tested(answer: Answer) -> Outcome:
+    data = answer.data
+    failed = [each for each in data["tests"] if each["outcome"] == "failed"]
+    skipped, full = sum(data["skipped"].values()), len(data["out_of_memory"])
+    parts = [
+        f"{data['passed']} passed",
+        *([f"{len(failed)} failed"] if failed else []),
+        *([f"{full} out of memory"] if full else []),
+        *([f"{skipped} not run here"] if skipped else []),
+    ]
+    if not (data["passed"] or failed or full):
+        parts.append("; ".join(data["skipped"]))
+    facts = {
+        name: data[name] for name in ("passed", "failed", "out_of_memory", "skipped", "device")
+    }
+    problem = _first_failed(failed[0]) if failed else None
+    able = answer.code != SetupError.exit_code
+    return Outcome("test", answer.seconds, " · ".join(parts), problem, able, facts)
+
+
+def _first_failed(test: dict[str, Any]) -> Problem:
+    return Problem.of(FictlError(f"{test['test']}  {test['reason']}".rstrip(), test["command"]))
+
+
+def _timed(answer: Answer, board: Board, cycle: int, at: float) -> Outcome:
+    report = Report.from_dict(answer.data)
+    wrong = [row for row in report.rows if row.status in (WRONG, FAILED) and not row.is_baseline]
+    standings = board.take(report.rows, cycle, at)
+    cases = f"{len(standings)} case{'' if len(standings) == 1 else 's'} timed"
+    problem = Problem.of(answer.error) if answer.error else None
+    if wrong:
+        problem = Problem(f"{wrong[0].case}  {wrong[0].status}: {wrong[0].note}")
+    return Outcome(
+        "bench", answer.seconds, cases, problem, able=bool(standings) or bool(problem),
+        standings=standings, warnings=report.environment.warnings,
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""Why a step failed: in a line, with the line of the source that it is about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import FictlError
+
+# gcc, clang and Python say file:7:12, nvcc says file(7); a file of one's own is no header of CUDA.
+_PLACE = re.compile(
+    r"(?P<file>/[^\s:()]+\.\w+)(?:\((?P<nvcc>\d+)\)|:(?P<line>\d+)(?::\d+)?)(?=[:\s])"
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """`file` and `line` are '' and 0 where the message names none; `source` is that line's text."""
+
+    message: str
+    hint: str = ""
+    file: str = ""
+    line: int = 0
+    source: str = ""
+
+    @classmethod
+    def of(cls, error: FictlError) -> Problem:
+        found = _PLACE.search(error.message)
+        if not found:
+            return cls(error.message, error.hint)
+        line = int(found["nvcc"] or found["line"])
+        source = _line_of(Path(found["file"]), line)
+        return cls(error.message, error.hint, found["file"], line, source)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _line_of(path: Path, line: int) -> str:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[line - 1].rstrip() if 0 < line <= len(lines) else ""

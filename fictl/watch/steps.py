@@ -1,0 +1,54 @@
+"""Steps one after another, with a process that stands by for the next of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from fictl.watch.answer import Answer
+from fictl.watch.child import Child, Step
+
+
+class Steps:
+    """A context; nothing that it started is left behind. Steps run in what `folder` is then."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._spare: Child | None = None
+        self._running: Child | None = None
+
+    def __enter__(self) -> Steps:
+        self.prepare()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+        if self._spare is not None:
+            self._spare.stop()
+
+    def prepare(self) -> None:
+        """For when another half second of a core's work disturbs nothing that is timed."""
+        self._spare = self._spare or Child()
+
+    def start(self, step: Step, ended: Callable[[], object]) -> None:
+        """`ended` is called by another thread, unless the step is stopped before."""
+        self._running, self._spare = self._spare or Child(), None
+        self._running.begin(step, self._folder, ended)
+
+    def answer(self) -> Answer:
+        """Of the one that has ended."""
+        assert self._running is not None
+        child, self._running = self._running, None
+        return child.answer()
+
+    def stop(self) -> None:
+        """The one that runs, if any."""
+        child, self._running = self._running, None
+        if child is not None:
+            child.stop()

@@ -1,0 +1,41 @@
+"""Sessions of the real debuggers on the project of planted faults."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fictl import settings
+from fictl.bench.options import Options
+from fictl.debug.debugger import find_debugger
+from fictl.debug.session import Program, Session
+from fictl.debug.start import Asked, session
+from fictl.errors import SetupError
+from fictl.jit.progress import LogObserver
+from fictl.project import OpFolder
+
+PLANTED = Path(__file__).resolve().parents[1] / "planted_project"
+
+
+@pytest.fixture
+def debugging(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, users_cache: None
+) -> Callable[..., Session]:
+    """Of one function, on a device; skipped where its debugger cannot."""
+    root = shutil.copytree(PLANTED, tmp_path / "planted")
+    monkeypatch.chdir(root)
+
+    def start(device: str, function: str, **asked) -> Session:
+        try:
+            find_debugger(device).checked()
+        except SetupError as problem:
+            pytest.skip(problem.message)
+        settings.DEVICE.set_by_flag("--device", device)
+        folder = OpFolder.of(root / "kernels" / "planted" / "faults" / "op.py")
+        case = Program.of_case(folder, [function], Options())
+        return session(Asked(case, **asked), LogObserver())
+
+    return start

@@ -1,0 +1,46 @@
+"""Two revisions of the same kernels."""
+
+from __future__ import annotations
+
+from fictl.inspect.difference import compare
+from fictl.inspect.kernel import Opcode
+from fictl.inspect.metrics import Launch
+
+
+def told(before, now) -> list[tuple[str, dict[str, tuple[float | None, float | None]]]]:
+    return [
+        (each.status, {change.name: (change.before, change.now) for change in each.changes})
+        for each in compare(before, now, Launch())
+    ]
+
+
+def test_the_same_code_is_said_to_be(kernel) -> None:
+    assert told([kernel()], [kernel()]) == [("same code", {})]
+
+
+def test_numbers_that_changed_are_told(kernel) -> None:
+    opcodes = {"LDG.E": Opcode(8, "", None), "LDL": Opcode(1, "", None)}
+    after = kernel(registers=64, opcodes=opcodes, code="other")
+    assert told([kernel()], [after]) == [
+        (
+            "changed",
+            {
+                "registers": (40, 64), "occupancy": (75.0, 50.0), "blocks_per_sm": (6, 4),
+                "instructions": (6, 9), "LDG.128": (4, 0), "LDG.32": (0, 8), "LDL": (0, 1),
+            },
+        )
+    ]  # fmt: skip
+
+
+def test_other_instructions_may_have_the_same_numbers(kernel) -> None:
+    assert told([kernel()], [kernel(code="other")]) == [("changed", {})]
+
+
+def test_kernels_of_one_revision_alone(kernel) -> None:
+    old, new = kernel(mangled="_Z3oldv"), kernel(mangled="_Z3newv")
+    assert [status for status, _ in told([old], [new])] == ["new", "gone"]
+
+
+def test_architectures_are_compared_each_with_itself(kernel) -> None:
+    both = [kernel(arch="8.0"), kernel(arch="9.0a")]
+    assert [status for status, _ in told(both, both)] == ["same code", "same code"]

@@ -1,0 +1,59 @@
+"""A process is ended with all below it, and those that do not listen are killed."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from fictl.watch import ending
+from fictl.watch.ending import end
+
+
+def start(body: str, tmp_path: Path) -> tuple[subprocess.Popen[bytes], list[int]]:
+    """A shell script, and the processes that it writes down."""
+    place = tmp_path / "processes"
+    script = f"say() {{ echo $1 >> {place}; }}\n{body}\necho end >> {place}\nwait"
+    popen = subprocess.Popen(["sh", "-c", script], start_new_session=True)
+    while not (place.is_file() and "end" in place.read_text()):
+        time.sleep(0.005)
+    return popen, [int(word) for word in place.read_text().split() if word.isdigit()]
+
+
+def gone(process: int) -> bool:
+    """Or a zombie, of which whoever adopted it gets rid."""
+    end = time.monotonic() + 5
+    stat = Path(f"/proc/{process}/stat")
+    while time.monotonic() < end:
+        try:
+            if stat.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def test_what_it_started_goes_with_it_whatever_group_it_is_in(tmp_path: Path) -> None:
+    popen, below = start("sleep 60 & say $!\nsetsid sleep 60 & say $!", tmp_path)
+    end(popen)
+    assert popen.returncode == -15
+    assert all(map(gone, below))
+
+
+def test_who_does_not_listen_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "_PATIENCE_SECONDS", 0.05)
+    deaf = "sh -c 'trap \"\" TERM; sleep 60' & say $!"
+    popen, below = start(f"trap '' TERM\n{deaf}", tmp_path)
+    end(popen)
+    assert popen.returncode == -9
+    assert all(map(gone, below))
+
+
+def test_one_that_has_ended_is_left_alone(tmp_path: Path) -> None:
+    popen, _ = start("", tmp_path)
+    end(popen)
+    end(popen)
+    assert popen.returncode in (0, -15)
