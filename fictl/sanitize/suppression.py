@@ -21,7 +21,7 @@ _KEYS = {"op", "kind", "site", "why"}
 _EXAMPLE = """as in
 [[suppress]]
 op = "attention/prefill"      # an op's folder, its name or a pattern
-kind = "uninitialised-read"   # of any kind if left out
+kind = "uninitialised"        # of any kind if left out
 site = "prefill.cuh:120"      # the file's name, with or without a line
 why = "rows beyond the last query are read and never used\""""
 

@@ -1,0 +1,53 @@
+"""Which blocks of a grid are recorded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fictl.errors import UsageError
+
+# More would slow down what is looked at, by their stores.
+MOST_WARPS = 1 << 12
+
+_SLICE = re.compile(r"(?P<first>\d*)(?P<to>:(?P<stop>\d*)(?::(?P<step>\d*))?)?")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Every step-th from `first` up to `stop`, as in a slice; 0 chooses the step by the grid."""
+
+    first: int = 0
+    stop: int | None = None
+    step: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Blocks:
+        """`64`, `0:64`, `::8`, `all`; '' leaves the choice to the grid."""
+        if text in ("", "all"):
+            return cls(step=1 if text else 0)
+        match = _SLICE.fullmatch(text.strip())
+        if match is None or match["step"] == "0" or not re.search(r"\d", text):
+            raise UsageError(
+                f"--blocks {text} is no choice of blocks",
+                "one by its number, first:stop, first:stop:step, or all",
+            )
+        first = int(match["first"] or 0)
+        if not match["to"]:
+            return cls(first, first + 1, 1)
+        return cls(first, int(match["stop"]) if match["stop"] else None, int(match["step"] or 1))
+
+    def of(self, grid: int, groups: int) -> range:
+        """Those of a grid whose blocks have so many warps, or groups of warps, that record."""
+        stop = grid if self.stop is None else min(grid, self.stop)
+        return range(self.first, stop, self.step or _step(stop - self.first, groups))
+
+    def __str__(self) -> str:
+        stop = "" if self.stop is None else self.stop
+        return f"{self.first}:{stop}:{self.step}" if self.step else "by the grid"
+
+
+def _step(blocks: int, groups: int) -> int:
+    """Odd: SMs take blocks in turn, and an even one could meet the same SMs again and again."""
+    step = -(-blocks * groups // MOST_WARPS)
+    return 1 if step <= 1 else step | 1

@@ -1,0 +1,65 @@
+"""From the cycles of an SM to one time for all of them.
+
+A GPU has a clock in ns that all SMs read, but on some of them it ticks once a microsecond; that of
+an SM counts every cycle, but starts where it likes. Every warp reads both at its begin and its end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+Anchor = tuple[int, int, int]  # SM, ns, cycles
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """Nanoseconds after `start`, which is one of the clock of all SMs.
+
+    cycle: ns that one takes. offsets: by SM, what is to be added to its cycles times `cycle`.
+    tick: ns between two values of the common clock, as far as they show it.
+    """
+
+    start: int
+    cycle: float
+    tick: int
+    offsets: dict[int, tuple[int, float]]
+
+    def at(self, sm: int, cycles: int) -> float:
+        first, offset = self.offsets[sm]
+        return offset + (cycles - first) * self.cycle
+
+
+def clocks(anchors: Sequence[Anchor], others: Iterable[Anchor] = ()) -> Clocks:
+    """From what warps have read. `others`, some time before, tell better how long a cycle is."""
+    start = min(time for _, time, _ in anchors)
+    cycle = _cycle([*others, *anchors])
+    by_sm: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for sm, time, cycles in anchors:
+        by_sm[sm].append((time, cycles))
+    offsets = {sm: _offset(read, start, cycle) for sm, read in by_sm.items()}
+    return Clocks(start, cycle, _tick({time for _, time, _ in anchors}), offsets)
+
+
+def _cycle(anchors: Iterable[Anchor]) -> float:
+    """Of all SMs together: they run at one frequency."""
+    by_sm: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for sm, time, cycles in anchors:
+        by_sm[sm].append((cycles, time))
+    spans = [(min(read), max(read)) for read in by_sm.values()]
+    cycles = sum(last[0] - first[0] for first, last in spans)
+    return sum(last[1] - first[1] for first, last in spans) / cycles if cycles else 1.0
+
+
+def _offset(read: Sequence[tuple[int, int]], start: int, cycle: float) -> tuple[int, float]:
+    """The largest: what a clock says is late by up to a tick, and never early."""
+    first = read[0][1]
+    return first, max(time - start - (cycles - first) * cycle for time, cycles in read)
+
+
+def _tick(times: Iterable[int]) -> int:
+    ordered = sorted(times)
+    steps = (b - a for a, b in pairwise(ordered))
+    return min(steps, default=0)

@@ -1,0 +1,70 @@
+"""The names of events: kernels record hashes of them, their sources have the words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.errors import FictlError
+from fictl.jit import JitSpec
+from fictl.jit.recipe import reached_by
+
+HEADER = "<fictl/device/profiler.cuh>"
+
+# Comments first: what stands in them is no event.
+_MACRO = re.compile(
+    r'//[^\n]*|/\*.*?\*/|\bFICTL_(?P<macro>KERNEL|EVENT|SCOPE|BEGIN|END)\s*\(\s*"(?P<name>[^"\n]*)"'
+    r'|"(?:\\.|[^"\\\n])*"',
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Names:
+    """By the ids that kernels write."""
+
+    kernels: Mapping[int, str]
+    events: Mapping[int, str]
+
+    def event(self, number: int) -> str:
+        """Of one that no source names as a literal, its id."""
+        return self.events.get(number, f"{number:#010x}")
+
+
+def identity(name: str) -> int:
+    """FNV-1a, as the header computes it."""
+    number = 2166136261
+    for byte in name.encode():
+        number = (number ^ byte) * 16777619 & 0xFFFFFFFF
+    return number
+
+
+def names_of(specs: Iterable[JitSpec]) -> Names:
+    """Of all that the modules' sources reach."""
+    files: dict[str, Path] = {}
+    for spec in specs:
+        files.update(reached_by(spec, *spec.sources, *spec.made_from).files)
+    files.pop(HEADER, None)
+    return names_in(path.read_text(encoding="utf-8", errors="replace") for path in files.values())
+
+
+def names_in(sources: Iterable[str]) -> Names:
+    """Of texts in C++."""
+    kernels: dict[int, str] = {}
+    events: dict[int, str] = {}
+    for source in sources:
+        for match in _MACRO.finditer(source):
+            if match["macro"]:
+                _add(kernels if match["macro"] == "KERNEL" else events, match["name"])
+    return Names(kernels, events)
+
+
+def _add(names: dict[int, str], name: str) -> None:
+    other = names.setdefault(identity(name), name)
+    if other != name:
+        raise FictlError(
+            f"the names {other!r} and {name!r} have the same hash, {identity(name):#010x}",
+            "change a letter of one of them",
+        )

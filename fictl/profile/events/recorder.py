@@ -1,0 +1,199 @@
+"""Recording in this process: memory is lent to the kernels, and read when they have ended."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import FictlError, SetupError, UsageError
+from fictl.jit.load import loaded_libraries
+from fictl.profile.events.blocks import Blocks
+from fictl.profile.events.layout import (
+    COUNTS_BYTES,
+    MOST_REGIONS,
+    PLACES,
+    Region,
+    Session,
+    Slot,
+    division,
+    launches,
+    slot_bytes,
+    slots,
+)
+
+# Of the call that shows how large grids are, how often each is launched, and what a warp leaves.
+_PROBE_SLOTS, _PROBE_LAYERS, _PROBE_EVENTS = 64, 16, 256
+_MOST_LAYERS = 64
+_LEAST_EVENTS = 16
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Room:
+    """What one kernel may write: its blocks of these have `slots` in all, in each of the layers.
+
+    With several, launches whose numbers differ by no multiple of that leave each other alone.
+    """
+
+    first: int
+    step: int
+    slots: int
+    layers: int = 1
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a kernel has left in its slots."""
+
+    kernel: int
+    launches: int
+    memory: bytes
+
+
+def modules() -> list[Any]:
+    """Those loaded in this process that can record."""
+    libraries = (ctypes.CDLL(str(path)) for path in loaded_libraries())
+    return [library for library in libraries if hasattr(library, "fictl_profiler_attach")]
+
+
+class Recorder:
+    """Of the modules loaded; `device` is torch's word for where their kernels run."""
+
+    def __init__(self, device: str, libraries: Sequence[Any] | None = None) -> None:
+        self._device = device
+        self._modules = modules() if libraries is None else list(libraries)
+
+    def record(
+        self, call: Callable[[], object], rooms: Mapping[int, Room], capacity: int
+    ) -> list[Written]:
+        """One call of it; `rooms` by the kernels' ids, each warp of which may leave `capacity`."""
+        with self.recording(rooms, capacity) as lent:
+            call()
+        memory = lent.cpu().numpy().tobytes()
+        found = []
+        for number, region in _regions(rooms):
+            size = slot_bytes(capacity)
+            start = COUNTS_BYTES + region.base * size
+            end = start + region.slots * region.layers * size
+            found.append(Written(region.kernel, launches(memory, number), memory[start:end]))
+        return found
+
+    @contextmanager
+    def recording(self, rooms: Mapping[int, Room], capacity: int) -> Iterator[Any]:
+        """What the kernels write into for as long as it lasts, as a tensor of bytes."""
+        lent = self._lend(rooms, capacity)
+        self._attach(_session(rooms, lent.data_ptr(), capacity))
+        try:
+            yield lent
+        finally:
+            self._attach(Session())
+
+    def _lend(self, rooms: Mapping[int, Room], capacity: int) -> Any:
+        import torch
+
+        warps = sum(room.slots * room.layers for room in rooms.values())
+        size = COUNTS_BYTES + warps * slot_bytes(capacity)
+        if size > _MOST_BYTES:
+            raise UsageError(
+                f"{warps} warps with {capacity} events each take {size >> 20} MiB",
+                "choose fewer blocks with --blocks, or a smaller --events",
+            )
+        return torch.zeros(size, dtype=torch.uint8, device=self._device)
+
+    def _attach(self, session: Session) -> None:
+        for module in self._modules:
+            status = module.fictl_profiler_attach(ctypes.byref(session))
+            if status:
+                raise FictlError(f"the kernels ended with CUDA error {status}")
+
+
+def _session(rooms: Mapping[int, Room], memory: int, capacity: int) -> Session:
+    session = Session(memory, capacity)
+    for number, region in _regions(rooms):
+        session.regions[number] = region
+        session.more = max(session.more, number + 1 - PLACES)
+    return session
+
+
+def _regions(rooms: Mapping[int, Room]) -> list[tuple[int, Region]]:
+    """Each with its number: the place where its kernel looks first, or one behind all places."""
+    found: dict[int, Region] = {}
+    base = 0
+    for kernel, room in rooms.items():
+        number = kernel % PLACES
+        if number in found:
+            number = max(PLACES, *(taken + 1 for taken in found))
+        if number >= MOST_REGIONS:
+            raise SetupError(
+                f"{len(rooms)} kernels of the module record, which are too many at a time",
+                "take FICTL_KERNEL out of some",
+            )
+        found[number] = Region(
+            kernel, room.first, *division(room.step), base, room.slots, room.layers
+        )
+        base += room.slots * room.layers
+    return list(found.items())
+
+
+def probe_rooms(kernels: Sequence[int]) -> tuple[dict[int, Room], int]:
+    """The first warps of every kernel; with the number of events that each may leave."""
+    return {number: Room(0, 1, _PROBE_SLOTS, _PROBE_LAYERS) for number in kernels}, _PROBE_EVENTS
+
+
+def rooms_for(
+    probed: Mapping[int, Sequence[Slot]],
+    launched: Mapping[int, int],
+    blocks: Blocks,
+    events: int,
+) -> tuple[dict[int, Room], int]:
+    """What the kernels of a call need, by what the first warps of each have left.
+
+    launched: how often each kernel was.
+    """
+    rooms = {}
+    for number, seen in probed.items():
+        grids = {(slot.blocks, slot.groups) for slot in seen}
+        grid, groups = max(grids, key=prod)
+        chosen = blocks.of(grid, groups)
+        if len(chosen):
+            layers = layers_for({slot.launch for slot in seen}, launched[number])
+            rooms[number] = Room(chosen.start, chosen.step, len(chosen) * groups, layers)
+    if not rooms:
+        sizes = ", ".join(str(seen[0].blocks) for seen in probed.values())
+        raise UsageError(f"--blocks {blocks} chooses none", f"the grid has {sizes} blocks")
+    most = max(slot.tried for seen in probed.values() for slot in seen)
+    return rooms, events or max(_LEAST_EVENTS, 2 * most)
+
+
+def layers_for(numbers: Collection[int], launched: int) -> int:
+    """The fewest that keep launches of these numbers apart; 1 where the numbers do not tell."""
+    if len(numbers) != launched:
+        return 1
+    apart = (
+        layers
+        for layers in range(launched, _MOST_LAYERS + 1)
+        if len({number % layers for number in numbers}) == launched
+    )
+    return next(apart, 1)
+
+
+def left(written: Sequence[Written], capacity: int) -> dict[int, list[Slot]]:
+    """By kernel, where one was launched."""
+    found = {each.kernel: list(slots(each.memory, capacity)) for each in written}
+    return {number: seen for number, seen in found.items() if seen}
+
+
+def write_memory(written: Sequence[Written], path: Path) -> list[dict[str, int]]:
+    """One after the other; what is needed to take them apart."""
+    with path.open("wb") as file:
+        for each in written:
+            file.write(each.memory)
+    return [
+        {"kernel": each.kernel, "launches": each.launches, "bytes": len(each.memory)}
+        for each in written
+    ]

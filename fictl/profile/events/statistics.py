@@ -1,0 +1,85 @@
+"""What a recording says in numbers: each event's durations, and how evenly the SMs were busy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fictl.profile.events.recording import Happened, Kernel, Warp
+
+
+@dataclass(frozen=True)
+class EventRow:
+    """All of one name in a kernel. Times in ns.
+
+    at: the median of how long after its warp's begin. share: of the time of all warps that
+    recorded; events inside one another count twice. An instant has no durations.
+    """
+
+    name: str
+    count: int
+    at: float
+    median: float | None = None
+    p5: float | None = None
+    p95: float | None = None
+    most: float | None = None
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class SmRow:
+    """What one SM did of a kernel, in ns after the kernel's first begin."""
+
+    sm: int
+    blocks: int
+    begin: float
+    end: float
+
+
+def event_rows(kernel: Kernel) -> list[EventRow]:
+    """In the order in which a warp comes to them."""
+    found: dict[tuple[str, bool], list[tuple[Warp, Happened]]] = defaultdict(list)
+    for warp in kernel.warps:
+        for each in warp.happened:
+            found[each.name, each.end is None].append((warp, each))
+    total = sum(warp.end - warp.begin for warp in kernel.warps)
+    rows = [_row(name, both, total) for (name, _), both in found.items()]
+    return sorted(rows, key=lambda row: row.at)
+
+
+def _row(name: str, both: Sequence[tuple[Warp, Happened]], total: float) -> EventRow:
+    at = quantile(sorted(each.begin - warp.begin for warp, each in both), 0.5)
+    lengths = sorted(each.length for _, each in both if each.end is not None)
+    if not lengths:
+        return EventRow(name, len(both), at)
+    return EventRow(
+        name, len(both), at, quantile(lengths, 0.5), quantile(lengths, 0.05),
+        quantile(lengths, 0.95), lengths[-1], sum(lengths) / total if total else None,
+    )  # fmt: skip
+
+
+def sm_rows(kernel: Kernel) -> list[SmRow]:
+    """None of a part of the blocks: what an SM began and ended with may be another one."""
+    if not kernel.is_whole:
+        return []
+    by_sm: dict[int, list[Warp]] = defaultdict(list)
+    for warp in kernel.warps:
+        by_sm[warp.sm].append(warp)
+    return [
+        SmRow(
+            sm,
+            len({warp.block for warp in warps}),
+            min(warp.begin for warp in warps) - kernel.begin,
+            max(warp.end for warp in warps) - kernel.begin,
+        )
+        for sm, warps in sorted(by_sm.items())
+    ]
+
+
+def quantile(ordered: Sequence[float], part: float) -> float:
+    """Between two values, in proportion."""
+    place = part * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

@@ -1,0 +1,105 @@
+"""Ops on a GPU under compute-sanitizer: their tests run, once for each of its tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import FictlError
+from fictl.project import OpFolder
+from fictl.sanitize import compute_sanitizer
+from fictl.sanitize.checked import Check, Checked
+from fictl.sanitize.records import counted, own_words, records, unprinted
+from fictl.sanitize.rows import rows_of
+from fictl.sanitize.suppression import FILE, read_suppressions
+from fictl.testing.generated.seed import session_seed
+from fictl.testing.runner.outcome import FAILED, OUT_OF_MEMORY, Outcome
+from fictl.testing.runner.report import TestReport
+from fictl.testing.runner.run import run_tests
+
+# A test's letter alone on a line, and how far that is.
+_PROGRESS = re.compile(r"\s*\S?(?:\s+\[\s*\d+%\])?\s*")
+_PLUGINS = ("-p", "fictl.testing.hooks.announce", "-p", "fictl.testing.hooks.no_capture")
+
+
+@dataclass(frozen=True)
+class Request:
+    """`limit` is how many reports a tool prints, `timeout` how many seconds a test may take."""
+
+    tools: Sequence[str] = compute_sanitizer.TOOLS
+    pytest_arguments: Sequence[str] = ()
+    suppressions: Path | None = None
+    timeout: float = 900.0
+    limit: int = 1000
+
+
+def check_ops(
+    folders: Sequence[OpFolder], say: Callable[[str], object], request: Request
+) -> Iterator[Checked]:
+    """Each op and tool in a process of its own."""
+    for folder in folders:
+        accepted = read_suppressions(request.suppressions or folder.project.root / FILE)
+        # Under every tool the same tests, by the same names.
+        words = [*_PLUGINS, f"--fictl-seed={session_seed()}", *request.pytest_arguments]
+        checks = [_check(folder, tool, say, words, request) for tool in request.tools]
+        yield Checked.judged(folder, _together(checks), checks, accepted)
+
+
+def _check(
+    folder: OpFolder, tool: str, say: Callable[[str], object], words: Sequence[str],
+    request: Request,
+) -> Check:  # fmt: skip
+    lines: list[str] = []
+
+    def hear(line: str) -> None:
+        lines.append(line)
+        said = own_words(line)
+        if not _PROGRESS.fullmatch(said):
+            say(said)
+
+    problem, tests = None, TestReport()
+    try:
+        tests = run_tests(
+            [folder], hear, words, _environment(), request.timeout,
+            launcher=compute_sanitizer.command(tool, request.limit),
+        )  # fmt: skip
+    except FictlError as error:
+        problem = error
+    text = "\n".join(lines)
+    found = records(text)
+    ours = [record for record in found if record.is_of_an_op]
+    if not found:
+        problem = _unread(tool, text) or (problem and (compute_sanitizer.refusal(text) or problem))
+    rows = tuple(rows_of(ours, tool, folder))
+    return Check(tool, tests, rows, unprinted(text), len(found) - len(ours), problem)
+
+
+def _environment() -> dict[str, str]:
+    own = {settings.DEVICE.name: "cuda", settings.BARE_TENSORS.name: "1"}
+    return {**compute_sanitizer.environment(), **own}
+
+
+def _unread(tool: str, text: str) -> FictlError | None:
+    """A verdict of nothing must not come from a report in a form that is not known."""
+    count = counted(text)
+    if not count:
+        return None
+    said = [line for line in text.splitlines() if "=========" in line]
+    return FictlError(
+        f"{tool} counted {count} reports, and none of them could be read",
+        "compute-sanitizer said: " + " / ".join(line.strip("= ") for line in said[:6]),
+    )
+
+
+def _together(checks: Sequence[Check]) -> TestReport:
+    """Every test once, as badly as it went under the tools."""
+    found: dict[str, Outcome] = {}
+    for check in checks:
+        for each in check.tests.tests:
+            bad = each.outcome in (FAILED, OUT_OF_MEMORY)
+            said = f"under {check.tool}: {each.reason}" if bad else each.reason
+            found[each.test] = replace(each, reason=said).worse(found.get(each.test))
+    return TestReport(tuple(found.values()), sum(check.tests.seconds for check in checks))

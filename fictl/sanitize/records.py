@@ -1,0 +1,139 @@
+"""Reading what compute-sanitizer prints, amid what the program itself prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fictl.emu.report import Place, Report, Thread
+from fictl.emu.symbols import plain_name
+from fictl.sanitize.record import HostFrame, Record
+from fictl.sanitize.titles import ASSERT, classify
+from fictl.testing.runner.announced import NAMED, STARTED
+
+# The program's own words may stand before it: pytest's dots do.
+_OURS = re.compile(r"(?<!=)={9}(?: (?P<text>.*)|$)")
+_PLACE = re.compile(
+    r"(?:at |Device Frame:\s*)(?P<function>.+?)\+0x[0-9a-f]+(?: in (?P<file>.+):(?P<line>\d+))?$"
+)
+_THREAD = re.compile(r"by thread (\(\d+,\d+,\d+\)) in block (\(\d+,\d+,\d+\))")
+_HOST = re.compile(
+    r"Host Frame:\s*(?P<function>.*?)(?: in (?P<file>[^\[\]]+?):(?P<line>\d+))?"
+    r"(?: \[0x[0-9a-f]+\] in (?P<module>.+))?$"
+)
+_ASSERTED = re.compile(r"\S.*: block: \[[\d,]+\], thread: \[[\d,]+\] Assertion `.*` failed\.")
+# Intrinsics, which a line of the project calls.
+_TOOLKIT = re.compile(r"/(?:targets/[\w-]+|nvidia/cu\w+|cuda[\w.-]*)/include/")
+_UNPRINTED = re.compile(r"={9} ERROR SUMMARY: (\d+) errors? (?:was|were) not printed")
+_COUNTED = re.compile(
+    r"={9} (?:ERROR|RACECHECK) SUMMARY: (\d+) (?:errors?|hazards?.*)$", re.MULTILINE
+)
+
+
+@dataclass
+class _Block:
+    """A title and the lines that belong to it."""
+
+    title: str
+    test: str
+    details: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        """With full paths the module of a frame is on a line of its own."""
+        if line.startswith("in ") and self.details and self.details[-1].startswith("Host Frame"):
+            self.details[-1] += f" {line}"
+        else:
+            self.details.append(line)
+
+    def record(self) -> Record | None:
+        found = classify(self.title, self.details)
+        if found is None:
+            return None
+        places = [place for place in map(_PLACE.match, self.details) if place]
+        thread = next(filter(None, map(_THREAD.match, self.details)), None)
+        host = tuple(map(_host, filter(None, map(_HOST.match, self.details))))
+        report = Report(
+            kind=found.kind,
+            kernel=found.kernel or (plain_name(places[-1]["function"]) if places else ""),
+            what=found.what,
+            cause=found.cause,
+            place=found.place or _place(places) or _on_host(host),
+            at=Thread(_triple(thread[2]), _triple(thread[1])) if thread else None,
+            other=found.other,
+            facts=found.facts,
+        )
+        named = (frame.function for frame in host if frame.function.startswith(NAMED))
+        return Record(report, host, next(named, self.test).removeprefix(NAMED))
+
+
+def records(text: str) -> list[Record]:
+    """In the order of their coming; what is no report is left out."""
+    return [record for block in _blocks(text) if (record := block.record())]
+
+
+def unprinted(text: str) -> int:
+    """How many reports there are beyond those printed."""
+    return sum(map(int, _UNPRINTED.findall(text)))
+
+
+def counted(text: str) -> int:
+    """How many it says there are: where none is read, this tells that there were."""
+    return sum(map(int, _COUNTED.findall(text)))
+
+
+def own_words(line: str) -> str:
+    """What the program said on a line, without the sanitizer and what was said for its reader."""
+    match = _OURS.search(line)
+    said = line[: match.start()] if match else line
+    return "" if said.startswith(STARTED) else said
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    block, test, asserted = None, "", ""
+    for line in text.splitlines():
+        match = _OURS.search(line)
+        if match is None:
+            test = line.removeprefix(STARTED) if line.startswith(STARTED) else test
+            asserted = line if _ASSERTED.match(line) else asserted
+            continue
+        said = match["text"] or ""
+        if block and said.startswith("    "):
+            block.add(said.strip())
+            continue
+        if block:
+            yield block
+        block = _Block(said, test) if said.strip() else None
+        if block and said == ASSERT:
+            block.add(asserted)
+    if block:
+        yield block
+
+
+def _host(match: re.Match[str]) -> HostFrame:
+    return HostFrame(
+        match["function"], match["file"] or "", int(match["line"] or 0), match["module"] or ""
+    )
+
+
+def _place(frames: Sequence[re.Match[str]]) -> Place | None:
+    """The innermost line, and through which calls the kernel came to it."""
+    known = [frame for frame in frames if frame["line"]]
+    known = [frame for frame in known if not _TOOLKIT.search(frame["file"])] or known
+    if not known:
+        return None
+    callers = tuple(f"{frame['file']}:{frame['line']}" for frame in known[1:])
+    return Place(known[0]["file"], int(known[0]["line"]), callers)
+
+
+def _on_host(host: Sequence[HostFrame]) -> Place:
+    """Of what no kernel did: the line of a source that asked for it; headers are fictl's own."""
+    known = [Place(frame.file, frame.line) for frame in host if frame.module and frame.line]
+    sources = [place for place in known if Path(place.file).suffix in (".cu", ".cpp", ".cc")]
+    return next(iter(sources or known), Place())
+
+
+def _triple(text: str) -> tuple[int, int, int]:
+    x, y, z = map(int, text.strip("()").split(","))
+    return x, y, z
