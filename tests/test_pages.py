@@ -22,6 +22,8 @@ PAGES = (
     "profiling",
     "watching",
     "debugging",
+    "sanitizing",
+    "intra-kernel",
 )
 
 

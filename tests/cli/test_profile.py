@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from fictl.errors import FictlError, SetupError
+from fictl.profile.cupti.row import HostRow, KernelRow
+from fictl.profile.cupti.summary import Summary
 from fictl.profile.outcome import Outcome
-from fictl.profile.row import HostRow, KernelRow
-from fictl.profile.summary import Summary
 
 _ROW = KernelRow(
     "twice::Kernel<4>", 1, (10e-6, 11e-6), 1.0, (1056, 1, 1), (256, 1, 1), (0, 0, 0), 64, 0, 4096,
@@ -28,7 +28,9 @@ def found(monkeypatch) -> list[Outcome]:
     """A GPU, and what is found on it."""
     outcomes = [Outcome("tiny/elementwise/twice", "twice-1-int32", _SUMMARY)]
     monkeypatch.setattr("fictl.toolchain.require_gpu", lambda problem, hint: None)
-    monkeypatch.setattr("fictl.profile.run.profile", lambda requests, trace, say: iter(outcomes))
+    monkeypatch.setattr(
+        "fictl.profile.cupti.run.profile", lambda requests, trace, say: iter(outcomes)
+    )
     return outcomes
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ PLANTED = Path(__file__).resolve().parents[1] / "planted_project"
 @pytest.fixture
 def debugging(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, users_cache: None
-) -> Callable[..., Session]:
+) -> Iterator[Callable[..., Session]]:
     """Of one function, on a device; skipped where its debugger cannot."""
     root = shutil.copytree(PLANTED, tmp_path / "planted")
     monkeypatch.chdir(root)
@@ -38,4 +39,6 @@ def debugging(
         case = Program.of_case(folder, [function], Options())
         return session(Asked(case, **asked), LogObserver())
 
-    return start
+    yield start
+    for name in [name for name in sys.modules if name.split(".")[0] == "planted"]:
+        del sys.modules[name]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from fictl.profile.recorder import Recorder
+from fictl.profile.cupti.recorder import Recorder
+from fictl.profile.cupti.worker.cases import record
 from fictl.profile.request import CALLS
-from fictl.profile.worker.cases import record
 from fictl.timing.event_pair import EventPair
 from fictl.timing.lead import lead
 from fictl.timing.rotation import Rotation, rotations

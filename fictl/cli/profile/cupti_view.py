@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from fictl.cli import console
 from fictl.paths import friendly
-from fictl.profile.table import grids, remarks
+from fictl.profile.cupti.table import grids, remarks
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.profile.summary import Summary
+    from fictl.profile.cupti.summary import Summary
 
 
 def show(out: Console, result: Summary) -> None:

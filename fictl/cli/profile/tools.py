@@ -47,7 +47,7 @@ def tool(name: str, flags: Flags) -> Tool:
 
 
 def _cupti(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Outcome]:
-    from fictl.profile.run import profile
+    from fictl.profile.cupti.run import profile
 
     return profile(requests, flags["trace"], say)
 

@@ -30,7 +30,7 @@ _RECORD = (
 _STATS_SECONDS = 120.0
 # Lines of nsys, which it does not mark.
 _ITS_OWN = re.compile(
-    r"\[\d+/\d+\] \[|Capture range |Generat(?:ing|ed)\b|Processing events|Importer error status"
+    r"\[\d+/\d+\] \[|Capture range |Generating |Generated:|Processing events|Importer error"
     r"|Unable to retrieve the importer|Collecting data|\s+\S.*\.(?:nsys-rep|qdstrm)$"
 )
 

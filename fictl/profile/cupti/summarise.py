@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from fictl.profile.device import Device
-from fictl.profile.row import CopyRow, HostRow, KernelRow
-from fictl.profile.summary import Summary
-from fictl.profile.work import BETWEEN, ApiCall, Copy, Kernel, Work
+from fictl.profile.cupti.device import Device
+from fictl.profile.cupti.row import CopyRow, HostRow, KernelRow
+from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.work import BETWEEN, ApiCall, Copy, Kernel, Work
 from fictl.timing.activity import Activity
 from fictl.timing.cupti import spans
 from fictl.toolchain.occupancy import occupancy

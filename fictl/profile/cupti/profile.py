@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fictl.profile.device import device
-from fictl.profile.summarise import summarise
-from fictl.profile.summary import Summary
-from fictl.profile.table import text
-from fictl.profile.work import ApiCall, Copy, Kernel, Work
+from fictl.profile.cupti.device import device
+from fictl.profile.cupti.summarise import summarise
+from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.table import text
+from fictl.profile.cupti.work import ApiCall, Copy, Kernel, Work
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Profile:
 
     def save_trace(self, path: str | Path) -> Path:
         """A timeline for ui.perfetto.dev or chrome://tracing."""
-        from fictl.profile.timeline import save
+        from fictl.profile.cupti.timeline import save
 
         save(self.name, self.work, self.api, Path(path))
         return Path(path)

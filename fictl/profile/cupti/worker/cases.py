@@ -1,4 +1,4 @@
-"""Cases of one op recorded in this process, which they may take down: see fictl.profile.run."""
+"""Cases of one op recorded in this process, which they may take down: see fictl.profile.cupti.run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fictl.bench.options import Options
 from fictl.bench.worker.channel import send
 from fictl.bench.worker.one_case import CaseCall, case_calls
 from fictl.errors import FictlError, NotOnDevice
-from fictl.profile.profile import Profile
-from fictl.profile.recorder import Recorder
+from fictl.profile.cupti.profile import Profile
+from fictl.profile.cupti.recorder import Recorder
 from fictl.project import OpFolder
 from fictl.timing.rotation import Rotation, rotations
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from fictl.profile.chrome_trace import ChromeTrace
-from fictl.profile.device import device
-from fictl.profile.work import BETWEEN, ApiCall, Copy, Kernel, Work
+from fictl.profile.cupti.device import device
+from fictl.profile.cupti.work import BETWEEN, ApiCall, Copy, Kernel, Work
 
 _HOST = 1
 # Processes behind the host's: one for each GPU, whose first track is that of the calls.

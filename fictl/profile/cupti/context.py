@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fictl.errors import SetupError
-from fictl.profile.profile import Profile
-from fictl.profile.recorder import Recorder
+from fictl.profile.cupti.profile import Profile
+from fictl.profile.cupti.recorder import Recorder
 
 
 @contextmanager

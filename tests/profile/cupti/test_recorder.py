@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fictl.errors import SetupError
-from fictl.profile.recorder import Recorder
-from fictl.profile.work import BETWEEN, Copy, Kernel
+from fictl.profile.cupti.recorder import Recorder
+from fictl.profile.cupti.work import BETWEEN, Copy, Kernel
 
 
 def test_a_kernel_has_all_that_its_record_says(cupti):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.profile.summarise import summarise
-from fictl.profile.work import BETWEEN
+from fictl.profile.cupti.summarise import summarise
+from fictl.profile.cupti.work import BETWEEN
 
 
 def nobody(index: int) -> None:

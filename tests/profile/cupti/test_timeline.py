@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from fictl.profile import timeline
-from fictl.profile.work import BETWEEN
+from fictl.profile.cupti import timeline
+from fictl.profile.cupti.work import BETWEEN
 
 
 def saved(path, work, api=()):

@@ -9,9 +9,9 @@ import pytest
 
 from fictl.bench.options import Options
 from fictl.errors import SetupError
-from fictl.profile import run
+from fictl.profile.cupti import run
+from fictl.profile.cupti.summarise import summarise
 from fictl.profile.request import Request
-from fictl.profile.summarise import summarise
 from fictl.project import OpFolder
 
 _PROGRAM = """

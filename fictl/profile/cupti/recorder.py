@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from fictl.errors import SetupError
-from fictl.profile.work import BETWEEN, ApiCall, Copy, Kernel, Work
+from fictl.profile.cupti.work import BETWEEN, ApiCall, Copy, Kernel, Work
 from fictl.timing.kernel_name import readable
 from fictl.timing.tracing import Tracing
 

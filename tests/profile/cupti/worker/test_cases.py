@@ -10,8 +10,8 @@ import pytest
 from fictl.bench.options import Options
 from fictl.bench.worker.channel import received
 from fictl.errors import NotOnDevice
-from fictl.profile.work import BETWEEN
-from fictl.profile.worker import cases
+from fictl.profile.cupti.work import BETWEEN
+from fictl.profile.cupti.worker import cases
 from fictl.timing.rotation import Rotation
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from fictl.profile.summarise import summarise
-from fictl.profile.summary import Summary
+from fictl.profile.cupti.summarise import summarise
+from fictl.profile.cupti.summary import Summary
 
 
 def test_it_is_the_same_behind_json(kernel, copy, api_call, h200):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from fictl.profile.row import CopyRow, HostRow, KernelRow
+from fictl.profile.cupti.row import CopyRow, HostRow, KernelRow
 from fictl.timing import statistics
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fictl.profile.row import CopyRow, HostRow, KernelRow, Row
-from fictl.profile.summary import Summary
+from fictl.profile.cupti.row import CopyRow, HostRow, KernelRow, Row
+from fictl.profile.cupti.summary import Summary
 from fictl.quantity import spell_size, spell_time
 
 _LONGEST = 56

@@ -14,11 +14,11 @@ from typing import Any
 from fictl.bench.worker.channel import received
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.process import TimedOut, stream
+from fictl.profile.cupti.summary import Summary
 from fictl.profile.outcome import Outcome
 from fictl.profile.request import Request
-from fictl.profile.summary import Summary
 
-_PROGRAM = "fictl.profile.worker.cases"
+_PROGRAM = "fictl.profile.cupti.worker.cases"
 _ERRORS = {2: UsageError, 3: SetupError}
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fictl.profile.summarise import summarise
-from fictl.profile.table import grids, remarks, text
+from fictl.profile.cupti.summarise import summarise
+from fictl.profile.cupti.table import grids, remarks, text
 
 
 def test_a_line_says_how_a_kernel_was_launched(kernel, h200):

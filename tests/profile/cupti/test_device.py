@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.profile.device import device
+from fictl.profile.cupti.device import device
 
 
 def test_its_limits_are_the_drivers(h200):

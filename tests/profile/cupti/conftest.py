@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.profile import device as devices
-from fictl.profile.device import Device
-from fictl.profile.work import ApiCall, Copy, Kernel
+from fictl.profile.cupti import device as devices
+from fictl.profile.cupti.device import Device
+from fictl.profile.cupti.work import ApiCall, Copy, Kernel
 from fictl.toolchain.occupancy import SmLimits
 
 RECORDED = Path(__file__).parent / "recorded" / "h200_records.json"
