@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fictl.errors import UsageError
 
 # More would slow down what is looked at, by their stores.
-MOST_WARPS = 1 << 11
+MOST_WARPS = 1 << 10
 
 _SLICE = re.compile(r"(?P<first>\d*)(?P<to>:(?P<stop>\d*)(?::(?P<step>\d*))?)?")
 
