@@ -7,6 +7,7 @@ import re
 import runpy
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,13 @@ def _options_shown(line: str) -> set[str]:
     return {*re.findall(r"(?<= )(--[a-z][a-z-]*)", command)}
 
 
+@cache
+def _commands() -> Any:
+    return typer.main.get_command(app)
+
+
 def _options_there(line: str) -> set[str]:
-    command: Any = typer.main.get_command(app)
+    command: Any = _commands()
     for word in line.split():
         if word not in getattr(command, "commands", {}):
             break
@@ -105,7 +111,9 @@ SECTIONS = [
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_the_snippets_of_a_section_run_and_print_what_it_says(section: str, tmp_path: Path) -> None:
+def test_the_snippets_of_a_section_run_and_print_what_it_says(
+    section: str, tmp_path: Path, users_cache: None
+) -> None:
     """What a snippet prints stands in the block right below it, where `…` is anything."""
     found = re.findall(r"```python\n(.*?)```(?:\n\n```\n(.*?)```)?", section, re.DOTALL)
     script = tmp_path / "snippets.py"

@@ -158,6 +158,11 @@ def test_without_watchdog_it_says_how_to_get_it(fictl, tiny, monkeypatch) -> Non
     assert "pip install watchdog" in answer.err
 
 
+def _hearing_ctrl_c() -> None:
+    """What a shell starts with `&` is deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Session:
     """The command in a process of its own; what it has said so far."""
 
@@ -167,6 +172,7 @@ class Session:
             [sys.executable, "-m", "fictl", "watch", *words],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, **same_packages()}, start_new_session=True,
+            preexec_fn=_hearing_ctrl_c,  # noqa: PLW1509
         )  # fmt: skip
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

@@ -28,10 +28,10 @@ def at_once(start, script):
     """Exit code and output of each; a compile takes so long that all of them ask meanwhile."""
     slow = script("slow", 'sleep 3; exec "$@"')
 
-    def run() -> list[tuple[int, str]]:
+    def run(processes: int = _PROCESSES) -> list[tuple[int, str]]:
         children = [
             start("-c", _READY_THEN_CALL, FICTL_NVCC_LAUNCHER=slow, FICTL_LOGGING_LEVEL="error")
-            for _ in range(_PROCESSES)
+            for _ in range(processes)
         ]
         assert {child.stdout.readline() for child in children} == {"ready\n"}
         for child in children:
@@ -53,7 +53,7 @@ def test_one_compiles_and_all_load(project, at_once):
 
 def test_where_it_does_not_compile_all_are_told_why_and_few_try(project, at_once, call):
     project.multiply_by("nonsense")
-    answers = at_once()
+    answers = at_once(16)
     assert {code for code, _ in answers} == {1}
     for _, said in answers:
         assert "elementwise.twice does not build: " in said

@@ -27,8 +27,8 @@ SPECS = [
     for folder in FOLDERS
     for number in range(len(folder.specs()))
 ]
-# From the oldest to the newest, and each with instructions that the one before lacks.
-ARCHS = "7.5 8.0 9.0a 12.1a"
+# The oldest, the newest, and the one with instructions of its own; 8.0 has nothing that 9.0a lacks.
+ARCHS = "7.5 9.0a 12.1a"
 
 
 @pytest.mark.parametrize(("folder", "name"), FUNCTIONS)

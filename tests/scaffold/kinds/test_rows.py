@@ -65,7 +65,9 @@ def test_only_extremes_refuse_rows_without_elements(project: Project) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_a_reduction_in_passes_is_right_in_one_piece_and_in_many(project: Project) -> None:
+def test_a_reduction_in_passes_is_right_in_one_piece_and_in_many(
+    project: Project, users_cache: None
+) -> None:
     apply(_plan(project, "reduction", LOGSUMEXP, "x:n,d"), "new-op my_op")
     command = [sys.executable, "-m", "fictl", "test", "my_op", "--device", "emu"]
     chosen = ["--schedule", "forward", "-k", "pieces or length_of"]
