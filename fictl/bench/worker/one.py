@@ -22,6 +22,7 @@ from fictl.bench.worker.subject import Subject, of_function
 from fictl.errors import FictlError
 from fictl.jit.recipe import recipe_of
 from fictl.project import OpFolder
+from fictl.testing.hooks.faults import device_fault
 from fictl.trace import Case
 
 Work: TypeAlias = tuple[Subject, Case, Sequence[Contender]]
@@ -90,7 +91,7 @@ def _measure(work: Sequence[Work], emulated: bool, options: Options) -> None:
         )  # fmt: skip
         for row in measure_case(subject, case, among, options, place):
             send("row", row=row.to_dict())
-        if not emulated and _faulted():
+        if not emulated and device_fault() is not None:
             return
     if not emulated:
         send("facts", after=_state())
@@ -138,17 +139,6 @@ def _state() -> dict[str, Any] | None:
 
     state = gpu_state()
     return asdict(state) if state else None
-
-
-def _faulted() -> bool:
-    """After a fault nothing else runs on the GPU in this process."""
-    import torch
-
-    try:
-        torch.cuda.synchronize()
-    except Exception:
-        return True
-    return False
 
 
 if __name__ == "__main__":

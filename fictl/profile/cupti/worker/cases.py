@@ -16,6 +16,7 @@ from fictl.errors import FictlError, NotOnDevice
 from fictl.profile.cupti.profile import Profile
 from fictl.profile.cupti.recorder import Recorder
 from fictl.project import OpFolder
+from fictl.testing.hooks.faults import device_fault
 from fictl.timing.rotation import Rotation, rotations
 
 # So long the GPU works before it is looked at: its clocks rise meanwhile.
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
         except Exception as error:
             said = f"{type(error).__name__}: {error}".strip().partition("\n")[0]
             send("failed", message=said, hint="fictl test checks the op", code=1)
-            if _faulted():
+            if device_fault() is not None:
                 return 1
     return 0
 
@@ -92,17 +93,6 @@ def _run(
         if turn.flush:
             turn.flush()
         run(number, turn.calls[number % len(turn.calls)])
-
-
-def _faulted() -> bool:
-    """After a fault nothing else runs on the GPU in this process."""
-    import torch
-
-    try:
-        torch.cuda.synchronize()
-    except Exception:
-        return True
-    return False
 
 
 if __name__ == "__main__":

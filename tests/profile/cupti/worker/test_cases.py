@@ -57,7 +57,7 @@ def said(capfd) -> list[dict]:
 
 def test_a_case_that_fails_leaves_the_others_to_be_run(capfd, monkeypatch):
     monkeypatch.setattr(cases, "_profiled", lambda request: request["name"])
-    monkeypatch.setattr(cases, "_faulted", lambda: False)
+    monkeypatch.setattr(cases, "device_fault", lambda: None)
     assert cases.main([json.dumps([{}, {"name": "second"}])]) == 0
     failed, summary = said(capfd)
     assert (failed["kind"], failed["message"], failed["code"]) == ("failed", "KeyError: 'name'", 1)
@@ -65,7 +65,7 @@ def test_a_case_that_fails_leaves_the_others_to_be_run(capfd, monkeypatch):
 
 
 def test_behind_a_fault_of_the_gpu_nothing_is_run(monkeypatch, capfd):
-    monkeypatch.setattr(cases, "_faulted", lambda: True)
+    monkeypatch.setattr(cases, "device_fault", RuntimeError)
     assert cases.main([json.dumps([{}, {}])]) == 1
     assert len(said(capfd)) == 1
 
