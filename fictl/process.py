@@ -100,6 +100,11 @@ def stop_all() -> None:
         child.terminate()
 
 
+def ending(code: int) -> str:
+    """How a program with this exit code ended, in words: 'SIGSEGV', or 'exit code 3'."""
+    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+
 @contextmanager
 def _stoppable(child: subprocess.Popen[str]) -> Iterator[None]:
     _running.add(child)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +10,7 @@ from fictl.bench.row import FAILED, Row
 from fictl.bench.worker.channel import received
 from fictl.bench.worker.contender import OURS
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.process import ending
 
 _ERRORS = {2: UsageError, 3: SetupError}
 
@@ -48,7 +48,7 @@ class Conversation:
     def _how(self, code: int) -> str:
         if not code:
             return "a fault on the GPU ended its process"
-        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        how = ending(code)
         return f"it ended its process with {how}" + (f": {self._last}" if self._last else "")
 
     def ended(self, why: str) -> None:

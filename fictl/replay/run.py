@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import tempfile
 import time
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 from fictl.errors import FictlError, SetupError
 from fictl.op.watch.dump.record import Refused
-from fictl.process import Finished, TimedOut, run
+from fictl.process import Finished, TimedOut, ending, run
 from fictl.replay.child import Child
 from fictl.replay.dump import Dump
 from fictl.replay.outcome import DEFECT, Outcome
@@ -77,6 +76,6 @@ def _judged(child: Child, rows: Sequence[dict[str, Any]]) -> Sequence[Finding]:
 
 
 def _died(done: Finished) -> dict[str, Any]:
-    how = signal.Signals(-done.code).name if done.code < 0 else f"exit code {done.code}"
+    how = ending(done.code)
     last = next(reversed(done.output.strip().splitlines()), "")
     return {"status": "error", "detail": f"it ended its process with {how}", "hint": last}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import signal
 from dataclasses import dataclass
 from typing import Any
 
 from fictl.errors import FictlError
+from fictl.process import ending
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,6 @@ class Answer:
 
 
 def _died(step: str, code: int, err: str) -> FictlError:
-    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    how = ending(code)
     last = next((line for line in reversed(err.splitlines()) if line.strip()), "")
     return FictlError(f"fictl {step} ended with {how}", last.strip())

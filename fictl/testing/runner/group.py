@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fictl.errors import FictlError, SetupError
 from fictl.paths import same_packages
-from fictl.process import stream
+from fictl.process import ending, stream
 from fictl.project import OpFolder
 from fictl.testing.runner.journal import Journal, Writer
 from fictl.testing.runner.outcome import FAILED, Outcome
@@ -113,7 +113,7 @@ class Group:
 def _ending(code: int) -> str:
     if code == -signal.SIGKILL:
         return "ended with SIGKILL, as where the system is out of memory"
-    return f"ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
+    return f"ended with {ending(code)}"
 
 
 def _require_pytest() -> None:
