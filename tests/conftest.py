@@ -12,6 +12,7 @@ import pytest
 
 from fictl import settings, toolchain
 from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.paths import cache_root
 from fictl.testing.device import choose_device
 from fictl.toolchain import Nvcc, find_nvcc, gpus
 
@@ -119,6 +120,25 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield root
     for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
         del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def _kept_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept") / "cache"
+
+
+@pytest.fixture
+def twice_build(tiny: Path, _kept_cache: Path) -> Path:
+    """Where `twice` is built, alone in this test's cache; it is compiled once for all tests."""
+    from fictl.jit.progress import LogObserver
+    from fictl.op.builds.building import build
+
+    if _kept_cache.is_dir():
+        shutil.copytree(_kept_cache, cache_root())
+    (made,) = build(["twice"], (), LogObserver())
+    if not _kept_cache.is_dir():
+        shutil.copytree(cache_root(), _kept_cache)
+    return Path(made.path)
 
 
 @pytest.fixture

@@ -43,6 +43,7 @@ def test_every_command_of_a_skill_does_its_work(
     skill: Skill, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
+    monkeypatch.setenv("FICTL_EMU_SCHEDULE", "random")  # One order of threads: pages have all.
     follow(skill, Reader(home, has_gpu=False))
 
 

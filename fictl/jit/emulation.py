@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from fictl.emu.device import EmulatedDevice
+from fictl.emu.flags import LINES
 from fictl.emu.toolchain import HEADERS, ROOT, RUNTIME
 from fictl.jit.compilers import RUNTIME_NAME
 from fictl.jit.progress import Observer
@@ -18,7 +19,7 @@ def runtime_spec() -> JitSpec:
     return JitSpec(
         name=RUNTIME_MODULE,
         sources=tuple(sources),
-        extra_cflags=("-O2", "-fno-strict-aliasing"),
+        extra_cflags=("-O2", *LINES, "-fno-strict-aliasing"),
         extra_ldflags=(f"-Wl,-soname,{RUNTIME_NAME}", "-lpthread"),
         include_dirs=(HEADERS, RUNTIME),
         project="fictl",

@@ -12,7 +12,7 @@ from fictl.errors import UsageError
 from fictl.jit import triton
 from fictl.jit.compilers import Compilers
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
-from fictl.jit.recipe import Recipe, digest, unit_inputs
+from fictl.jit.recipe import Recipe, digest, includes_rendered, unit_inputs
 from fictl.jit.spec import JitSpec
 from fictl.jit.store.entry import MODULE
 from fictl.toolchain import Targets, library_includes
@@ -108,7 +108,9 @@ def _unit(
             f"{spec.name}: cannot compile {source.name}", "sources end in .cu, .cpp, .cc or .cxx"
         )
     inputs = unit_inputs(spec, source)
-    rendered: list[Any] = [recipe.inputs, recipe.parameters] if spec.template else []
+    # Why not for every unit: a binding that config.inc does not reach is compiled once for all of them.
+    sees = source.suffix == ".cu" or includes_rendered(spec, source)
+    rendered: list[Any] = [recipe.inputs, recipe.parameters] if spec.template and sees else []
     if generated and source.suffix == ".cu":
         rendered.append(generated.key)
     flags = recipe.flags.kernel if source.suffix == ".cu" else recipe.flags.cxx
@@ -148,6 +150,9 @@ def _cxx(spec: JitSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths) -
 def _link(
     spec: JitSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths, units: tuple[Unit, ...]
 ) -> tuple[str, ...]:
+    # Why kernels first: of an inline function that both have the linker takes the first, and a
+    # binding's is not optimised, or instrumented, as a kernel's has to be.
+    units = tuple(sorted(units, key=lambda unit: unit.source.suffix != ".cu"))
     return (
         *compilers.cxx.argv, *recipe.flags.link, *(unit.object for unit in units),
         *compilers.libraries(spec), f"-L{paths.library.parent}", "-ltvm_ffi", "-ldl", "-lrt",

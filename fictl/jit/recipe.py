@@ -76,6 +76,15 @@ def unit_inputs(spec: JitSpec, source: Path) -> dict[str, str]:
     return {name: facts(path).sha256 for name, path in reached_by(spec, source).files.items()}
 
 
+def includes_rendered(spec: JitSpec, source: Path) -> bool:
+    """Whether anything that a unit reaches names the file that the template is rendered to."""
+    if spec.template is None:
+        return False
+    name = Path(spec.template.output).name
+    reached = reached_by(spec, source).files.values()
+    return any(Path(each[1:-1]).name == name for path in reached for each in facts(path).includes)
+
+
 def reached_by(spec: JitSpec, *sources: Path) -> Reached:
     """What these sources of it include, directly or not."""
     include_dirs = tuple(path.absolute() for path in spec.include_dirs)

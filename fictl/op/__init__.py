@@ -12,18 +12,22 @@ if TYPE_CHECKING:
     from fictl.op.decorator import op
     from fictl.op.ffi.kernel_module import KernelModule
     from fictl.op.module import module_spec
+    from fictl.op.random_numbers import Draws, draws, uniforms
 
 __all__ = [
     "BackendRefused",
+    "Draws",
     "Explanation",
     "KernelModule",
     "Op",
     "backend_requirement",
     "declaration",
+    "draws",
     "module_spec",
     "op",
     "setting",
     "supported_compute_capability",
+    "uniforms",
 ]
 
 __getattr__ = lazy(
@@ -39,5 +43,8 @@ __getattr__ = lazy(
         "backend_requirement": "backend.requirement",
         "BackendRefused": "backend.explain",
         "Explanation": "backend.explain",
+        "Draws": "random_numbers",
+        "draws": "random_numbers",
+        "uniforms": "random_numbers",
     },
 )

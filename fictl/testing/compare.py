@@ -1,14 +1,32 @@
-"""Comparing a result with its reference, and saying where they differ most."""
+"""Comparing results with their reference, and saying where they differ most."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from fictl.trace.template import TOLERANCES
+from fictl.trace.template import TOLERANCES, TraceTemplate
 
 if TYPE_CHECKING:
     import torch
+
+
+def assert_right(
+    template: TraceTemplate,
+    inputs: Mapping[str, Any],
+    results: Mapping[str, Any],
+    expected: Callable[[], Iterable[Any]],
+) -> None:
+    """By the template's judge, if it has one; else each result is close to what is expected.
+
+    `inputs` are by parameter, as they were before the call, `results` by output. `expected` gives
+    the reference's, in the order of the outputs; who has a judge is not asked for them.
+    """
+    if template.judge is not None:
+        template.judge(inputs, results)
+        return
+    for name, value in zip(template.outputs, expected(), strict=True):
+        assert_close(results[name], value, name, template.tolerances)
 
 
 def assert_close(

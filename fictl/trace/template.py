@@ -74,6 +74,8 @@ Init: TypeAlias = (
 Bind: TypeAlias = Callable[[dict[str, Any]], tuple[Callable[[], Any], Callable[[], Any]]]
 # (sizes of all axes, inputs by parameter) -> what one call moves or computes.
 Work: TypeAlias = Callable[[Mapping[str, int], Mapping[str, Any]], int]
+# (inputs by parameter, as they were before the call; results by output) raises AssertionError.
+Judge: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], None]
 
 # Two rounding steps of the format: one for the result, one for what the hardware may fuse.
 TOLERANCES: Mapping[str, tuple[float, float]] = {
@@ -98,7 +100,9 @@ class TraceTemplate:
     `init` makes inputs that random numbers cannot be (offsets, page tables). `validate` is called
     with the inputs by name and raises ValueError for data that is not valid. `bind` makes
     (plan, run) of the inputs of a class whose constructor wants more than they say. `extremes` are
-    the values, of EXTREMES, that the op computes as its reference does.
+    the values, of EXTREMES, that the op computes as its reference does. `judge` is said where
+    several results are right (a draw, a choice among equals): it is asked whether one is, in place
+    of a comparison with the reference, which gives one of them.
     `bytes` is said where the data decides (used pages, active experts): it is every input read and
     every output written else. `flops` is what `fictl bench` makes TFLOP/s of.
     """
@@ -112,6 +116,7 @@ class TraceTemplate:
     init: Init | None = None
     validate: Callable[..., None] | None = None
     bind: Bind | None = None
+    judge: Judge | None = None
     extremes: tuple[str, ...] = EXTREMES[:2]
     bytes: Work | None = None
     flops: Work | None = None

@@ -21,9 +21,9 @@ from fictl.jit.store.stores import writable_store
 _PYTHONPATH = os.pathsep.join(
     [str(Path(fictl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
 )
-# Why without torch: tvm_ffi imports it where it can, which takes ten times as long as a build here.
+# Why without these: tvm_ffi imports them where it can, which takes longer than a build here.
 _CALL = """import sys
-sys.modules["torch"] = None
+sys.modules.update(dict.fromkeys(["torch", "numpy", "cuda"]))
 from fictl.project import mount
 mount()
 import tiny

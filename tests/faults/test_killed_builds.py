@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-_KILLS = 50
+_KILLS = 30
 
 
 def session(leader: int) -> list[int]:

@@ -100,16 +100,22 @@ def test_where_the_compiler_is_changes_no_key(sources, stand_in_nvcc, monkeypatc
     assert plans[0].units[0].argv != plans[1].units[0].argv
 
 
-def test_rendered_sources_are_found_first_and_belong_to_every_unit(sources, tmp_path):
+def test_rendered_sources_are_found_first_and_belong_to_kernels_and_those_who_include_them(
+    sources, tmp_path
+):
+    paths = sources("a.cu", "b.cpp", "through_a_header.cpp", "sees_none.cpp")
+    paths[1].write_text('#include "config.inc"\n')
+    paths[2].write_text('#include "header.h"\n')
+    (paths[2].parent / "header.h").write_text("#include <config.inc>\n")
     (tmp_path / "config.jinja").write_text("{{ d }}")
-    spec = gen_jit_spec("m", sources("a.cu", "b.cpp"))
+    spec = gen_jit_spec("m", paths)
     keys = []
     for d in (64, 128):
         template = Template(tmp_path / "config.jinja", "config.inc", {"d": d})
         units = plan_build(replace(spec, template=template)).units
         assert all(_includes(unit)[0] == "-Isrc" for unit in units)
         keys.append([unit.key for unit in units])
-    assert not set(keys[0]) & set(keys[1])
+    assert [one == two for one, two in zip(*keys, strict=True)] == [False, False, False, True]
 
 
 def _includes(unit):
@@ -141,6 +147,11 @@ def test_cutlass_brings_its_headers_and_its_version(sources, monkeypatch, tmp_pa
     plan = plan_build(gen_jit_spec("m", paths))
     assert "cutlass" in plan.identity
     assert str(tmp_path / "cutlass") in plan.units[0].argv
+
+
+def test_kernels_are_linked_before_bindings(sources):
+    link = plan_build(gen_jit_spec("m", sources("b.cpp", "k.cu"))).link
+    assert link.index("k.o") < link.index("b.o")
 
 
 def test_a_module_links_tvm_ffi_and_the_static_runtime(sources):

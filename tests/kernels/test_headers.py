@@ -15,6 +15,11 @@ HEADERS = sorted(str(path.relative_to(INCLUDE)) for path in INCLUDE.rglob("*.cuh
 BINDING = sorted(str(path.relative_to(KERNELS)) for path in (KERNELS / "binding").glob("*.h"))
 _INCLUDED = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 _FOREIGN = ("torch/", "ATen/", "c10/", "tvm/", "dlpack/", "binding/")
+# What compiles for some generation between the oldest and the newest alone.
+_FOR_ONE = re.compile(
+    r"__CUDA_ARCH__ *(?:==|!=|<)|(?:==|!=|>=?) *__CUDA_ARCH__|__CUDA_ARCH_FEAT_"
+    r"|# *elif.*__CUDA_ARCH__"
+)
 _HEAVY = ("cub/", "cooperative_groups", "cuda/", "thrust/", "cute/", "cutlass/")
 
 
@@ -30,6 +35,12 @@ def test_a_header_of_the_library_includes_no_framework(header: str) -> None:
 @pytest.mark.parametrize("header", HEADERS)
 def test_a_header_of_the_library_includes_nothing_slow_to_compile(header: str) -> None:
     assert [name for name in _includes(INCLUDE / header) if name.startswith(_HEAVY)] == []
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_code_for_a_generation_is_for_the_later_ones_too(header: str) -> None:
+    """So that a build for the oldest and the newest has seen it all: see test_shipped.py."""
+    assert _FOR_ONE.findall((INCLUDE / header).read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("header", HEADERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,25 @@ def test_another_result_is_a_mismatch_that_says_where(dump, toy: Path) -> None:
     status, detail = replayed(path)
     assert status == "mismatch"
     assert "result: 3 of 3 elements differ; worst at (0,): 1.5, reference 0.5" in detail
+
+
+def test_of_several_right_results_another_one_is_a_match(
+    dump, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judge(inputs: dict[str, Any], results: dict[str, Any]) -> None:
+        assert torch.equal(inputs["input"], torch.ones(3))
+        if results["out"][0] not in (0.5, 1.5):
+            raise AssertionError("out: neither")
+
+    from toy.few.halve import trace  # type: ignore[import-not-found]
+
+    x = torch.ones(3)
+    path = dump(x, out=x)
+    monkeypatch.setattr(trace, "halve", replace(trace.halve, judge=judge))
+    (toy / "wrong").touch()
+    assert replayed(path) == ("match", "")
+    again = dump(torch.ones(3), 1.0)
+    assert replayed(again) == ("mismatch", "out: neither")
 
 
 def test_enums_and_scalars_come_back(dump) -> None:

@@ -22,7 +22,8 @@ pytestmark = pytest.mark.needs_nvcc
 
 
 @pytest.fixture
-def out(tiny: Path, tmp_path: Path) -> Path:
+def out(twice_build: Path, tmp_path: Path) -> Path:
+    """The op is built already: what is tested is what becomes of builds."""
     return tmp_path / "out"
 
 

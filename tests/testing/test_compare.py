@@ -6,10 +6,26 @@ import pytest
 import torch
 
 from fictl.testing import assert_close
+from fictl.testing.compare import assert_right
+from fictl.trace import Tensor, TraceTemplate
 
 
 def compare(actual: list[float], expected: list[float], dtype: torch.dtype = torch.float32) -> None:
     assert_close(torch.tensor(actual, dtype=dtype), torch.tensor(expected, dtype=torch.float64))
+
+
+def test_results_are_right_that_are_near_the_reference() -> None:
+    template = TraceTemplate({}, {}, {"a": Tensor(()), "b": Tensor(())}, lambda: None)
+    assert_right(template, {}, {"b": 2.0, "a": 1.0}, lambda: (1.0, 2.0))
+    with pytest.raises(AssertionError, match=r"b: 1 of 1 elements differ"):
+        assert_right(template, {}, {"b": 1.0, "a": 1.0}, lambda: (1.0, 2.0))
+
+
+def test_where_there_is_a_judge_it_is_asked_and_the_reference_is_not() -> None:
+    asked = []
+    template = TraceTemplate({}, {}, {}, lambda: None, judge=lambda *both: asked.append(both))
+    assert_right(template, {"x": 1}, {"out": 2}, lambda: pytest.fail("the reference is asked"))
+    assert asked == [({"x": 1}, {"out": 2})]
 
 
 def test_equal_tensors_pass() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
+from fictl.op import declaration
 from fictl.tune.trial import Trial
 
 Q = torch.randn(5, 64)
@@ -122,3 +124,21 @@ def test_an_error_of_the_default_is_the_calls_own(
 
     with pytest.raises(ValueError, match="not contiguous"):
         _entry(untuned(declared(broken), q=Q), stopwatch())
+
+
+def test_of_several_right_results_a_candidate_may_give_another(
+    declared: Any, untuned: Any, stopwatch: Any
+) -> None:
+    def judge(inputs: Any, results: Any) -> None:
+        if not torch.equal(results["out"].abs(), 2 * inputs["q"].abs()):
+            raise AssertionError("out: neither")
+
+    def negated_with_two(q: Any, out: Any = None, tactic: Any = None) -> Any:
+        out = torch.empty_like(q) if out is None else out
+        return torch.mul(q, {2: -2, 4: 3}.get(tactic.parts, 2), out=out)
+
+    template = replace(declaration(declared()).template, judge=judge)
+    api = declared(negated_with_two, trace=template)
+    entry = _entry(untuned(api, q=Q), stopwatch([(1e-5, 0.9e-5, 1e-9, 1e-5)], noise=0.01))
+    assert entry.winner == {"parts": 2}
+    assert entry.candidates[2].problem == "out: neither"

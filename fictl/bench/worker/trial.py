@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,9 @@ from fictl.bench.worker.contender import Contender
 from fictl.bench.worker.poison import poison, unwritten
 from fictl.bench.worker.subject import Call
 from fictl.bench.worker.workload import Workload, tensors
-from fictl.testing.compare import assert_close
+from fictl.testing.compare import assert_right
 from fictl.timing.side import Side
+from fictl.trace import TraceTemplate
 
 if TYPE_CHECKING:
     import torch
@@ -81,9 +82,11 @@ class Trial:
         left = next(filter(None, map(self._left, made.outputs, made.outputs.values())), "")
         if left or not self.workload.refcheck:
             return left
-        template = self.workload.subject.template
-        expected = self.workload.reference(made.inputs if inputs is None else inputs)
-        return mismatch(template.outputs, self._actual(made), expected, template.tolerances)
+        given = made.inputs if inputs is None else inputs
+        return mismatch(
+            self.workload.subject.template, given, self._actual(made),
+            lambda: self.workload.reference(given),
+        )  # fmt: skip
 
     def _left(self, name: str, output: torch.Tensor) -> str:
         """Of poison. Where there is a reference, it is for that to say what a part of it means."""
@@ -108,16 +111,18 @@ class Trial:
 
 
 def mismatch(
-    names: Iterable[str], actual: tuple[Any, ...], expected: tuple[Any, ...], tolerances: Any
+    template: TraceTemplate,
+    inputs: Mapping[str, Any],
+    actual: tuple[Any, ...],
+    reference: Callable[[], tuple[Any, ...]],
 ) -> str:
-    names = list(names)
-    if len(actual) != len(names) or len(expected) != len(names):
+    names = [*template.outputs]
+    if len(actual) != len(names):
         return f"it returns {len(actual)} values, its trace has the outputs {', '.join(names)}"
-    for name, got, want in zip(names, actual, expected, strict=True):
-        try:
-            assert_close(got, want, name, tolerances)
-        except AssertionError as error:
-            return str(error)
+    try:
+        assert_right(template, inputs, dict(zip(names, actual, strict=True)), reference)
+    except AssertionError as error:
+        return str(error)
     return ""
 
 

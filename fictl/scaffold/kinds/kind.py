@@ -27,7 +27,8 @@ class Kind:
 
     `inputs` and `outputs` are what it takes and gives, and what an op has where nothing is said;
     `more` is what further inputs may look like. `expression` is empty, `pointwise`, `rows` (with
-    reductions over the last axis) or `reduction` (nothing is left of the last axis).
+    reductions over the last axis), `weights` (the same, of which one is drawn) or `reduction`
+    (nothing is left of the last axis). `taken` are names that its files have for something else.
     `dtypes` are those where none are said, `accepts` all that it can. `guess` is when it is tried
     where no kind is named: 1 is first, 0 never. `kernel` is said beside the file of that name,
     `edit` is in the line of it where the computation stands.
@@ -40,6 +41,7 @@ class Kind:
     outputs: tuple[str, ...]
     more: tuple[str, ...] = ()
     scalars: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
     expression: str = ""
     default: str = ""
     dtypes: str = "f16 bf16 f32"
@@ -65,8 +67,8 @@ class Kind:
         return found
 
 
-_LISTS = ("inputs", "outputs", "more", "scalars")
-_EXPRESSIONS = ("", "pointwise", "rows", "reduction")
+_LISTS = ("inputs", "outputs", "more", "scalars", "taken")
+_EXPRESSIONS = ("", "pointwise", "rows", "weights", "reduction")
 _KEYS = {field.name for field in fields(Kind)} - {"name", "trees"} | {"base"}
 
 

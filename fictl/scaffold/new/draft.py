@@ -61,7 +61,7 @@ class Draft:
         if self.expression is None:
             return ""
         tensors = [tensor.name for tensor in self.signature.inputs]
-        keep = self.kind.expression == "rows"
+        keep = self.kind.expression in ("rows", "weights")
         cast = ".double()" if self.has_integers else ""
         return self.expression.torch(tensors, keep, cast)
 
@@ -70,7 +70,8 @@ class Draft:
         """What it takes, gives and computes, in a line."""
         signature = self.signature
         taken = ", ".join(map(str, (*signature.inputs, *signature.scalars)))
-        given = f" = {self.expression}" if self.expression else ""
+        sign = "~" if self.kind.expression == "weights" else "="
+        given = f" {sign} {self.expression}" if self.expression else ""
         return f"{self.name}({taken}) -> {', '.join(map(str, signature.outputs))}{given}"
 
     @property
@@ -81,6 +82,8 @@ class Draft:
         how = {"pointwise": "element by element", "rows": "row by row", "reduction": "of every row"}
         if self.expression is None:
             return self.kind.summary[0].upper() + self.kind.summary[1:] + "."
+        if self.kind.expression == "weights":
+            return f"A token of every row, drawn by the weights {self.expression}."
         return f"{self.expression}, {how[self.kind.expression]}."
 
     @property

@@ -41,6 +41,7 @@ def infer(
     numbers = tuple(sorted(numbers, key=lambda each: each.default is not None))
     made = tuple(parse_tensor(each, fixed_sizes=False) for each in outputs)
     signature = Signature(tensors, numbers, made or _usual_outputs(kind, tensors))
+    _check_names(kind, signature)
     if expression is not None:
         _check(kind, expression, signature)
         expression = replace(expression, tensors=tuple(each.name for each in tensors))
@@ -97,6 +98,15 @@ def _names(tensors: Iterable[Tensor], scalars: Iterable[Scalar]) -> list[str]:
     return [*(each.name for each in tensors), *(each.name for each in scalars)]
 
 
+def _check_names(kind: Kind, signature: Signature) -> None:
+    names = [*_names(signature.inputs, signature.scalars), *_names(signature.outputs, ())]
+    for name in (name for name in names if name in kind.taken):
+        raise UsageError(
+            f"{name!r} cannot name an argument: kind {kind.name} uses it for something else",
+            f"try {name + '_in'!r}",
+        )
+
+
 def _check(kind: Kind, expression: Expression, signature: Signature) -> None:
     """Every argument is used, and the expression is of the sort that the kind can do."""
     used = {*expression.names}
@@ -113,6 +123,18 @@ def _check(kind: Kind, expression: Expression, signature: Signature) -> None:
         )
     if kind.expression == "reduction":
         _check_reduced(expression, {tensor.name for tensor in signature.inputs})
+    if kind.expression == "weights":
+        _check_any_rows(signature)
+
+
+def _check_any_rows(signature: Signature) -> None:
+    """Of draws there are as many as the caller asks for."""
+    rows = signature.outputs[0].axis_names
+    for axis in (axis for axis in signature.axes if axis.name in rows and axis.size):
+        raise UsageError(
+            f"axis {axis.name} has the size {axis.size}, and a token is drawn for each of any "
+            "number of rows", f"leave its size out: {axis.name}",
+        )  # fmt: skip
 
 
 def _check_reduced(expression: Expression, tensors: set[str]) -> None:

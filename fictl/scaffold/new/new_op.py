@@ -99,7 +99,7 @@ def _of_kind(project: Project, request: Request, read: ReadReference | None, kin
         kind,
         request.inputs or (read.inputs if read else ()),
         request.scalars or (read.scalars if read else ()),
-        request.outputs or (read.outputs if read else ()),
+        request.outputs or (read.outputs if read and kind.expression != "weights" else ()),
         text,
     )
     archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs

@@ -16,6 +16,7 @@ from fictl.op.declared import declaration
 from fictl.testing.generated.guard import Guarded
 from fictl.testing.generated.layout import Layout
 from fictl.testing.generated.room import Room
+from fictl.testing.results import named_results
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class GuardedCall:
             plan, run = bind(self.api, arguments)
             plan()
             returned = run()
-        found = {n: _copy(value) for n, value in self._results(returned, arguments).items()}
+        results = named_results(self.results, self.inputs, arguments, returned)
+        found = {name: _copy(value) for name, value in results.items()}
         for guard in guards:
             if guard.name in self.inputs and guard.name not in self._mutated:
                 guard.check_unchanged(self.inputs[guard.name])
@@ -63,24 +65,6 @@ class GuardedCall:
                 yield Guarded(name, room.shape, room.dtype, self.device, layout, written=True)
             else:
                 yield Guarded.of(name, self.inputs[name], layout, name in self._mutated)
-
-    def _results(self, returned: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What was given to be written counts, not what is returned in its place.
-
-        A function may return all its results, or those alone that it was not given as inputs.
-        """
-        if returned is None:
-            lost = [name for name in self.results if name not in arguments]
-            assert not lost, f"returned nothing, and has no argument {', '.join(lost)} to write"
-            return {name: arguments[name] for name in self.results}
-        values = returned if isinstance(returned, tuple) else (returned,)
-        made = [name for name in self.results if name not in self.inputs]
-        names = made if len(values) == len(made) else self.results
-        assert len(values) == len(names), (
-            f"returned {len(values)} values, the trace has the outputs {', '.join(self.results)}"
-        )
-        given = {name: arguments[name] for name in self.results if name in arguments}
-        return {**dict(zip(names, values, strict=True)), **given}
 
 
 def _copy(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from fictl.errors import UsageError
 from fictl.project import Project
 from fictl.project.discover import find_function
-from fictl.testing.compare import assert_close
+from fictl.testing.compare import assert_right
 from fictl.testing.generated.guarded_call import GuardedCall
 from fictl.testing.generated.layout import Layout
 from fictl.testing.generated.room import rooms
@@ -76,7 +76,7 @@ def run_definition(made: Definition, device: str, axes: Mapping[str, int]) -> De
     case = Case(traced.name, sizes, dtype, (*passing,))
     room = {n: r for n, r in rooms(api, template, case, inputs).items() if r.required}
     call = GuardedCall(api, inputs, [*template.outputs], room, place)
-    mismatch = _mismatch(template, call.run(Layout.CONTIGUOUS, []), expected)
+    mismatch = _mismatch(template, inputs, call.run(Layout.CONTIGUOUS, []), expected)
     return DefinitionRun(made.name, made.api, device, sizes, mismatch)
 
 
@@ -165,11 +165,12 @@ def _shapes(specs: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
     return {name: (spec.shape, spec.dtype) for name, spec in specs.items()}
 
 
-def _mismatch(template: TraceTemplate, actual: Mapping[str, Any], expected: Any) -> str:
+def _mismatch(
+    template: TraceTemplate, inputs: Mapping[str, Any], actual: Mapping[str, Any], expected: Any
+) -> str:
     want = expected if isinstance(expected, tuple) else (expected,)
     try:
-        for name, value in zip(template.outputs, want, strict=True):
-            assert_close(actual[name], value, name, template.tolerances)
+        assert_right(template, inputs, actual, lambda: want)
     except (AssertionError, ValueError) as error:
         return str(error)
     return ""

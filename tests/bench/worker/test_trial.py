@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import pytest
 import torch
 
@@ -9,7 +13,11 @@ from fictl.bench.worker.one import of_folder
 from fictl.bench.worker.trial import Trial, mismatch
 from fictl.bench.worker.workload import Workload
 from fictl.project import OpFolder
-from fictl.trace.template import TOLERANCES
+from fictl.trace import Tensor, TraceTemplate, Var
+
+TEMPLATE = TraceTemplate(
+    {"n": Var("")}, {"input": Tensor(("n",))}, {"out": Tensor(("n",))}, lambda input: input
+)
 
 
 def trial(folder: OpFolder, function: str, side: Contender | None = None) -> Trial:
@@ -55,5 +63,23 @@ def test_a_baseline_that_prepares_is_called_as_it_prepared(hostile: OpFolder) ->
 
 @pytest.mark.parametrize("actual", [(torch.ones(2), torch.ones(2)), ()])
 def test_more_or_fewer_results_than_outputs_are_said(actual: tuple[torch.Tensor, ...]) -> None:
-    said = mismatch(["out"], actual, (torch.ones(2),), TOLERANCES)
+    said = mismatch(TEMPLATE, {}, actual, lambda: (torch.ones(2),))
     assert said == f"it returns {len(actual)} values, its trace has the outputs out"
+
+
+def test_of_several_right_results_the_judge_takes_any_whoever_gives_it(hostile: OpFolder) -> None:
+    given = []
+
+    def either(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+        given.append(inputs)
+        if not torch.equal(results["out"].abs(), 2 * inputs["input"].abs()):
+            raise AssertionError("out: neither")
+
+    def said(factor: float) -> str:
+        made = trial(hostile, "right", baseline("b", lambda input: input * factor))
+        subject = made.workload.subject
+        made.workload.subject = replace(subject, template=replace(subject.template, judge=either))
+        return made.attempt(0)
+
+    assert [said(factor) for factor in (2.0, -2.0, 3.0)] == ["", "", "out: neither"]
+    assert len(given) == 3

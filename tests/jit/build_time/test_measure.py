@@ -37,8 +37,20 @@ def _measured(spec: JitSpec) -> BuildTime:
     return measure(plan_build(spec), built, LogObserver())
 
 
-def test_every_unit_and_the_link_have_their_phases(spec: JitSpec) -> None:
-    time = _measured(spec)
+@pytest.fixture(scope="module")
+def remembered() -> list[BuildTime]:
+    return []
+
+
+@pytest.fixture
+def time(spec: JitSpec, remembered: list[BuildTime]) -> BuildTime:
+    """What `spec` takes, measured once for all tests."""
+    if not remembered:
+        remembered.append(_measured(spec))
+    return remembered[0]
+
+
+def test_every_unit_and_the_link_have_their_phases(time: BuildTime) -> None:
     names = {(phase.unit, phase.name) for phase in time.phases}
     assert {
         ("launcher.cu", "cicc"), ("launcher.cu", "ptxas"), ("launcher.cu", "host compiler"),
@@ -48,8 +60,8 @@ def test_every_unit_and_the_link_have_their_phases(spec: JitSpec) -> None:
     assert next(phase.arch for phase in time.phases if phase.name == "cicc") == "8.0"
 
 
-def test_headers_are_named_as_one_includes_them_with_what_they_cost(spec: JitSpec) -> None:
-    headers = {(header.unit, header.name): header for header in _measured(spec).headers}
+def test_headers_are_named_as_one_includes_them_with_what_they_cost(time: BuildTime) -> None:
+    headers = {(header.unit, header.name): header for header in time.headers}
     runtime = headers["launcher.cu", "cuda_runtime.h"]
     assert (runtime.includer, runtime.lines > 1000) == ("", True)
     assert (runtime.seconds or 0) > 0
@@ -63,8 +75,8 @@ def test_headers_are_named_as_one_includes_them_with_what_they_cost(spec: JitSpe
     assert (string.seconds or 0) > 0
 
 
-def test_kernels_are_named_where_nvcc_can_trace(spec: JitSpec, real_nvcc) -> None:
-    names = [kernel.name for kernel in _measured(spec).kernels]
+def test_kernels_are_named_where_nvcc_can_trace(time: BuildTime, real_nvcc) -> None:
+    names = [kernel.name for kernel in time.kernels]
     assert any("twice" in name for name in names) is device_trace.supported(real_nvcc)
 
 
@@ -97,8 +109,9 @@ def test_nothing_is_published_and_nothing_is_left(spec: JitSpec, listing) -> Non
     assert list((module_dir / "staging").iterdir()) == []
 
 
-def test_the_last_edit_is_told_by_source(spec: JitSpec) -> None:
-    assert _measured(spec).last_edit is None
+def test_the_last_edit_is_told_by_source(spec: JitSpec, time: BuildTime) -> None:
+    assert time.last_edit is None
+    spec.build()
     spec.sources[0].write_text(_KERNEL + "// edited\n")
     edit = _measured(spec).last_edit
     assert edit is not None

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from fictl.errors import UsageError
-from fictl.jit.progress import LogObserver
 from fictl.jit.store.stores import STORE_FILE
-from fictl.op.builds.building import build
 from fictl.op.builds.cached import clear_builds, contents, explain_ops, verify
 from fictl.paths import cache_root
 from fictl.version import VERSION
@@ -19,10 +17,8 @@ pytestmark = pytest.mark.needs_nvcc
 
 
 @pytest.fixture
-def built(tiny: Path) -> Path:
-    """Where the build of `twice` lies."""
-    (made,) = build(["twice"], (), LogObserver())
-    return Path(made.path)
+def built(twice_build: Path) -> Path:
+    return twice_build
 
 
 def test_an_empty_cache_holds_nothing(tiny: Path) -> None:

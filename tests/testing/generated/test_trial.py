@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -66,6 +66,35 @@ def test_a_right_op_passes_in_every_way() -> None:
     assert len(every) == 11
     for variant in every:
         Trial(api, template, variant, "cpu").check()
+
+
+def test_where_several_results_are_right_the_judge_decides() -> None:
+    def judge(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+        assert inputs["input"].dtype is torch.float32
+        assert torch.equal(results["out"].abs(), 2 * inputs["input"].abs()), "out: neither"
+
+    def negated(input: torch.Tensor, out: Optional = None) -> torch.Tensor:
+        return double(input, out).neg_()
+
+    def tripled(input: torch.Tensor, out: Optional = None) -> torch.Tensor:
+        return double(input, out).mul_(1.5)
+
+    judged = traced(judge=judge, reference=None)
+    for right in (double, negated):
+        check(right, template=judged)
+    with pytest.raises(AssertionError, match="out: neither"):
+        check(tripled, template=judged)
+
+
+def test_a_judge_sees_what_an_op_in_place_was_given() -> None:
+    def judge(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+        assert torch.equal(results["input"], 2 * inputs["input"]), "input: wrong"
+
+    def in_place(input: torch.Tensor) -> None:
+        input.mul_(2)
+
+    outputs = {"input": Tensor(("rows", "n"))}
+    check(in_place, template=traced(judge=judge, outputs=outputs), mutates="input")
 
 
 def test_an_output_that_must_be_given_is_given() -> None:

@@ -1,0 +1,102 @@
+// Clusters: up to 8 thread blocks that run together and reach one another's shared memory.
+//
+// Where the code is for no GPU that has them (before sm_90, the emulated device) every block is a
+// cluster of its own, and the host launches no others.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#include <fictl/device/launch.cuh>
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define FICTL_HAS_CLUSTERS 1
+#endif
+
+namespace fictl::device {
+
+constexpr int kMostBlocksOfCluster = 8;  // that every GPU with clusters can have
+
+class Cluster {
+ public:
+  // Of this block among those of its cluster.
+  __device__ static int rank() {
+#ifdef FICTL_HAS_CLUSTERS
+    uint32_t rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return static_cast<int>(rank);
+#else
+    return 0;
+#endif
+  }
+
+  __device__ static int size() {
+#ifdef FICTL_HAS_CLUSTERS
+    uint32_t size;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+    return static_cast<int>(size);
+#else
+    return 1;
+#endif
+  }
+
+  // __syncthreads() for all threads of all blocks. Shared memory of another block may be touched
+  // only between two of these: before the first it may not have started, after the last it may
+  // have ended.
+  __device__ static void sync() {
+#ifdef FICTL_HAS_CLUSTERS
+    if (size() > 1) {
+      arrive();
+      wait();
+      return;
+    }
+#endif
+    __syncthreads();
+  }
+
+  // The two halves of sync(). A block that touches no other one's memory any more, and whose own
+  // nobody does, may end after arrive() alone.
+  __device__ static void arrive() {
+#ifdef FICTL_HAS_CLUSTERS
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+  }
+  __device__ static void wait() {
+#ifdef FICTL_HAS_CLUSTERS
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#else
+    __syncthreads();
+#endif
+  }
+
+  // Where the block of that rank has what this one has at `shared`.
+  template <typename T>
+  __device__ static T* at(T* shared, int rank) {
+#ifdef FICTL_HAS_CLUSTERS
+    uint64_t there;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));
+    return reinterpret_cast<T*>(there);
+#else
+    static_cast<void>(rank);
+    return shared;
+#endif
+  }
+};
+
+// How many blocks share a row, a power of two: as many as find an SM each at once, as long as each
+// has at least `least` elements. Why not as many as there are SMs: a cluster stays within a GPC,
+// and what is left of one is no room for the next; of an H200's 132 SMs, clusters of 8 or 4 that
+// fill one each leave up to a quarter empty, and those that are left over take a second turn.
+template <auto kernel>
+int blocks_a_row(int64_t rows, int64_t elements, int64_t least, int sm_count) {
+  int blocks = 1;
+  if (!has_pdl<kernel>()) return blocks;  // Code for sm_90 or newer has both.
+  while (blocks < kMostBlocksOfCluster && elements >= least * blocks * 2) {
+    const int64_t room = blocks == 1 ? sm_count : sm_count * 3 / 4;
+    if (rows * blocks * 2 > room) break;
+    blocks *= 2;
+  }
+  return blocks;
+}
+
+}  // namespace fictl::device

@@ -1,0 +1,59 @@
+#include <binding/ffi.h>
+
+namespace fictl::sampling {
+void sampling_from_logits(const Launch& launch, View out, View logits, const View* rows,
+                          const View* seeds, const View* offsets, int64_t seed, int64_t offset,
+                          bool enable_pdl);
+}  // namespace fictl::sampling
+
+namespace {
+
+using fictl::ErrorKind;
+using fictl::Shape;
+using fictl::View;
+
+const View* given(const tvm::ffi::Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
+
+void check_logits(const char* op, View logits) {
+  fictl::check_device(op, "logits", logits);
+  fictl::check_dim(op, "logits", logits, 2);
+  fictl::check_neighbours(op, "logits", logits);
+}
+
+void check_int(const char* op, const char* name, View x) {
+  const DLDataType dtype = x.dtype();
+  if (dtype.code == kDLInt && (dtype.bits == 32 || dtype.bits == 64)) return;
+  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
+               << "has dtype " << dtype << "; accepted: int32, int64");
+}
+
+void check_indices(const char* op, View indices, View logits) {
+  fictl::check_same_device(op, "indices", indices, "logits", logits);
+  fictl::check_dim(op, "indices", indices, 1);
+  check_int(op, "indices", indices);
+}
+
+void check_out(const char* op, View out, View logits, const View* indices) {
+  fictl::check_same_device(op, "out", out, "logits", logits);
+  check_int(op, "out", out);
+  const int64_t batch = indices == nullptr ? logits.size(0) : indices->size(0);
+  if (out.ndim() != 1 || out.size(0) != batch) {
+    fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "out")
+                 << "has shape " << Shape{out} << "; it is (" << batch << ",)");
+  }
+  fictl::check_contiguous(op, "out", out);
+}
+
+void sampling_from_logits(View out, View logits, tvm::ffi::Optional<View> indices,
+                          tvm::ffi::Optional<View> seeds, tvm::ffi::Optional<View> offsets,
+                          int64_t seed, int64_t offset, bool enable_pdl) {
+  check_logits(__func__, logits);
+  if (indices.has_value()) check_indices(__func__, *indices, logits);
+  check_out(__func__, out, logits, given(indices));
+  fictl::call(__func__, logits, fictl::sampling::sampling_from_logits, out, logits, given(indices),
+              given(seeds), given(offsets), seed, offset, enable_pdl);
+}
+
+}  // namespace
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(sampling_from_logits, sampling_from_logits);

@@ -1,0 +1,94 @@
+#include <binding/indices.h>
+#include <binding/row_pitch.h>
+
+#include <fictl/topk/top_k.cuh>
+
+namespace fictl::topk {
+
+namespace {
+
+constexpr int64_t kLarge = 2;  // TopKTieBreak.LARGE
+
+// None where there is no tensor.
+device::Indices indices_of(const Launch& launch, const char* name, const View* x, int64_t count) {
+  return x == nullptr ? device::Indices() : indices<device::Indices>(launch, name, *x, count);
+}
+
+template <typename T>
+void run(const Launch& launch, View input, const Sink<T>& sink, device::Indices starts,
+         device::Indices lengths, int64_t k, int64_t order, int64_t tie_break, bool enable_pdl) {
+  const TopKRows<T> rows{input.data<const T>(), ROW_PITCH(launch, input),
+                         static_cast<int>(input.size(1)), starts, lengths};
+  CUDA_CHECK(launch,
+             TopK(rows, sink, input.size(0), static_cast<int>(k), static_cast<Order>(order),
+                  tie_break == kLarge, launch.sm_count, launch.stream, launch.pdl && enable_pdl));
+}
+
+}  // namespace
+
+void top_k(const Launch& launch, View values, View indices, View input, int64_t k, int64_t order,
+           int64_t tie_break, bool enable_pdl) {
+  const int64_t values_pitch = WRITTEN_ROW_PITCH(launch, values);
+  const int64_t indices_pitch = WRITTEN_ROW_PITCH(launch, indices);
+  DISPATCH_DTYPE(launch, input, T, (__half, __nv_bfloat16, float), {
+    Sink<T> sink;
+    sink.values = values.data<T>();
+    sink.values_pitch = values_pitch;
+    sink.indices = indices.data<int64_t>();
+    sink.indices_pitch = indices_pitch;
+    run<T>(launch, input, sink, {}, {}, k, order, tie_break, enable_pdl);
+  });
+}
+
+void top_k_page_table_transform(const Launch& launch, View out, const View* out_raw_indices,
+                                View input, View src_page_table, View lengths,
+                                const View* row_to_batch, const View* row_starts,
+                                const View* page_table_row_starts, int64_t k, int64_t page_size,
+                                int64_t order, int64_t tie_break, bool enable_pdl) {
+  const int64_t rows = input.size(0);
+  const auto starts = indices_of(launch, "row_starts", row_starts, rows);
+  const auto sizes = indices_of(launch, "lengths", &lengths, rows);
+  PageTable pages;
+  pages.data = src_page_table.data<const int32_t>();
+  pages.pitch = ROW_PITCH(launch, src_page_table);
+  pages.rows = static_cast<int>(src_page_table.size(0));
+  pages.cols = static_cast<int>(src_page_table.size(1));
+  while (int64_t{1} << pages.page_bits < page_size) ++pages.page_bits;
+  pages.row_to_batch = indices_of(launch, "row_to_batch", row_to_batch, rows);
+  pages.starts = page_table_row_starts == nullptr
+                     ? starts
+                     : indices_of(launch, "page_table_row_starts", page_table_row_starts, rows);
+  const int64_t out_pitch = WRITTEN_ROW_PITCH(launch, out);
+  const int64_t raw_pitch =
+      out_raw_indices == nullptr
+          ? 0
+          : row_pitch(launch, "out_raw_indices", *out_raw_indices, /*written=*/true);
+  DISPATCH_DTYPE(launch, input, T, (__half, __nv_bfloat16, float), {
+    Sink<T> sink;
+    sink.out = out.data<int32_t>();
+    sink.out_pitch = out_pitch;
+    sink.raw = out_raw_indices == nullptr ? nullptr : out_raw_indices->data<int32_t>();
+    sink.raw_pitch = raw_pitch;
+    sink.has_pages = true;
+    sink.pages = pages;
+    run<T>(launch, input, sink, starts, sizes, k, order, tie_break, enable_pdl);
+  });
+}
+
+void top_k_ragged_transform(const Launch& launch, View out, View input, View offsets, View lengths,
+                            const View* row_starts, int64_t k, int64_t order, int64_t tie_break,
+                            bool enable_pdl) {
+  const int64_t rows = input.size(0);
+  const auto starts = indices_of(launch, "row_starts", row_starts, rows);
+  const auto sizes = indices_of(launch, "lengths", &lengths, rows);
+  const int64_t out_pitch = WRITTEN_ROW_PITCH(launch, out);
+  DISPATCH_DTYPE(launch, input, T, (__half, __nv_bfloat16, float), {
+    Sink<T> sink;
+    sink.out = out.data<int32_t>();
+    sink.out_pitch = out_pitch;
+    sink.offsets = indices_of(launch, "offsets", &offsets, rows);
+    run<T>(launch, input, sink, starts, sizes, k, order, tie_break, enable_pdl);
+  });
+}
+
+}  // namespace fictl::topk

@@ -1,0 +1,67 @@
+{% from "_macros/row_names.jinja" import out, names, vectors, rows with context %}
+{% from "_macros/draw_views.jinja" import taken, declared, passed with context %}
+{% set first = rows[0] %}
+#include <binding/ffi.h>
+
+namespace {{ project }}::{{ family }} {
+{{ cpp("void " ~ name ~ "(", declared, ");") }}
+}
+
+namespace {
+
+using fictl::ErrorKind;
+using fictl::Shape;
+using fictl::View;
+using tvm::ffi::Optional;
+
+constexpr const char* kOp = "{{ name }}";
+
+{% include "_macros/row_checks.cpp" %}
+// A token for each row, or for each of the indices.
+void check_out(View {{ out }}, const char* name, View each) {
+  constexpr DLDataType kInt{kDLInt, 32, 1};
+  fictl::check_dim(kOp, "{{ out }}", {{ out }}, 1);
+  if (!fictl::same_dtype({{ out }}.dtype(), kInt)) {
+    fictl::raise(fictl::argument_error(ErrorKind::TypeError, kOp, "{{ out }}")
+                 << "has dtype " << {{ out }}.dtype() << "; it is int32");
+  }
+  if ({{ out }}.size(0) == each.size(0)) return;
+  fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "{{ out }}")
+               << "has shape " << Shape{ {{- out -}} } << ", '" << name << "' has " << Shape{each}
+               << "; it has a token for each");
+}
+
+const View* pointer(const Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
+
+{{ cpp("void " ~ name ~ "(", taken, ") {") }}
+  CHECK_CUDA({{ first }});
+{% for each in [out] + rows[1:] + vectors %}
+  CHECK_SAME_DEVICE({{ each }}, {{ first }});
+{% if each != out %}
+  CHECK_SAME_DTYPE({{ each }}, {{ first }});
+{% endif %}
+{% endfor %}
+  CHECK_DIM({{ first }}, 2);
+{% for each in rows[1:] %}
+  CHECK_SAME_SHAPE({{ each }}, {{ first }});
+{% endfor %}
+{% for each in vectors %}
+  CHECK_DIM({{ each }}, 1);
+{{ cpp("  check_length(", ["__func__", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
+  CHECK_CONTIGUOUS({{ each }});
+{% endfor %}
+{% for axis in axes if axis.size %}
+{{ cpp("  check_size(", ["__func__", '"' ~ first ~ '"', first, (roles.rows + roles.cols).index(axis.name) ~ "", axis.size ~ ""], ");") }}
+{% endfor %}
+  if (indices.has_value()) {
+    fictl::check_same_device(kOp, "indices", *indices, "{{ first }}", {{ first }});
+    fictl::check_dim(kOp, "indices", *indices, 1);
+  }
+  check_out({{ out }}, indices.has_value() ? "indices" : "{{ first }}", indices.value_or({{ first }}));
+  CHECK_CONTIGUOUS({{ out }});
+{{ cpp("  fictl::call(", ["kOp", first, project ~ "::" ~ family ~ "::" ~ name] + passed, ");") }}
+}
+
+}  // namespace
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC({{ name }}, {{ name }});

@@ -1,0 +1,54 @@
+{% from "_macros/row_names.jinja" import out, names, rows with context %}
+{% from "_macros/draw_views.jinja" import launched with context %}
+{% set first = rows[0] %}
+#include <binding/draws.h>
+#include <binding/indices.h>
+#include <binding/launch.h>
+#include <binding/row_pitch.h>
+
+#include <{{ project }}/{{ family }}/{{ name }}.cuh>
+
+namespace {{ project }}::{{ family }} {
+
+{% if project != "fictl" %}
+using fictl::Launch;
+using fictl::View;
+
+{% endif %}
+namespace {
+
+void check_length(const Launch& launch, View {{ first }}) {
+  if ({{ first }}.size(1) > 0 && {{ first }}.size(1) <= sampler::kMostElements) return;
+  FICTL_THROW(ValueError) << launch.op << ": argument '{{ first }}' has shape " << fictl::Shape{{ "{" ~ first ~ "}" }}
+                          << "; a row has 1 to " << sampler::kMostElements << " tokens";
+}
+
+}  // namespace
+
+{{ cpp("void " ~ name ~ "(", launched, ") {") }}
+  const int64_t tokens = {{ out }}.size(0);
+  check_length(launch, {{ first }});
+  DISPATCH_DTYPE(launch, {{ first }}, T, ({{ dtypes | map(attribute="cpp") | join(", ") }}), {
+    {{ title }}Args<T> args;
+    args.{{ out }} = {{ out }}.data<int32_t>();
+{% for each in names %}
+    args.{{ each }} = {{ each }}.data<const T>();
+{% endfor %}
+{% for each in scalars %}
+    args.{{ each.name }} = {{ each.name if each.type == "bool" else "static_cast<float>(" ~ each.name ~ ")" }};
+{% endfor %}
+    if (indices != nullptr) {
+      args.indices = fictl::indices<device::Indices>(launch, "indices", *indices, tokens);
+    }
+    args.draws = fictl::draws_of<sampler::Draws>(launch, seeds, offsets, seed, offset, tokens);
+    args.tokens = tokens;
+    args.rows = {{ first }}.size(0);
+    args.cols = static_cast<int>({{ first }}.size(1));
+{% for each in rows %}
+    args.{{ each }}_pitch = ROW_PITCH(launch, {{ each }});
+{% endfor %}
+    CUDA_CHECK(launch, {{ title }}(args, launch.sm_count, launch.stream, launch.pdl));
+  });
+}
+
+}  // namespace {{ project }}::{{ family }}

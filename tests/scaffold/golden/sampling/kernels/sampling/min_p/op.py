@@ -1,0 +1,45 @@
+"""min_p: a token of every row, drawn by the weights where(probs >= base * max(probs), probs, 0)."""
+
+from __future__ import annotations
+
+import torch
+
+from fictl.op import KernelModule, draws, op
+
+from .jit import module
+
+kernel = KernelModule(module)
+
+
+@op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
+def min_p(
+    probs: torch.Tensor,
+    base: float = 0.1,
+    indices: torch.Tensor | None = None,
+    generator: torch.Generator | None = None,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    out: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """A token of each row, drawn by the weights where(probs >= base * max(probs), probs, 0).
+
+    A token is as likely as its share of the sum of the weights, which is finite. What is not above
+    0, NaN included, is no weight; of a row without weights the token is 0. The computation is in
+    fp32.
+
+    probs: (rows, vocab); the elements of a row are neighbours, all rows at one distance.
+    base: a number.
+    indices: (tokens,), int32 or int64, the row of each token; of a row that is not there the token
+        is 0. None draws one of every row.
+    generator: where the random numbers come from if seed and offset are None. None is the device's.
+    seed, offset: which random numbers they are, both or neither: a number each, or an int64 tensor,
+        (1,) or (tokens,). The same ones give the same tokens. Tokens that share a seed differ by
+        their place in the batch; one with a seed of its own is the same in any place.
+    out: (tokens,), int32, contiguous. None allocates it.
+    """
+    tokens = len(probs if indices is None else indices)
+    drawn = draws("min_p", tokens, 1, probs.device, generator, seed, offset)
+    if out is None:
+        out = torch.empty(tokens, dtype=torch.int32, device=probs.device)
+    kernel.min_p(out, probs, base, indices, *drawn)
+    return out
