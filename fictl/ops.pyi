@@ -390,6 +390,52 @@ def block_scale_interleave(
     enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
     """
 
+def chain_speculative_sampling(
+    draft_probs: torch.Tensor,
+    draft_token_ids: torch.Tensor,
+    target_probs: torch.Tensor,
+    maybe_output_accepted_token_num: torch.Tensor | None = None,
+    maybe_output_emitted_draft_token_num: torch.Tensor | None = None,
+    deterministic: bool = True,
+    generator: torch.Generator | None = None,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Tokens distributed as the target model's own, of drafts that a cheaper model has made.
+
+    A draft of probability p is taken where u p < q: q is the target's probability of it, u a random
+    number. The first that is not taken is replaced by a token drawn from max(q - p, 0) of all
+    tokens; behind a draft that was taken whole comes one drawn from the target's last row. Returned
+    are out, and of each request how many drafts were taken, accepted and emitted. The same numbers
+    give the same results, bit by bit, in every run, at every place in the batch and in batches of
+    every size.
+
+    draft_probs: (requests, drafts, vocab), of up to 1048576 tokens, fp32, fp16 or bf16; the
+        elements of a row are neighbours. Rows need not add up to 1. NaN and what is below 0 count
+        as 0 where a token is drawn, and a draft whose p or q is NaN is not taken. Where no token
+        is beyond the draft's row, rounded as it is, the target's row is drawn from; of a row of
+        nothing, token 0.
+    draft_token_ids: (requests, drafts), int32 or int64, at any strides. A number that is no token,
+        such as the -1 of a shorter draft, is not taken, and the target's row there is drawn from.
+    target_probs: (requests, drafts + 1, vocab), as draft_probs. Where their dtypes differ, both
+        are converted to fp32.
+    maybe_output_accepted_token_num: (requests,), int32: how many drafts would be taken if each were
+        looked at alone is added to it. None allocates it.
+    maybe_output_emitted_draft_token_num: (requests,), int32: how many were taken before the first
+        that was not is added to it. None allocates it.
+    deterministic: looked at no more; it always is.
+    generator: of the device. None is its default one.
+    seed, offset: of the random numbers, both or neither: numbers, or int64 or uint64 tensors of one
+        or of one a request, which a CUDA graph reads anew. A request with a seed of its own depends
+        on nothing else in the batch; those that share one differ by their number in it. Each takes
+        up to drafts + 2 numbers.
+    out: (requests, drafts + 1), int32: the tokens; -1 behind the last one. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
 def e2m1_and_ufp8sf_scale_to_float(
     e2m1_tensor: torch.Tensor,
     ufp8_scale_tensor: torch.Tensor,
@@ -776,6 +822,30 @@ def merge_states(
     enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
     """
 
+def min_p_sampling_from_probs(
+    probs: torch.Tensor,
+    min_p: torch.Tensor | float,
+    indices: torch.Tensor | None = None,
+    deterministic: bool = True,
+    generator: torch.Generator | None = None,
+    check_nan: bool = False,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    return_valid: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    valid: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """A token from those of each row that are at least min_p times as likely as the likeliest.
+
+    The other arguments are sampling_from_probs's.
+
+    probs: (rows, vocab), as of sampling_from_probs.
+    min_p: a number, or (rows,): one for each row of probs. 0 and below keeps all, 1 and above, or
+        where the tensor has NaN, only the likeliest.
+    """
+
 def mla_rope_quantize_fp8(
     q_rope: torch.Tensor,
     k_rope: torch.Tensor,
@@ -1105,6 +1175,73 @@ def rope_quantize_fp8_append_paged_kv_cache(
     enable_pdl: start while the stream's previous kernel ends, where the GPU can.
     """
 
+def sampling_from_logits(
+    logits: torch.Tensor,
+    indices: torch.Tensor | None = None,
+    deterministic: bool = True,
+    generator: torch.Generator | None = None,
+    check_nan: bool = False,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """A token of each row, drawn from the softmax of its logits, which is never written down.
+
+    One random number a row chooses by the cumulative sum of the probabilities. A NaN counts as
+    -inf, which is never drawn beside other numbers; where there is a +inf, one of these is drawn. A
+    row of -inf alone gives 0.
+
+    logits: (rows, vocab), of up to 2^20 elements a row; the elements of a row are neighbours, the
+        rows at any pitch. 16-bit ones are read as they are.
+    indices: (batch,), int32 or int64: the row that each token is drawn from. None draws one from
+        every row. A row that there is not gives 0.
+    deterministic: it always is, bit by bit. Here for FlashInfer's callers.
+    generator: where the random numbers come from; None takes that of the device. A call moves it
+        on by batch * vocab numbers, as FlashInfer's does.
+    check_nan: refuse logits with a NaN, which waits for the GPU.
+    seed, offset: in place of a generator, both or none: numbers, or tensors of int64 or uint64 with
+        one for all tokens or one for each. Tokens that share a seed draw from the streams of their
+        numbers in the batch; one with a seed of its own draws the same wherever it is.
+    out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def sampling_from_probs(
+    probs: torch.Tensor,
+    indices: torch.Tensor | None = None,
+    deterministic: bool = True,
+    generator: torch.Generator | None = None,
+    check_nan: bool = False,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    return_valid: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    valid: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """A token from each row, as likely as its probability says.
+
+    The same numbers give the same tokens, bit by bit, in every run, at every place in the batch and
+    in batches of every size.
+
+    probs: (rows, vocab), of up to 1048576 tokens, fp32, fp16 or bf16, rows at any pitch. They need
+        not add up to 1. NaN and what is below 0 count as 0; a row of nothing else draws 0.
+    indices: (batch,), int32 or int64: the row that each draw is from. None is one of each row.
+    deterministic: looked at no more; it always is.
+    generator: of the device. None is its default one.
+    check_nan: refuse NaN, for which the GPU is waited for.
+    seed, offset: of the random numbers, both or neither: numbers, or int64 or uint64 tensors of one
+        or of one a draw, which a CUDA graph reads anew. A draw with a seed of its own depends on
+        nothing else in the batch; those that share one differ by their number in it.
+    return_valid: return (out, valid).
+    out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
+    valid: (batch,), bool: whether the row had anything to draw. None allocates it if asked for.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
 def scale(input: torch.Tensor, factor: float, out: torch.Tensor | None = None) -> torch.Tensor:
     """input * factor, rounded once from fp32.
 
@@ -1150,10 +1287,306 @@ def silu_and_mul(
     enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
     """
 
+def softmax(
+    logits: torch.Tensor,
+    temperature: torch.Tensor | float | None = None,
+    enable_pdl: bool | None = None,
+    *,
+    out: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """exp(logits / temperature) over its sum along each row, in fp32 whatever logits are.
+
+    A row gives the same bit by bit wherever it is in whichever batch. As torch.softmax, a row with
+    a NaN or a +inf, or of -inf alone, gives NaN everywhere; -inf beside finite numbers gives 0.
+
+    logits: (rows, vocab), of up to 2^20 elements a row; the elements of a row are neighbours, the
+        rows at any pitch. 16-bit ones are read as they are.
+    temperature: a number for all rows, or (rows,) of a floating-point type, one for each. None is
+        1. With 0 all finite logits of the row are equally likely, as with an infinite one, and
+        infinite ones make it NaN.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    out: like logits, of float32; may be logits themselves. None allocates it.
+    """
+
 def swiglu(x: torch.Tensor, gate: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
     """x * sigmoid(gate), rounded once from fp32.
 
     x: any shape; dense in any order of its dimensions, or rows at a regular pitch.
     gate: like x.
     out: like x; may be an input itself. None allocates it.
+    """
+
+def top_k(
+    input: torch.Tensor,
+    k: int,
+    sorted: bool = False,
+    deterministic: bool = False,
+    tie_break: int = ...,
+    dsa_graph_safe: bool = False,
+    *,
+    values: torch.Tensor | None = None,
+    indices: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The k largest elements of every row, and their indices: (values, indices).
+
+    NaN is above +inf, as for torch.topk; zeros of either sign are equal. A zero among the values is
+    positive. -inf is an element as any other. Which elements are chosen is always the same.
+
+    input: (rows, cols); the elements of a row are neighbours, the rows at one distance.
+    k: how many, from 0 to cols.
+    sorted: the largest first, equal ones in the order of their indices.
+    deterministic: the same order in every run and batch: without `sorted`, that of the indices.
+    tie_break: which of equal elements are chosen where not all are: a TopKTieBreak. NONE does as
+        SMALL does.
+    dsa_graph_safe: changes nothing: a CUDA graph may always capture the op.
+    values: (rows, k), of input's dtype. None allocates it.
+    indices: (rows, k), int64. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def top_k_mask_logits(
+    logits: torch.Tensor,
+    top_k: torch.Tensor | int,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """The top_k largest logits; -inf for the others.
+
+    A logit is kept if fewer than top_k are larger: equals of the last are kept together.
+
+    logits: (rows, vocab), of up to 1048576 tokens, fp32, fp16 or bf16, rows at any pitch. NaN
+        counts as -inf, and becomes it.
+    top_k: a number, or (rows,) of int32 or int64. From vocab on it keeps all, and so does what is
+        below 1, by which engines mean that there is no limit.
+    out: like logits, of its dtype, rows at any pitch; may be logits itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def top_k_page_table_transform(
+    input: torch.Tensor,
+    src_page_table: torch.Tensor,
+    lengths: torch.Tensor,
+    k: int,
+    row_to_batch: torch.Tensor | None = None,
+    deterministic: bool = False,
+    tie_break: int = ...,
+    dsa_graph_safe: bool = False,
+    row_starts: torch.Tensor | None = None,
+    page_table_row_starts: torch.Tensor | None = None,
+    *,
+    page_size: int = 1,
+    out: torch.Tensor | None = None,
+    out_raw_indices: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """Where the k largest scores of every row are in the pages of a cache.
+
+    Index i of row r is at src_page_table[r, i // page_size] * page_size + i % page_size. A row of
+    no more than k scores gives all of them, in their order. What is missing of k is -1, and so is
+    what the page table has no entry for. Scores are compared as top_k does.
+
+    input: (rows, max_len): scores; the elements of a row are neighbours, the rows at one distance.
+    src_page_table: (batch_size, pages), int32; the entries of a row are neighbours.
+    lengths: (rows,), int32 or int64: the scores that count, the first ones of a row. What goes
+        beyond the row does not.
+    k: how many; may be more than max_len.
+    row_to_batch: (rows,), int32 or int64: the row of src_page_table for each row. None is its own.
+    deterministic: the same order in every run and batch: that of the indices.
+    tie_break: which of equal scores are chosen where not all are: a TopKTieBreak. NONE does as
+        SMALL does.
+    dsa_graph_safe: changes nothing: a CUDA graph may always capture the op.
+    row_starts: (rows,), int32 or int64: where the scores of a row start, from which indices count.
+        None is 0.
+    page_table_row_starts: (rows,), int32 or int64: where the entries of a row start. None is
+        row_starts, and for a page_size above 1 must not be where row_starts is given.
+    page_size: scores a page, a power of two.
+    out: (rows, k), int32. None allocates it.
+    out_raw_indices: (rows, k), int32: takes the indices themselves, and -1 where there is none.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def top_k_ragged_transform(
+    input: torch.Tensor,
+    offsets: torch.Tensor,
+    lengths: torch.Tensor,
+    k: int,
+    deterministic: bool = False,
+    tie_break: int = ...,
+    dsa_graph_safe: bool = False,
+    row_starts: torch.Tensor | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """Where the k largest scores of every row are in a ragged batch: their indices and an offset.
+
+    A row of no more than k scores gives all of them, in their order. What is missing of k is -1.
+    Scores are compared as top_k does.
+
+    input: (rows, max_len): scores; the elements of a row are neighbours, the rows at one distance.
+    offsets: (rows,), int32 or int64: what is added to each index of a row.
+    lengths: (rows,), int32 or int64: the scores that count, the first ones of a row. What goes
+        beyond the row does not.
+    k: how many; may be more than max_len.
+    deterministic: the same order in every run and batch: that of the indices.
+    tie_break: which of equal scores are chosen where not all are: a TopKTieBreak. NONE does as
+        SMALL does.
+    dsa_graph_safe: changes nothing: a CUDA graph may always capture the op.
+    row_starts: (rows,), int32 or int64: where the scores of a row start, from which indices count.
+        None is 0.
+    out: (rows, k), int32. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def top_k_renorm_probs(
+    probs: torch.Tensor,
+    top_k: torch.Tensor | int,
+    is_deterministic: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """The top_k most likely tokens, divided by their sum; 0 for the others.
+
+    A token is kept if fewer than top_k are likelier: equals of the last are kept together. A row is
+    the same, bit by bit, in every run and in whatever batch.
+
+    probs: (rows, vocab), as of top_p_renorm_probs; they need not add up to 1.
+    top_k: a number, or (rows,) of int32 or int64. From vocab on it keeps all, and so does what is
+        below 1, by which engines mean that there is no limit.
+    is_deterministic: looked at no more; it always is.
+    out: like probs, of its dtype, rows at any pitch; may be probs itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def top_k_sampling_from_probs(
+    probs: torch.Tensor,
+    top_k: torch.Tensor | int,
+    indices: torch.Tensor | None = None,
+    deterministic: bool = True,
+    generator: torch.Generator | None = None,
+    check_nan: bool = False,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    return_valid: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    valid: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """A token from the top_k most likely of each row.
+
+    A token is kept if fewer than top_k are likelier: equals of the last are kept together. The
+    other arguments are sampling_from_probs's.
+
+    probs: (rows, vocab), as of sampling_from_probs.
+    top_k: a number, or (rows,) of int32 or int64: one for each row of probs. From vocab on it keeps
+        all, and so does what is below 1, by which engines mean that there is no limit.
+    """
+
+def top_k_top_p_sampling_from_logits(
+    logits: torch.Tensor,
+    top_k: torch.Tensor | int,
+    top_p: torch.Tensor | float,
+    indices: torch.Tensor | None = None,
+    filter_apply_order: str = "top_k_first",
+    deterministic: bool = True,
+    generator: torch.Generator | None = None,
+    check_nan: bool = False,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """top_k_top_p_sampling_from_probs of the softmax of the logits, which takes a buffer of fp32.
+
+    logits: (rows, vocab), of up to 2^20 elements a row; the elements of a row are neighbours, the
+        rows at any pitch. 16-bit ones are read as they are. What is drawn from a row whose softmax
+        is NaN (see softmax) is some token of the vocabulary.
+    top_k, top_p, filter_apply_order: as there; of what is to be kept for each token.
+    indices: (batch,), int32 or int64: the row that each token is drawn from. None draws one from
+        every row.
+    deterministic: it always is, bit by bit. Here for FlashInfer's callers.
+    check_nan: refuse logits whose softmax has a NaN, which waits for the GPU.
+    generator, seed, offset: where the random numbers come from, as in sampling_from_logits.
+    out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def top_k_top_p_sampling_from_probs(
+    probs: torch.Tensor,
+    top_k: torch.Tensor | int,
+    top_p: torch.Tensor | float,
+    indices: torch.Tensor | None = None,
+    filter_apply_order: str = "top_k_first",
+    deterministic: bool = True,
+    generator: torch.Generator | None = None,
+    check_nan: bool = False,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    return_valid: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    valid: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """A token from the most likely of each row, by their number and by what they add up to.
+
+    The other arguments are sampling_from_probs's.
+
+    probs: (rows, vocab), as of sampling_from_probs.
+    top_k: as of top_k_sampling_from_probs.
+    top_p: as of top_p_sampling_from_probs.
+    filter_apply_order: "top_k_first": top_p is a part of what those add up to that top_k keeps.
+        "joint": what both keep of the row.
+    """
+
+def top_p_renorm_probs(
+    probs: torch.Tensor,
+    top_p: torch.Tensor | float,
+    is_deterministic: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor:
+    """The most likely tokens that add up to top_p, divided by their sum; 0 for the others.
+
+    A token is kept if those that are likelier add up to less than top_p: equals are kept together.
+    A row is the same, bit by bit, in every run and in whatever batch.
+
+    probs: (rows, vocab), of up to 1048576 tokens, fp32, fp16 or bf16, rows at any pitch; they add
+        up to 1. NaN and what is below 0 count as 0; a row of nothing else gives zeros.
+    top_p: a number, or (rows,). From 1 on it keeps all, at 0 and below, or where the tensor has
+        NaN, only the likeliest.
+    is_deterministic: looked at no more; it always is.
+    out: like probs, fp32, rows at any pitch; may be probs itself. None allocates it.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def top_p_sampling_from_probs(
+    probs: torch.Tensor,
+    top_p: torch.Tensor | float,
+    indices: torch.Tensor | None = None,
+    deterministic: bool = True,
+    generator: torch.Generator | None = None,
+    check_nan: bool = False,
+    seed: int | torch.Tensor | None = None,
+    offset: int | torch.Tensor | None = None,
+    return_valid: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    valid: torch.Tensor | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """A token from the most likely of each row that add up to top_p.
+
+    A token is kept if those that are likelier add up to less than top_p: equals are kept together.
+    The other arguments are sampling_from_probs's.
+
+    probs: (rows, vocab), as of sampling_from_probs; here they add up to 1.
+    top_p: a number, or (rows,): one for each row of probs. From 1 on it keeps all, at 0 and below,
+        or where the tensor has NaN, only the likeliest.
     """

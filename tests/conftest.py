@@ -29,11 +29,13 @@ _USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")
 
 @pytest.fixture(autouse=True, scope="session")
 def _the_driver_sees_its_gpus() -> None:
-    """Before a test hides them: in a process it reads CUDA_VISIBLE_DEVICES once."""
+    """Before a test hides them: in a process it reads CUDA_VISIBLE_DEVICES once, and so does torch,
+    whose manual_seed would reach none of them afterwards."""
     if toolchain.visible_gpus():
         import torch
 
         torch.cuda.init()
+        torch.cuda.device_count()
 
 
 @pytest.fixture(autouse=True)
