@@ -1,4 +1,8 @@
-"""Seeds and offsets from whatever is given, and the numbers that kernels make of them."""
+"""Seeds and offsets from whatever is given, and the numbers that kernels make of them.
+
+Why generators are seeded one by one: torch.manual_seed counts the GPUs, once in a process, and
+tests before these may have hidden them.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +110,7 @@ def test_a_generator_gives_other_numbers_each_time_and_the_same_again() -> None:
     assert len({*made}) == 3
     generator.manual_seed(3)
     assert [make(generator=generator).seed for _ in range(3)] == made
-    torch.manual_seed(3)
+    torch.default_generator.manual_seed(3)
     assert [make().seed for _ in range(3)] == made
 
 
@@ -127,7 +131,7 @@ def test_a_generator_of_a_gpu_is_as_far_as_what_was_taken_of_it() -> None:
     device = torch.device("cuda", torch.cuda.current_device())
     generators = (torch.Generator(name).manual_seed(5) for name in ("cuda", str(device)))
     for given in (*generators, None):
-        torch.manual_seed(5)
+        torch.cuda.manual_seed(5)
         first, second = (draws("pick", 3, numbers, device, given) for numbers in (9, 4))
         assert first == Draws(None, None, 5, 0)
         assert second == Draws(None, None, 5, 12)
@@ -137,7 +141,7 @@ def test_a_generator_of_a_gpu_is_as_far_as_what_was_taken_of_it() -> None:
 @pytest.mark.needs_gpu
 def test_torch_draws_none_of_the_numbers_again() -> None:
     device = torch.device("cuda", torch.cuda.current_device())
-    torch.manual_seed(5)
+    torch.cuda.manual_seed(5)
     made = draws("pick", 64, 64, device)
     ours = uniforms(64, 4, made.seed, made.offset)
     theirs = torch.rand(4096, device=device).double().cpu()
@@ -156,7 +160,7 @@ def test_a_captured_call_draws_anew_with_every_replay(
         out = picked(x)
 
     def replayed() -> list[int]:
-        torch.manual_seed(1)
+        torch.cuda.manual_seed(1)
         made = []
         for _ in range(3):
             graph.replay()

@@ -205,7 +205,8 @@ def test_mypy_knows_the_ops_by_their_types(tmp_path: Path) -> None:
     # Why not the real torch: to read all of it takes a minute.
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.pyi").write_text(
-        "class dtype: ...\nclass device: ...\nclass Tensor: ...\ndef ones(*n: int) -> Tensor: ...\n"
+        "class dtype: ...\nclass device: ...\nclass Tensor: ...\nclass Generator: ...\n"
+        "def ones(*n: int) -> Tensor: ...\n"
     )
     # And so with what the package itself is made of.
     (tmp_path / "mypy.ini").write_text(

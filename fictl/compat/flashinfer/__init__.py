@@ -28,4 +28,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_MODULES, *_ops.dir()])
+    return sorted({*_MODULES, *_ops.dir()})  # topk is a module and an op.
