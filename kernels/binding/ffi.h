@@ -165,6 +165,15 @@ struct tvm::ffi::TypeTraits<fictl::View> : public tvm::ffi::TypeTraitsBase {
   static std::string TypeSchema() { return R"({"type":"Tensor"})"; }
 };
 
+namespace fictl {
+
+// As launchers take what may be left out.
+inline const View* pointer(const ::tvm::ffi::Optional<View>& x) {
+  return x.has_value() ? &*x : nullptr;
+}
+
+}  // namespace fictl
+
 // Checks of a binding's arguments, inside the binding's function, whose name is the op's.
 #define CHECK_CUDA(x) ::fictl::check_device(__func__, #x, x)
 #define CHECK_CONTIGUOUS(x) ::fictl::check_contiguous(__func__, #x, x)

@@ -96,9 +96,8 @@ void merge_state_in_place(View v, View s, View v_other, View s_other, tvm::ffi::
   check_v(__func__, "v_other", v_other, "v", v);
   check_s(__func__, "s_other", s_other, "v_other", v_other);
   if (mask.has_value()) check_mask(__func__, *mask, v);
-  const View* merges = mask.has_value() ? &*mask : nullptr;
-  fictl::call(__func__, v, fictl::cascade::merge_state_in_place, v, s, v_other, s_other, merges,
-              enable_pdl);
+  fictl::call(__func__, v, fictl::cascade::merge_state_in_place, v, s, v_other, s_other,
+              pointer(mask), enable_pdl);
 }
 
 void merge_states(View v_merged, View s_merged, View v, View s, bool enable_pdl) {

@@ -30,8 +30,6 @@ void check_whole_bytes(const char* op, const char* name, View x) {
                << "has dtype " << x.dtype() << ", whose elements are not whole bytes");
 }
 
-const View* pointer(const Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
-
 // paged_kv_cache: both, or the keys where paged_kv_cache_1 has the values.
 void append_paged_kv_cache(View append_key, View append_value, View batch_indices, View positions,
                            View paged_kv_cache, Optional<View> paged_kv_cache_1, View kv_indices,

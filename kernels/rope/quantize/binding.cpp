@@ -23,8 +23,6 @@ using fictl::Strides;
 using fictl::View;
 using tvm::ffi::Optional;
 
-const View* pointer(const Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
-
 // Queries or keys: (tokens, heads, dim), or (tokens, dim) of keys that all queries share.
 void check_heads(const char* op, const char* name, View x, bool shared) {
   fictl::check_neighbours(op, name, x, "head");

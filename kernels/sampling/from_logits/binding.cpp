@@ -12,8 +12,6 @@ using fictl::ErrorKind;
 using fictl::Shape;
 using fictl::View;
 
-const View* given(const tvm::ffi::Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
-
 void check_logits(const char* op, View logits) {
   fictl::check_device(op, "logits", logits);
   fictl::check_dim(op, "logits", logits, 2);
@@ -49,9 +47,9 @@ void sampling_from_logits(View out, View logits, tvm::ffi::Optional<View> indice
                           int64_t seed, int64_t offset, bool enable_pdl) {
   check_logits(__func__, logits);
   if (indices.has_value()) check_indices(__func__, *indices, logits);
-  check_out(__func__, out, logits, given(indices));
-  fictl::call(__func__, logits, fictl::sampling::sampling_from_logits, out, logits, given(indices),
-              given(seeds), given(offsets), seed, offset, enable_pdl);
+  check_out(__func__, out, logits, pointer(indices));
+  fictl::call(__func__, logits, fictl::sampling::sampling_from_logits, out, logits,
+              pointer(indices), pointer(seeds), pointer(offsets), seed, offset, enable_pdl);
 }
 
 }  // namespace

@@ -34,17 +34,14 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
     by_torch = getattr(trace, function).reference
 
     def torch_(**inputs: Any) -> torch.Tensor:
-        return _torch(by_torch, inputs)
+        result: torch.Tensor = by_torch(**inputs)
+        return result
 
     return {
         "torch": torch_,
         "inductor": compiled(torch_),
         "flashinfer": lambda **inputs: _flashinfer(function, inputs),
     }
-
-
-def _torch(reference: Callable[..., torch.Tensor], inputs: dict[str, Any]) -> torch.Tensor:
-    return reference(**inputs)
 
 
 def _flashinfer(function: str, inputs: dict[str, Any]) -> Callable[[], Any]:

@@ -24,8 +24,6 @@ constexpr DLDataType kInt32{kDLInt, 32, 1};
 constexpr DLDataType kInt64{kDLInt, 64, 1};
 constexpr DLDataType kBool{kDLBool, 8, 1};
 
-const View* given(const Maybe& x) { return x.has_value() ? &*x : nullptr; }
-
 void check_beside(const char* op, const char* name, const Maybe& x, View probs) {
   if (x.has_value()) fictl::check_same_device(op, name, *x, "probs", probs);
 }
@@ -63,8 +61,8 @@ void sampling_from_probs(View out, tvm::ffi::Optional<View> valid, View probs,
                          tvm::ffi::Optional<View> offsets, int64_t seed, int64_t offset,
                          bool enable_pdl) {
   check(__func__, out, valid, probs, indices);
-  fictl::call(__func__, probs, fictl::sampling::from_probs, out, given(valid), probs,
-              given(indices), given(seeds), given(offsets), seed, offset, enable_pdl);
+  fictl::call(__func__, probs, fictl::sampling::from_probs, out, pointer(valid), probs,
+              pointer(indices), pointer(seeds), pointer(offsets), seed, offset, enable_pdl);
 }
 
 void min_p_sampling_from_probs(View out, tvm::ffi::Optional<View> valid, View probs,
@@ -74,8 +72,8 @@ void min_p_sampling_from_probs(View out, tvm::ffi::Optional<View> valid, View pr
                                bool enable_pdl) {
   check(__func__, out, valid, probs, indices);
   check_beside(__func__, "min_p", p, probs);
-  fictl::call(__func__, probs, fictl::sampling::from_probs_min_p, out, given(valid), probs,
-              given(indices), given(p), p_value, given(seeds), given(offsets), seed, offset,
+  fictl::call(__func__, probs, fictl::sampling::from_probs_min_p, out, pointer(valid), probs,
+              pointer(indices), pointer(p), p_value, pointer(seeds), pointer(offsets), seed, offset,
               enable_pdl);
 }
 
@@ -85,9 +83,9 @@ void top(const char* op, View out, const Maybe& valid, View probs, const Maybe& 
   check(op, out, valid, probs, indices);
   check_beside(op, "top_k", k, probs);
   check_beside(op, "top_p", p, probs);
-  fictl::call(op, probs, fictl::sampling::from_probs_top, out, given(valid), probs, given(indices),
-              given(k), k_value, given(p), p_value, k_first, given(seeds), given(offsets), seed,
-              offset, enable_pdl);
+  fictl::call(op, probs, fictl::sampling::from_probs_top, out, pointer(valid), probs,
+              pointer(indices), pointer(k), k_value, pointer(p), p_value, k_first, pointer(seeds),
+              pointer(offsets), seed, offset, enable_pdl);
 }
 
 void top_p_sampling_from_probs(View out, tvm::ffi::Optional<View> valid, View probs,

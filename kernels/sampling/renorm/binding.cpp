@@ -16,8 +16,6 @@ using Maybe = tvm::ffi::Optional<View>;
 
 constexpr DLDataType kFloat{kDLFloat, 32, 1};
 
-const View* given(const Maybe& x) { return x.has_value() ? &*x : nullptr; }
-
 void check(const char* op, View out, const char* name, View x, const char* limit_name,
            const Maybe& limit) {
   fictl::check_device(op, name, x);
@@ -34,7 +32,7 @@ void top_p_renorm_probs(View out, View probs, tvm::ffi::Optional<View> p, double
     fictl::raise(fictl::argument_error(fictl::ErrorKind::TypeError, __func__, "out")
                  << "has dtype " << out.dtype() << "; it is float32");
   }
-  fictl::call(__func__, probs, fictl::sampling::top_p_renorm_probs, out, probs, given(p), p_value,
+  fictl::call(__func__, probs, fictl::sampling::top_p_renorm_probs, out, probs, pointer(p), p_value,
               enable_pdl);
 }
 
@@ -42,7 +40,7 @@ void top_k_renorm_probs(View out, View probs, tvm::ffi::Optional<View> k, int64_
                         bool enable_pdl) {
   check(__func__, out, "probs", probs, "top_k", k);
   CHECK_SAME_DTYPE(out, probs);
-  fictl::call(__func__, probs, fictl::sampling::top_k_renorm_probs, out, probs, given(k), k_value,
+  fictl::call(__func__, probs, fictl::sampling::top_k_renorm_probs, out, probs, pointer(k), k_value,
               enable_pdl);
 }
 
@@ -50,8 +48,8 @@ void top_k_mask_logits(View out, View logits, tvm::ffi::Optional<View> k, int64_
                        bool enable_pdl) {
   check(__func__, out, "logits", logits, "top_k", k);
   CHECK_SAME_DTYPE(out, logits);
-  fictl::call(__func__, logits, fictl::sampling::top_k_mask_logits, out, logits, given(k), k_value,
-              enable_pdl);
+  fictl::call(__func__, logits, fictl::sampling::top_k_mask_logits, out, logits, pointer(k),
+              k_value, enable_pdl);
 }
 
 }  // namespace

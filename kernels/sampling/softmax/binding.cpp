@@ -38,9 +38,8 @@ void softmax(View out, View logits, tvm::ffi::Optional<View> temperatures, doubl
   check_fp32(__func__, "out", out);
   CHECK_SAME_SHAPE(out, logits);
   if (temperatures.has_value()) check_temperatures(__func__, *temperatures, logits);
-  const View* of_rows = temperatures.has_value() ? &*temperatures : nullptr;
-  fictl::call(__func__, logits, fictl::sampling::softmax, out, logits, of_rows, temperature,
-              enable_pdl);
+  fictl::call(__func__, logits, fictl::sampling::softmax, out, logits, pointer(temperatures),
+              temperature, enable_pdl);
 }
 
 }  // namespace

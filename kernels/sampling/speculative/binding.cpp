@@ -17,8 +17,6 @@ using fictl::View;
 constexpr DLDataType kInt32{kDLInt, 32, 1};
 constexpr DLDataType kInt64{kDLInt, 64, 1};
 
-const View* given(const tvm::ffi::Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
-
 // A tensor beside target_probs, whose sizes are those wanted.
 void check_shape(const char* op, const char* name, View x, std::vector<int64_t> wanted,
                  const char* axes, View target) {
@@ -88,8 +86,8 @@ void chain_speculative_sampling(View out, View maybe_output_accepted_token_num,
                maybe_output_emitted_draft_token_num, target_probs);
   fictl::call(__func__, target_probs, fictl::sampling::chain_speculative_sampling, out,
               maybe_output_accepted_token_num, maybe_output_emitted_draft_token_num, draft_probs,
-              draft_token_ids, target_probs, adds_accepted, adds_emitted, given(seeds),
-              given(offsets), seed, offset, enable_pdl);
+              draft_token_ids, target_probs, adds_accepted, adds_emitted, pointer(seeds),
+              pointer(offsets), seed, offset, enable_pdl);
 }
 
 }  // namespace

@@ -23,8 +23,6 @@ using Optional = tvm::ffi::Optional<View>;
 constexpr DLDataType kInt{kDLInt, 32, 1};
 constexpr DLDataType kLong{kDLInt, 64, 1};
 
-const View* pointer(const Optional& x) { return x.has_value() ? &*x : nullptr; }
-
 void check_input(const char* op, View input) {
   constexpr int64_t kMost = (int64_t{1} << 31) - 64;  // Indices of whole vectors are below 2^31.
   fictl::check_device(op, "input", input);

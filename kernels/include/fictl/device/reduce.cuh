@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include <cuda_runtime.h>
+#include <stdint.h>
 
 namespace fictl::device {
 
@@ -52,6 +53,27 @@ __device__ Real warp_reduce(Op op, Real x, int width = kWarpSize) {
 
 __device__ inline float warp_sum(float x, int width = kWarpSize) {
   return warp_reduce(Sum(), x, width);
+}
+
+// The sum over the lanes up to and with this one. Called by the whole warp.
+template <typename N>
+__device__ N warp_inclusive_sum(N x) {
+  const int lane = threadIdx.x % kWarpSize;
+#pragma unroll
+  for (int step = 1; step < kWarpSize; step *= 2) {
+    const N before = __shfl_up_sync(0xffffffff, x, step);
+    if (lane >= step) x += before;
+  }
+  return x;
+}
+
+// The greatest of a warp's integers, in every lane.
+__device__ inline uint32_t warp_max(uint32_t x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffff, x);
+#else
+  return warp_reduce(Max(), x);
+#endif
 }
 
 // Over a block of whole warps, by its threads of one dimension. Called by all of them, any number

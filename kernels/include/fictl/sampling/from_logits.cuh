@@ -56,7 +56,7 @@ __device__ int draw_of(const TiledRow<T>& row, const ExpSum* sums, float* weight
   const Place place = place_of(weight, tiles, drawn * device::warp_sum(total));
   if (place.at < 0) return -1;
   const ExpSum tile = sums[place.at];
-  LaneTile lane = finite(load_packed(row, place.at).unpacked());
+  LaneTile lane = finite(row.load(place.at, -INFINITY));
 #pragma unroll
   for (int i = 0; i < kLaneValues; ++i) lane.x[i] = exp_below(lane.x[i], tile.max);
   return place.at * kTile + place_in_tile(lane, place.remaining / exp_below(tile.max, max));

@@ -21,7 +21,7 @@ namespace fictl::sampling {
 enum class Keep { kAll, kMinP, kTop, kTopKFirst };
 
 // The largest value of the row that is above 0, or 0, in all threads of the cluster.
-template <typename T, typename Select>
+template <typename Select>
 __device__ float largest_of(const Select& select, SelectStorage& storage) {
   uint32_t most = 0;
   select.each_tile([&](int, const LaneTile& lane) {
@@ -31,11 +31,7 @@ __device__ float largest_of(const Select& select, SelectStorage& storage) {
       most = key > most ? key : most;
     }
   });
-#pragma unroll
-  for (int step = 1; step < device::kWarpSize; step *= 2) {
-    const uint32_t other = __shfl_xor_sync(0xffffffff, most, step);
-    most = other > most ? other : most;
-  }
+  most = device::warp_max(most);
   // Why every block's: each tells all, and no second exchange is needed.
   if (threadIdx.x % device::kWarpSize == 0) {
     for (int rank = 0; rank < device::Cluster::size(); ++rank) {
@@ -47,14 +43,14 @@ __device__ float largest_of(const Select& select, SelectStorage& storage) {
 }
 
 // Keeps of the row what is to be kept, with its sums.
-template <Keep kKeep, typename T, typename Select>
+template <Keep kKeep, typename Select>
 __device__ void keep(Select& select, SelectStorage& storage, const Filter& filter, int64_t row) {
   if constexpr (kKeep == Keep::kAll) {
     device::Cluster::sync();
     select.keep_from(1, true);
   } else if constexpr (kKeep == Keep::kMinP) {
     device::Cluster::sync();
-    const float most = largest_of<T>(select, storage);
+    const float most = largest_of(select, storage);
     const float least = filter.p_of(row) * most;
     const uint32_t key = WeightKey::of(least < most ? least : most);
     select.keep_from(key > 0 ? key : 1, true);
@@ -88,7 +84,7 @@ __global__ void __launch_bounds__(kThreads)
   const bool draws_it = device::Cluster::rank() == 0 && threadIdx.x < device::kWarpSize;
   const float uniform = draws_it ? draws.of(i).uniform() : 0.0f;
   RowSelect<T, WeightKey, kByMass> select(probs[row], storage, fictl_profiler);
-  keep<kKeep, T>(select, storage, filter, row);
+  keep<kKeep>(select, storage, filter, row);
   if (!draws_it) return;
   const int token = select.draw(uniform);
   if (threadIdx.x == 0) drawn.put(i, token);

@@ -256,15 +256,8 @@ class CutFinder {
     const int warp = threadIdx.x / device::kWarpSize;
     const int own_count = count;
     const float own_mass = mass;
-#pragma unroll
-    for (int step = 1; step < device::kWarpSize; step *= 2) {
-      const int more = __shfl_up_sync(kAll, count, step);
-      const float more_mass = kByMass ? __shfl_up_sync(kAll, mass, step) : 0.0f;
-      if (lane >= step) {
-        count += more;
-        mass += more_mass;
-      }
-    }
+    count = device::warp_inclusive_sum(count);
+    if constexpr (kByMass) mass = device::warp_inclusive_sum(mass);
     if (lane == device::kWarpSize - 1) {
       storage_.counts[warp] = count;
       storage_.masses[warp] = mass;

@@ -67,43 +67,6 @@ __device__ inline ExpSum exp_sum_of(const ExpSum* sums, int count) {
   return {max, device::warp_sum(sum)};
 }
 
-// A lane's elements of a tile as they lie in memory, in as many registers.
-template <typename T>
-struct PackedTile {
-  device::Vec<T, kTileVec> parts[kTileParts];
-
-  __device__ LaneTile unpacked() const {
-    LaneTile lane;
-#pragma unroll
-    for (int i = 0; i < kLaneValues; ++i) {
-      lane.x[i] = device::Element<T>::to_float(parts[i / kTileVec].data[i % kTileVec]);
-    }
-    return lane;
-  }
-};
-
-// Called by a whole warp. What is beyond the row's end is -inf.
-template <typename T>
-__device__ PackedTile<T> load_packed(const TiledRow<T>& row, int tile) {
-  PackedTile<T> packed;
-  const int start = tile * kTile;
-  const T* from = row.data + start;
-  if (row.aligned && start + kTile <= row.size) {
-#pragma unroll
-    for (int i = 0; i < kTileParts; ++i) {
-      packed.parts[i] = device::load_l2<kTileVec>(from + LaneTile::offset(i * kTileVec));
-    }
-    return packed;
-  }
-#pragma unroll
-  for (int i = 0; i < kLaneValues; ++i) {
-    const int at = LaneTile::offset(i);
-    packed.parts[i / kTileVec][i % kTileVec] =
-        start + at < row.size ? from[at] : device::Element<T>::from_float(-INFINITY);
-  }
-  return packed;
-}
-
 // Every step-th tile of a row from the first on, one after the other. The next is being loaded when
 // one is taken. All by whole warps.
 template <typename T>
@@ -111,7 +74,7 @@ class TilesAhead {
  public:
   __device__ TilesAhead(const TiledRow<T>& row, int first, int step)
       : row_(row), tile_(first), step_(step), end_(row.tiles()) {
-    if (left()) ahead_ = load_packed(row_, tile_);
+    if (left()) ahead_ = row_.load_packed(tile_, -INFINITY);
   }
 
   __device__ bool left() const { return tile_ < end_; }
@@ -122,7 +85,7 @@ class TilesAhead {
   __device__ PackedTile<T> take() {
     const PackedTile<T> taken = ahead_;
     tile_ += step_;
-    if (left()) ahead_ = load_packed(row_, tile_);
+    if (left()) ahead_ = row_.load_packed(tile_, -INFINITY);
     return taken;
   }
 

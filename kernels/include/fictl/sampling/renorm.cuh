@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kThreads) RenormKernel(Renormed<T, U> rows, Fi
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads) MaskKernel(Renormed<T, T> rows, Filter filter) {
-  FICTL_KERNEL("renorm");
+  FICTL_KERNEL("mask");
   extern __shared__ __align__(16) unsigned char shared[];
   SelectStorage& storage = *reinterpret_cast<SelectStorage*>(shared);
   const int64_t row = blockIdx.x / device::Cluster::size();
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kThreads) MaskKernel(Renormed<T, T> rows, Filt
 template <auto kernel, typename T, typename U>
 cudaError_t LaunchRows(const Renormed<T, U>& rows, const Filter& filter, int sm_count,
                        cudaStream_t stream, bool pdl) {
-  if (rows.from.count == 0 || rows.from.size == 0) return cudaSuccess;
+  if (rows.from.count == 0) return cudaSuccess;
   return device::launch<kernel>(
       select_config<kernel>(rows.from.count, rows.from.size, sm_count, stream, pdl), rows, filter);
 }

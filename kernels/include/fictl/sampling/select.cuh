@@ -250,12 +250,7 @@ class RowSelect {
     constexpr unsigned kAll = 0xffffffff;
     if (__ballot_sync(kAll, found != 0) == 0) return;
     const int count = __popc(found);
-    int until = count;
-#pragma unroll
-    for (int step = 1; step < device::kWarpSize; step *= 2) {
-      const int before = __shfl_up_sync(kAll, until, step);
-      if (threadIdx.x % device::kWarpSize >= step) until += before;
-    }
+    const int until = device::warp_inclusive_sum(count);
     int at = 0;
     if (threadIdx.x % device::kWarpSize == device::kWarpSize - 1) {
       at = atomicAdd(&first_.candidates, until);
@@ -290,7 +285,7 @@ class RowSelect {
   // The first block: the threshold among the candidates, which it then adds to their tiles.
   __device__ void finish(Level level, const Goal& goal, Cut cut, bool weigh) {
     FICTL_SCOPE("finish");
-    const uint32_t from = level.first(0) > level.low ? level.first(0) : level.low;
+    const uint32_t from = level.low;
     while (true) {
       const int dropped = level.dropped(storage_.candidates);
       storage_.fine.clear();

@@ -192,7 +192,8 @@ __global__ void __launch_bounds__(kSoftmaxThreads, 2)
   // What was read last is the likeliest to be in L2.
   for (round -= 2; round >= 0; --round) {
     tile -= step;
-    const PackedTile<T> packed = round < kept ? keeping.get(round) : load_packed(row, tile);
+    const PackedTile<T> packed =
+        round < kept ? keeping.get(round) : row.load_packed(tile, -INFINITY);
     output.store(tile, scaled(packed.unpacked(), factor, tile, row.size));
   }
 }

@@ -31,6 +31,21 @@ struct LaneTile {
   }
 };
 
+// The same as they lie in memory, in as many registers.
+template <typename T>
+struct PackedTile {
+  device::Vec<T, kTileVec> parts[kTileParts];
+
+  __device__ LaneTile unpacked() const {
+    LaneTile lane;
+#pragma unroll
+    for (int i = 0; i < kLaneValues; ++i) {
+      lane.x[i] = device::Element<T>::to_float(parts[i / kTileVec].data[i % kTileVec]);
+    }
+    return lane;
+  }
+};
+
 // A row of T; `aligned` if its elements are read by vectors.
 template <typename T>
 struct TiledRow {
@@ -41,28 +56,28 @@ struct TiledRow {
   __device__ int tiles() const { return (size + kTile - 1) / kTile; }
 
   // Called by a whole warp. What is beyond the row's end is `none`.
-  __device__ LaneTile load(int tile, float none) const {
-    LaneTile lane;
+  __device__ PackedTile<T> load_packed(int tile, float none) const {
+    PackedTile<T> packed;
     const int start = tile * kTile;
     const T* from = data + start;
     if (aligned && start + kTile <= size) {
-      device::Vec<T, kTileVec> parts[kTileParts];
 #pragma unroll
       for (int i = 0; i < kTileParts; ++i) {
-        parts[i] = device::load_l2<kTileVec>(from + LaneTile::offset(i * kTileVec));
+        packed.parts[i] = device::load_l2<kTileVec>(from + LaneTile::offset(i * kTileVec));
       }
-#pragma unroll
-      for (int i = 0; i < kLaneValues; ++i) {
-        lane.x[i] = device::Element<T>::to_float(parts[i / kTileVec][i % kTileVec]);
-      }
-      return lane;
+      return packed;
     }
 #pragma unroll
     for (int i = 0; i < kLaneValues; ++i) {
       const int at = LaneTile::offset(i);
-      lane.x[i] = start + at < size ? device::Element<T>::to_float(from[at]) : none;
+      packed.parts[i / kTileVec][i % kTileVec] =
+          start + at < size ? from[at] : device::Element<T>::from_float(none);
     }
-    return lane;
+    return packed;
+  }
+
+  __device__ LaneTile load(int tile, float none) const {
+    return load_packed(tile, none).unpacked();
   }
 };
 
@@ -83,17 +98,6 @@ struct Place {
   float remaining;  // of what was looked for, beyond the weights before it
 };
 
-// The sum of x over the lanes up to this one.
-__device__ inline float inclusive_sum(float x) {
-  const int lane = threadIdx.x % device::kWarpSize;
-#pragma unroll
-  for (int step = 1; step < device::kWarpSize; step *= 2) {
-    const float before = __shfl_up_sync(0xffffffff, x, step);
-    if (lane >= step) x += before;
-  }
-  return x;
-}
-
 // The sum of `count` weights, in every lane. Called by a whole warp, as are all below.
 template <typename Weight>
 __device__ float total_of(Weight weight, int count) {
@@ -103,7 +107,7 @@ __device__ float total_of(Weight weight, int count) {
   for (int i = 0; i < share; ++i) {
     if (lane * share + i < count) sum += weight(lane * share + i);
   }
-  return __shfl_sync(0xffffffff, inclusive_sum(sum), device::kWarpSize - 1);
+  return __shfl_sync(0xffffffff, device::warp_inclusive_sum(sum), device::kWarpSize - 1);
 }
 
 // The first of `count` weights with which their cumulative sum is above a target, which `target_of`
@@ -120,7 +124,7 @@ __device__ Place place_by(Weight weight, int count, Target target_of) {
     sum += w;
     if (w > 0.0f) last = i;
   }
-  const float until = inclusive_sum(sum);
+  const float until = device::warp_inclusive_sum(sum);
   const float target = target_of(__shfl_sync(kAll, until, device::kWarpSize - 1));
   const unsigned above = __ballot_sync(kAll, until > target && last >= 0);
   const unsigned any = __ballot_sync(kAll, last >= 0);
@@ -173,7 +177,7 @@ __device__ inline int place_in_tile(const LaneTile& lane_tile, float target) {
     float sum = 0.0f;
 #pragma unroll
     for (int i = 0; i < kTileVec; ++i) until[i] = sum += x[i];
-    const float inclusive = inclusive_sum(sum);
+    const float inclusive = device::warp_inclusive_sum(sum);
     float before = __shfl_up_sync(kAll, inclusive, 1);
     before = before_part + (threadIdx.x % device::kWarpSize == 0 ? 0.0f : before);
     int mine = -1;

@@ -233,8 +233,8 @@ class TopKRow {
     }
     if (k_ <= blocks * static_cast<int>(blockDim.x)) least = most;
     if (least == kNoKey) least = kMostKey;
-    const uint32_t warp_most = warp_max(most);
-    const uint32_t warp_least = ~warp_max(~least);
+    const uint32_t warp_most = device::warp_max(most);
+    const uint32_t warp_least = ~device::warp_max(~least);
     if (threadIdx.x % device::kWarpSize == 0) {
       atomicMax(&storage_.most, warp_most);
       atomicMin(&storage_.least, warp_least);
@@ -286,7 +286,7 @@ class TopKRow {
   // Places of the list, or of the result, for each thread of a warp.
   __device__ int reserve(int count) {
     const int lane = threadIdx.x % device::kWarpSize;
-    const int until = warp_inclusive_sum(count);
+    const int until = device::warp_inclusive_sum(count);
     int start = 0;
     if (lane == device::kWarpSize - 1) start = atomicAdd(&storage_.count, until);
     return __shfl_sync(0xffffffff, start, device::kWarpSize - 1) + until - count;
@@ -336,7 +336,7 @@ class TopKRow {
     uint32_t most = 0;
 #pragma unroll 1
     for (int i = threadIdx.x; i < total; i += blockDim.x) most = max(most, list_[i].key());
-    most = warp_max(most);
+    most = device::warp_max(most);
     if (threadIdx.x % device::kWarpSize == 0) atomicMax(&storage_.most, most);
   }
 

@@ -31,8 +31,6 @@ void check_out(View {{ out }}, const char* name, View each) {
                << "; it has a token for each");
 }
 
-const View* pointer(const Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
-
 {{ cpp("void " ~ name ~ "(", taken, ") {") }}
   CHECK_CUDA({{ first }});
 {% for each in [out] + rows[1:] + vectors %}

@@ -29,8 +29,6 @@ void check_out(View out, const char* name, View each) {
                << "; it has a token for each");
 }
 
-const View* pointer(const Optional<View>& x) { return x.has_value() ? &*x : nullptr; }
-
 void min_p(View out, View probs, double base, Optional<View> indices, Optional<View> seeds,
            Optional<View> offsets, int64_t seed, int64_t offset) {
   CHECK_CUDA(probs);
