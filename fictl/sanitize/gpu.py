@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fictl import settings
-from fictl.errors import FictlError
+from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder
 from fictl.sanitize import compute_sanitizer
 from fictl.sanitize.checked import Check, Checked
@@ -60,7 +60,8 @@ def _check(
         if not _PROGRESS.fullmatch(said):
             say(said)
 
-    problem, tests = None, TestReport()
+    problem: FictlError | None = None
+    tests = TestReport()
     try:
         tests = run_tests(
             [folder], hear, words, _environment(), request.timeout,
@@ -71,7 +72,8 @@ def _check(
     text = "\n".join(lines)
     found = records(text)
     ours = [record for record in found if record.is_of_an_op]
-    if not found:
+    # Where no test was chosen the tool complains of a program without CUDA.
+    if not found and not isinstance(problem, UsageError):
         problem = _unread(tool, text) or (problem and (compute_sanitizer.refusal(text) or problem))
     rows = tuple(rows_of(ours, tool, folder))
     return Check(tool, tests, rows, unprinted(text), len(found) - len(ours), problem)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.errors import SetupError
+from fictl.errors import SetupError, UsageError
 from fictl.project import OpFolder, find
 from fictl.sanitize.checked import Checked
 from fictl.sanitize.gpu import Request, check_ops
@@ -33,6 +33,7 @@ REPORT = """========= Invalid __global__ write of size 4 bytes
 FOREIGN = (
     "========= Uninitialized __global__ memory read of size 4 bytes\n=========     at torch()+0x1"
 )
+NO_CUDA = "========= Error: Target application terminated before first instrumented API call"
 TESTS = """
 import os
 def test_one(): assert os.environ["FICTL_BARE_TENSORS"] == os.environ["FICTL_JIT_LINEINFO"] == "1"
@@ -109,6 +110,12 @@ def test_a_sanitizer_that_cannot_look_is_told_with_its_fix(folder, program) -> N
     assert isinstance(checked.problem, SetupError)
     assert "does not fit this driver" in checked.problem.message
     assert checked.exit_code == 3
+
+
+def test_no_test_chosen_is_told_as_that_and_not_as_the_tool_s_complaint(check) -> None:
+    checked = check("", NO_CUDA, "-k", "of_no_such_name")
+    assert isinstance(checked.problem, UsageError) and checked.exit_code == 1
+    assert checked.problem.message == "no test was chosen"
 
 
 def test_every_test_counts_as_badly_as_it_went_under_the_tools(folder, program) -> None:
