@@ -80,6 +80,22 @@ Its variables are not read. This is what stands for each:
 """
 
 
+OPS_INTRO = """## Of ops
+
+What shipped ops declare themselves, by `@op(settings=…)`:
+"""
+
+
+def _settings_of_ops() -> dict[str, str]:
+    from fictl.project import Project
+    from fictl.project.discover import functions
+
+    found: dict[str, str] = {}
+    for _, declared in functions(Project.shipped()):
+        found.update(declared.settings)
+    return found
+
+
 def settings_page() -> str:
     from fictl.settings import SETTINGS
 
@@ -87,6 +103,8 @@ def settings_page() -> str:
     for each in SETTINGS:
         names = ", ".join(f"`{name}`" for name in (each.name, *each.also))
         lines.append(f"| {names} | {each.kind} | {_default(each.default)} | {each.doc} |")
+    lines += ["", OPS_INTRO, "| variable | meaning |\n|---|---|"]
+    lines += [f"| `{name}` | {doc} |" for name, doc in sorted(_settings_of_ops().items())]
     lines += ["", FLASHINFER_INTRO, "| FlashInfer's | here |\n|---|---|"]
     for theirs, why_none in COUNTERPARTS.items():
         lines.append(f"| `{theirs}` | {why_none or f'`{counterpart(theirs)}`'} |")

@@ -1,10 +1,679 @@
 # ruff: noqa: I001, N803, PYI021, RUF100
 """The ops of fictl with their types. Generated from the declarations in every op.py."""
 
-from fictl.kernels.quantization._layout import SfLayout  # type: ignore[import-not-found, unused-ignore]
+from collections.abc import Mapping
+from fictl.kernels.attention._arguments import Dtype  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._arguments import Number  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._cache import PagedCache  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._decode_wrapper import DecodeWrapper  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._define_variant import Variant  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._define_variant import define_variant as define_variant  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._forward import DecodeForward  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._forward import PagedForward  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._forward import RaggedForward  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._paged_workspace_size import PagedWorkspaceSize  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention._prefill_wrapper import PrefillWrapper  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.attention.cascade.levels import PerLevel  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.quantization._layout import SfLayout as SfLayout  # type: ignore[import-not-found, unused-ignore]
 from fictl.kernels.segment.segment_sum.op import Walk  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.topk._alias import topk as topk  # type: ignore[import-not-found, unused-ignore]
+from fictl.kernels.topk._tie_break import TopKTieBreak as TopKTieBreak  # type: ignore[import-not-found, unused-ignore]
 from typing import Any
 import torch
+
+class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
+    """Attention of the last queries of a batch's requests to keys in pages of a cache.
+
+    float_workspace_buffer: memory on the GPU for partial results; 128 MiB are enough, but for
+        plans with a small fixed_split_size.
+    kv_layout: of a page: "NHD" is (page_size, heads, dim), "HND" is (heads, page_size, dim).
+    use_cuda_graph: plans go to one place, for batches of as many requests, so that a captured run()
+        follows the next plan() of this wrapper, which is to be kept.
+    use_tensor_cores: False leaves it to the backend.
+    paged_kv_indptr_buffer, paged_kv_indices_buffer, paged_kv_last_page_len_buffer: on the GPU,
+        int32: plan() copies its own there where use_cuda_graph is set; indices of pages are read
+        from there, for as many as there is room.
+    backend: "auto" is on tensor cores, which are faster for any number of heads; "fa2" on CUDA
+        cores, unless use_tensor_cores says otherwise or there are more than 3 heads to one of the
+        keys, or several queries a request.
+    jit_args: FlashInfer's own, which is refused.
+    variant: what define_variant() made.
+    """
+
+    def __init__(
+        self,
+        float_workspace_buffer: torch.Tensor,
+        kv_layout: str = "NHD",
+        use_cuda_graph: bool = False,
+        use_tensor_cores: bool = False,
+        paged_kv_indptr_buffer: torch.Tensor | None = None,
+        paged_kv_indices_buffer: torch.Tensor | None = None,
+        paged_kv_last_page_len_buffer: torch.Tensor | None = None,
+        backend: str = "auto",
+        jit_args: list[Any] | None = None,
+        *,
+        variant: Variant | None = None,
+    ) -> None: ...
+    def plan(
+        self,
+        indptr: torch.Tensor,
+        indices: torch.Tensor,
+        last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        pos_encoding_mode: str = "NONE",
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        q_data_type: Dtype | None = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        data_type: Dtype | None = None,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        non_blocking: bool = True,
+        block_tables: torch.Tensor | None = None,
+        seq_lens: torch.Tensor | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        q_len_per_req: int = 1,
+        *,
+        window_right: int = 0,
+        is_causal: bool | None = None,
+    ) -> None:
+        """Share out a batch's work, for any number of run().
+
+        indptr: (requests + 1,), int32: where the pages of each request begin among indices, and
+            where the last ones end. On the CPU nothing is waited for; what is on the GPU comes in
+            one copy.
+        indices: int32: the pages of all requests.
+        last_page_len: (requests,): how many slots of each last page are used, 1 to page_size; of a
+            request without pages it is not looked at.
+        q_data_type, kv_data_type, o_data_type: of queries, keys and values, and outputs; None is as
+            the queries. data_type is an older one, for the first two.
+        non_blocking: go on while what is on the host is copied.
+        seq_lens: (requests,): how many keys each request has, in place of last_page_len.
+        fixed_split_size: split keys into parts of as many pages, whatever else is in the batch, so
+            that results do not depend on it.
+        disable_split_kv: split none.
+        q_len_per_req: queries of each request, the last of its keys; of several, each sees the keys
+            up to its own.
+        window_right, is_causal: only what q_len_per_req says.
+        block_tables: looked at no more. The other arguments are single_decode_with_kv_cache's.
+        """
+
+    def workspace_size(
+        self,
+        indptr: torch.Tensor,
+        indices: torch.Tensor,
+        last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        pos_encoding_mode: str = "NONE",
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        q_data_type: Dtype | None = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        data_type: Dtype | None = None,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        block_tables: torch.Tensor | None = None,
+        seq_lens: torch.Tensor | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        q_len_per_req: int = 1,
+    ) -> tuple[int, int]:
+        """The bytes that plan() of the same would need: of floats, and of the list of work."""
+
+    def run(
+        self,
+        q: torch.Tensor,
+        paged_kv_cache: PagedCache,
+        *,
+        q_scale: Number | None = None,
+        k_scale: Number | None = None,
+        v_scale: Number | None = None,
+        out: torch.Tensor | None = None,
+        lse: torch.Tensor | None = None,
+        return_lse: bool = False,
+        enable_pdl: bool | None = None,
+        window_left: int | None = None,
+        sinks: torch.Tensor | None = None,
+        q_len_per_req: int | None = None,
+        skip_softmax_threshold_scale_factor: float | None = None,
+        kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
+        scalars: Mapping[str, float] | None = None,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        """Attention of the planned batch.
+
+        q: (requests * q_len_per_req, num_qo_heads, head_dim), as plan() was told.
+        paged_kv_cache: keys and values, (pages, 2, page_size, num_kv_heads, head_dim), or a tuple of
+            keys and of values, (pages, page_size, num_kv_heads, head_dim) each; page_size stands
+            after num_kv_heads where the layout is "HND". Pages, slots and heads at any pitch.
+        out: like q. None allocates it.
+        lse: (queries, num_qo_heads), fp32. None allocates it if asked for.
+        window_left, q_len_per_req: plan()'s, if they are given.
+        sinks: (num_qo_heads,): the logit of a key without a value.
+        skip_softmax_threshold_scale_factor, kv_cache_sf: FlashInfer's own, which are refused.
+        scalars: of the variant, by name. The others are single_decode_with_kv_cache's.
+        """
+
+class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
+    """Attention of one query a request over keys that all share, and over the request's own.
+
+    The shared keys are in tensors of their own. MultiLevelCascadeAttentionWrapper has them in pages.
+
+    float_workspace_buffer: for partial results; 128 MiB are enough for most.
+    kv_layout: of both, "NHD" or "HND".
+    """
+
+    def __init__(self, float_workspace_buffer: torch.Tensor, kv_layout: str = "NHD") -> None: ...
+    def reset_workspace_buffer(
+        self,
+        float_workspace_buffer: torch.Tensor,
+        int_workspace_buffer: torch.Tensor,
+    ) -> None:
+        """Other memory: for partial results, and for the plan."""
+
+    def plan(
+        self,
+        unique_kv_indptr: torch.Tensor,
+        unique_kv_indices: torch.Tensor,
+        unique_kv_last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        data_type: str | torch.dtype = "float16",
+        *,
+        q_data_type: str | torch.dtype | None = None,
+    ) -> None:
+        """Share out the work on the requests' own keys, for any number of run().
+
+        unique_kv_indptr: (requests + 1,), int32: where each one's pages begin, and the last's end.
+        unique_kv_indices: the pages, int32.
+        unique_kv_last_page_len: (requests,), int32: keys of the last page; 0 if there are no pages.
+        data_type: of the keys. q_data_type: of the queries; None is data_type.
+        """
+
+    def run(
+        self,
+        q: torch.Tensor,
+        k_shared: torch.Tensor,
+        v_shared: torch.Tensor,
+        unique_kv_cache: PagedCache,
+        *,
+        out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Attention of the requests of the last plan() over the shared keys and their own.
+
+        q: (requests, num_qo_heads, head_dim).
+        k_shared, v_shared: (keys, num_kv_heads, head_dim), or (num_kv_heads, keys, head_dim): HND.
+        unique_kv_cache: (k, v), each (pages, page_size, num_kv_heads, head_dim) or, as HND,
+            (pages, num_kv_heads, page_size, head_dim); or one tensor (pages, 2, …) of both.
+        out: like q. None allocates it.
+        """
+
+class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, PrefillWrapper):
+    """Attention of a batch's queries to keys in pages of a cache.
+
+    float_workspace_buffer, use_cuda_graph, custom_mask_buf, backend, variant and what is refused are
+        BatchPrefillWithRaggedKVCacheWrapper's.
+    kv_layout: of a page: "NHD" is (page_size, heads, dim), "HND" is (heads, page_size, dim).
+    qo_indptr_buf, paged_kv_indptr_buf, paged_kv_indices_buf, paged_kv_last_page_len_buf: on the
+        GPU, int32: plan() copies its own there where use_cuda_graph is set; indices of pages are
+        read from there, for as many as there is room.
+    """
+
+    def __init__(
+        self,
+        float_workspace_buffer: torch.Tensor,
+        kv_layout: str = "NHD",
+        use_cuda_graph: bool = False,
+        qo_indptr_buf: torch.Tensor | None = None,
+        paged_kv_indptr_buf: torch.Tensor | None = None,
+        paged_kv_indices_buf: torch.Tensor | None = None,
+        paged_kv_last_page_len_buf: torch.Tensor | None = None,
+        custom_mask_buf: torch.Tensor | None = None,
+        mask_indptr_buf: torch.Tensor | None = None,
+        backend: str = "auto",
+        jit_args: list[Any] | None = None,
+        jit_kwargs: dict[str, Any] | None = None,
+        variant_owns_mask: bool = False,
+        *,
+        variant: Variant | None = None,
+    ) -> None: ...
+    def plan(
+        self,
+        qo_indptr: torch.Tensor,
+        paged_kv_indptr: torch.Tensor,
+        paged_kv_indices: torch.Tensor,
+        paged_kv_last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim_qk: int,
+        page_size: int,
+        head_dim_vo: int | None = None,
+        custom_mask: torch.Tensor | None = None,
+        packed_custom_mask: torch.Tensor | None = None,
+        causal: bool = False,
+        pos_encoding_mode: str = "NONE",
+        use_fp16_qk_reduction: bool = False,
+        sm_scale: float | None = None,
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        q_data_type: Dtype = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        non_blocking: bool = True,
+        prefix_len_ptr: torch.Tensor | None = None,
+        token_pos_in_items_ptr: torch.Tensor | None = None,
+        token_pos_in_items_len: int = 0,
+        max_item_len_ptr: torch.Tensor | None = None,
+        seq_lens: torch.Tensor | None = None,
+        seq_lens_q: torch.Tensor | None = None,
+        block_tables: torch.Tensor | None = None,
+        max_token_per_sequence: int | None = None,
+        max_sequence_kv: int | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        uniform_q_len: int | None = None,
+    ) -> None:
+        """Share out a batch's work, for any number of run().
+
+        qo_indptr, paged_kv_indptr: (requests + 1,), int32: where the queries, and among
+            paged_kv_indices the pages, of each request begin, and where the last ones end. On the
+            CPU nothing is waited for; what is on the GPU comes in one copy.
+        paged_kv_indices: int32: the pages of all requests.
+        paged_kv_last_page_len: (requests,): how many slots of each last page are used, 1 to
+            page_size; of a request without pages it is not looked at.
+        seq_lens: (requests,): how many keys each request has, in place of paged_kv_last_page_len.
+        fixed_split_size: split keys into parts of as many pages, whatever else is in the batch, so
+            that results do not depend on it.
+        seq_lens_q, block_tables, max_token_per_sequence, max_sequence_kv: looked at no more. The
+            other arguments are BatchPrefillWithRaggedKVCacheWrapper's.
+        """
+
+    def run(
+        self,
+        q: torch.Tensor,
+        paged_kv_cache: PagedCache,
+        *,
+        q_scale: Number | None = None,
+        k_scale: Number | None = None,
+        v_scale: Number | None = None,
+        out: torch.Tensor | None = None,
+        lse: torch.Tensor | None = None,
+        return_lse: bool = False,
+        lse_base: str = "log2",
+        lse_layout: str = "NH",
+        enable_pdl: bool | None = None,
+        window_left: int | None = None,
+        sinks: torch.Tensor | None = None,
+        kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
+        skip_softmax_threshold_scale_factor: float | None = None,
+        use_fp16_softmax: bool | None = None,
+        uses_spcompress: bool | None = None,
+        scalars: Mapping[str, float] | None = None,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        """Attention of the planned batch.
+
+        q: (queries, num_qo_heads, head_dim), as plan() was told.
+        paged_kv_cache: keys and values, (pages, 2, page_size, num_kv_heads, head_dim), or a tuple of
+            keys and of values, (pages, page_size, num_kv_heads, head_dim) each; page_size stands
+            after num_kv_heads where the layout is "HND". Pages, slots and heads at any pitch.
+        window_left: plan()'s, if it is given.
+        skip_softmax_threshold_scale_factor, use_fp16_softmax, uses_spcompress: FlashInfer's own,
+            which are refused. The others are BatchPrefillWithRaggedKVCacheWrapper.run's.
+        """
+
+class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, PrefillWrapper):
+    """Attention of a batch's queries to keys that lie behind one another, as the queries do.
+
+    float_workspace_buffer: memory on the GPU for partial results; 128 MiB are enough, but for
+        plans with a small fixed_split_size.
+    kv_layout: of keys and values: "NHD" is (tokens, heads, dim), "HND" is (heads, tokens, dim).
+    use_cuda_graph: plans go to one place, for batches of as many requests and of as many queries or
+        fewer as the first, so that a captured run() follows the next plan() of this wrapper, which
+        is to be kept.
+    qo_indptr_buf, kv_indptr_buf: on the GPU, (requests + 1,): plan() copies its own there where
+        use_cuda_graph is set.
+    custom_mask_buf: uint8 on the GPU: likewise, where there are masks. mask_indptr_buf: not needed.
+    backend: "auto" and "fa2" are the same.
+    jit_args, jit_kwargs, variant_owns_mask: FlashInfer's own, which are refused.
+    variant: what define_variant() made.
+    """
+
+    def __init__(
+        self,
+        float_workspace_buffer: torch.Tensor,
+        kv_layout: str = "NHD",
+        use_cuda_graph: bool = False,
+        qo_indptr_buf: torch.Tensor | None = None,
+        kv_indptr_buf: torch.Tensor | None = None,
+        custom_mask_buf: torch.Tensor | None = None,
+        mask_indptr_buf: torch.Tensor | None = None,
+        backend: str = "auto",
+        jit_args: list[Any] | None = None,
+        jit_kwargs: dict[str, Any] | None = None,
+        variant_owns_mask: bool = False,
+        *,
+        variant: Variant | None = None,
+    ) -> None: ...
+    def plan(
+        self,
+        qo_indptr: torch.Tensor,
+        kv_indptr: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim_qk: int,
+        head_dim_vo: int | None = None,
+        custom_mask: torch.Tensor | None = None,
+        packed_custom_mask: torch.Tensor | None = None,
+        causal: bool = False,
+        pos_encoding_mode: str = "NONE",
+        use_fp16_qk_reduction: bool = False,
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        q_data_type: Dtype = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        non_blocking: bool = True,
+        prefix_len_ptr: torch.Tensor | None = None,
+        token_pos_in_items_ptr: torch.Tensor | None = None,
+        token_pos_in_items_len: int = 0,
+        max_item_len_ptr: torch.Tensor | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        seq_lens: torch.Tensor | None = None,
+        seq_lens_q: torch.Tensor | None = None,
+        max_token_per_sequence: int | None = None,
+        max_sequence_kv: int | None = None,
+        v_indptr: torch.Tensor | None = None,
+        o_indptr: torch.Tensor | None = None,
+        uniform_q_len: int | None = None,
+    ) -> None:
+        """Share out a batch's work, for any number of run().
+
+        qo_indptr, kv_indptr: (requests + 1,), int32: where the queries and the keys of each request
+            begin, and where the last ones end. On the CPU nothing is waited for; on the GPU, one
+            copy of both.
+        head_dim_vo: head_dim_qk, if it is given.
+        custom_mask: bool, the (queries, keys) of each request behind one another.
+        packed_custom_mask: its bits, those of each request from a byte of its own on, as
+            segment_packbits(..., bitorder="little") packs them.
+        q_data_type, kv_data_type, o_data_type: of queries, keys and values, and outputs; None is as
+            the queries.
+        non_blocking: go on while what is on the host is copied.
+        fixed_split_size: split keys into parts of as many, whatever else is in the batch, so that
+            results do not depend on it.
+        disable_split_kv: split none.
+        uniform_q_len: each request has as many queries: plans for CUDA graphs then have no more
+            room than that takes. Where it is not so, it is not looked at.
+        seq_lens, seq_lens_q, max_token_per_sequence, max_sequence_kv: looked at no more. The other
+            arguments are single_prefill_with_kv_cache's.
+        """
+
+    def run(
+        self,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        *,
+        q_scale: Number | None = None,
+        k_scale: Number | None = None,
+        v_scale: Number | None = None,
+        o_scale: Number | None = None,
+        out: torch.Tensor | None = None,
+        lse: torch.Tensor | None = None,
+        return_lse: bool = False,
+        lse_base: str = "log2",
+        lse_layout: str = "NH",
+        enable_pdl: bool | None = None,
+        kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
+        sinks: torch.Tensor | None = None,
+        scalars: Mapping[str, float] | None = None,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        """Attention of the planned batch.
+
+        q: (queries, num_qo_heads, head_dim), as plan() was told.
+        k, v: (keys, num_kv_heads, head_dim), or (num_kv_heads, keys, head_dim) where the layout is
+            "HND"; at least as many as kv_indptr says.
+        q_scale, k_scale, v_scale: further factors, of scores and of out: numbers, or tensors of
+            one, which are waited for. o_scale is FlashInfer's own, and refused.
+        lse_base: "log2" or "ln".
+        lse_layout: "NH" is (queries, num_qo_heads), "HN" the other way round.
+        sinks: (num_qo_heads,): the logit of a key without a value.
+        scalars: of the variant, by name. The others are single_prefill_with_kv_cache's.
+        """
+
+class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
+    """Attention of each request's queries over keys that all share, and over the request's own.
+
+    The shared keys are in tensors of their own. MultiLevelCascadeAttentionWrapper has them in pages.
+
+    float_workspace_buffer: for partial results; 128 MiB are enough for most.
+    kv_layout: of both, "NHD" or "HND".
+    """
+
+    def __init__(self, float_workspace_buffer: torch.Tensor, kv_layout: str = "NHD") -> None: ...
+    def reset_workspace_buffer(
+        self,
+        float_workspace_buffer: torch.Tensor,
+        int_workspace_buffer: torch.Tensor,
+    ) -> None:
+        """Other memory: for partial results, and for the plan."""
+
+    def plan(
+        self,
+        qo_indptr: torch.Tensor,
+        paged_kv_indptr: torch.Tensor,
+        paged_kv_indices: torch.Tensor,
+        paged_kv_last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        *,
+        q_data_type: str | torch.dtype = "float16",
+        kv_data_type: str | torch.dtype | None = None,
+    ) -> None:
+        """Share out the work on the requests' own keys, for any number of run().
+
+        qo_indptr: (requests + 1,), int32: where each one's queries begin, and the last's end.
+        paged_kv_indptr: (requests + 1,), int32: the same of its pages, in paged_kv_indices.
+        paged_kv_indices: the pages, int32.
+        paged_kv_last_page_len: (requests,), int32: keys of the last page; 0 if there are no pages.
+        kv_data_type: None is q_data_type.
+        """
+
+    def run(
+        self,
+        q: torch.Tensor,
+        k_shared: torch.Tensor,
+        v_shared: torch.Tensor,
+        unique_kv_cache: PagedCache,
+        causal: bool = False,
+        use_fp16_qk_reduction: bool = False,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        *,
+        out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Attention of the queries of the last plan() over the shared keys and the requests' own.
+
+        q: (queries, num_qo_heads, head_dim).
+        k_shared, v_shared: (keys, num_kv_heads, head_dim), or (num_kv_heads, keys, head_dim): HND.
+        unique_kv_cache: (k, v), each (pages, page_size, num_kv_heads, head_dim) or, as HND,
+            (pages, num_kv_heads, page_size, head_dim); or one tensor (pages, 2, …) of both.
+        causal: of the request's own keys, which come last, a query sees none after its own.
+        sm_scale: of the scores; None is 1 / sqrt(head_dim).
+        rope_scale, rope_theta: without meaning here, where no positions are encoded.
+        out: like q. None allocates it.
+        """
+
+class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWrapper):
+    """BatchDecodeWithPagedKVCacheWrapper with use_cuda_graph, and the tensors that it needs.
+
+    workspace_buffer: memory on the GPU for partial results.
+    indptr_buffer, indices_buffer, last_page_len_buffer: on the GPU, int32: (requests + 1,), as many
+        as the requests may have pages, and (requests,).
+    """
+
+    def __init__(
+        self,
+        workspace_buffer: torch.Tensor,
+        indptr_buffer: torch.Tensor,
+        indices_buffer: torch.Tensor,
+        last_page_len_buffer: torch.Tensor,
+        kv_layout: str = "NHD",
+        use_tensor_cores: bool = False,
+    ) -> None: ...
+    def plan(
+        self,
+        indptr: torch.Tensor,
+        indices: torch.Tensor,
+        last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        pos_encoding_mode: str = "NONE",
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        q_data_type: Dtype | None = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        data_type: Dtype | None = None,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        non_blocking: bool = True,
+        block_tables: torch.Tensor | None = None,
+        seq_lens: torch.Tensor | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        q_len_per_req: int = 1,
+        *,
+        window_right: int = 0,
+        is_causal: bool | None = None,
+    ) -> None:
+        """As BatchDecodeWithPagedKVCacheWrapper.plan."""
+
+    def run(
+        self,
+        q: torch.Tensor,
+        paged_kv_cache: PagedCache,
+        *,
+        q_scale: Number | None = None,
+        k_scale: Number | None = None,
+        v_scale: Number | None = None,
+        out: torch.Tensor | None = None,
+        lse: torch.Tensor | None = None,
+        return_lse: bool = False,
+        enable_pdl: bool | None = None,
+        window_left: int | None = None,
+        sinks: torch.Tensor | None = None,
+        q_len_per_req: int | None = None,
+        skip_softmax_threshold_scale_factor: float | None = None,
+        kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
+        scalars: Mapping[str, float] | None = None,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        """As BatchDecodeWithPagedKVCacheWrapper.run."""
+
+class MultiLevelCascadeAttentionWrapper:
+    """Attention over keys that requests share in levels: a prefix of all, of some, of one each.
+
+    The keys of a level are read once for all queries that see them, not once a request. Every level
+    is attention of its own, which merge_state_in_place merges. All levels are in one paged cache.
+
+    num_levels: how many there are, from 1 on; the last one has what is each request's own.
+    float_workspace_buffer: for partial results; 128 MiB are enough for most.
+    kv_layout: "NHD" or "HND".
+    use_cuda_graph: plan() writes to the buffers, of num_levels each, where a captured run() reads.
+    """
+
+    def __init__(
+        self,
+        num_levels: int,
+        float_workspace_buffer: torch.Tensor,
+        kv_layout: str = "NHD",
+        use_cuda_graph: bool = False,
+        qo_indptr_buf_arr: PerLevel | None = None,
+        paged_kv_indptr_buf_arr: PerLevel | None = None,
+        paged_kv_indices_buf_arr: PerLevel | None = None,
+        paged_kv_last_page_len_buf_arr: PerLevel | None = None,
+    ) -> None: ...
+    @property
+    def is_cuda_graph_enabled(self) -> bool: ...
+    def reset_workspace_buffer(
+        self,
+        float_workspace_buffer: torch.Tensor,
+        int_workspace_buffers: PerLevel,
+    ) -> None:
+        """Other memory: for partial results, and for each level's plan."""
+
+    def plan(
+        self,
+        qo_indptr_arr: PerLevel,
+        paged_kv_indptr_arr: PerLevel,
+        paged_kv_indices_arr: PerLevel,
+        paged_kv_last_page_len: PerLevel,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        causal: bool = False,
+        pos_encoding_mode: str = "NONE",
+        use_fp16_qk_reduction: bool = False,
+        sm_scale: float | None = None,
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        q_data_type: str | torch.dtype = "float16",
+        kv_data_type: str | torch.dtype | None = None,
+    ) -> None:
+        """Share out the work of all levels, for any number of run().
+
+        The first four have an entry, int32, for each level: a list of tensors, or the rows of one.
+        A level has requests of its own, each of neighbouring queries: of the first level mostly a
+        single one. All levels have the same queries.
+
+        qo_indptr_arr: (requests + 1,): where each request's queries begin, and where the last end.
+        paged_kv_indptr_arr: (requests + 1,): the same of its pages, in paged_kv_indices_arr.
+        paged_kv_indices_arr: the pages of the level's requests.
+        paged_kv_last_page_len: (requests,): keys of each request's last page; 0 if it has no pages.
+        causal: in the last level, whose keys come last, a query sees none after its own.
+        sm_scale: of the scores; None is 1 / sqrt(head_dim).
+        """
+
+    def run(
+        self,
+        q: torch.Tensor,
+        paged_kv_cache: PagedCache,
+        *,
+        out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Attention of the queries of the last plan() over the keys of all levels.
+
+        q: (queries, num_qo_heads, head_dim).
+        paged_kv_cache: keys and values, each (pages, page_size, num_kv_heads, head_dim) or, as HND,
+            (pages, num_kv_heads, page_size, head_dim); or one tensor (pages, 2, …) of both.
+        out: like q. None allocates it.
+        """
 
 class SegmentSum:
     """out[s] = input[indptr[s]:indptr[s + 1]].sum(0), rounded once from fp32; 0 without rows.
@@ -1286,6 +1955,140 @@ def silu_and_mul(
         None allocates it.
     enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
     """
+
+def single_decode_with_kv_cache(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    kv_layout: str = "NHD",
+    pos_encoding_mode: str = "NONE",
+    use_tensor_cores: bool = False,
+    q_scale: Number | None = None,
+    k_scale: Number | None = None,
+    v_scale: Number | None = None,
+    window_left: int = -1,
+    logits_soft_cap: float | None = None,
+    sm_scale: float | None = None,
+    rope_scale: float | None = None,
+    rope_theta: float | None = None,
+    return_lse: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    lse: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
+    variant: Variant | None = None,
+    scalars: Mapping[str, float] | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """Attention of one query, whose key is the last.
+
+    q: (num_qo_heads, head_dim), fp16 or bf16; head_dim is 64, 128 or 256. Of this, k, v and out,
+        the elements of a head are neighbours; tokens and heads are at any pitch.
+    k, v: (kv_len, num_kv_heads, head_dim), or the first two the other way round where kv_layout is
+        "HND"; of q's dtype, or fp8. num_qo_heads is a multiple of num_kv_heads.
+    use_tensor_cores: looked at no more; they are faster for any number of heads.
+    q_scale, k_scale, v_scale: further factors, of scores and of out: numbers, or tensors of one,
+        which are waited for.
+    return_lse: return (out, lse).
+    out: like q. None allocates it.
+    lse: (num_qo_heads,), fp32. None allocates it if asked for. The other arguments are
+        single_prefill_with_kv_cache's.
+    """
+
+def single_prefill_with_kv_cache(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    scale_q: torch.Tensor | None = None,
+    scale_k: torch.Tensor | None = None,
+    scale_v: torch.Tensor | None = None,
+    o_dtype: torch.dtype | None = None,
+    custom_mask: torch.Tensor | None = None,
+    packed_custom_mask: torch.Tensor | None = None,
+    causal: bool = False,
+    kv_layout: str = "NHD",
+    pos_encoding_mode: str = "NONE",
+    use_fp16_qk_reduction: bool = False,
+    sm_scale: float | None = None,
+    window_left: int = -1,
+    logits_soft_cap: float | None = None,
+    rope_scale: float | None = None,
+    rope_theta: float | None = None,
+    backend: str = "auto",
+    return_lse: bool = False,
+    kv_cache_sf: tuple[torch.Tensor, torch.Tensor] | None = None,
+    k_scale: Number | None = None,
+    v_scale: Number | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    lse: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
+    variant: Variant | None = None,
+    scalars: Mapping[str, float] | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """Attention of one request's queries, which are the last of its keys; of no keys it is 0.
+
+    q: (qo_len, num_qo_heads, head_dim), fp16 or bf16; head_dim is 64, 128 or 256. Of this, k, v and
+        out, the elements of a head are neighbours; tokens and heads are at any pitch.
+    k, v: (kv_len, num_kv_heads, head_dim), or the first two the other way round where kv_layout is
+        "HND"; of q's dtype, or fp8. num_qo_heads is a multiple of num_kv_heads.
+    scale_q, scale_k, scale_v: of fp8 queries, which are not taken.
+    o_dtype: fp16 or bf16. None is q's.
+    custom_mask: (qo_len, kv_len), bool: which keys each query sees, whatever causal says.
+    packed_custom_mask: its bits, as packbits(custom_mask.view(-1), "little") packs them.
+    causal: a query sees no keys after its own.
+    pos_encoding_mode: "NONE"; "ROPE_LLAMA", by which queries and keys are rotated; or "ALIBI".
+    use_fp16_qk_reduction: looked at no more; scores are added up in fp32.
+    sm_scale: of scores before the softmax. None is head_dim^-0.5.
+    window_left: how many keys before its own a query sees. -1 is all.
+    logits_soft_cap: scores s become cap * tanh(s / cap). None or 0 leaves them.
+    rope_scale, rope_theta: 1 and 10000 where they are not given.
+    backend: "auto" and "fa2" are the same.
+    return_lse: return (out, lse).
+    k_scale, v_scale: further factors of scores and of out: numbers, or tensors of one, which are
+        waited for.
+    out: like q. None allocates it.
+    lse: (qo_len, num_qo_heads), fp32: log2 of the sum of the exponentials; -inf where a query sees
+        no key. None allocates it if asked for.
+    sinks: (num_qo_heads,): the logit of a key without a value.
+    variant: what define_variant() made, and `scalars` its values by name.
+    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    """
+
+def single_prefill_with_kv_cache_return_lse(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    scale_q: torch.Tensor | None = None,
+    scale_k: torch.Tensor | None = None,
+    scale_v: torch.Tensor | None = None,
+    o_dtype: torch.dtype | None = None,
+    custom_mask: torch.Tensor | None = None,
+    packed_custom_mask: torch.Tensor | None = None,
+    causal: bool = False,
+    kv_layout: str = "NHD",
+    pos_encoding_mode: str = "NONE",
+    use_fp16_qk_reduction: bool = False,
+    sm_scale: float | None = None,
+    window_left: int = -1,
+    logits_soft_cap: float | None = None,
+    rope_scale: float | None = None,
+    rope_theta: float | None = None,
+    backend: str = "auto",
+    *,
+    return_lse: bool = True,
+    kv_cache_sf: tuple[torch.Tensor, torch.Tensor] | None = None,
+    k_scale: Number | None = None,
+    v_scale: Number | None = None,
+    out: torch.Tensor | None = None,
+    lse: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
+    variant: Variant | None = None,
+    scalars: Mapping[str, float] | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """single_prefill_with_kv_cache, returning (out, lse)."""
 
 def softmax(
     logits: torch.Tensor,

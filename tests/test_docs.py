@@ -15,6 +15,8 @@ import pytest
 import typer.main
 
 from fictl.cli import COMMANDS, app
+from fictl.project import Project
+from fictl.project.discover import functions
 from fictl.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,6 +83,7 @@ def _options_there(line: str) -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_settings_named_exist(page: Path) -> None:
     known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
+    known |= {name for _, declared in functions(Project.shipped()) for name in declared.settings}
     defines = {"FICTL_ENABLE_FP8_E8M0", "FICTL_ENABLE_FP4_E2M1", "FICTL_CMAKE", "FICTL_THROW"}
     defines |= {"FICTL_ATTEND_BACKEND", "FICTL_ATTEND_ALGO"}  # of an op made up for the page
     header = ROOT / "kernels/include/fictl/device/profiler.cuh"  # What kernels write, by name.

@@ -17,6 +17,7 @@ class Row:
     """`samples` are seconds; samples[i] of all rows of a case and step are of the same round.
 
     op: as `project/family/module`. side: 'fictl', one of its backends, or a baseline.
+    passing: optional inputs that it has, and scalars that are not the trace's.
     step: 'run', or 'plan' of a class: the host's work included, in rounds of its own.
     status: 'timed'; 'wrong' (not what the reference says), 'failed' (an error or a hang), 'skipped'
         (cannot run here); `note` says why, or what else there is to know.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fictl.op.decorator import op
     from fictl.op.ffi.kernel_module import KernelModule
     from fictl.op.module import module_spec
+    from fictl.op.notice import notice
     from fictl.op.random_numbers import Draws, draws, uniforms
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "declaration",
     "draws",
     "module_spec",
+    "notice",
     "op",
     "setting",
     "supported_compute_capability",
@@ -37,6 +39,7 @@ __getattr__ = lazy(
         "Op": "declared",
         "declaration": "declared",
         "module_spec": "module",
+        "notice": "notice",
         "op": "decorator",
         "setting": "declared_settings",
         "supported_compute_capability": "backend.requirement",

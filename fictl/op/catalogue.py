@@ -43,6 +43,8 @@ def _rows(folder: OpFolder, archs: Sequence[Arch]) -> Iterator[Row]:
 
 
 def _status(folder: OpFolder) -> BuildStatus:
+    if folder.is_composed:
+        return BuildStatus("of others")
     return built(folder.project.name, folder.key, folder.path, folder.project.include_dirs)
 
 

@@ -1,13 +1,19 @@
-"""A module whose attributes are a project's public functions, imported when first asked for."""
+"""A module whose attributes are a project's public functions, imported when first asked for.
+
+So are the other names that its families share; `dir` lists the functions alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from fictl.project.discover import find_function, functions
 from fictl.project.project import Project
+from fictl.project.shared import shared
 
 
 @dataclass(frozen=True)
@@ -19,11 +25,19 @@ class Facade:
 
     def resolve(self, name: str) -> Any:
         """The function; kept in the module, so that the next access is a plain attribute."""
-        folder = None if name.startswith("_") else find_function(name, self.project())
-        if folder is None:
+        module = None if name.startswith("_") else self._find(name)
+        if module is None:
             raise AttributeError(self._miss(name), name=name, obj=None)
-        value = self.namespace[name] = getattr(folder.load("op"), name)
+        value = self.namespace[name] = getattr(module, name)
         return value
+
+    def _find(self, name: str) -> ModuleType | None:
+        """The module that has it."""
+        folder = find_function(name, self.project())
+        if folder is not None:
+            return folder.load("op")
+        places = {each: place for _, place, each in shared(self.project())}
+        return import_module(places[name]) if name in places else None
 
     def names(self) -> list[str]:
         return sorted(declaration.name for _, declaration in functions(self.project()))

@@ -12,6 +12,7 @@ from fictl.project.discover import folders
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
 from fictl.project.python_source import definitions, parse
+from fictl.project.shared import shared
 
 _WIDTH = 100
 _HEAD = '''\
@@ -38,6 +39,8 @@ def stub(project: Project) -> str:
             assert isinstance(node, Definition)
             text = texts[node.name] = "\n".join(_definition(node))
             _merge(imports, {name: known[name] for name in _used(text) if name in known}, folder)
+    for _, place, name in shared(project):
+        imports[name] = f"from {place} import {name} as {name}{_MAY_BE_UNSEEN}"
     needed = sorted({imports[name] for name in imports.keys() - texts.keys()})
     body = _spaced(texts[name] for name in sorted(texts))
     parts = _HEAD.format(name=project.name), "\n".join(needed), body

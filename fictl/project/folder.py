@@ -92,6 +92,13 @@ class OpFolder:
     def launchers(self) -> tuple[Path, ...]:
         return tuple(sorted(self.path.glob("launcher*.cu")))
 
+    @property
+    def is_composed(self) -> bool:
+        """Whether all of it is made of other ops: then it has no kernel, and nothing to build."""
+        own = (self.header, self.triton, self.binding, self.jit, *self.launchers)
+        declared = self.declarations()
+        return bool(declared) and all(e.uses for e in declared) and not any(map(Path.is_file, own))
+
     def backends(self) -> tuple[str, ...]:
         """`sm90` of launcher_sm90.cu; none where one launcher serves every architecture."""
         names = (path.stem.removeprefix("launcher") for path in self.launchers)
@@ -139,7 +146,9 @@ class OpFolder:
             return import_module(f"{self.package}.{part}")
 
     def specs(self) -> list[Any]:
-        """What `aot()` of its jit.py yields."""
+        """What `aot()` of its jit.py yields; nothing of an op that is made of others."""
+        if self.is_composed:
+            return []
         jit = self.load("jit")
         with running(self.jit):
             return list(jit.aot())

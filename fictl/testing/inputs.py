@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
 from fictl.trace import Tensor, TraceTemplate
+from fictl.trace.expression import Number
 
 if TYPE_CHECKING:
     import torch
@@ -20,11 +21,12 @@ def make_inputs(
     seed: int = 0,
     passing: Collection[str] = (),
     values: str = "normal",
+    scalars: Mapping[str, Number] | None = None,
 ) -> dict[str, Any]:
-    """Normal random tensors (integers from -8 to 8) and the trace's scalars, by parameter name.
+    """Normal random tensors (integers from -8 to 8) and scalars, by parameter name.
 
     Optional inputs are None but for those in `passing`. `values`, of EXTREMES, are for random
-    tensors of floating point.
+    tensors of floating point. The trace has the `scalars` that are not given.
     """
     import torch
 
@@ -32,10 +34,11 @@ def make_inputs(
     generator = torch.Generator(device=device).manual_seed(seed)
     initial = _initial(template, known, getattr(torch, dtype), device, generator)
     made: dict[str, Any] = {}
+    said: dict[str, Number] = {**known, **(scalars or {})}
     for name, spec in template.inputs.items():
         parameter = template.parameter(name)
         if not isinstance(spec, Tensor):
-            made[parameter] = known.get(name, spec.value)
+            made[parameter] = said.get(name, spec.value)
         elif spec.optional and name not in passing:
             made[parameter] = None
         elif parameter in initial:

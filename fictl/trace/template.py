@@ -104,7 +104,8 @@ class TraceTemplate:
     several results are right (a draw, a choice among equals): it is asked whether one is, in place
     of a comparison with the reference, which gives one of them.
     `bytes` is said where the data decides (used pages, active experts): it is every input read and
-    every output written else. `flops` is what `fictl bench` makes TFLOP/s of.
+    every output written else. `flops` is what `fictl bench` makes TFLOP/s of. `at_default` names
+    parameters that are no inputs: those of an API's corners, which tests of the op's own look into.
     """
 
     axes: Mapping[str, Axis]
@@ -120,6 +121,7 @@ class TraceTemplate:
     extremes: tuple[str, ...] = EXTREMES[:2]
     bytes: Work | None = None
     flops: Work | None = None
+    at_default: tuple[str, ...] = ()
     op_type: str = ""
     description: str = ""
     tags: tuple[str, ...] = ()

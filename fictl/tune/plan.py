@@ -101,7 +101,7 @@ def _stand_ins(tactics: Tactics, template: TraceTemplate, case: Case) -> dict[st
     for name, spec in template.inputs.items():
         parameter = template.parameter(name)
         if not isinstance(spec, Tensor):
-            value: Any = known.get(name, spec.value)
+            value: Any = {**known, **case.scalars}.get(name, spec.value)
         elif spec.optional and name not in case.passing:
             value = None
         else:

@@ -74,7 +74,9 @@ def _notes() -> Iterator[str]:
 def _call(work: Work) -> None:
     place = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
     template, case = work.tactics.op.template, work.case
-    inputs = make_inputs(template, case.sizes, case.dtype, place, passing=case.passing)
+    inputs = make_inputs(
+        template, case.sizes, case.dtype, place, passing=case.passing, scalars=case.scalars
+    )
     plan, run = bind(work.function, inputs)
     plan()
     run()

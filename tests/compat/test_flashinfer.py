@@ -15,17 +15,25 @@ from fictl.compat import flashinfer
 from fictl.project import Project
 from fictl.project.discover import functions
 
-# Of the wheel of 0.7.2: module -> function -> [[parameter, its default's text or null], …].
-THEIRS: dict[str, dict[str, list[tuple[str, str | None]]]] = json.loads(
+# Of the wheel of 0.7.2: module -> function -> [[parameter, its default's text or null], …], with a
+# third "*" where it is given by name only. A class has such a list for each of its methods.
+THEIRS: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("flashinfer_0.7.2.json").read_text(encoding="utf-8")
 )
 OURS = {declaration.name for _, declaration in functions(Project.shipped())}
-BOTH = [(module, name) for module, names in THEIRS.items() for name in names if name in OURS]
+ALL = [(module, name) for module, names in THEIRS.items() for name in names if name in OURS]
+BOTH = [(module, name) for module, name in ALL if isinstance(THEIRS[module][name], list)]
+METHODS = [
+    (module, name, method)
+    for module, name in ALL
+    if isinstance(THEIRS[module][name], dict)
+    for method in THEIRS[module][name]
+]
 # Its default names a library that FlashInfer brings.
 BACKEND = "backend"
 
 
-@pytest.mark.parametrize(("module", "name"), BOTH, ids=[name for _, name in BOTH])
+@pytest.mark.parametrize(("module", "name"), ALL, ids=[name for _, name in ALL])
 def test_a_function_is_found_where_flashinfer_has_it(module: str, name: str) -> None:
     ours = getattr(fictl.ops, name)
     assert getattr(flashinfer, name) is ours
@@ -35,12 +43,28 @@ def test_a_function_is_found_where_flashinfer_has_it(module: str, name: str) -> 
 
 @pytest.mark.parametrize(("module", "name"), BOTH, ids=[name for _, name in BOTH])
 def test_a_function_takes_the_arguments_that_flashinfer_s_takes(module: str, name: str) -> None:
-    ours = inspect.signature(getattr(fictl.ops, name)).parameters
-    theirs = THEIRS[module][name]
-    kept = [(each, _text(ours[each])) for each, _ in theirs if each in ours and each != BACKEND]
-    assert kept == [(each, _default(text)) for each, text in theirs if each != BACKEND]
-    assert [*ours][: len(theirs)] == [each for each, _ in theirs]
-    assert all(p.kind is p.KEYWORD_ONLY for p in [*ours.values()][len(theirs) :])
+    _compare(inspect.signature(getattr(fictl.ops, name)), THEIRS[module][name])
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "method"), METHODS, ids=[".".join(m[1:]) for m in METHODS]
+)
+def test_a_method_takes_the_arguments_that_flashinfer_s_takes(
+    module: str, name: str, method: str
+) -> None:
+    made = object.__new__(getattr(fictl.ops, name))
+    _compare(inspect.signature(getattr(made, method)), THEIRS[module][name][method])
+
+
+def _compare(signature: inspect.Signature, theirs: list[list[Any]]) -> None:
+    """In their order, with their defaults; what is more comes by name only, after theirs."""
+    ours = {n: p for n, p in signature.parameters.items() if p.kind is not p.VAR_POSITIONAL}
+    kept = {each: _text(ours[each]) for each, *_ in theirs if each in ours and each != BACKEND}
+    assert kept == {each: _default(text) for each, text, *_ in theirs if each != BACKEND}
+    in_order = [each for each, _, *named in theirs if not named]
+    assert [*ours][: len(in_order)] == in_order
+    known = {each for each, *_ in theirs}
+    assert all(p.kind is p.KEYWORD_ONLY for n, p in ours.items() if n not in known)
 
 
 def _text(parameter: inspect.Parameter) -> object:

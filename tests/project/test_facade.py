@@ -52,3 +52,10 @@ def test_the_shipped_ops_are_a_module_of_that_kind() -> None:
 def test_importing_the_facade_imports_no_op_and_no_torch() -> None:
     program = "import sys, fictl.ops; sys.exit('torch' in sys.modules or 'fictl.op' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_what_a_family_shares_is_there_too(ops: ModuleType, tree) -> None:
+    tree.write("kernels/elementwise/_modes.py", '__all__ = ["Mode"]\nclass Mode: ...\n')
+    assert ops.halve.__name__ == "halve"
+    assert ops.Mode.__name__ == "Mode"
+    assert dir(ops) == ["halve"]

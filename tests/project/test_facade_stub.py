@@ -223,3 +223,9 @@ def test_mypy_knows_the_ops_by_their_types(tmp_path: Path) -> None:
     assert 'Argument "factor" to "scale" has incompatible type "str"; expected "float"' in said
     assert 'Module has no attribute "scael"' in said
     assert "Found 2 errors in 1 file" in said
+
+
+def test_what_a_family_shares_is_exported(tree) -> None:
+    tree.write("kernels/elementwise/_modes.py", '__all__ = ["Mode"]\nclass Mode: ...\n')
+    place = f"{tree.project.package}.elementwise._modes"
+    assert f"from {place} import Mode as Mode  # type: ignore[" in stub(tree.project)

@@ -96,6 +96,13 @@ def test_an_optional_input_is_none_unless_a_case_passes_it() -> None:
     assert (given["bias"].shape, given["bias"].dtype) == ((5,), torch.float16)
 
 
+def test_a_scalar_is_the_trace_s_unless_a_case_has_another() -> None:
+    scaled = traced(inputs={**traced().inputs, "scale": Scalar("float32", 0.5)})
+    assert make_inputs(scaled, {"rows": 3}, "float16", "cpu")["scale"] == 0.5
+    made = make_inputs(scaled, {"rows": 3}, "float16", "cpu", scalars={"scale": 2.0})
+    assert (made["scale"], made["rows"]) == (2.0, 3)
+
+
 def test_computed_axes_and_scalars_of_an_axis_have_its_size() -> None:
     made = make_inputs(traced(), {"rows": 3}, "float16", "cpu")
     assert (made["input"].shape, made["rows"]) == ((6,), 3)

@@ -154,7 +154,7 @@ def _row(workload: Workload, contender: Contender) -> Row:
     subject, case = workload.subject, workload.case
     return Row(
         subject.op, subject.function, contender.name, str(case), dict(case.sizes), case.dtype,
-        case.passing, backend=contender.backend, is_baseline=contender.is_baseline,
+        case.manner, backend=contender.backend, is_baseline=contender.is_baseline,
         key="" if contender.is_baseline else subject.key,
     )  # fmt: skip
 

@@ -87,7 +87,7 @@ def _measure(work: Sequence[Work], emulated: bool, options: Options) -> None:
     for subject, case, among in work:
         send(
             "case", function=case.function, case=str(case), sizes=dict(case.sizes),
-            dtype=case.dtype, passing=case.passing,
+            dtype=case.dtype, passing=case.manner,
         )  # fmt: skip
         for row in measure_case(subject, case, among, options, place):
             send("row", row=row.to_dict())

@@ -30,9 +30,9 @@ def chosen(cases: Sequence[Case], names: Collection[str], options: Options) -> l
     own = [case for case in cases if case.function in names]
     wanted = parse_dtype(options.dtype).name if options.dtype else ""
     typed = [case for case in own if wanted in ("", case.dtype)]
-    swept = list(dict.fromkeys(map(_key, _swept(typed, options.axes))))
+    swept = {str(case): case for case in _swept(typed, options.axes)}
     parts = [part.strip() for part in options.case.split(",")]
-    found = [case for case in map(_case, swept) if any(part in str(case) for part in parts)]
+    found = [case for name, case in swept.items() if any(part in name for part in parts)]
     if not found:
         asked = " ".join(filter(None, (options.case, options.dtype))) or "anything"
         known = ", ".join(map(str, own[:12])) or "none"
@@ -49,16 +49,3 @@ def _swept(cases: Sequence[Case], axes: Mapping[str, Sequence[int]]) -> Iterator
     for case in having:
         for sizes in product(*axes.values()):
             yield replace(case, sizes={**case.sizes, **dict(zip(axes, sizes, strict=True))})
-
-
-# A case is not hashable: its sizes are a mapping.
-_Key = tuple[str, tuple[tuple[str, int], ...], str, tuple[str, ...]]
-
-
-def _key(case: Case) -> _Key:
-    return case.function, tuple(case.sizes.items()), case.dtype, case.passing
-
-
-def _case(key: _Key) -> Case:
-    function, sizes, dtype, passing = key
-    return Case(function, dict(sizes), dtype, passing)

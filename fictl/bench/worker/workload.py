@@ -98,7 +98,7 @@ class Workload:
         case = self.case
         made = make_inputs(
             self.subject.template, case.sizes, case.dtype, self.device,
-            seed=self._seed + copy, passing=case.passing,
+            seed=self._seed + copy, passing=case.passing, scalars=case.scalars,
         )  # fmt: skip
         unknown = sorted({*made} - self.subject.parameters)
         if unknown:

@@ -26,7 +26,7 @@ def everything(module: str) -> Served:
 
 
 def family(module: str) -> Served:
-    """The ops of the family that is called so, and those of other families that are named after it."""
+    """The ops of the family or module that is called so, and those that are named after it."""
     return _served(module, lambda: dict(_names(module.rpartition(".")[2])))
 
 
@@ -46,7 +46,8 @@ def _names(family: str) -> Iterator[tuple[str, str]]:
         if family in ("", of):
             yield name, place
     for folder, declaration in functions(project):
-        if family == folder.family or family in declaration.name.replace("_", "").lower():
+        own = family in (folder.family, folder.module)
+        if own or family in declaration.name.replace("_", "").lower():
             yield declaration.name, f"{folder.package}.op"
 
 

@@ -2,4 +2,4 @@
 
 from fictl.compat.flashinfer._served import parts
 
-__getattr__, __dir__ = parts(__name__, "fictl.jit")
+__getattr__, __dir__ = parts(__name__, "fictl.jit", "fictl.kernels.attention._define_variant")

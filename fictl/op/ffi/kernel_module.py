@@ -175,7 +175,12 @@ def _mutated(op: Path) -> frozenset[str]:
 
 
 def _check_devices(op: str, *arguments: Any) -> None:
-    """By the public function's variables, in the order of its parameters."""
+    """By the public function's variables, in the order of its parameters.
+
+    What serves several ops is told by its first argument which one it is.
+    """
+    if arguments and isinstance(arguments[0], str):
+        op = arguments[0]
     caller = public_function()
     expected = DLPACK[settings.DEVICE.get()]
     for name, value in (caller.f_locals if caller else {}).items():

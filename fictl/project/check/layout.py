@@ -20,11 +20,14 @@ _RESERVED = ("ops", "include", "binding", "cmake")
 
 def files_are_there(folder: OpFolder) -> Iterator[Problem]:
     has_kernel = bool(folder.headers) or folder.triton.is_file()
-    required = [
+    kernel = [
         (has_kernel, folder.header, "the kernel and its host launch template"),
         (bool(folder.launchers), folder.path / "launcher.cu", "DLPack views -> dtype dispatch"),
         (folder.binding.is_file(), folder.binding, "the TVM-FFI exports and argument checks"),
         (folder.jit.is_file(), folder.jit, "module() and aot()"),
+    ]
+    required = [
+        *([] if folder.is_composed else kernel),
         (folder.trace.is_file(), folder.trace, "a TraceTemplate per public function"),
         (folder.bench.is_file(), folder.bench, "cases()"),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from fictl.project.check.problem import Problem
 from fictl.project.declaration import Declaration, Parameter
@@ -27,18 +28,16 @@ def templates_match_functions(folder: OpFolder) -> Iterator[Problem]:
             )  # fmt: skip
             continue
         assert isinstance(template, ast.Call)
-        yield from _compare(folder, declaration, template, tree)
+        yield from _compare(folder, declaration, template)
 
 
 def _is_template(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Call) and ast.unparse(value.func).endswith("TraceTemplate")
 
 
-def _compare(
-    folder: OpFolder, declaration: Declaration, template: ast.Call, tree: ast.Module
-) -> Iterator[Problem]:
+def _compare(folder: OpFolder, declaration: Declaration, template: ast.Call) -> Iterator[Problem]:
     words = {word.arg: word.value for word in template.keywords}
-    traced = _keys(words.get("inputs"), tree)
+    traced = _keys(words.get("inputs"), folder.trace)
     if traced is None:
         yield Problem(
             "trace", folder.trace, template.lineno, f"{declaration.name}: inputs cannot be read",
@@ -46,13 +45,15 @@ def _compare(
         )  # fmt: skip
         return
     known = {parameter.name for parameter in declaration.parameters}
-    outputs = {*declaration.outputs, *(_keys(words.get("outputs"), tree) or ())}
-    needed = {each.name for each in declaration.parameters if _is_said(each)} - outputs
-    for name in sorted((needed - traced) | (traced - known - {*_CONTROLS})):
+    outputs = {*declaration.outputs, *(_keys(words.get("outputs"), folder.trace) or ())}
+    left = {*_texts(words.get("at_default"), folder.trace)}
+    needed = {each.name for each in declaration.parameters if _is_said(each)} - outputs - left
+    for name in sorted((needed - traced) | ((traced | left) - known - {*_CONTROLS})):
         said = "a parameter that trace.py leaves out" if name in needed else "no parameter"
         yield Problem(
             "trace", folder.trace, template.lineno, f"{declaration.name}: {name} is {said}",
-            f"inputs are the parameters of {declaration.name} without its outputs",
+            f"inputs are the parameters of {declaration.name} without its outputs; at_default=(…,) "
+            "names those that tests leave alone",
         )  # fmt: skip
 
 
@@ -65,24 +66,50 @@ def _is_said(parameter: Parameter) -> bool:
     return parameter.default != "None" and parameter.default[0] not in "'\""
 
 
-def _keys(node: ast.expr | None, tree: ast.Module) -> set[str] | None:
-    """Of a dict: `{…}`, `dict(…)`, a name for one in this file, `a | b`; None if it is unclear."""
+def _keys(node: ast.expr | None, path: Path) -> set[str] | None:
+    """Of a dict: `{…}`, `dict(…)`, a name for one, `a | b`; None if it is unclear.
+
+    A name is of this file, or of one of the family's that it is imported from.
+    """
     if isinstance(node, ast.Name):
-        return _keys(assigned(tree, node.id), tree)
+        where = _source(node.id, path)
+        return _keys(assigned(parse(where), node.id), where)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        parts = [_keys(side, tree) for side in (node.left, node.right)]
+        parts = [_keys(side, path) for side in (node.left, node.right)]
     elif isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
-        parts = [_parameter(key, value) if key else _keys(value, tree) for key, value in pairs]
+        parts = [_parameter(key, value) if key else _keys(value, path) for key, value in pairs]
     elif isinstance(node, ast.Call) and ast.unparse(node.func) == "dict" and not node.args:
         parts = [
-            {_named(word.value) or word.arg} if word.arg else _keys(word.value, tree)
+            {_named(word.value) or word.arg} if word.arg else _keys(word.value, path)
             for word in node.keywords
         ]
     else:
         return None
     known = [part for part in parts if part is not None]
     return set[str]().union(*known) if len(known) == len(parts) else None
+
+
+def _texts(node: ast.expr | None, path: Path) -> Iterator[str]:
+    """Of a tuple of texts and `*others`, or a name for one."""
+    if isinstance(node, ast.Name):
+        where = _source(node.id, path)
+        yield from _texts(assigned(parse(where), node.id), where)
+    for each in node.elts if isinstance(node, ast.Tuple) else ():
+        if isinstance(each, ast.Constant):
+            yield str(each.value)
+        elif isinstance(each, ast.Starred):
+            yield from _texts(each.value, path)
+
+
+def _source(name: str, path: Path) -> Path:
+    """The file that assigns it: `from .._family import NAME` names another one."""
+    imports = [each for each in parse(path).body if isinstance(each, ast.ImportFrom)]
+    for each in imports:
+        if each.level == 2 and each.module and name in (alias.name for alias in each.names):
+            found = path.parents[1] / f"{each.module}.py"
+            return found if found.is_file() else path
+    return path
 
 
 def _parameter(key: ast.expr, value: ast.expr) -> set[str] | None:

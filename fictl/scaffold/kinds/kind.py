@@ -27,11 +27,11 @@ class Kind:
 
     `inputs` and `outputs` are what it takes and gives, and what an op has where nothing is said;
     `more` is what further inputs may look like. `expression` is empty, `pointwise`, `rows` (with
-    reductions over the last axis), `weights` (the same, of which one is drawn) or `reduction`
-    (nothing is left of the last axis). `taken` are names that its files have for something else.
-    `dtypes` are those where none are said, `accepts` all that it can. `guess` is when it is tried
-    where no kind is named: 1 is first, 0 never. `kernel` is said beside the file of that name,
-    `edit` is in the line of it where the computation stands.
+    reductions over the last axis), `weights` (the same, of which one is drawn), `reduction`
+    (nothing is left of the last axis) or `score` (of a query and a key). `taken` are names that
+    its files have for something else. `dtypes` are those where none are said, `accepts` all that it
+    can. `guess` is when it is tried where no kind is named: 1 is first, 0 never. `kernel` is said
+    beside the file of that name, `edit` is in the line of it where the computation stands.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Kind:
 
 
 _LISTS = ("inputs", "outputs", "more", "scalars", "taken")
-_EXPRESSIONS = ("", "pointwise", "rows", "weights", "reduction")
+_EXPRESSIONS = ("", "pointwise", "rows", "weights", "reduction", "score")
 _KEYS = {field.name for field in fields(Kind)} - {"name", "trees"} | {"base"}
 
 

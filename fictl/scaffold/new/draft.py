@@ -12,7 +12,7 @@ from fictl.project import Project
 from fictl.scaffold.kinds.imports import import_block
 from fictl.scaffold.kinds.kind import Kind
 from fictl.scaffold.kinds.match import Bound
-from fictl.scaffold.new.expression import Expression
+from fictl.scaffold.new.expression import Expression, Score
 from fictl.scaffold.new.names import title
 from fictl.scaffold.new.signature import Signature
 from fictl.scaffold.new.spelling import Spelling
@@ -82,6 +82,9 @@ class Draft:
         how = {"pointwise": "element by element", "rows": "row by row", "reduction": "of every row"}
         if self.expression is None:
             return self.kind.summary[0].upper() + self.kind.summary[1:] + "."
+        if isinstance(self.expression, Score):
+            what = "to keys where" if self.expression.is_mask else "whose logits are"
+            return f"Attention {what} {self.expression}."
         if self.kind.expression == "weights":
             return f"A token of every row, drawn by the weights {self.expression}."
         return f"{self.expression}, {how[self.kind.expression]}."

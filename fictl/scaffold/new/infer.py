@@ -8,9 +8,11 @@ from dataclasses import replace
 from fictl.errors import UsageError
 from fictl.scaffold.kinds.kind import Kind
 from fictl.scaffold.kinds.match import bind, expand
-from fictl.scaffold.new.expression import Expression
+from fictl.scaffold.new.expression import Expression, Score
 from fictl.scaffold.new.names import check_parameter
 from fictl.scaffold.new.signature import Scalar, Signature, Tensor, parse_scalar, parse_tensor
+
+_HEAD_DIMS = (64, 128, 256)
 
 
 def infer(
@@ -21,7 +23,8 @@ def infer(
     text: str,
 ) -> tuple[Signature, Expression | None]:
     """Of texts as on the command line; empty ones are for us to find."""
-    expression = Expression(text) if text else None
+    read = Score if kind.expression == "score" else Expression
+    expression = read(text) if text else None
     if expression is not None and not kind.expression:
         raise UsageError(
             f"kind {kind.name} takes no expression", "its computation is in its kernel"
@@ -35,13 +38,16 @@ def infer(
             "its computation is in its kernel; add them there",
         )
     if kind.expression and expression is None:
-        expression = Expression(_usual_expression(kind, tensors, numbers))
+        expression = read(_usual_expression(kind, tensors, numbers))
     if expression is not None:
         numbers = _with_missing(expression, tensors, numbers)
     numbers = tuple(sorted(numbers, key=lambda each: each.default is not None))
     made = tuple(parse_tensor(each, fixed_sizes=False) for each in outputs)
     signature = Signature(tensors, numbers, made or _usual_outputs(kind, tensors))
     _check_names(kind, signature)
+    if isinstance(expression, Score):
+        expression = replace(expression, scalars=numbers)
+        expression.check()
     if expression is not None:
         _check(kind, expression, signature)
         expression = replace(expression, tensors=tuple(each.name for each in tensors))
@@ -82,6 +88,8 @@ def _with_missing(
 
 def _usual_expression(kind: Kind, tensors: Sequence[Tensor], scalars: Sequence[Scalar]) -> str:
     """The kind's own where its names are these, else one that has every argument in it."""
+    if kind.expression == "score":
+        return kind.default
     names = _names(tensors, scalars)
     if kind.default and {*Expression(kind.default).names} == {*names}:
         return kind.default
@@ -110,7 +118,8 @@ def _check_names(kind: Kind, signature: Signature) -> None:
 def _check(kind: Kind, expression: Expression, signature: Signature) -> None:
     """Every argument is used, and the expression is of the sort that the kind can do."""
     used = {*expression.names}
-    idle = [name for name in _names(signature.inputs, signature.scalars) if name not in used]
+    tensors = () if kind.expression == "score" else signature.inputs
+    idle = [name for name in _names(tensors, signature.scalars) if name not in used]
     if idle:
         raise UsageError(
             f"the expression {expression} does not use {', '.join(idle)}",
@@ -125,6 +134,8 @@ def _check(kind: Kind, expression: Expression, signature: Signature) -> None:
         _check_reduced(expression, {tensor.name for tensor in signature.inputs})
     if kind.expression == "weights":
         _check_any_rows(signature)
+    if kind.expression == "score":
+        _check_any_lengths(signature)
 
 
 def _check_any_rows(signature: Signature) -> None:
@@ -135,6 +146,18 @@ def _check_any_rows(signature: Signature) -> None:
             f"axis {axis.name} has the size {axis.size}, and a token is drawn for each of any "
             "number of rows", f"leave its size out: {axis.name}",
         )  # fmt: skip
+
+
+def _check_any_lengths(signature: Signature) -> None:
+    """Only of heads the size may be fixed, to one that the kernels have."""
+    last = signature.inputs[0].axes[-1]
+    fixed = [axis for axis in signature.axes if axis.size and axis.name != last.name]
+    if last.size not in (None, *_HEAD_DIMS) or fixed:
+        wrong = fixed[0] if fixed else last
+        raise UsageError(
+            f"axis {wrong.name} has the size {wrong.size}",
+            f"{last.name} is one of {', '.join(map(str, _HEAD_DIMS))}; the others are of any size",
+        )
 
 
 def _check_reduced(expression: Expression, tensors: set[str]) -> None:

@@ -89,6 +89,11 @@ def _of_any(
 def _of_kind(project: Project, request: Request, read: ReadReference | None, kind: Kind) -> Draft:
     family = check_family(request.family or kind.family)
     dtypes = _dtypes(request.dtypes or kind.dtypes, kind)
+    if read and kind.expression == "score":
+        raise UsageError(
+            f"kind {kind.name} has no use for {request.reference}: its reference is the attention "
+            "around an expression", 'leave --from out, and say the mask or the logit with --expr "…"',
+        )  # fmt: skip
     text = request.expression or (read.expression if read and kind.expression else "") or ""
     if read and kind.expression and not text:
         raise UsageError(

@@ -34,10 +34,10 @@ def variants(template: TraceTemplate, cases: Sequence[Case], seed: int) -> Itera
 
 
 def _alike(cases: Sequence[Case]) -> list[list[Case]]:
-    """Those of one dtype and the same optional inputs."""
+    """Those of one dtype, the same optional inputs and scalars."""
     groups: dict[tuple[str, tuple[str, ...]], list[Case]] = {}
     for case in cases:
-        groups.setdefault((case.dtype, case.passing), []).append(case)
+        groups.setdefault((case.dtype, case.manner), []).append(case)
     return [*groups.values()]
 
 

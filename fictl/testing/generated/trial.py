@@ -62,7 +62,7 @@ class Trial:
         with self._of_trace("init"):
             return make_inputs(
                 self.template, case.sizes, case.dtype, self.device, variant.seed, case.passing,
-                variant.values,
+                variant.values, case.scalars,
             )  # fmt: skip
 
     @cached_property

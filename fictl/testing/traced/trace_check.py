@@ -127,7 +127,9 @@ def run_reference(made: Definition, template: Any, inputs: dict[str, Any]) -> An
 
 
 def _inputs(traced: Traced, case: Case) -> dict[str, Any]:
-    return make_inputs(traced.template, case.sizes, case.dtype, "cpu", passing=case.passing)
+    return make_inputs(
+        traced.template, case.sizes, case.dtype, "cpu", passing=case.passing, scalars=case.scalars
+    )
 
 
 def _files(traced: Traced, wanted: dict[str, Definition]) -> Iterator[Finding]:

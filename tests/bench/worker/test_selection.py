@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fictl.bench.options import Options
@@ -31,6 +33,13 @@ def test_a_dtype_has_a_short_name_too() -> None:
 def test_a_text_picks_the_cases_that_have_it() -> None:
     assert names(case="4x") == ["f-4x8-float16", "f-4x64-bfloat16"]
     assert names(case="4x8, 4x64") == ["f-4x8-float16", "f-4x64-bfloat16"]
+
+
+def test_scalars_tell_cases_of_one_size_apart() -> None:
+    both = [CASES[0], replace(CASES[0], scalars={"causal": False, "scale": 0.5})]
+    found = [str(case) for case in chosen(both, {"f"}, Options())]
+    assert found == ["f-1x8-float16", "f-1x8-float16-causal=0-scale=0.5"]
+    assert len(chosen(both, {"f"}, Options(case="causal=0"))) == 1
 
 
 def test_a_sweep_replaces_sizes_and_gives_each_case_once() -> None:

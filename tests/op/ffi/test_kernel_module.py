@@ -193,6 +193,12 @@ def test_on_the_emulated_device_a_tensor_elsewhere_is_refused_with_the_way_back(
     assert spec.builds == 0
 
 
+def test_what_serves_several_ops_names_the_one_it_is_told(spec: Spec) -> None:
+    input = torch.ones(4, device="meta")
+    with pytest.raises(ValueError, match="rescale: argument 'input' is on meta"):
+        KernelModule(lambda: spec).scale("rescale", input, input, 2.0)
+
+
 def test_a_tensor_without_memory_is_refused_as_well(scale: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match="'input' is on meta"):
         scale(torch.ones(4, device="meta"), 2.0)

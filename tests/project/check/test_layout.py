@@ -30,6 +30,21 @@ def test_launchers_of_backends_are_launchers(tree, problems) -> None:
     assert problems() == []
 
 
+def test_an_op_made_of_others_needs_no_kernel_and_has_nothing_to_build(tree, problems) -> None:
+    folder = tree.op("elementwise", "halve")
+    for path in (folder.header, *folder.launchers, folder.binding, folder.jit):
+        path.unlink()
+    assert len(problems()) == 4
+    tree.write(
+        f"{_OP}/op.py",
+        "from fictl.op import op\nfrom fictl.kernels.elementwise.scale.op import scale\n"
+        '@op(archs=">=8.0", dtypes="f16", mutates="out", uses="scale")\n'
+        "def halve(input, factor, out=None): return scale(input, factor, out=out)\n",
+    )
+    assert problems() == []
+    assert folder.specs() == []
+
+
 def test_a_wheel_carries_our_kernels_without_their_tests(tmp_path, monkeypatch) -> None:
     wheel = dataclasses.replace(Project.shipped(), tests=tmp_path / "nowhere")
     assert [problem for problem in check_project(wheel) if problem.rule == "files"] == []

@@ -82,6 +82,26 @@ def test_inputs_may_be_put_together_in_the_file(tree, problems, before: str, inp
     assert problems() == []
 
 
+def test_inputs_may_be_of_a_file_of_the_family(tree, problems) -> None:
+    tree.write("kernels/elementwise/_inputs.py", f"INPUTS = {_INPUTS}\n")
+    tree.edit(f"{_OP}/trace.py", _INPUTS, "{**INPUTS}")
+    tree.edit(f"{_OP}/trace.py", "halve = ", "from .._inputs import INPUTS\nhalve = ")
+    assert problems() == []
+
+
+@pytest.mark.parametrize("words", ['("bias", "causal")', '("bias", *others)'])
+def test_what_is_said_to_stay_at_its_default_does(tree, problems, words: str) -> None:
+    tree.edit(f"{_OP}/op.py", "out=None)", "out=None, bias: Tensor = None, causal=False)")
+    tree.edit(f"{_OP}/trace.py", "halve = ", 'others = ("causal",)\nhalve = ')
+    tree.edit(f"{_OP}/trace.py", "inputs=", f"at_default={words}, inputs=")
+    assert problems() == []
+    tree.edit(f"{_OP}/trace.py", '("bias"', '("biased"')
+    assert problems() == [
+        f"trace {_OP}/trace.py:3 halve: bias is a parameter that trace.py leaves out",
+        f"trace {_OP}/trace.py:3 halve: biased is no parameter",
+    ]
+
+
 @pytest.mark.parametrize("inputs", ["make()", "[]", "missing", "{name: 1}"])
 def test_inputs_that_cannot_be_read_are_a_problem(tree, problems, inputs: str) -> None:
     tree.edit(f"{_OP}/trace.py", _INPUTS, inputs)

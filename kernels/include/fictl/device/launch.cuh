@@ -48,7 +48,8 @@ bool has_pdl() {
 
 template <auto kernel, typename... Args>
 cudaError_t launch(const LaunchConfig& config, Args&&... args) {
-  constexpr size_t kSharedWithoutOptIn = 48 * 1024;
+  // Of the 48 KiB that a block may have without, what a kernel declares by itself is a part.
+  constexpr size_t kSharedWithoutOptIn = 32 * 1024;
   if (config.shared_bytes > kSharedWithoutOptIn) {
     const cudaError_t status = cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                                     cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -1,16 +1,25 @@
-// Products on tensor cores by one warp, and the loads that hand its lanes their operands.
+// Products on tensor cores by one warp.
 //
 // d[16][8] += a[16][16] b[8][16]^T, for GPUs from sm_80 on. A lane holds of d:
 //   d[0], d[1]   row lane / 4, columns lane % 4 * 2 and the next
 //   d[2], d[3]   row lane / 4 + 8, the same columns
-// and of a and b what ldmatrix_x4 gives it: all of a, or two neighbours b, when every lane points
-// at the chunk of 16 bytes that MmaA or MmaB names. The rows of a and of b run along k.
+// and of a and b what ldmatrix_x4 of ldmatrix.cuh gives it: all of a, or two neighbours b, when
+// every lane points at the chunk of 16 bytes that MmaA or MmaB names. The rows of a and of b run
+// along k. As registers, of 16-bit elements in twos, the first in the lower half:
+//   a[0], a[1]   rows lane / 4 and lane / 4 + 8, k = lane % 4 * 2 and the next
+//   a[2], a[3]   the same rows, k + 8
+//   b0, b1       column lane / 4, k = lane % 4 * 2 and the next, and k + 8
+// so that d of two products with neighbouring columns, rounded, is a of another one: attention's
+// probabilities need not leave their registers.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <fictl/device/copy.cuh>
+#include <stdint.h>
+#include <string.h>
+
+#include <fictl/device/element.cuh>
 
 namespace fictl::device {
 
@@ -18,33 +27,13 @@ constexpr int kMmaM = 16;
 constexpr int kMmaN = 8;
 constexpr int kMmaK = 16;
 
-// Where a lane points ldmatrix_x4 for a[16][16].
-struct MmaA {
-  static __device__ int row(int lane) { return lane % 16; }
-  static __device__ int chunk(int lane) { return lane / 16; }
-};
-
-// For b[16][16], the operands of two products: registers 0 and 1 are the first's.
-struct MmaB {
-  static __device__ int row(int lane) { return lane / 16 * 8 + lane % 8; }
-  static __device__ int chunk(int lane) { return lane / 8 % 2; }
-};
-
-// Four matrices of 8 rows of a chunk each; lane i points at row i % 8 of matrix i / 8.
-__device__ inline void ldmatrix_x4(uint32_t (&to)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(shared_address(row))
-               : "memory");
-}
-
-// The same, each matrix transposed: where rows run along n, [k][n], it gives b of two products from
-// the places that MmaA names.
-__device__ inline void ldmatrix_x4_trans(uint32_t (&to)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(shared_address(row))
-               : "memory");
+// Two values as a register of an operand.
+template <typename T>
+__device__ uint32_t packed(float low, float high) {
+  const auto pair = Pair<T>::from_float(low, high);
+  uint32_t bits;
+  memcpy(&bits, &pair, sizeof(bits));
+  return bits;
 }
 
 template <typename T>

@@ -39,23 +39,25 @@ class Frequencies {
         smoothing_(smoothing) {}
 
   // (cos, sin)
-  __device__ float2 operator()(int position, int pair) const {
+  __device__ float2 operator()(int position, int pair) const { return at(position, turns(pair)); }
+
+  // The same, of what turns() gives for the pair.
+  __device__ static float2 at(int position, double turns) {
     const auto steps = static_cast<double>(position);
-    const double turn = turns(pair);
-    const double part = fma(steps, turn, -rint(steps * turn));
+    const double part = fma(steps, turns, -rint(steps * turns));
     float2 result;
     sincospif(static_cast<float>(2 * part), &result.y, &result.x);
     return result;
   }
 
- private:
-  // From one position to the next.
+  // Of a pair, from one position to the next.
   __device__ double turns(int pair) const {
     const double radians = exp2(pair * log2_step_);
     const double kept = fmin(fmax(radians * smoothing_.slope + smoothing_.offset, 0.0), 1.0);
     return radians * (1 / kRadiansATurn) * (divided_ + kept * (1 - divided_));
   }
 
+ private:
   double log2_step_;
   double divided_;
   Smoothing smoothing_;

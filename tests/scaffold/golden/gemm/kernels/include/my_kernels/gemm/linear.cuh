@@ -28,8 +28,10 @@
 #include <fictl/device/copy.cuh>
 #include <fictl/device/element.cuh>
 #include <fictl/device/launch.cuh>
+#include <fictl/device/ldmatrix.cuh>
 #include <fictl/device/math.cuh>
 #include <fictl/device/mma.cuh>
+#include <fictl/device/swizzle.cuh>
 #include <fictl/device/vec.cuh>
 
 namespace my_kernels::gemm::linear_kernel {

@@ -1,0 +1,43 @@
+"""Names and numbers as C++ has them."""
+
+from __future__ import annotations
+
+import math
+
+_KEYWORDS = frozenset(
+    [
+        "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
+        "case", "catch", "char", "char16_t", "char32_t", "class", "compl", "const", "constexpr",
+        "const_cast", "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast",
+        "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+        "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
+        "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
+        "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
+        "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
+        "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while",
+        "xor", "xor_eq", "linux", "unix",
+    ]
+)  # fmt: skip
+_LARGEST = (1 << 31) - 1
+
+
+def identifier(name: str, taken: frozenset[str] = frozenset()) -> str:
+    """The name itself, or with '_' behind it where that means something else in C++: capitals
+    alone are macros. `taken` are more such names. Letters beyond ASCII are written by number.
+    """
+    plain = "".join(letter if letter.isascii() else f"u{ord(letter):04x}" for letter in name)
+    plain = f"{plain}_" if plain in _KEYWORDS or plain.isupper() else plain
+    while plain in taken:
+        plain += "_"
+    return plain
+
+
+def number(value: float | bool) -> str | None:
+    """A literal; None where 32 bits do not hold it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) <= _LARGEST else None
+    if math.isnan(value):
+        return "NAN"
+    return "INFINITY" if math.isinf(value) or value > 3.4028235677973366e38 else f"{value!r}f"

@@ -1,0 +1,60 @@
+"""The levels of a cascade: of arguments that have an entry for each, every level its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import torch
+
+# An entry a level: a list, or the rows of one tensor.
+PerLevel: TypeAlias = "Sequence[torch.Tensor] | torch.Tensor"
+
+_OP = "MultiLevelCascadeAttentionWrapper"
+
+
+def each_level(levels: int, **arrays: PerLevel) -> list[tuple[torch.Tensor, ...]]:
+    """By level, of each argument that level's entry."""
+    for name, entries in arrays.items():
+        if len(entries) != levels:
+            raise ValueError(
+                f"{_OP}: argument {name!r} has {len(entries)} entries, there are {levels} levels: "
+                "pass one for each"
+            )
+    return [tuple(entries[level] for entries in arrays.values()) for level in range(levels)]
+
+
+def graph_buffers(
+    levels: int, use_cuda_graph: bool, **arrays: PerLevel | None
+) -> list[dict[str, Any]]:
+    """By level, what CUDA graphs find in the same place, by name; nothing without them."""
+    if levels < 1:
+        raise ValueError(f"{_OP}: argument 'num_levels' is {levels}; it is at least 1")
+    if not use_cuda_graph:
+        return [{} for _ in range(levels)]
+    given = {f"{name}_arr": entries for name, entries in arrays.items() if entries is not None}
+    if len(given) < len(arrays):
+        missing = [f"{name}_arr" for name in arrays if f"{name}_arr" not in given]
+        raise ValueError(
+            f"{_OP}: use_cuda_graph needs {', '.join(missing)}: a tensor for each level, to which "
+            "plan() copies"
+        )
+    return [dict(zip(arrays, own, strict=True)) for own in each_level(levels, **given)]
+
+
+class Renaming:
+    """Within it, what another op refuses is said with the names that its arguments have here."""
+
+    def __init__(self, names: Mapping[str, str], where: str = "") -> None:
+        self._names = names
+        self._where = where
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, TypeError | ValueError):
+            theirs = re.compile("|".join(f"(?<='){name}(?=')" for name in self._names))
+            said = theirs.sub(lambda match: self._names[match[0]], str(error))
+            raise type(error)(self._where + said) from None

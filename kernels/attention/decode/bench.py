@@ -1,0 +1,98 @@
+"""Steps of decoding: batches from one request to many, groups of heads from one to eight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import torch
+
+from fictl.trace import Case
+
+# requests, keys of each, heads of queries, of keys and values
+_STEPS = (
+    (64, 8192, 32, 8), (16, 4096, 64, 8), (1, 131072, 64, 8), (16, 2048, 32, 32),
+    (256, 1024, 32, 8),
+)  # fmt: skip
+_DIM, _PAGE = 128, 16
+# From here on FlashInfer is faster with its tensor-core kernel.
+_TENSOR_CORE_GROUP = 4
+
+
+def cases() -> Iterator[Case]:
+    yield _paged(3, 10, 4, 2, 64, page_size=4)
+    for requests, length, heads, kv_heads in _STEPS:
+        yield _paged(requests, requests * length // _PAGE, heads, kv_heads, _DIM)
+    yield _paged(64, 64 * 8192 // _PAGE, 32, 8, _DIM, window_left=1023)
+    graphs = "CUDAGraphBatchDecodeWithPagedKVCacheWrapper"
+    yield replace(_paged(7, 64, 4, 2, _DIM), function=graphs)
+    yield replace(_paged(64, 64 * 8192 // _PAGE, 32, 8, _DIM), function=graphs)
+    for length, heads, kv_heads in ((1111, 4, 2), (131072, 64, 8), (8191, 32, 32)):
+        sizes = {"kv_len": length, "num_qo_heads": heads, "num_kv_heads": kv_heads}
+        yield Case("single_decode_with_kv_cache", {**sizes, "head_dim": _DIM}, "bfloat16")
+
+
+def _paged(
+    requests: int,
+    used: int,
+    heads: int,
+    kv_heads: int,
+    dim: int,
+    page_size: int = _PAGE,
+    **scalars: float,
+) -> Case:
+    sizes = {
+        "requests": requests, "pages": used + used // 8, "used_pages": used,
+        "page_size": page_size, "num_qo_heads": heads, "num_kv_heads": kv_heads, "head_dim": dim,
+    }  # fmt: skip
+    return Case("BatchDecodeWithPagedKVCacheWrapper", sizes, "bfloat16", scalars=scalars)
+
+
+def baselines(function: str) -> dict[str, Callable[..., Any]]:
+    if function == "single_decode_with_kv_cache":
+        return {"torch": _torch, "flashinfer": _flashinfer}
+    return {"flashinfer": _flashinfer_paged}
+
+
+@lru_cache(maxsize=2)
+def _workspace(device: torch.device) -> torch.Tensor:
+    return torch.empty(256 << 20, dtype=torch.uint8, device=device)
+
+
+def _flashinfer_paged(
+    q: torch.Tensor, paged_kv_cache: torch.Tensor, sinks: None, **planned: Any
+) -> Callable[[], Any]:
+    """The kernel of its two that is the faster one for such a group."""
+    flashinfer: Any = import_module("flashinfer")
+    made = flashinfer.BatchDecodeWithPagedKVCacheWrapper(
+        _workspace(q.device), backend="fa2", use_tensor_cores=_wide(q, paged_kv_cache)
+    )
+    made.plan(**planned, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
+    return lambda: made.run(q, paged_kv_cache)
+
+
+def _wide(q: torch.Tensor, kv: torch.Tensor) -> bool:
+    return q.shape[-2] // kv.shape[-2] >= _TENSOR_CORE_GROUP
+
+
+def _flashinfer(q: torch.Tensor, k: torch.Tensor, **inputs: Any) -> Callable[[], Any]:
+    flashinfer: Any = import_module("flashinfer")
+    wide = _wide(q, k)
+    return lambda: flashinfer.single_decode_with_kv_cache(q, k, use_tensor_cores=wide, **inputs)
+
+
+def _torch(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, window_left: int, logits_soft_cap: float
+) -> Callable[[], torch.Tensor]:
+    if logits_soft_cap or window_left >= 0:
+        raise NotImplementedError("torch's attention has no soft cap, and no window of its own")
+    keys, values = k.transpose(0, 1)[None], v.transpose(0, 1)[None]
+
+    def run() -> torch.Tensor:
+        attend = torch.nn.functional.scaled_dot_product_attention
+        return attend(q[None, :, None], keys, values, enable_gqa=q.shape[0] != k.shape[1])[0, :, 0]
+
+    return run

@@ -1,0 +1,194 @@
+"""Prompts that engines prefill: long ones, whole batches, in pages and not, and small odd ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import torch
+
+from fictl.trace import Case
+
+# requests, length, heads of queries, of keys and values
+_LONG = ((2, 8192, 16, 16), (1, 16384, 16, 16), (8, 2048, 16, 16), (4, 4096, 32, 8))
+_DIM, _PAGE = 128, 16
+_RAGGED, _PAGED = "BatchPrefillWithRaggedKVCacheWrapper", "BatchPrefillWithPagedKVCacheWrapper"
+
+
+def cases() -> Iterator[Case]:
+    yield _small(20, 3, 10)
+    yield _odd_ragged(701, 903, 3)
+    yield from _single(333, 555, 6, 2)
+    for shape in _LONG:
+        yield _ragged(*shape)
+    yield _ragged(*_LONG[0], causal=False)
+    yield _ragged(*_LONG[0], logits_soft_cap=30.0)
+    yield _ragged(*_LONG[0], window_left=1023)
+    yield _ragged(*_LONG[0], passing=("custom_mask",))
+    yield _paged(*_LONG[3])
+    yield from _single(4096, 4096, 32, 8)
+    yield from _single(4097, 4097, 20, 4)
+
+
+def _small(tokens: int, requests: int, used: int) -> Case:
+    sizes = {
+        "tokens": tokens, "requests": requests, "pages": used + 3, "used_pages": used,
+        "page_size": 4, "num_qo_heads": 4, "num_kv_heads": 2, "head_dim_qk": 64,
+    }  # fmt: skip
+    return Case(_PAGED, sizes, "bfloat16")
+
+
+def _odd_ragged(tokens: int, kv_tokens: int, requests: int) -> Case:
+    sizes = {
+        "len_indptr": requests + 1, "tokens": tokens, "kv_tokens": kv_tokens,
+        "num_qo_heads": 6, "num_kv_heads": 2, "head_dim_qk": _DIM,
+    }  # fmt: skip
+    return Case(_RAGGED, sizes, "bfloat16")
+
+
+def _single(qo_len: int, kv_len: int, heads: int, kv_heads: int) -> Iterator[Case]:
+    sizes = {
+        "qo_len": qo_len, "kv_len": kv_len,
+        "num_qo_heads": heads, "num_kv_heads": kv_heads, "head_dim_qk": _DIM,
+    }  # fmt: skip
+    for function in ("single_prefill_with_kv_cache", "single_prefill_with_kv_cache_return_lse"):
+        yield Case(function, sizes, "bfloat16")
+
+
+def _ragged(
+    requests: int,
+    length: int,
+    heads: int,
+    kv_heads: int,
+    passing: tuple[str, ...] = (),
+    **scalars: float,
+) -> Case:
+    tokens = requests * length
+    sizes = {
+        "len_indptr": requests + 1, "tokens": tokens, "kv_tokens": tokens,
+        "num_qo_heads": heads, "num_kv_heads": kv_heads, "head_dim_qk": _DIM,
+    }  # fmt: skip
+    if passing:
+        sizes["mask_bits"] = requests * length**2
+    return Case(_RAGGED, sizes, "bfloat16", passing, scalars)
+
+
+def _paged(requests: int, length: int, heads: int, kv_heads: int) -> Case:
+    used = requests * length // _PAGE
+    sizes = {
+        "tokens": requests * length, "requests": requests, "pages": used + used // 8,
+        "used_pages": used, "page_size": _PAGE,
+        "num_qo_heads": heads, "num_kv_heads": kv_heads, "head_dim_qk": _DIM,
+    }  # fmt: skip
+    return Case(_PAGED, sizes, "bfloat16")
+
+
+def baselines(function: str) -> dict[str, Callable[..., Any]]:
+    """FlashInfer's kernels of the same generation: its own choice on Hopper is another."""
+    if function == _PAGED:
+        return {"flashinfer": _flashinfer_paged}
+    if function == _RAGGED:
+        return {"torch": _torch_ragged, "flashinfer": _flashinfer_ragged}
+    if function == "single_prefill_with_kv_cache":
+        return {"torch": _torch, "flashinfer": _flashinfer}
+    return {"flashinfer": _flashinfer_lse}
+
+
+@lru_cache(maxsize=2)
+def _workspace(device: torch.device) -> torch.Tensor:
+    return torch.empty(256 << 20, dtype=torch.uint8, device=device)
+
+
+def _flashinfer_ragged(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: None, **planned: Any
+) -> Callable[[], Any]:
+    flashinfer: Any = import_module("flashinfer")
+    made = flashinfer.BatchPrefillWithRaggedKVCacheWrapper(_workspace(q.device), backend="fa2")
+    made.plan(**planned, q_data_type=q.dtype, kv_data_type=k.dtype)
+    return lambda: made.run(q, k, v)
+
+
+def _flashinfer_paged(
+    q: torch.Tensor, paged_kv_cache: torch.Tensor, sinks: None, **planned: Any
+) -> Callable[[], Any]:
+    flashinfer: Any = import_module("flashinfer")
+    made = flashinfer.BatchPrefillWithPagedKVCacheWrapper(_workspace(q.device), backend="fa2")
+    made.plan(**planned, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
+    return lambda: made.run(q, paged_kv_cache)
+
+
+def _flashinfer(**inputs: Any) -> Callable[[], Any]:
+    flashinfer: Any = import_module("flashinfer")
+    return lambda: flashinfer.single_prefill_with_kv_cache(**inputs, backend="fa2")
+
+
+def _flashinfer_lse(**inputs: Any) -> Callable[[], Any]:
+    return _flashinfer(**inputs, return_lse=True)
+
+
+def _torch(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    causal: bool,
+    window_left: int,
+    logits_soft_cap: float,
+    custom_mask: torch.Tensor | None = None,
+) -> Callable[[], torch.Tensor]:
+    return _torch_ragged(
+        torch.tensor([0, len(q)]), torch.tensor([0, len(k)]), causal, window_left, logits_soft_cap,
+        custom_mask, q, k, v,
+    )  # fmt: skip
+
+
+def _torch_ragged(
+    qo_indptr: torch.Tensor,
+    kv_indptr: torch.Tensor,
+    causal: bool,
+    window_left: int,
+    logits_soft_cap: float,
+    custom_mask: torch.Tensor | None,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    **_others: Any,
+) -> Callable[[], torch.Tensor]:
+    """A batch of equal lengths, by the attention that torch chooses."""
+    requests = len(qo_indptr) - 1
+    length, kv_length = len(q) // requests, len(k) // requests
+    even = qo_indptr[-1] == requests * length and kv_indptr[-1] == requests * kv_length
+    if logits_soft_cap or not even or (causal and length != kv_length):
+        raise NotImplementedError("torch's attention has no soft cap, and takes equal lengths")
+    mask = _mask(length, kv_length, causal, window_left, custom_mask, q.device)
+
+    def by_head(x: torch.Tensor) -> torch.Tensor:
+        return x.view(requests, -1, *x.shape[1:]).transpose(1, 2)
+
+    def run() -> torch.Tensor:
+        out = torch.nn.functional.scaled_dot_product_attention(
+            by_head(q), by_head(k), by_head(v), mask, is_causal=causal and mask is None,
+            enable_gqa=q.shape[1] != k.shape[1],
+        )  # fmt: skip
+        return out.transpose(1, 2).reshape(q.shape)
+
+    return run
+
+
+def _mask(
+    length: int,
+    kv_length: int,
+    causal: bool,
+    window_left: int,
+    custom_mask: torch.Tensor | None,
+    device: torch.device,
+) -> torch.Tensor | None:
+    """None where torch needs none."""
+    if custom_mask is not None:
+        return custom_mask.view(-1, 1, length, kv_length)
+    if window_left < 0:
+        return None
+    distance = torch.arange(kv_length, device=device) - torch.arange(length, device=device)[:, None]
+    distance -= kv_length - length
+    return (distance >= -window_left) & (distance <= (0 if causal else kv_length))

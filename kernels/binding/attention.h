@@ -1,0 +1,66 @@
+// The attention call of modules of attention, as their bindings export it.
+#pragma once
+
+#include <binding/attention_call.h>
+#include <binding/ffi.h>
+
+namespace fictl {
+
+// `launcher` takes the call as it is; what does not fit the module's configuration, it refuses.
+template <void (*launcher)(const Launch&, AttentionCall)>
+void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, View k, View v,
+            ::tvm::ffi::Optional<View> pages, int64_t page_size, bool hnd, View items, View merges,
+            ::tvm::ffi::Optional<View> workspace_out, ::tvm::ffi::Optional<View> workspace_lse,
+            ::tvm::ffi::Optional<View> mask, ::tvm::ffi::Optional<View> slopes,
+            ::tvm::ffi::Optional<View> sinks, double sm_scale, double v_scale, double soft_cap,
+            int64_t window_left, bool causal, double rope_scale, double rope_theta,
+            ::tvm::ffi::Optional<View> scalars, bool enable_pdl) {
+  const char* name = op.c_str();
+  check_device(name, "q", q);
+  const auto beside_q = [&](const char* argument, View x) {
+    check_same_device(name, argument, x, "q", q);
+  };
+  beside_q("out", out);
+  beside_q("k", k);
+  beside_q("v", v);
+  beside_q("items", items);
+  beside_q("merges", merges);
+  for (const auto& [argument, x] : {std::pair("lse", &lse),
+                                    {"pages", &pages},
+                                    {"workspace_out", &workspace_out},
+                                    {"workspace_lse", &workspace_lse},
+                                    {"mask", &mask},
+                                    {"slopes", &slopes},
+                                    {"sinks", &sinks}}) {
+    if (x->has_value()) beside_q(argument, **x);
+  }
+  check_dim(name, "q", q, 3);
+  check_same_shape(name, "out", out, "q", q);
+  const AttentionCall given{out,
+                            pointer(lse),
+                            q,
+                            k,
+                            v,
+                            pointer(pages),
+                            page_size,
+                            hnd,
+                            items,
+                            merges,
+                            pointer(workspace_out),
+                            pointer(workspace_lse),
+                            pointer(mask),
+                            pointer(slopes),
+                            pointer(sinks),
+                            sm_scale,
+                            v_scale,
+                            soft_cap,
+                            window_left,
+                            causal,
+                            rope_scale,
+                            rope_theta,
+                            pointer(scalars),
+                            enable_pdl};
+  call(name, q, launcher, given);
+}
+
+}  // namespace fictl

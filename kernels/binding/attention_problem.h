@@ -1,0 +1,202 @@
+// The problem that the arguments of an attention call state, after a look at whether they fit the
+// module's configuration. For launchers: it includes kernels' headers.
+#pragma once
+
+#include <binding/attention_call.h>
+#include <binding/paged.h>
+#include <limits.h>
+
+#include <type_traits>
+
+#include <fictl/attention/problem.cuh>
+#include <fictl/attention/variant.cuh>
+#include <fictl/device/element.cuh>
+#include <fictl/device/element_fp8.cuh>
+
+namespace fictl {
+
+namespace detail {
+
+// What users know the keys and values as, where they are in pages: one tensor, or a pair.
+constexpr const char* kPagedName = "paged_kv_cache";
+
+template <typename T>
+void check_attention_dtype(const Launch& launch, const char* name, View x) {
+  if (has_dtype<T>(x)) return;
+  throw Error(ErrorKind::TypeError)
+      << launch.op << ": argument '" << name << "' has dtype " << x.dtype()
+      << "; this module is built for " << device::Element<T>::kName;
+}
+
+// Rows of heads are copied in chunks of 16 bytes, which are aligned to as many.
+inline void check_attention_rows(const Launch& launch, const char* name, View x) {
+  constexpr int64_t kChunkBytes = 16;
+  const int64_t bytes = x.dtype().bits / 8;
+  bool aligned = reinterpret_cast<uintptr_t>(x.data<const char>()) % kChunkBytes == 0;
+  for (int dim = 0; dim < x.ndim() - 1; ++dim) aligned &= pitch(x, dim) * bytes % kChunkBytes == 0;
+  if (x.numel() == 0 || (aligned && (x.size(-1) == 1 || x.stride(-1) == 1))) return;
+  throw Error(ErrorKind::ValueError)
+      << launch.op << ": argument '" << name << "' has strides " << Strides{x}
+      << ": the elements of a head must be neighbours, and heads begin at multiples of 16 bytes; "
+         "pass "
+      << name << ".contiguous()";
+}
+
+// Null where there is none.
+template <typename T>
+T* attention_numbers(const Launch& launch, const char* name, const View* x) {
+  if (x == nullptr) return nullptr;
+  check_attention_dtype<std::remove_const_t<T>>(launch, name, *x);
+  if (x->contiguous()) return x->data<T>();
+  throw Error(ErrorKind::ValueError)
+      << launch.op << ": argument '" << name << "' is not contiguous: shape " << Shape{*x}
+      << ", strides " << Strides{*x} << "; pass " << name << ".contiguous()";
+}
+
+template <typename T>
+T* required_numbers(const Launch& launch, const char* name, const View* x) {
+  if (x != nullptr) return attention_numbers<T>(launch, name, x);
+  throw Error(ErrorKind::ValueError) << launch.op << ": argument '" << name << "' is missing";
+}
+
+template <typename T>
+attention::Heads<T> token_heads(const Launch& launch, const char* name, View x, bool hnd,
+                                int64_t heads, int64_t dim) {
+  const int head = hnd ? 0 : 1;
+  if (x.ndim() != 3 || x.size(head) != heads || x.size(2) != dim) {
+    throw Error(ErrorKind::ValueError)
+        << launch.op << ": argument '" << name << "' has shape " << Shape{x} << "; it is "
+        << (hnd ? "(heads, tokens, dim)" : "(tokens, heads, dim)") << " with " << heads
+        << " heads of " << dim;
+  }
+  check_attention_rows(launch, name, x);
+  return {x.data<T>(), pitch(x, 1 - head), pitch(x, head)};
+}
+
+template <typename T>
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
+               attention::RaggedKeys<T>* keys) {
+  keys->k = token_heads<const T>(launch, "k", call.k, call.hnd, kv_heads, dim);
+  keys->v = token_heads<const T>(launch, "v", call.v, call.hnd, kv_heads, dim);
+}
+
+template <typename T>
+device::PagedRows<const T> paged_rows(const Launch& launch, const char* name, View x,
+                                      const AttentionCall& call, int64_t kv_heads, int64_t dim) {
+  const PagedView paged = paged_heads(launch, name, x, call.hnd);
+  if (paged.heads != kv_heads || paged.dim != dim || paged.page_size != call.page_size) {
+    throw Error(ErrorKind::ValueError)
+        << launch.op << ": argument '" << name << "' has shape " << Shape{x}
+        << ", which is pages of " << paged.page_size << " slots of " << paged.heads << " x "
+        << paged.dim << "; wanted are " << call.page_size << " slots of " << kv_heads << " x "
+        << dim;
+  }
+  check_attention_rows(launch, name, x);
+  return {paged.data<const T>(), paged.page_pitch, paged.slot_pitch, paged.head_pitch};
+}
+
+template <typename T>
+void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads, int64_t dim,
+               attention::PagedKeys<T>* keys) {
+  keys->k = paged_rows<T>(launch, kPagedName, call.k, call, kv_heads, dim);
+  keys->v = paged_rows<T>(launch, kPagedName, call.v, call, kv_heads, dim);
+  keys->pages = {required_numbers<const int32_t>(launch, "pages", call.pages), 1};
+  keys->page_size = device::Divisor(static_cast<int>(call.page_size));
+}
+
+inline attention::Plain variant_part(const Launch&, const AttentionCall&, Type<attention::Plain>) {
+  return {};
+}
+inline attention::SoftCap variant_part(const Launch&, const AttentionCall& call,
+                                       Type<attention::SoftCap>) {
+  const auto cap = static_cast<float>(call.soft_cap);
+  constexpr float kTwoLog2E = 2.88539008f;
+  return {{}, cap, kTwoLog2E / cap};
+}
+inline attention::Alibi variant_part(const Launch& launch, const AttentionCall& call,
+                                     Type<attention::Alibi>) {
+  return {{}, required_numbers<const float>(launch, "slopes", call.slopes)};
+}
+inline attention::CustomMask variant_part(const Launch& launch, const AttentionCall& call,
+                                          Type<attention::CustomMask>) {
+  return {{}, required_numbers<const uint8_t>(launch, "mask", call.mask)};
+}
+template <typename User>
+User variant_part(const Launch& launch, const AttentionCall& call, Type<User>) {
+  return User::of(attention_numbers<const double>(launch, "scalars", call.scalars));
+}
+template <typename... Parts>
+attention::All<Parts...> variant_part(const Launch& launch, const AttentionCall& call,
+                                      Type<attention::All<Parts...>>) {
+  return {variant_part(launch, call, Type<Parts>())...};
+}
+
+// A list of records of int32, (count, sizeof(Record) / 4).
+template <typename Record>
+const Record* work_list(const Launch& launch, const char* name, View x) {
+  constexpr int64_t kNumbers = sizeof(Record) / sizeof(int32_t);
+  if (x.numel() != 0 && (x.ndim() != 2 || x.size(1) != kNumbers)) {
+    throw Error(ErrorKind::ValueError) << launch.op << ": argument '" << name << "' has shape "
+                                       << Shape{x} << "; it is (count, " << kNumbers << ")";
+  }
+  return reinterpret_cast<const Record*>(attention_numbers<const int32_t>(launch, name, &x));
+}
+
+// 0 where there is no such dimension. A page of one slot may do without a dimension for it.
+inline int64_t heads_of_keys(const AttentionCall& call) {
+  const View k = call.k;
+  if (call.pages == nullptr) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
+  return k.ndim() < 3 ? 0 : k.size(call.hnd && k.ndim() == 4 ? -3 : -2);
+}
+
+}  // namespace detail
+
+template <typename Config>
+attention::Problem<Config> attention_problem(const Launch& launch, const AttentionCall& call) {
+  using Q = typename Config::Q;
+  using O = typename Config::O;
+  using KV = typename Config::Keys::Element;
+  constexpr int64_t kDim = Config::kHeadDim;
+  detail::check_attention_dtype<Q>(launch, "q", call.q);
+  const bool paged = call.pages != nullptr;
+  detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "k", call.k);
+  detail::check_attention_dtype<KV>(launch, paged ? detail::kPagedName : "v", call.v);
+  detail::check_attention_dtype<O>(launch, "out", call.out);
+  const int64_t heads = call.q.size(-2);
+  const int64_t kv_heads = detail::heads_of_keys(call);
+  if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0) {
+    throw Error(ErrorKind::ValueError)
+        << launch.op << ": argument 'q' has shape " << Shape{call.q} << " and 'k' has "
+        << Shape{call.k} << ": " << heads << " heads are not shared out to " << kv_heads;
+  }
+  if (!(call.sm_scale > 0.0)) {
+    throw Error(ErrorKind::ValueError)
+        << launch.op << ": argument 'sm_scale' is " << call.sm_scale << "; it is above 0";
+  }
+  typename Config::Keys keys{};
+  detail::make_keys(launch, call, kv_heads, kDim, &keys);
+  const bool all = call.window_left < 0 || call.window_left > INT_MAX;
+  return {
+      detail::token_heads<const Q>(launch, "q", call.q, false, heads, kDim),
+      keys,
+      detail::token_heads<O>(launch, "out", call.out, false, heads, kDim),
+      detail::attention_numbers<float>(launch, "lse", call.lse),
+      detail::attention_numbers<const float>(launch, "sinks", call.sinks),
+      detail::attention_numbers<float>(launch, "workspace_out", call.workspace_out),
+      detail::attention_numbers<float>(launch, "workspace_lse", call.workspace_lse),
+      detail::work_list<attention::Item>(launch, "items", call.items),
+      static_cast<int>(call.items.size(0)),
+      detail::work_list<attention::Merge>(launch, "merges", call.merges),
+      static_cast<int>(call.merges.size(0)),
+      static_cast<int>(kv_heads),
+      device::Divisor(static_cast<int>(heads / kv_heads)),
+      static_cast<float>(call.sm_scale),
+      static_cast<float>(call.v_scale),
+      all ? INT_MAX : static_cast<int>(call.window_left),
+      call.causal,
+      rope::Frequencies(kDim, call.rope_scale, call.rope_theta, {}),
+      detail::variant_part(launch, call, Type<typename Config::Variant>()),
+  };
+}
+
+}  // namespace fictl

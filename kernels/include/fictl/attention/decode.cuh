@@ -1,0 +1,462 @@
+// Attention of tiles of 16 rows of queries on tensor cores, for GPUs from sm_80 on: decoding, where
+// the rows are the heads that share a head of the keys, of one query or of a few.
+//
+// Algorithm: the warps of a block take turns at the tiles of keys. Each has all 16 rows, and an
+// online softmax of its own keys; in the end the warps' sums meet in shared memory. Rows beyond
+// those of the request are computed along and not stored.
+//
+// Traffic: every key and value is read once for all heads of its group; all else is small. The
+// limit is the memory's bandwidth, and the design is about how many bytes are on their way.
+//
+// Tiling: a warp's stage is 4 KiB of keys and 4 KiB of values, 16 keys of 128 dims of 16 bits (of
+// 256 dims the same 16, which is the least that tensor cores take). Keys and values are asked for
+// again as soon as they have been multiplied, apart from each other, so that all of a warp's two
+// stages is in flight but what is just being used. 4 warps (of 256 dims 2) make a block, three of
+// which share an SM: up to 192 KiB in flight on it, where 3 MiB on the whole GPU cover the latency
+// of HBM. No barrier of the block is in the loop: a warp waits for its own copies only.
+//
+// Blocks of neighbouring heads run side by side: together they read whole tokens. One head after
+// the other takes 2 to 4 % longer.
+//
+// Where a tile of keys is within a page, one lookup and steps of one length find all of it: a page
+// of 16 or more; otherwise every lane looks up a key and tells the others.
+//
+// Shared memory: 64 KiB of stages, 4 KiB of queries (8 of 256 dims), 68 KiB of the 99 that any GPU
+// gives a block. Registers, a thread, of 128 dims: 64 of the sum, 16 of the scores of 16 keys in
+// two halves, whose products so need not wait for each other, and the operands on their way: 168.
+// With the queries in registers, too, it would be two blocks of three stages, as fast on an H200
+// within 1 %, and one block on an A100.
+//
+// Measured on an H200, bf16, with the merge, beside FlashInfer's in one run: 64 requests of 8192
+// keys, 32 heads, 8 of the keys: 494 and 492 us (4.35 TB/s); 16 of 4096, 64 heads: 69 and 75; one
+// of 131072: 130 and 134; 256 of 1024, 32 heads: 246 and 261; 16 of 2048, 32 heads of the keys as
+// well: 127 and 125.
+//
+// Keys and values of 8 bits become 16 bits in registers: four neighbours along the contraction are
+// a lane's share of one operand, if the queries' elements are taken in that order, too; and of the
+// values, whose neighbours lie along the result, the even dims are one operand and the odd ones
+// another.
+#pragma once
+
+#include <string.h>
+
+#include <fictl/attention/decode_stages.cuh>
+#include <fictl/attention/epilogue.cuh>
+#include <fictl/attention/merged_part.cuh>
+#include <fictl/attention/problem.cuh>
+#include <fictl/attention/tile.cuh>
+#include <fictl/attention/variant.cuh>
+#include <fictl/device/launch.cuh>
+#include <fictl/device/ldmatrix.cuh>
+#include <fictl/device/mma.cuh>
+#include <fictl/device/softmax.cuh>
+
+namespace fictl::attention {
+
+// Four elements of 8 bits as two registers of an operand.
+template <typename To, typename From>
+__device__ uint2 widened(uint32_t four) {
+  typename device::Pair<From>::type pairs[2];
+  memcpy(pairs, &four, sizeof(pairs));
+  const float2 low = device::Pair<From>::to_float(pairs[0]);
+  const float2 high = device::Pair<From>::to_float(pairs[1]);
+  return {device::packed<To>(low.x, low.y), device::packed<To>(high.x, high.y)};
+}
+
+// What a warp holds: of the 16 rows two a lane, lane / 4 and that + 8, and of these two
+// neighbouring columns of every eight.
+template <typename Config>
+class DecodeWarp {
+  using Shape = DecodeShape<Config>;
+  using Q = typename Shape::Q;
+  using KV = typename Shape::KV;
+  using Variant = typename Config::Variant;
+  using QueryTile = Tile<Q, Shape::kDim>;
+  using KeyTile = Tile<KV, Shape::kDim>;
+
+  static constexpr int kSteps = Shape::kDim / device::kMmaK;
+  static constexpr int kKeyGroups = Shape::kKeys / device::kMmaN;
+  static constexpr int kDimGroups = Shape::kDim / device::kMmaN;
+  // As they come, or where they are turned into what the queries are.
+  static constexpr bool kNarrowKeys = Shape::kNarrow && !Config::kRope;
+
+ public:
+  struct Scores {
+    float at[kKeyGroups][4];
+  };
+
+  __device__ DecodeWarp(const Problem<Config>& problem, const Item& item, int kv_head, QueryTile q)
+      : problem_(problem),
+        item_(item),
+        kv_head_(kv_head),
+        lane_(static_cast<int>(threadIdx.x) % device::kWarpSize),
+        rows_(problem.group.divisor() * item.q_len - item.row),
+        q_(q) {
+    if (rows_ > Shape::kRows) rows_ = Shape::kRows;
+    const int lowest = row_of(problem, item.row, kv_head).query;
+    const int highest = row_of(problem, item.row + rows_ - 1, kv_head).query;
+    seen_by_all_ = {span_of(problem, item, highest).first, span_of(problem, item, lowest).last};
+    if (seen_by_all_.last >= item.end) seen_by_all_.last = item.end - 1;
+  }
+
+  // Of 16-bit keys.
+  __device__ Scores multiply(QueryTile k) const {
+    const int lane_offset = QueryTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
+    // Two sums of every other step. Why: a product waits for the one that it is added to.
+    Scores halves[2] = {};
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      Scores& scores = halves[step % 2];
+      uint32_t a[4];
+      queries(step, a);
+#pragma unroll
+      for (int n = 0; n < kKeyGroups; n += 2) {
+        uint32_t b[4];
+        device::ldmatrix_x4(b, place_in(k, lane_offset, QueryTile::offset(n * 8, step * 2)));
+        device::mma_m16n8k16<Q>(scores.at[n], a, b[0], b[1]);
+        device::mma_m16n8k16<Q>(scores.at[n + 1], a, b[2], b[3]);
+      }
+    }
+    return sum(halves);
+  }
+
+  // Of 8-bit keys: a chunk is 16 elements, one step.
+  template <typename Narrow>
+  __device__ Scores multiply(Tile<Narrow, Shape::kDim> k) const {
+    const int lane_offset = KeyTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
+    Scores halves[2] = {};
+#pragma unroll
+    for (int step = 0; step < kSteps; step += 2) {
+      uint32_t a[2][4];
+      queries(step, a[0]);
+      queries(step + 1, a[1]);
+#pragma unroll
+      for (int n = 0; n < kKeyGroups; n += 2) {
+        uint32_t fours[4];
+        device::ldmatrix_x4(fours, place_in(k, lane_offset, KeyTile::offset(n * 8, step)));
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const uint2 b = widened<Q, Narrow>(fours[i]);
+          device::mma_m16n8k16<Q>(halves[i % 2].at[n + i / 2], a[i % 2], b.x, b.y);
+        }
+      }
+    }
+    return sum(halves);
+  }
+
+  // The scores of the keys from position `first` on become weights, and what was summed up before
+  // is scaled to them.
+  __device__ void soften(Scores& scores, int first) {
+    Place places[2];
+    if constexpr (Variant::kTransforms || Variant::kMasks) {
+      places[0] = place(lane_ / 4);
+      places[1] = place(lane_ / 4 + 8);
+    }
+    if constexpr (Variant::kTransforms) {
+      each(scores, first, [&](float& score, int half, int key) {
+        places[half].key = key;
+        score = problem_.variant.transform(score * problem_.scale, places[half]);
+      });
+    }
+    const bool crosses = first < seen_by_all_.first || first + Shape::kKeys - 1 > seen_by_all_.last;
+    if (Variant::kMasks || crosses) mask(scores, first, places);
+
+    // To base-2 logits, of a scale above 0: the largest score is that of the largest logit.
+    const float scale = Variant::kTransforms ? kLog2E : problem_.scale * kLog2E;
+    float factors[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float most = -INFINITY;
+#pragma unroll
+      for (int n = 0; n < kKeyGroups; ++n) {
+        most = fmaxf(most, fmaxf(scores.at[n][half * 2], scores.at[n][half * 2 + 1]));
+      }
+      most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 1));
+      most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 2));
+      factors[half] = states_[half].raise(most * scale);
+    }
+    each(scores, first, [&](float& score, int half, int /*key*/) {
+      score = device::fast_exp2(fmaf(score, scale, -states_[half].max));
+      states_[half].sum += score;
+    });
+    if (!__any_sync(0xffffffff, factors[0] != 1.0f || factors[1] != 1.0f)) return;
+#pragma unroll
+    for (int d = 0; d < kDimGroups; ++d) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sums_[d][i] *= factors[i / 2];
+    }
+  }
+
+  // Adds the values, by the weights.
+  __device__ void weigh(const Scores& weights, KeyTile v) {
+    const int lane_offset = KeyTile::offset(device::MmaA::row(lane_), device::MmaA::chunk(lane_));
+#pragma unroll
+    for (int n = 0; n < kKeyGroups; n += 2) {
+      const auto& low = weights.at[n];
+      const auto& high = weights.at[n + 1];
+      const uint32_t a[4] = {device::packed<Q>(low[0], low[1]), device::packed<Q>(low[2], low[3]),
+                             device::packed<Q>(high[0], high[1]),
+                             device::packed<Q>(high[2], high[3])};
+      // Chunks of 8 elements are one group of dims each, those of 16 are two.
+#pragma unroll
+      for (int d = 0; d < kDimGroups; d += Shape::kNarrow ? 4 : 2) {
+        uint32_t b[4];
+        device::ldmatrix_x4_trans(
+            b, place_in(v, lane_offset, KeyTile::offset(n * 8, d / (Shape::kNarrow ? 2 : 1))));
+        if constexpr (Shape::kNarrow) {
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {
+            const uint2 first = widened<Q, KV>(even_then_odd(b[2 * i]));
+            const uint2 second = widened<Q, KV>(even_then_odd(b[2 * i + 1]));
+            device::mma_m16n8k16<Q>(sums_[d + 2 * i], a, first.x, second.x);
+            device::mma_m16n8k16<Q>(sums_[d + 2 * i + 1], a, first.y, second.y);
+          }
+        } else {
+          device::mma_m16n8k16<Q>(sums_[d], a, b[0], b[1]);
+          device::mma_m16n8k16<Q>(sums_[d + 1], a, b[2], b[3]);
+        }
+      }
+    }
+  }
+
+  // Called by the whole block, which is done with its keys: the sums of its warps become the
+  // tile's.
+  __device__ void store(float* shared) {
+    float2* all_states = reinterpret_cast<float2*>(shared + Shape::kWarps * kWarpSums);
+    const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = half * 8 + lane_ / 4;
+      float* to = shared + warp * kWarpSums + row * Shape::kSumsPitch;
+#pragma unroll
+      for (int d = 0; d < kDimGroups; d += 2) {
+        const float* first = &sums_[d][half * 2];
+        const float* second = &sums_[d + 1][half * 2];
+        if constexpr (Shape::kNarrow) {
+          *reinterpret_cast<float4*>(to + d * 8 + lane_ % 4 * 4) = {first[0], second[0], first[1],
+                                                                    second[1]};
+        } else {
+          *reinterpret_cast<float2*>(to + d * 8 + lane_ % 4 * 2) = {first[0], first[1]};
+          *reinterpret_cast<float2*>(to + d * 8 + 8 + lane_ % 4 * 2) = {second[0], second[1]};
+        }
+      }
+      // The lanes of a row have its maximum, and each a part of its sum.
+      device::SoftmaxState& state = states_[half];
+      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 1);
+      state.sum += __shfl_xor_sync(0xffffffff, state.sum, 2);
+      if (lane_ % 4 == 0) all_states[warp * Shape::kRows + row] = {state.max, state.sum};
+    }
+    __syncthreads();
+    constexpr int kFours = Shape::kDim / MergedPart::kOf;
+    for (int i = static_cast<int>(threadIdx.x); i < rows_ * kFours; i += Shape::kThreads) {
+      store_four(shared, all_states, i / kFours, i % kFours * MergedPart::kOf);
+    }
+  }
+
+ private:
+  static constexpr int kWarpSums = Shape::kRows * Shape::kSumsPitch;  // floats of a warp
+
+  // Of two keys two neighbouring dims each: their first ones, then their second ones.
+  static __device__ uint32_t even_then_odd(uint32_t four) { return __byte_perm(four, 0, 0x3120); }
+
+  // Of one step along the dims. Those that meet keys of 8 bits are in the order in which a lane has
+  // four of these: as two pairs.
+  __device__ void queries(int step, uint32_t (&a)[4]) const {
+    if constexpr (kNarrowKeys) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const Q* four = q_.chunk(half * 8 + lane_ / 4, step * 2 + lane_ % 4 / 2) + lane_ % 2 * 4;
+        const uint2 pairs = *reinterpret_cast<const uint2*>(four);
+        a[half] = pairs.x;
+        a[half + 2] = pairs.y;
+      }
+    } else {
+      device::ldmatrix_x4(
+          a, q_.chunk(device::MmaA::row(lane_), step * 2 + device::MmaA::chunk(lane_)));
+    }
+  }
+
+  __device__ Place place(int row) const {
+    const Row own = row_of(problem_, item_.row + row, kv_head_);
+    return {item_.request, own.query, 0, own.head, kv_head_, item_.q_len, item_.kv_len, item_.mask};
+  }
+
+  static __device__ Scores sum(const Scores (&halves)[2]) {
+    Scores scores;
+#pragma unroll
+    for (int n = 0; n < kKeyGroups; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) scores.at[n][i] = halves[0].at[n][i] + halves[1].at[n][i];
+    }
+    return scores;
+  }
+
+  // Runs `body(score, half, key)` for each score of this lane, the key by its position.
+  template <typename Body>
+  __device__ void each(Scores& scores, int first, Body body) const {
+#pragma unroll
+    for (int n = 0; n < kKeyGroups; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        body(scores.at[n][i], i / 2, first + n * 8 + lane_ % 4 * 2 + i % 2);
+      }
+    }
+  }
+
+  __device__ void mask(Scores& scores, int first, Place (&places)[2]) const {
+    Span spans[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = half * 8 + lane_ / 4;
+      spans[half] = span_of(problem_, item_, row_of(problem_, item_.row + row, kv_head_).query);
+      if (spans[half].last >= item_.end) spans[half].last = item_.end - 1;
+      // What is no row sees nothing: a variant is asked for none.
+      if (row >= rows_) spans[half].last = -1;
+    }
+    each(scores, first, [&](float& score, int half, int key) {
+      bool keeps = spans[half].holds(key);
+      if constexpr (Variant::kMasks) {
+        places[half].key = key;
+        keeps = keeps && problem_.variant.keeps(places[half]);
+      }
+      if (!keeps) score = -INFINITY;
+    });
+  }
+
+  // Four neighbouring elements of a row.
+  __device__ void store_four(const float* shared, const float2* all_states, int row,
+                             int dim) const {
+    MergedPart merged;
+#pragma unroll
+    for (int warp = 0; warp < Shape::kWarps; ++warp) {
+      const float2 state = all_states[warp * Shape::kRows + row];
+      const auto* sums = reinterpret_cast<const MergedPart::Sums*>(shared + warp * kWarpSums +
+                                                                   row * Shape::kSumsPitch + dim);
+      merged.add(*sums, device::SoftmaxState{state.x, state.y});
+    }
+    store_merged(problem_, item_, kv_head_, row, dim, merged);
+  }
+
+  const Problem<Config>& problem_;
+  const Item& item_;
+  int kv_head_;
+  int lane_;
+  int rows_;          // of the tile that are the request's
+  Span seen_by_all_;  // the keys of the item that no row of the tile is to have masked
+  QueryTile q_;
+  float sums_[kDimGroups][4] = {};
+  device::SoftmaxState states_[2];
+};
+
+// Blocks are of all heads of the keys for one item after another.
+template <typename Config>
+__global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Config>::kBlocks)
+    DecodeKernel(const __grid_constant__ Problem<Config> problem) {
+  using Shape = DecodeShape<Config>;
+  using Q = typename Shape::Q;
+  using Stages = DecodeStages<Config>;
+  using QueryTile = Tile<Q, Shape::kDim>;
+  constexpr int kStages = Shape::kStages;
+  extern __shared__ __align__(128) char shared[];
+
+  device::pdl_wait();
+  device::pdl_trigger();
+  const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
+  const Item item = problem.items[static_cast<int>(blockIdx.x) / problem.kv_heads];
+  if (item.request < 0) return;
+
+  const QueryTile q{shared, Shape::kQueriesAt};
+  copy_rows<Shape::kRows, Shape::kThreads>(q, [&](int row) -> const Q* {
+    const Row own = row_of(problem, item.row + row, kv_head);
+    if (own.query >= item.q_len) return nullptr;
+    return problem.q.row(item.q_start + own.query, own.head);
+  });
+  device::copy_commit();
+
+  const Stages stages(problem, item, kv_head, shared);
+  typename Stages::Found found[kStages];
+#pragma unroll
+  for (int i = 0; i < kStages; ++i) stages.find(i, found[i]);
+#pragma unroll
+  for (int i = 0; i < kStages; ++i) {
+    stages.copy_keys(i, i, found[i]);
+    stages.copy_values(i, i, found[i]);
+  }
+
+  double* turns = reinterpret_cast<double*>(shared + Shape::kTurnsAt);
+  if constexpr (Config::kRope) {
+    for (int i = static_cast<int>(threadIdx.x); i < Shape::kDim / 2; i += Shape::kThreads) {
+      turns[i] = problem.frequencies.turns(i);
+    }
+  }
+  device::copy_wait<2 * kStages>();  // for the queries
+  __syncthreads();
+  if constexpr (Config::kRope) {
+    rotate_rows<Shape::kRows, Shape::kThreads>(
+        q, q, turns,
+        [&](int row) {
+          return item.kv_len - item.q_len + row_of(problem, item.row + row, kv_head).query;
+        },
+        static_cast<int>(threadIdx.x));
+    __syncthreads();
+  }
+  DecodeWarp<Config> warp(problem, item, kv_head, q);
+  typename Stages::Found next;
+  stages.find(kStages, next);
+  for (int tile = 0, stage = 0; stages.has(tile); ++tile) {
+    const int first = stages.first(tile);
+    device::copy_wait<2 * kStages - 1>();
+    __syncwarp();
+    auto scores = [&] {
+      if constexpr (Config::kRope) {
+        const auto position = [&](int row) { return first + row; };
+        const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
+        const QueryTile rotated = [&] {
+          if constexpr (Shape::kRotatesApart) {
+            const int own = static_cast<int>(threadIdx.x) / device::kWarpSize;
+            return QueryTile{shared, Shape::kRotatedAt + own * Shape::kKeys * QueryTile::kRowBytes};
+          } else {
+            return stages.keys(stage);
+          }
+        }();
+        rotate_rows<Shape::kKeys, device::kWarpSize>(stages.keys(stage), rotated, turns, position,
+                                                     lane);
+        __syncwarp();
+        return warp.multiply(rotated);
+      } else {
+        return warp.multiply(stages.keys(stage));
+      }
+    }();
+    __syncwarp();
+    stages.copy_keys(tile + kStages, stage, next);
+    warp.soften(scores, first);
+    device::copy_wait<2 * kStages - 1>();
+    __syncwarp();
+    warp.weigh(scores, stages.values(stage));
+    __syncwarp();
+    stages.copy_values(tile + kStages, stage, next);
+    stages.find(tile + kStages + 1, next);
+    stage = stage == kStages - 1 ? 0 : stage + 1;
+  }
+  device::copy_wait<0>();
+  __syncthreads();
+  warp.store(reinterpret_cast<float*>(shared));
+}
+
+// For any items of 16 rows; parts of split ones are for MergeParts to merge.
+template <typename Config>
+cudaError_t Decode(const Problem<Config>& problem, cudaStream_t stream = nullptr,
+                   bool pdl = false) {
+  using Shape = DecodeShape<Config>;
+  static_assert(Config::kRows == Shape::kRows, "prefill.cuh is for taller tiles");
+  if (problem.item_count == 0 || problem.kv_heads == 0) return cudaSuccess;
+  device::LaunchConfig config;
+  config.grid = dim3(static_cast<unsigned>(problem.item_count * problem.kv_heads));
+  config.block = dim3(Shape::kThreads);
+  config.stream = stream;
+  config.shared_bytes = Shape::kSharedBytes;
+  config.pdl = pdl;
+  return device::launch<DecodeKernel<Config>>(config, problem);
+}
+
+}  // namespace fictl::attention

@@ -1,0 +1,88 @@
+// How a row of attention ends, of whichever kernel: what its sums are multiplied with, and what is
+// written down.
+#pragma once
+
+#include <fictl/attention/problem.cuh>
+#include <fictl/attention/variant.cuh>
+#include <fictl/device/convert.cuh>
+#include <fictl/device/softmax.cuh>
+#include <fictl/device/vec.cuh>
+
+namespace fictl::attention {
+
+// Scores are base-2 logarithms: natural ones times this.
+constexpr float kLog2E = 1.4426950408889634f;
+
+// A packed row of a request: which of its queries, and which of all heads.
+struct Row {
+  int query;
+  int head;
+};
+
+template <typename Config>
+__device__ Row row_of(const Problem<Config>& problem, int packed, int kv_head) {
+  const device::Divisor::Result at = problem.group.divide(packed);
+  return {at.quotient, kv_head * problem.group.divisor() + at.remainder};
+}
+
+// What the sum of weighted values is multiplied with, and the row's base-2 logarithm of the sum of
+// its weights.
+struct RowEnd {
+  float factor;
+  float lse;
+};
+
+// Of a part of a row's keys: its mean, to be merged with those of others.
+__device__ inline RowEnd end_part(const device::SoftmaxState& state) {
+  return {state.normalizer(), state.lse()};
+}
+
+// Of all keys of a row. A sink is one more of them, without a value.
+template <typename Config>
+__device__ RowEnd end_row(const Problem<Config>& problem, device::SoftmaxState state, int head) {
+  float kept = 1.0f;
+  if (problem.sinks != nullptr) kept = state.add(problem.sinks[head] * kLog2E);
+  return {kept * state.normalizer() * problem.v_scale, state.lse()};
+}
+
+// N neighbouring values of a row, from `dim` on, which are to be multiplied with the factor of
+// end_row. `at` is the row's place, `token` its query among those of all requests.
+template <int N, typename Config>
+__device__ void store_out(const Problem<Config>& problem, const Place& at, int64_t token, int dim,
+                          const float (&sums)[N], float factor) {
+  float values[N];
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    values[i] = sums[i] * factor;
+    if constexpr (Config::Variant::kOutputs) {
+      values[i] = problem.variant.output(values[i], at, dim + i);
+    }
+  }
+  device::store_l2(problem.out.row(token, at.head) + dim,
+                   device::from_float<typename Config::O>(values));
+}
+
+template <typename Config>
+__device__ void store_lse(const Problem<Config>& problem, int64_t token, int head, float lse) {
+  if (problem.lse == nullptr) return;
+  problem.lse[token * problem.kv_heads * problem.group.divisor() + head] = lse;
+}
+
+// The same of a part's row, by its number among the partial ones.
+template <int N, typename Config>
+__device__ void store_partial_out(const Problem<Config>& problem, int64_t row, int kv_head, int dim,
+                                  const float (&sums)[N], float factor) {
+  device::Vec<float, N> values;
+#pragma unroll
+  for (int i = 0; i < N; ++i) values[i] = sums[i] * factor;
+  device::store_l2(
+      problem.partial_out + (row * problem.kv_heads + kv_head) * Config::kHeadDim + dim, values);
+}
+
+template <typename Config>
+__device__ void store_partial_lse(const Problem<Config>& problem, int64_t row, int kv_head,
+                                  float lse) {
+  problem.partial_lse[row * problem.kv_heads + kv_head] = lse;
+}
+
+}  // namespace fictl::attention

@@ -1,0 +1,58 @@
+// Where the keys and the values of a position are: tokens of all requests behind one another
+// (ragged), or slots of pages.
+#pragma once
+
+#include <fictl/device/indices.cuh>
+#include <fictl/device/paged.cuh>
+
+namespace fictl::attention {
+
+// Rows of heads of tokens; distances in elements.
+template <typename T>
+struct Heads {
+  T* data;
+  int64_t token_pitch;
+  int64_t head_pitch;
+
+  __device__ T* row(int64_t token, int head) const {
+    return data + token * token_pitch + head * head_pitch;
+  }
+};
+
+// Keys of all requests behind one another. `start` is the request's first token.
+template <typename T>
+struct RaggedKeys {
+  using Element = T;
+
+  Heads<const T> k;
+  Heads<const T> v;
+
+  // Where a position is, found once for its key and its value.
+  struct At {
+    int64_t token;
+  };
+  __device__ At find(int start, int position) const { return {int64_t{start} + position}; }
+  __device__ const T* key(At at, int head) const { return k.row(at.token, head); }
+  __device__ const T* value(At at, int head) const { return v.row(at.token, head); }
+};
+
+// Keys in pages. `start` is where the request's pages begin among the indices of all.
+template <typename T>
+struct PagedKeys {
+  using Element = T;
+
+  device::PagedRows<const T> k;
+  device::PagedRows<const T> v;
+  device::Indices pages;
+  device::Divisor page_size{1};
+
+  using At = device::PageSlot;
+  __device__ At find(int start, int position) const {
+    const device::Divisor::Result at = page_size.divide(position);
+    return {pages[start + at.quotient], at.remainder};
+  }
+  __device__ const T* key(At at, int head) const { return k.row(at, head); }
+  __device__ const T* value(At at, int head) const { return v.row(at, head); }
+};
+
+}  // namespace fictl::attention

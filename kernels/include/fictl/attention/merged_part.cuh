@@ -1,0 +1,56 @@
+// A few neighbouring elements of a row, added up from parts of its keys, and their way to memory.
+#pragma once
+
+#include <fictl/attention/epilogue.cuh>
+#include <fictl/attention/problem.cuh>
+#include <fictl/device/softmax.cuh>
+#include <fictl/device/vec.cuh>
+
+namespace fictl::attention {
+
+struct MergedPart {
+  static constexpr int kOf = 4;
+  using Sums = device::Vec<float, kOf>;
+
+  device::SoftmaxState state;
+  float sums[kOf] = {};
+
+  // The mean of a part's values, of whose weights `lse` is the base-2 logarithm of the sum.
+  __device__ void add(const Sums& mean, float lse) {
+    const float kept = state.add(lse);
+    add(mean, kept, state.weight(lse));
+  }
+
+  // The sums of a part, as its state weighs them.
+  __device__ void add(const Sums& of_part, const device::SoftmaxState& state_of_part) {
+    const float kept = state.add(state_of_part);
+    add(of_part, kept, state.weight(state_of_part.max));
+  }
+
+ private:
+  __device__ void add(const Sums& more, float kept, float weight) {
+#pragma unroll
+    for (int i = 0; i < kOf; ++i) sums[i] = sums[i] * kept + more.data[i] * weight;
+  }
+};
+
+// Of the tile's row, from `dim` on: a part where the item is one, or the result.
+template <typename Config>
+__device__ void store_merged(const Problem<Config>& problem, const Item& item, int kv_head, int row,
+                             int dim, const MergedPart& merged) {
+  if (item.partial >= 0) {
+    const int64_t to = int64_t{item.partial} + row;
+    const RowEnd end = end_part(merged.state);
+    store_partial_out(problem, to, kv_head, dim, merged.sums, end.factor);
+    if (dim == 0) store_partial_lse(problem, to, kv_head, end.lse);
+    return;
+  }
+  const Row own = row_of(problem, item.row + row, kv_head);
+  const Place at{item.request, own.query, 0, own.head, kv_head, item.q_len, item.kv_len, item.mask};
+  const int64_t token = int64_t{item.q_start} + own.query;
+  const RowEnd end = end_row(problem, merged.state, own.head);
+  store_out(problem, at, token, dim, merged.sums, end.factor);
+  if (dim == 0) store_lse(problem, token, own.head, end.lse);
+}
+
+}  // namespace fictl::attention

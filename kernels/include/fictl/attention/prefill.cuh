@@ -1,0 +1,533 @@
+// Attention of tiles of 64 or 128 rows of queries on tensor cores, for GPUs from sm_80 on.
+//
+// Algorithm: FlashAttention-2. A block holds its rows' queries in shared memory and goes through
+// the keys, from the last stage to the first: scores by mma, an online softmax in registers, whose
+// weights are at once the operand of the second product, with the values, and of a third one with
+// ones, their sum. Masks are looked at only in stages that a border crosses, a bit a key and row.
+//
+// Traffic: the queries once; the keys and values of a head once for each tile of rows, mostly from
+// L2: tiles of a request run at once, and go through them at the same pace.
+//
+// Tiling: a warp has 32 rows where a head has up to 128 dims, since each key and value that it
+// reads from shared memory then meets two products: with 16 rows, shared memory (128 bytes a clock)
+// would take as long as the tensor cores. Heads of 256 leave registers for 16 rows.
+//
+// Order: two warps share a scheduler, so that what one waits for is covered by the other, and by
+// nothing else. Operands are loaded one product ahead; exponentials and the scaling of what was
+// summed up before lie between products of the second kind, without a branch; copies begin where
+// the tensor cores wait anyway, at the maximum.
+//
+// Registers, a thread, of 128 dims: 128 of the sum, 64 of the scores of 64 keys, 24 of operands, 12
+// of the softmax, and the addresses: all 255 that two blocks of 4 warps on an SM leave.
+//
+// Shared memory: the queries (32 KiB for 128 rows of 128) and two stages of keys and values (32
+// KiB each): 96 KiB, twice an SM. In flight: one stage a block, 64 KiB an SM, for as long as one
+// stage's products take.
+#pragma once
+
+#include <fictl/attention/epilogue.cuh>
+#include <fictl/attention/problem.cuh>
+#include <fictl/attention/tile.cuh>
+#include <fictl/attention/variant.cuh>
+#include <fictl/device/launch.cuh>
+#include <fictl/device/ldmatrix.cuh>
+#include <fictl/device/mma.cuh>
+#include <fictl/device/softmax.cuh>
+
+namespace fictl::attention {
+
+template <typename Config>
+struct PrefillShape {
+  using Q = typename Config::Q;
+  using KV = typename Config::Keys::Element;
+
+  static constexpr int kRows = Config::kRows;
+  static constexpr int kDim = Config::kHeadDim;
+  static constexpr int kWarpRows = kRows == 128 && kDim <= 128 ? 32 : 16;
+  static constexpr int kWarps = kRows / kWarpRows;
+  static constexpr int kThreads = kWarps * 32;
+  static constexpr int kKeys = kDim <= 128 ? 64 : 32;  // of a stage
+  static constexpr int kStages = 2;
+
+  // What arrives is not yet what the tensor cores take: keys and values of fewer bits.
+  static constexpr bool kConverts = sizeof(KV) != sizeof(Q);
+
+  static constexpr int kQueryBytes = kRows * kDim * static_cast<int>(sizeof(Q));
+  static constexpr int kKeysBytes = kKeys * kDim * static_cast<int>(sizeof(KV));
+  static constexpr int kOperandBytes = kConverts ? kKeys * kDim * static_cast<int>(sizeof(Q)) : 0;
+  static constexpr int kTurnsBytes =
+      Config::kRope ? kDim / 2 * static_cast<int>(sizeof(double)) : 0;
+  static constexpr int kSharedBytes =
+      kQueryBytes + kStages * 2 * kKeysBytes + 2 * kOperandBytes + kTurnsBytes;
+};
+
+// What the first and the last row of a warp see.
+struct Borders {
+  Span lowest;
+  Span highest;
+};
+
+// What a warp holds of its rows: of each 16 of them two rows a lane, and of these two neighbouring
+// columns of every eight.
+template <typename Config>
+class PrefillWarp {
+  using Shape = PrefillShape<Config>;
+  using Q = typename Shape::Q;
+  using Operands = Tile<Q, Shape::kDim>;
+
+  static constexpr int kSixteens = Shape::kWarpRows / 16;
+
+ public:
+  __device__ PrefillWarp(const Problem<Config>& problem, const Item& item, const Borders& borders,
+                         int kv_head)
+      : problem_(problem),
+        item_(item),
+        borders_(borders),
+        kv_head_(kv_head),
+        lane_(static_cast<int>(threadIdx.x) % 32),
+        first_row_(static_cast<int>(threadIdx.x) / 32 * Shape::kWarpRows),
+        q_at_(first_row_ + device::MmaA::row(lane_), device::MmaA::chunk(lane_)),
+        k_at_(device::MmaB::row(lane_), device::MmaB::chunk(lane_)),
+        v_at_(device::MmaA::row(lane_), device::MmaA::chunk(lane_)) {
+    for (auto& pair : most_) pair[0] = pair[1] = device::SoftmaxState::kLeastMax;
+  }
+
+  // Adds a stage's keys, which are from position `first` on. Meanwhile `copy()` begins to copy the
+  // next one. Why there: at the start of a stage, where it was, all warps of the block would wait
+  // for their addresses at once, and the tensor cores for them; between products it would take the
+  // registers in which those are ahead.
+  template <typename Copy>
+  __device__ void add(Operands q, Operands k, Operands v, int first, Copy copy) {
+    if (!sees(first)) {
+      copy();
+      return;
+    }
+    Scores scores = multiply(q, k);
+    if constexpr (Config::Variant::kTransforms) transform(scores, first);
+    __syncwarp();  // Why: all of the warp is here, which shuffles would otherwise have to find out.
+    if (Config::Variant::kMasks || crosses_border(first)) mask(scores, first);
+    __syncwarp();
+    float factors[kSixteens][2];
+    raise(scores, factors);
+    copy();
+    weigh(scores, factors, v);
+  }
+
+  // `staging` is the block's queries, which nobody reads any more.
+  __device__ void store(Operands staging) {
+#pragma unroll
+    for (int m = 0; m < kSixteens; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) store_row(m, half, staging);
+    }
+    if (item_.partial < 0) copy_out(staging);
+  }
+
+ private:
+  struct Scores {
+    float at[kSixteens][Shape::kKeys / 8][4];
+  };
+
+  // Of the tile.
+  __device__ int row(int m, int half) const { return first_row_ + m * 16 + half * 8 + lane_ / 4; }
+
+  // The query and the head of a row.
+  __device__ Place place(int row) const {
+    const Row at = row_of(problem_, item_.row + row, kv_head_);
+    return {item_.request, at.query, 0, at.head, kv_head_, item_.q_len, item_.kv_len, item_.mask};
+  }
+
+  // Why operands are loaded ahead: a product waits for them as long as four others take.
+  __device__ Scores multiply(Operands q, Operands k) const {
+    constexpr int kSteps = Shape::kDim / 16;
+    constexpr int kNs = Shape::kKeys / 16;
+    static_assert(kNs % 2 == 0, "the first of a step is where the last was not");
+    Scores scores = {};
+    uint32_t a[2][kSixteens][4];
+    uint32_t b[2][4];
+    const auto load_a = [&](int step) {
+#pragma unroll
+      for (int m = 0; m < kSixteens; ++m) {
+        device::ldmatrix_x4(a[step % 2][m], q_at_.at(q, step, m));
+      }
+    };
+    load_a(0);
+    device::ldmatrix_x4(b[0], k_at_.at(k, 0, 0));
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+      for (int n = 0; n < kNs; ++n) {
+        const bool last = n == kNs - 1;
+        if (!last || step + 1 < kSteps) {
+          device::ldmatrix_x4(b[(n + 1) % 2],
+                              k_at_.at(k, last ? step + 1 : step, last ? 0 : n + 1));
+        }
+        if (n == kNs / 2 && step + 1 < kSteps) load_a(step + 1);
+#pragma unroll
+        for (int m = 0; m < kSixteens; ++m) {
+          const uint32_t (&row)[4] = a[step % 2][m];
+          device::mma_m16n8k16<Q>(scores.at[m][n * 2], row, b[n % 2][0], b[n % 2][1]);
+          device::mma_m16n8k16<Q>(scores.at[m][n * 2 + 1], row, b[n % 2][2], b[n % 2][3]);
+        }
+      }
+    }
+    return scores;
+  }
+
+  // Runs `body(score, key)` for the scores of a lane's row, the key by its number from the lane's
+  // first one on.
+  template <typename Body>
+  __device__ void each(Scores& scores, int m, int half, Body body) const {
+#pragma unroll
+    for (int n = 0; n < Shape::kKeys / 8; ++n) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) body(scores.at[m][n][half * 2 + i], n * 8 + i);
+    }
+  }
+
+  __device__ int first_key() const { return lane_ % 4 * 2; }
+
+  // To base-2 logits.
+  __device__ void transform(Scores& scores, int first) const {
+#pragma unroll
+    for (int m = 0; m < kSixteens; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        Place at = place(row(m, half));
+        each(scores, m, half, [&](float& score, int key) {
+          at.key = first + first_key() + key;
+          score = problem_.variant.transform(score * problem_.scale, at) * kLog2E;
+        });
+      }
+    }
+  }
+
+  // Whether some row of the warp does not see all keys of the stage.
+  __device__ bool crosses_border(int first) const {
+    const int last = first + Shape::kKeys - 1;
+    return last >= item_.end || last > borders_.lowest.last || first < borders_.highest.first;
+  }
+
+  // Whether some row of the warp may see some of them: at both ends of what the tile's rows see,
+  // those of some warps see none.
+  __device__ bool sees(int first) const {
+    return first <= borders_.highest.last && first + Shape::kKeys > borders_.lowest.first;
+  }
+
+  // Each lane finds out for one row, and tells the lanes that have its scores.
+  __device__ void mask(Scores& scores, int first) const {
+    const uint64_t own = seen(first_row_ + lane_ % Shape::kWarpRows, first);
+#pragma unroll
+    for (int m = 0; m < kSixteens; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int lane = m * 16 + half * 8 + lane_ / 4;
+        const uint64_t bits = __shfl_sync(0xffffffff, own, lane) >> first_key();
+        [[maybe_unused]] Place at;
+        if constexpr (masks_singly<typename Config::Variant>) at = place(row(m, half));
+        each(scores, m, half, [&](float& score, int key) {
+          bool keeps = bits >> key & 1;
+          if constexpr (masks_singly<typename Config::Variant>) {
+            at.key = first + first_key() + key;
+            keeps = keeps && keeps_singly(problem_.variant, at);
+          }
+          if (!keeps) score = -INFINITY;
+        });
+      }
+    }
+  }
+
+  // A bit for each key of a stage: whether a row of the tile sees it.
+  __device__ uint64_t seen(int row, int first) const {
+    static_assert(Shape::kKeys <= 64, "a bit for each");
+    Place at = place(row);
+    const Span span = span_of(problem_, item_, at.query);
+    const int low = max(span.first - first, 0);
+    const int high = min(min(span.last, item_.end - 1) - first, 63);
+    // What is no row sees nothing: a variant is asked for none.
+    if (at.query >= item_.q_len || low > high) return 0;
+    uint64_t bits = ~uint64_t{0} >> (63 - high) & ~uint64_t{0} << low;
+    if constexpr (Config::Variant::kWords) {
+      at.key = first;
+      bits &= problem_.variant.words(at);
+    }
+    return bits;
+  }
+
+  // To the largest of these scores and of those before: what was summed up is to be multiplied with
+  // the factors.
+  __device__ void raise(const Scores& scores, float (&factors)[kSixteens][2]) {
+#pragma unroll
+    for (int m = 0; m < kSixteens; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float most = -INFINITY;
+#pragma unroll
+        for (int n = 0; n < Shape::kKeys / 8; ++n) {
+          most = fmaxf(most, fmaxf(scores.at[m][n][half * 2], scores.at[m][n][half * 2 + 1]));
+        }
+        most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 1));
+        most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 2));
+        device::SoftmaxState state{most_[m][half], 0.0f};
+        factors[m][half] = state.raise(most * scale());
+        most_[m][half] = state.max;
+      }
+    }
+  }
+
+  __device__ float scale() const {
+    return Config::Variant::kTransforms ? 1.0f : problem_.scale * kLog2E;
+  }
+
+  // Adds the values, by weights that follow from the scores, and the weights. Why all at once: the
+  // exponentials of 16 keys, and the multiplications with the factors, are done while the tensor
+  // cores are busy. With a branch around those, which are mostly by 1, they were not.
+  __device__ void weigh(const Scores& scores, const float (&factors)[kSixteens][2], Operands v) {
+    const float scale = this->scale();
+    const uint32_t ones = device::packed<Q>(1.0f, 1.0f);
+#pragma unroll
+    for (int step = 0; step < Shape::kKeys / 16; ++step) {
+      uint32_t a[kSixteens][4];
+#pragma unroll
+      for (int m = 0; m < kSixteens; ++m) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float* pair = &scores.at[m][step * 2 + i / 2][i % 2 * 2];
+          const float most = most_[m][i % 2];
+          a[m][i] = device::packed<Q>(device::fast_exp2(fmaf(pair[0], scale, -most)),
+                                      device::fast_exp2(fmaf(pair[1], scale, -most)));
+        }
+        if (step == 0) multiply(weights_[m], factors[m]);
+        device::mma_m16n8k16<Q>(weights_[m], a[m], ones, ones);
+      }
+#pragma unroll
+      for (int d = 0; d < Shape::kDim / 16; ++d) {
+        uint32_t b[4];
+        device::ldmatrix_x4_trans(b, v_at_.at(v, d, step));
+#pragma unroll
+        for (int m = 0; m < kSixteens; ++m) {
+          float (&low)[4] = sums_[m][d * 2];
+          float (&high)[4] = sums_[m][d * 2 + 1];
+          if (step == 0) {
+            multiply(low, factors[m]);
+            multiply(high, factors[m]);
+          }
+          device::mma_m16n8k16<Q>(low, a[m], b[0], b[1]);
+          device::mma_m16n8k16<Q>(high, a[m], b[2], b[3]);
+        }
+      }
+    }
+  }
+
+  __device__ static void multiply(float (&sums)[4], const float (&factors)[2]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sums[i] *= factors[i / 2];
+  }
+
+  // A lane's share of a row, to the partial results or in shared memory.
+  __device__ void store_row(int m, int half, Operands staging) {
+    const device::SoftmaxState state{most_[m][half], weights_[m][half * 2]};
+    const int row = this->row(m, half);
+    Place at = place(row);
+    if (at.query >= item_.q_len) return;
+    const bool first_lane = lane_ % 4 == 0;
+    const int column = lane_ % 4 * 2;
+    if (item_.partial >= 0) {
+      const RowEnd end = end_part(state);
+      const int64_t to = int64_t{item_.partial} + row;
+      if (first_lane) store_partial_lse(problem_, to, kv_head_, end.lse);
+#pragma unroll
+      for (int d = 0; d < Shape::kDim / 8; ++d) {
+        const auto& sums = sums_[m][d];
+        const float values[2] = {sums[half * 2], sums[half * 2 + 1]};
+        store_partial_out(problem_, to, kv_head_, d * 8 + column, values, end.factor);
+      }
+      return;
+    }
+    const RowEnd end = end_row(problem_, state, at.head);
+    if (first_lane) store_lse(problem_, item_.q_start + at.query, at.head, end.lse);
+    // Outputs have as many bits as queries, and take their place.
+    using O = typename Config::O;
+    static_assert(sizeof(O) == sizeof(Q), "outputs are staged where the queries were");
+#pragma unroll
+    for (int d = 0; d < Shape::kDim / 8; ++d) {
+      const auto& sums = sums_[m][d];
+      float values[2] = {sums[half * 2] * end.factor, sums[half * 2 + 1] * end.factor};
+      if constexpr (Config::Variant::kOutputs) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          values[i] = problem_.variant.output(values[i], at, d * 8 + column + i);
+        }
+      }
+      *reinterpret_cast<uint32_t*>(staging.chunk(row, d) + column) =
+          device::packed<O>(values[0], values[1]);
+    }
+  }
+
+  // The warp's rows, whole chunks at a time.
+  __device__ void copy_out(Operands staging) const {
+    constexpr int kChunks = Operands::kChunks;
+    __syncwarp();
+#pragma unroll 4
+    for (int i = lane_; i < Shape::kWarpRows * kChunks; i += 32) {
+      const int row = first_row_ + i / kChunks;
+      const Place at = place(row);
+      if (at.query >= item_.q_len) continue;
+      auto* to =
+          problem_.out.row(item_.q_start + at.query, at.head) + i % kChunks * Operands::kOfChunk;
+      *reinterpret_cast<uint4*>(to) =
+          *reinterpret_cast<const uint4*>(staging.chunk(row, i % kChunks));
+    }
+  }
+
+  const Problem<Config>& problem_;
+  const Item& item_;
+  const Borders& borders_;
+  int kv_head_;
+  int lane_;
+  int first_row_;  // of the warp, in the tile
+  Operand<Q, Shape::kDim> q_at_;
+  Operand<Q, Shape::kDim> k_at_;
+  Operand<Q, Shape::kDim> v_at_;
+  float sums_[kSixteens][Shape::kDim / 8][4] = {};
+  float weights_[kSixteens][4] = {};  // summed up: every column has the same
+  float most_[kSixteens][2];          // the largest scores
+};
+
+// The queries of an item, on their way to shared memory.
+template <typename Config>
+__device__ void copy_queries(Tile<typename Config::Q, Config::kHeadDim> to,
+                             const Problem<Config>& problem, const Item& item, int kv_head) {
+  using Shape = PrefillShape<Config>;
+  copy_rows<Shape::kRows, Shape::kThreads>(to, [&](int row) -> const typename Config::Q* {
+    const Row at = row_of(problem, item.row + row, kv_head);
+    return at.query < item.q_len ? problem.q.row(item.q_start + at.query, at.head) : nullptr;
+  });
+}
+
+// Blocks are of the items in their order, the longest first, each of all heads: it is these that
+// run at once. On an H200, one head after another was 2 to 8 % slower, by the long tiles of the
+// last.
+template <typename Config>
+__global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
+    PrefillKernel(const __grid_constant__ Problem<Config> problem) {
+  using Shape = PrefillShape<Config>;
+  using Q = typename Shape::Q;
+  using KV = typename Shape::KV;
+  extern __shared__ __align__(128) char shared[];
+
+  const int thread = static_cast<int>(threadIdx.x);
+  const Tile<Q, Shape::kDim> q{shared, 0};
+  const auto keys_of = [&](int stage) {
+    return Tile<KV, Shape::kDim>{shared, Shape::kQueryBytes + stage * 2 * Shape::kKeysBytes};
+  };
+  const auto values_of = [&](int stage) {
+    return Tile<KV, Shape::kDim>{shared, keys_of(stage).start + Shape::kKeysBytes};
+  };
+
+  device::pdl_wait();
+  const int kv_head = static_cast<int>(blockIdx.x) % problem.kv_heads;
+  // Why in shared memory: what is looked at once a tile, or at the end, would take a tenth of the
+  // registers.
+  __shared__ Item item;
+  __shared__ Borders borders[Shape::kWarps];
+  __shared__ KeyRows<typename Config::Keys, Shape::kKeys> rows[2];
+  if (thread == 0) item = problem.items[static_cast<int>(blockIdx.x) / problem.kv_heads];
+  __syncthreads();
+  if (item.request < 0) return;
+  if (thread < Shape::kWarps) {
+    const auto sees = [&](int row) {
+      return span_of(problem, item, row_of(problem, item.row + row, kv_head).query);
+    };
+    borders[thread] = {sees(thread * Shape::kWarpRows),
+                       sees(thread * Shape::kWarpRows + Shape::kWarpRows - 1)};
+  }
+
+  const int count = (item.end - item.begin + Shape::kKeys - 1) / Shape::kKeys;
+  const auto first_of = [&](int tile) { return item.begin + tile * Shape::kKeys; };
+  const auto find = [&](int tile) {
+    rows[tile % 2].find(problem.keys, item.kv_start, first_of(tile), item.end, kv_head);
+  };
+
+  copy_queries(q, problem, item, kv_head);
+  if (count > 0) find(count - 1);
+  __syncthreads();
+  if (count > 0) {
+    copy_last_keys<Shape::kThreads>(keys_of((count - 1) % 2), values_of((count - 1) % 2),
+                                    rows[(count - 1) % 2]);
+  }
+  if (count > 1) find(count - 2);
+  device::copy_commit();
+
+  double* turns = reinterpret_cast<double*>(shared + Shape::kSharedBytes - Shape::kTurnsBytes);
+  if constexpr (Config::kRope) {
+    for (int i = thread; i < Shape::kDim / 2; i += Shape::kThreads) {
+      turns[i] = problem.frequencies.turns(i);
+    }
+    device::copy_wait<0>();
+    __syncthreads();
+    rotate_rows<Shape::kRows, Shape::kThreads>(
+        q, q, turns,
+        [&](int row) {
+          return item.kv_len - item.q_len + row_of(problem, item.row + row, kv_head).query;
+        },
+        thread);
+  }
+
+  PrefillWarp<Config> warp(problem, item, borders[thread / 32], kv_head);
+  const auto add = [&](int tile, auto copy) {
+    const Tile<KV, Shape::kDim> k = keys_of(tile % 2);
+    const Tile<KV, Shape::kDim> v = values_of(tile % 2);
+    [[maybe_unused]] const auto position_of = [&](int row) { return first_of(tile) + row; };
+    if constexpr (Shape::kConverts) {
+      const Tile<Q, Shape::kDim> k_operand{
+          shared, Shape::kQueryBytes + Shape::kStages * 2 * Shape::kKeysBytes};
+      const Tile<Q, Shape::kDim> v_operand{shared, k_operand.start + Shape::kOperandBytes};
+      if constexpr (Config::kRope) {
+        rotate_rows<Shape::kKeys, Shape::kThreads>(k, k_operand, turns, position_of, thread);
+      } else {
+        convert_rows<Shape::kKeys, Shape::kThreads>(k, k_operand, thread);
+      }
+      convert_rows<Shape::kKeys, Shape::kThreads>(v, v_operand, thread);
+      __syncthreads();
+      warp.add(q, k_operand, v_operand, first_of(tile), copy);
+    } else {
+      if constexpr (Config::kRope) {
+        rotate_rows<Shape::kKeys, Shape::kThreads>(k, k, turns, position_of, thread);
+        __syncthreads();
+      }
+      warp.add(q, k, v, first_of(tile), copy);
+    }
+  };
+  for (int tile = count - 1; tile >= 0; --tile) {
+    // The tile has arrived, and no warp reads the one before any more, whose stage the next takes.
+    device::copy_wait<0>();
+    __syncthreads();
+    if (tile > 1) find(tile - 2);
+    add(tile, [&] {
+      if (tile == 0) return;
+      copy_keys<Shape::kThreads>(keys_of((tile - 1) % 2), values_of((tile - 1) % 2),
+                                 rows[(tile - 1) % 2]);
+      device::copy_commit();
+    });
+  }
+  device::copy_wait<0>();
+  __syncthreads();
+  warp.store(q);
+  device::pdl_trigger();
+}
+
+// For any items of 64 or 128 rows; parts of split ones are for MergeParts to merge.
+template <typename Config>
+cudaError_t Prefill(const Problem<Config>& problem, cudaStream_t stream, bool pdl) {
+  using Shape = PrefillShape<Config>;
+  device::LaunchConfig config;
+  config.grid = dim3(static_cast<unsigned>(problem.item_count) * problem.kv_heads);
+  config.block = dim3(Shape::kThreads);
+  config.stream = stream;
+  config.shared_bytes = Shape::kSharedBytes;
+  config.pdl = pdl;
+  return device::launch<PrefillKernel<Config>>(config, problem);
+}
+
+}  // namespace fictl::attention

@@ -1,0 +1,148 @@
+// What a variant of attention does to scores, outputs and masks: a struct of its own numbers, which
+// travels to the kernel by value, and three functions of a place.
+//
+//   struct Mine : Plain {
+//     float most;                                             // an extra scalar of run()
+//     static constexpr bool kTransforms = true;
+//     __device__ float transform(float logit, const Place& at) const { return fminf(logit, most); }
+//   };
+//
+// What it does not do costs nothing: kernels ask the flags. Variants are joined by All<A, B, …>, in
+// whose order transforms apply, and all of whose masks must keep a score.
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+#include <fictl/device/functions.cuh>
+
+namespace fictl::attention {
+
+// Of one score: which query and key, by their number in the request, and of which heads.
+struct Place {
+  int request;
+  int query;
+  int key;
+  int head;     // of the queries
+  int kv_head;  // of the keys
+  int q_len;
+  int kv_len;
+  int mask;  // the byte at which the request's custom mask begins
+
+  // Of the query among the keys.
+  __device__ int position() const { return kv_len - q_len + query; }
+};
+
+// Does nothing: what others leave as it is.
+struct Plain {
+  static constexpr bool kTransforms = false;  // logits: scores with their scale, before the softmax
+  static constexpr bool kMasks = false;       // keeps() may say no
+  static constexpr bool kWords = false;       // and words() says it of 64 keys at once
+  static constexpr bool kOutputs = false;     // outputs, where the place's key has no meaning
+
+  __device__ float transform(float logit, const Place&) const { return logit; }
+  __device__ bool keeps(const Place&) const { return true; }
+  // From the place's key on, the first in the lowest bit; of keys that are none, anything.
+  __device__ uint64_t words(const Place&) const { return ~uint64_t{0}; }
+  __device__ float output(float value, const Place&, int /*dim*/) const { return value; }
+};
+
+// Logits bent to stay within (-cap, cap): cap * tanh(logit / cap), which is cap - 2 cap / (1 + e)
+// of e = 2^(rate * logit). Why not by the instruction for tanh: it is exact to 11 bits, and a large
+// cap times its error is more than the weights' own rounding.
+struct SoftCap : Plain {
+  float cap;
+  float rate;  // 2 log2(e) / cap
+
+  static constexpr bool kTransforms = true;
+  __device__ float transform(float logit, const Place&) const {
+    return fmaf(-2.0f * cap, device::fast_divide(1.0f, 1.0f + device::fast_exp2(logit * rate)),
+                cap);
+  }
+};
+
+// A bias that grows with the distance, by a slope of the head.
+struct Alibi : Plain {
+  const float* slopes;  // [heads of queries]
+
+  static constexpr bool kTransforms = true;
+  __device__ float transform(float logit, const Place& at) const {
+    return logit + slopes[at.head] * static_cast<float>(at.key - at.position());
+  }
+};
+
+// A bit a score, from the lowest of a byte on: rows of queries, behind one another.
+struct CustomMask : Plain {
+  const uint8_t* bits;
+
+  static constexpr bool kMasks = true;
+  static constexpr bool kWords = true;
+
+  __device__ bool keeps(const Place& at) const {
+    const int64_t bit = number(at);
+    return bits[at.mask + bit / 8] >> (bit % 8) & 1;
+  }
+
+  __device__ uint64_t words(const Place& at) const {
+    const int64_t bit = number(at);
+    const uint8_t* from = bits + at.mask + bit / 8;
+    const int shift = static_cast<int>(bit % 8);
+    const int keys = at.kv_len - at.key < 64 ? at.kv_len - at.key : 64;
+    // Why not always: the bytes beyond those of the keys may be beyond the mask.
+    if (shift == 0 && keys == 64 && reinterpret_cast<uintptr_t>(from) % 8 == 0) {
+      return *reinterpret_cast<const uint64_t*>(from);
+    }
+    uint64_t word = 0;
+    const int bytes = (shift + keys + 7) / 8;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (i < bytes) word |= static_cast<uint64_t>(from[i]) << (8 * i);
+    }
+    word >>= shift;
+    if (bytes == 9) word |= static_cast<uint64_t>(from[8]) << (64 - shift);
+    return word;
+  }
+
+ private:
+  __device__ static int64_t number(const Place& at) {
+    return static_cast<int64_t>(at.query) * at.kv_len + at.key;
+  }
+};
+
+template <typename... Parts>
+struct All : Parts... {
+  static constexpr bool kTransforms = (Parts::kTransforms || ...);
+  static constexpr bool kMasks = (Parts::kMasks || ...);
+  static constexpr bool kWords = (Parts::kWords || ...);
+  static constexpr bool kOutputs = (Parts::kOutputs || ...);
+
+  __device__ float transform(float logit, const Place& at) const {
+    ((logit = Parts::transform(logit, at)), ...);
+    return logit;
+  }
+  __device__ bool keeps(const Place& at) const { return (Parts::keeps(at) && ...); }
+  __device__ uint64_t words(const Place& at) const {
+    return (~uint64_t{0} & ... & Parts::words(at));
+  }
+  __device__ float output(float value, const Place& at, int dim) const {
+    ((value = Parts::output(value, at, dim)), ...);
+    return value;
+  }
+};
+
+// Whether a variant has masks besides those that words() tells, and what they say.
+template <typename Variant>
+constexpr bool masks_singly = Variant::kMasks && !Variant::kWords;
+template <typename... Parts>
+constexpr bool masks_singly<All<Parts...>> = (masks_singly<Parts> || ...);
+
+template <typename Variant>
+__device__ bool keeps_singly(const Variant& variant, const Place& at) {
+  return !masks_singly<Variant> || variant.keeps(at);
+}
+template <typename... Parts>
+__device__ bool keeps_singly(const All<Parts...>& variant, const Place& at) {
+  return (keeps_singly(static_cast<const Parts&>(variant), at) && ...);
+}
+
+}  // namespace fictl::attention

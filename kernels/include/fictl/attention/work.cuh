@@ -1,0 +1,44 @@
+// What attention kernels are told to do: a list of items, each a tile of queries and the keys that
+// a block goes through for it, for every head of the keys. The host makes it (plan.cuh); kernels
+// read nothing else of the batch's shape, so that one CUDA graph serves any lengths.
+//
+// The heads of the queries that share a head of the keys are packed: the row r of a request, for
+// one head of the keys, is its query r / group and, of the group, the head r % group. So the keys
+// are read once for the whole group.
+//
+// A tile whose keys are split over several items has partial results, in fp32, a row each; a second
+// kernel merges them (merge.cuh).
+#pragma once
+
+#include <stdint.h>
+
+namespace fictl::attention {
+
+struct alignas(16) Item {
+  int32_t request;  // -1: none, the list is padded with these
+  int32_t row;      // the tile's first
+  int32_t q_start;  // of the request, among the tokens of all
+  int32_t q_len;
+  int32_t kv_start;  // of the request: its first token among those of all, or of its page indices
+  int32_t kv_len;
+  int32_t begin;  // the first position of the keys
+  int32_t end;    // and one past the last
+  int32_t
+      partial;   // where the tile's rows begin among the partial ones; -1: it is the whole result
+  int32_t mask;  // the byte at which the request's custom mask begins
+  int32_t padding[2];
+};
+
+// The parts of a tile: the row r of part i is at partial + i * rows + r.
+struct alignas(16) Merge {
+  int32_t rows;  // of the tile; 0: none, the list is padded with these
+  int32_t row;
+  int32_t q_start;
+  int32_t partial;
+  int32_t parts;
+  int32_t request;
+  int32_t q_len;
+  int32_t kv_len;
+};
+
+}  // namespace fictl::attention

@@ -1,0 +1,94 @@
+"""What the traces of decoding cannot say: every variant, at any lengths, groups and pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from fictl.kernels.attention.decode.op import (
+    BatchDecodeWithPagedKVCacheWrapper,
+    single_decode_with_kv_cache,
+)
+
+from .draws import BF16, E4M3, E5M2, HALF, Call, Variant, draw
+from .reference import Batch, Shape, Sums, assert_attends, workspace
+
+# The first is what CI compiles; each of the others is a minute of nvcc.
+VARIANTS = (
+    Variant("bf16-64", Shape(64), group=2),
+    Variant("bf16-128", Shape(128), group=1),
+    Variant("f16-256", Shape(256, dtype=HALF), group=3),
+    Variant("f16-128-e4m3", Shape(128, dtype=HALF, kv_dtype=E4M3), group=1),
+    Variant("bf16-64-e5m2-cap", Shape(64, dtype=BF16, kv_dtype=E5M2), group=2, soft_cap=True),
+    Variant("bf16-128-rope", Shape(128), group=1, rope=True),
+    Variant("f16-128-alibi", Shape(128, dtype=HALF), group=3, alibi=True),
+)
+TIMES = 12
+
+
+@pytest.fixture
+def random(request: pytest.FixtureRequest) -> Random:
+    """Another one in every run; --fictl-seed repeats it."""
+    return Random(f"{request.config.option.fictl_seed} {request.node.name}")
+
+
+def _run(call: Call, *, tensor_cores: bool = True) -> Sums:
+    """Only "fa2" takes CUDA cores, and for groups of up to three."""
+    batch, shape = call.batch, call.batch.shape
+    made = BatchDecodeWithPagedKVCacheWrapper(
+        workspace(batch.device), shape.layout, backend="auto" if tensor_cores else "fa2"
+    )
+    made.plan(
+        *batch.page_table(), shape.heads, shape.kv_heads, shape.dim, shape.page_size,
+        q_data_type=shape.dtype, kv_data_type=shape.kv_dtype, **call.plan,
+    )  # fmt: skip
+    found: Sums = made.run(batch.q, call.cache(), return_lse=True, **call.results(), **call.run)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("variant", "tensor_cores"),
+    [
+        pytest.param(
+            each, cores, id=f"{each}-{'tensor' if cores else 'cuda'}",
+            marks=[] if each is VARIANTS[0] and not cores else pytest.mark.needs_gpu,
+        )
+        for each in VARIANTS
+        for cores in (False, True)
+    ],
+)  # fmt: skip
+def test_any_batch(variant: Variant, tensor_cores: bool, random: Random, device: str) -> None:
+    if tensor_cores:
+        variant = replace(variant, group=0)
+    for _ in range(TIMES if device == "cuda" else 3):
+        call = draw(variant, random, device, paged=True, decode=True)
+        found = _run(call, tensor_cores=tensor_cores)
+        assert_attends(found, call.expected(), call, rope=variant.rope)
+
+
+@pytest.mark.needs_gpu
+@pytest.mark.parametrize("group", [1, 2, 3, 4, 7, 8, 16])
+def test_one_request(group: int, device: str) -> None:
+    for layout, length in (("NHD", 1), ("HND", 777), ("NHD", 30000)):
+        batch = Batch([1], [length], Shape(128, 2 * group, 2, layout=layout), device)
+        k, v = batch.ragged()
+        found = single_decode_with_kv_cache(batch.q[0], k, v, layout, return_lse=True)
+        out, lse = batch.expected(causal=True)
+        assert_attends(found, (out[0], lse[0]), (group, layout, length))
+
+
+@pytest.mark.needs_gpu
+def test_long_keys_are_split_and_merged(device: str) -> None:
+    for heads, window in ((2, -1), (16, -1), (16, 5000)):
+        batch = Batch([1, 1], [50000, 9000], Shape(128, heads, 2, page_size=16), device)
+        call = Call(batch, {"window_left": window}, {}, {"causal": True, "window_left": window})
+        assert_attends(_run(call), call.expected(), call)
+
+
+def test_a_request_without_keys_is_zero(device: str) -> None:
+    batch = Batch([1, 1], [0, 5], Shape(64), device)
+    out, lse = _run(Call(batch))
+    assert not bool(out[0].any())
+    assert bool((lse[0] == -float("inf")).all())
