@@ -21,7 +21,7 @@ from fictl.kernels.topk._tie_break import TopKTieBreak as TopKTieBreak  # type: 
 from typing import Any
 import torch
 
-class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
+class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):  # type: ignore[misc, unused-ignore]
     """Attention of the last queries of a batch's requests to keys in pages of a cache.
 
     float_workspace_buffer: memory on the GPU for partial results; 128 MiB are enough, but for
@@ -220,7 +220,7 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
         out: like q. None allocates it.
         """
 
-class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, PrefillWrapper):
+class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, PrefillWrapper):  # type: ignore[misc, unused-ignore]
     """Attention of a batch's queries to keys in pages of a cache.
 
     float_workspace_buffer, use_cuda_graph, custom_mask_buf, backend, variant and what is refused are
@@ -335,7 +335,7 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, Pref
             which are refused. The others are BatchPrefillWithRaggedKVCacheWrapper.run's.
         """
 
-class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, PrefillWrapper):
+class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, PrefillWrapper):  # type: ignore[misc, unused-ignore]
     """Attention of a batch's queries to keys that lie behind one another, as the queries do.
 
     float_workspace_buffer: memory on the GPU for partial results; 128 MiB are enough, but for
@@ -524,7 +524,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
         out: like q. None allocates it.
         """
 
-class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWrapper):
+class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWrapper):  # type: ignore[misc, unused-ignore]
     """BatchDecodeWithPagedKVCacheWrapper with use_cuda_graph, and the tensors that it needs.
 
     workspace_buffer: memory on the GPU for partial results.

@@ -114,7 +114,8 @@ def test_a_sanitizer_that_cannot_look_is_told_with_its_fix(folder, program) -> N
 
 def test_no_test_chosen_is_told_as_that_and_not_as_the_tool_s_complaint(check) -> None:
     checked = check("", NO_CUDA, "-k", "of_no_such_name")
-    assert isinstance(checked.problem, UsageError) and checked.exit_code == 1
+    assert isinstance(checked.problem, UsageError)
+    assert checked.exit_code == 1
     assert checked.problem.message == "no test was chosen"
 
 

@@ -12,6 +12,8 @@ import torch
 
 from fictl.trace import Case
 
+from .._by_torch import attend, pages_of
+
 # requests, keys of each, heads of queries, of keys and values
 _STEPS = (
     (64, 8192, 32, 8), (16, 4096, 64, 8), (1, 131072, 64, 8), (16, 2048, 32, 32),
@@ -54,7 +56,7 @@ def _paged(
 def baselines(function: str) -> dict[str, Callable[..., Any]]:
     if function == "single_decode_with_kv_cache":
         return {"torch": _torch, "flashinfer": _flashinfer}
-    return {"flashinfer": _flashinfer_paged}
+    return {"torch": _torch_paged, "flashinfer": _flashinfer_paged}
 
 
 @lru_cache(maxsize=2)
@@ -87,12 +89,19 @@ def _flashinfer(q: torch.Tensor, k: torch.Tensor, **inputs: Any) -> Callable[[],
 def _torch(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, window_left: int, logits_soft_cap: float
 ) -> Callable[[], torch.Tensor]:
-    if logits_soft_cap or window_left >= 0:
-        raise NotImplementedError("torch's attention has no soft cap, and no window of its own")
-    keys, values = k.transpose(0, 1)[None], v.transpose(0, 1)[None]
+    run = attend([q[None]], [k], [v], True, window_left, logits_soft_cap)
+    return lambda: run()[0]
 
-    def run() -> torch.Tensor:
-        attend = torch.nn.functional.scaled_dot_product_attention
-        return attend(q[None, :, None], keys, values, enable_gqa=q.shape[0] != k.shape[1])[0, :, 0]
 
-    return run
+def _torch_paged(
+    indptr: torch.Tensor,
+    indices: torch.Tensor,
+    last_page_len: torch.Tensor,
+    window_left: int,
+    logits_soft_cap: float,
+    q: torch.Tensor,
+    paged_kv_cache: torch.Tensor,
+    **_others: Any,
+) -> Callable[[], torch.Tensor]:
+    keys, values = pages_of(paged_kv_cache, indptr, indices, last_page_len)
+    return attend(torch.split(q, 1), keys, values, True, window_left, logits_soft_cap)

@@ -11,6 +11,8 @@ import torch
 
 from fictl.trace import Case
 
+from .._by_torch import attend, pages_of
+
 # requests, length, heads of queries, of keys and values
 _LONG = ((2, 8192, 16, 16), (1, 16384, 16, 16), (8, 2048, 16, 16), (4, 4096, 32, 8))
 _DIM, _PAGE = 128, 16
@@ -18,7 +20,7 @@ _RAGGED, _PAGED = "BatchPrefillWithRaggedKVCacheWrapper", "BatchPrefillWithPaged
 
 
 def cases() -> Iterator[Case]:
-    yield _small(20, 3, 10)
+    yield _small(13, 3, 5)
     yield _odd_ragged(701, 903, 3)
     yield from _single(333, 555, 6, 2)
     for shape in _LONG:
@@ -34,7 +36,7 @@ def cases() -> Iterator[Case]:
 
 def _small(tokens: int, requests: int, used: int) -> Case:
     sizes = {
-        "tokens": tokens, "requests": requests, "pages": used + 3, "used_pages": used,
+        "tokens": tokens, "requests": requests, "pages": used + 1, "used_pages": used,
         "page_size": 4, "num_qo_heads": 4, "num_kv_heads": 2, "head_dim_qk": 64,
     }  # fmt: skip
     return Case(_PAGED, sizes, "bfloat16")
@@ -88,7 +90,7 @@ def _paged(requests: int, length: int, heads: int, kv_heads: int) -> Case:
 def baselines(function: str) -> dict[str, Callable[..., Any]]:
     """FlashInfer's kernels of the same generation: its own choice on Hopper is another."""
     if function == _PAGED:
-        return {"flashinfer": _flashinfer_paged}
+        return {"torch": _torch_paged, "flashinfer": _flashinfer_paged}
     if function == _RAGGED:
         return {"torch": _torch_ragged, "flashinfer": _flashinfer_ragged}
     if function == "single_prefill_with_kv_cache":
@@ -137,10 +139,8 @@ def _torch(
     logits_soft_cap: float,
     custom_mask: torch.Tensor | None = None,
 ) -> Callable[[], torch.Tensor]:
-    return _torch_ragged(
-        torch.tensor([0, len(q)]), torch.tensor([0, len(k)]), causal, window_left, logits_soft_cap,
-        custom_mask, q, k, v,
-    )  # fmt: skip
+    masks = None if custom_mask is None else [custom_mask]
+    return attend([q], [k], [v], causal, window_left, logits_soft_cap, masks)
 
 
 def _torch_ragged(
@@ -155,40 +155,31 @@ def _torch_ragged(
     v: torch.Tensor,
     **_others: Any,
 ) -> Callable[[], torch.Tensor]:
-    """A batch of equal lengths, by the attention that torch chooses."""
-    requests = len(qo_indptr) - 1
-    length, kv_length = len(q) // requests, len(k) // requests
-    even = qo_indptr[-1] == requests * length and kv_indptr[-1] == requests * kv_length
-    if logits_soft_cap or not even or (causal and length != kv_length):
-        raise NotImplementedError("torch's attention has no soft cap, and takes equal lengths")
-    mask = _mask(length, kv_length, causal, window_left, custom_mask, q.device)
-
-    def by_head(x: torch.Tensor) -> torch.Tensor:
-        return x.view(requests, -1, *x.shape[1:]).transpose(1, 2)
-
-    def run() -> torch.Tensor:
-        out = torch.nn.functional.scaled_dot_product_attention(
-            by_head(q), by_head(k), by_head(v), mask, is_causal=causal and mask is None,
-            enable_gqa=q.shape[1] != k.shape[1],
-        )  # fmt: skip
-        return out.transpose(1, 2).reshape(q.shape)
-
-    return run
+    lengths, kv_lengths = qo_indptr.diff().tolist(), kv_indptr.diff().tolist()
+    masks = None
+    if custom_mask is not None:
+        sizes = [n * m for n, m in zip(lengths, kv_lengths, strict=True)]
+        parts = zip(torch.split(custom_mask, sizes), lengths, kv_lengths, strict=True)
+        masks = [bits.view(n, m) for bits, n, m in parts]
+    parts_of = (
+        torch.split(q, lengths), torch.split(k, kv_lengths), torch.split(v, kv_lengths)
+    )  # fmt: skip
+    return attend(*parts_of, causal, window_left, logits_soft_cap, masks)
 
 
-def _mask(
-    length: int,
-    kv_length: int,
+def _torch_paged(
+    qo_indptr: torch.Tensor,
+    paged_kv_indptr: torch.Tensor,
+    paged_kv_indices: torch.Tensor,
+    paged_kv_last_page_len: torch.Tensor,
     causal: bool,
     window_left: int,
-    custom_mask: torch.Tensor | None,
-    device: torch.device,
-) -> torch.Tensor | None:
-    """None where torch needs none."""
-    if custom_mask is not None:
-        return custom_mask.view(-1, 1, length, kv_length)
-    if window_left < 0:
-        return None
-    distance = torch.arange(kv_length, device=device) - torch.arange(length, device=device)[:, None]
-    distance -= kv_length - length
-    return (distance >= -window_left) & (distance <= (0 if causal else kv_length))
+    logits_soft_cap: float,
+    q: torch.Tensor,
+    paged_kv_cache: torch.Tensor,
+    **_others: Any,
+) -> Callable[[], torch.Tensor]:
+    table = (paged_kv_indptr, paged_kv_indices, paged_kv_last_page_len)
+    keys, values = pages_of(paged_kv_cache, *table)
+    queries = torch.split(q, qo_indptr.diff().tolist())
+    return attend(queries, keys, values, causal, window_left, logits_soft_cap)

@@ -27,10 +27,10 @@
 // With the queries in registers, too, it would be two blocks of three stages, as fast on an H200
 // within 1 %, and one block on an A100.
 //
-// Measured on an H200, bf16, with the merge, beside FlashInfer's in one run: 64 requests of 8192
-// keys, 32 heads, 8 of the keys: 494 and 492 us (4.35 TB/s); 16 of 4096, 64 heads: 69 and 75; one
-// of 131072: 130 and 134; 256 of 1024, 32 heads: 246 and 261; 16 of 2048, 32 heads of the keys as
-// well: 127 and 125.
+// Measured on an H200, bf16, with the merge, beside FlashInfer in one run: 64 requests of 8192
+// keys, 32 heads, 8 of the keys: 490 and 491 us (4.38 TB/s); 16 of 4096, 64 heads: 69 and 74; one
+// of 131072: 129 and 134; 256 of 1024, 32 heads: 244 and 261; 16 of 2048, 32 heads, as many of the
+// keys: 128 and 125.
 //
 // Keys and values of 8 bits become 16 bits in registers: four neighbours along the contraction are
 // a lane's share of one operand, if the queries' elements are taken in that order, too; and of the
