@@ -8,15 +8,17 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ._config import HEAD_DIMS, KEYS, QUERIES
+
 Dtype = str | torch.dtype
 Number = float | torch.Tensor
 
 LAYOUTS = ("NHD", "HND")
 POSITIONS = ("NONE", "ROPE_LLAMA", "ALIBI")
 BACKENDS = ("auto", "fa2")
-HEAD_DIMS = (64, 128, 256)
-_HALVES = (torch.float16, torch.bfloat16)
-_EIGHTHS = (torch.float8_e4m3fn, torch.float8_e5m2)
+OTHER_KERNELS = "it makes kernels of another library; pass variant=define_variant(...)"
+_HALVES = tuple(QUERIES)
+_EIGHTHS = tuple(dtype for dtype in KEYS if dtype not in QUERIES)
 
 
 class Options(NamedTuple):

@@ -146,6 +146,15 @@ class Attention:
             self._tell(tiling, why)
         return counts
 
+    def check_window(self, window_left: int | None) -> None:
+        """A list of work is made for one window."""
+        planned = self.options.window_left
+        if window_left is not None and max(window_left, -1) != planned:
+            raise ValueError(
+                f"{self.op}: argument 'window_left' is {window_left}, plan() was told {planned}; "
+                "plan() again with it"
+            )
+
     def replan(self, changed: Options) -> None:
         """Plan the same lengths again where the options change."""
         if changed != self.options and self._lengths is not None:

@@ -33,10 +33,6 @@ def keys_and_values(
     return k, v
 
 
-def page_size_of(k: torch.Tensor, hnd: bool) -> int:
-    return k.shape[2 if hnd else 1]
-
-
 def _shape(op: str, found: torch.Tensor, stacked: str, hnd: bool) -> ValueError:
     inner = "num_kv_heads, page_size" if hnd else "page_size, num_kv_heads"
     return ValueError(

@@ -10,6 +10,7 @@ import torch
 from fictl.op import KernelModule
 
 from ._arguments import (
+    OTHER_KERNELS,
     Dtype,
     Number,
     Options,
@@ -55,8 +56,7 @@ class DecodeWrapper:
     ) -> None:
         self._op = op = type(self).__name__
         check_backend(op, backend)
-        why = "it makes kernels of another library; pass variant=define_variant(...)"
-        refuse_given(op, why, jit_args=jit_args)
+        refuse_given(op, OTHER_KERNELS, jit_args=jit_args)
         self._hnd = is_hnd(op, kv_layout)
         self.device = float_workspace_buffer.device
         self._by = {
@@ -173,12 +173,7 @@ class DecodeWrapper:
 
     def _check_said(self, window_left: int | None, q_len_per_req: int | None) -> None:
         """A list of work is made for one window, and for one number of queries."""
-        planned = self._attention.options.window_left
-        if window_left is not None and max(window_left, -1) != planned:
-            raise ValueError(
-                f"{self._op}: argument 'window_left' is {window_left}, plan() was told {planned}; "
-                "plan() again with it"
-            )
+        self._attention.check_window(window_left)
         if q_len_per_req is not None and q_len_per_req != self._q_len:
             raise ValueError(
                 f"{self._op}: argument 'q_len_per_req' is {q_len_per_req}, plan() was told "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from typing import Any, cast
 
 import torch
@@ -17,9 +18,12 @@ class _Forward:
     _op: str
     _attention: Attention
 
-    def _ran(self, *given: Any, return_lse: bool, said: dict[str, Any], **scales: Any) -> Any:
+    def _ran(
+        self, *given: Any, return_lse: bool, said: dict[str, Any], **scales: Any
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         self._attention.replan(self._attention.options.said_again(self._op, **said))
-        return cast("Any", self).run(*given, return_lse=return_lse, **scales)
+        found = cast("Any", self).run(*given, return_lse=return_lse, **scales)
+        return cast("torch.Tensor | tuple[torch.Tensor, torch.Tensor]", found)
 
     def end_forward(self) -> None:
         """Nothing; older programs call it."""
@@ -39,7 +43,9 @@ class RaggedForward(_Forward):
         sm_scale: float | None = None,
         rope_scale: float | None = None,
         rope_theta: float | None = None,
-    ) -> torch.Tensor:
+        *,
+        return_lse: bool = False,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """The older run()."""
         said = {
             "causal": causal,
@@ -50,35 +56,9 @@ class RaggedForward(_Forward):
             "rope_scale": rope_scale,
             "rope_theta": rope_theta,
         }
-        found = self._ran(q, k, v, return_lse=False, said=said)
-        return cast("torch.Tensor", found)
+        return self._ran(q, k, v, return_lse=return_lse, said=said)
 
-    def forward_return_lse(
-        self,
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        causal: bool = False,
-        pos_encoding_mode: str = "NONE",
-        use_fp16_qk_reduction: bool = False,
-        window_left: int = -1,
-        logits_soft_cap: float | None = None,
-        sm_scale: float | None = None,
-        rope_scale: float | None = None,
-        rope_theta: float | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The older run_return_lse()."""
-        said = {
-            "causal": causal,
-            "positions": pos_encoding_mode,
-            "window_left": window_left,
-            "soft_cap": logits_soft_cap,
-            "sm_scale": sm_scale,
-            "rope_scale": rope_scale,
-            "rope_theta": rope_theta,
-        }
-        found = self._ran(q, k, v, return_lse=True, said=said)
-        return cast("tuple[torch.Tensor, torch.Tensor]", found)
+    forward_return_lse = partialmethod(forward, return_lse=True)
 
 
 class PagedForward(_Forward):
@@ -96,7 +76,9 @@ class PagedForward(_Forward):
         sm_scale: float | None = None,
         rope_scale: float | None = None,
         rope_theta: float | None = None,
-    ) -> torch.Tensor:
+        *,
+        return_lse: bool = False,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """The older run()."""
         said = {
             "causal": causal,
@@ -107,40 +89,11 @@ class PagedForward(_Forward):
             "rope_scale": rope_scale,
             "rope_theta": rope_theta,
         }
-        found = self._ran(
-            q, paged_kv_cache, return_lse=False, said=said, k_scale=k_scale, v_scale=v_scale
+        return self._ran(
+            q, paged_kv_cache, return_lse=return_lse, said=said, k_scale=k_scale, v_scale=v_scale
         )
-        return cast("torch.Tensor", found)
 
-    def forward_return_lse(
-        self,
-        q: torch.Tensor,
-        paged_kv_cache: PagedCache,
-        causal: bool = False,
-        pos_encoding_mode: str = "NONE",
-        use_fp16_qk_reduction: bool = False,
-        k_scale: Number | None = None,
-        v_scale: Number | None = None,
-        window_left: int = -1,
-        logits_soft_cap: float | None = None,
-        sm_scale: float | None = None,
-        rope_scale: float | None = None,
-        rope_theta: float | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The older run_return_lse()."""
-        said = {
-            "causal": causal,
-            "positions": pos_encoding_mode,
-            "window_left": window_left,
-            "soft_cap": logits_soft_cap,
-            "sm_scale": sm_scale,
-            "rope_scale": rope_scale,
-            "rope_theta": rope_theta,
-        }
-        found = self._ran(
-            q, paged_kv_cache, return_lse=True, said=said, k_scale=k_scale, v_scale=v_scale
-        )
-        return cast("tuple[torch.Tensor, torch.Tensor]", found)
+    forward_return_lse = partialmethod(forward, return_lse=True)
 
 
 class DecodeForward(_Forward):
@@ -157,7 +110,9 @@ class DecodeForward(_Forward):
         sm_scale: float | None = None,
         rope_scale: float | None = None,
         rope_theta: float | None = None,
-    ) -> torch.Tensor:
+        *,
+        return_lse: bool = False,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """The older run()."""
         said = {
             "positions": pos_encoding_mode,
@@ -167,47 +122,14 @@ class DecodeForward(_Forward):
             "rope_scale": rope_scale,
             "rope_theta": rope_theta,
         }
-        found = self._ran(
+        return self._ran(
             q,
             paged_kv_cache,
-            return_lse=False,
+            return_lse=return_lse,
             said=said,
             q_scale=q_scale,
             k_scale=k_scale,
             v_scale=v_scale,
         )
-        return cast("torch.Tensor", found)
 
-    def forward_return_lse(
-        self,
-        q: torch.Tensor,
-        paged_kv_cache: PagedCache,
-        pos_encoding_mode: str = "NONE",
-        q_scale: Number | None = None,
-        k_scale: Number | None = None,
-        v_scale: Number | None = None,
-        window_left: int = -1,
-        logits_soft_cap: float | None = None,
-        sm_scale: float | None = None,
-        rope_scale: float | None = None,
-        rope_theta: float | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The older run_return_lse()."""
-        said = {
-            "positions": pos_encoding_mode,
-            "window_left": window_left,
-            "soft_cap": logits_soft_cap,
-            "sm_scale": sm_scale,
-            "rope_scale": rope_scale,
-            "rope_theta": rope_theta,
-        }
-        found = self._ran(
-            q,
-            paged_kv_cache,
-            return_lse=True,
-            said=said,
-            q_scale=q_scale,
-            k_scale=k_scale,
-            v_scale=v_scale,
-        )
-        return cast("tuple[torch.Tensor, torch.Tensor]", found)
+    forward_return_lse = partialmethod(forward, return_lse=True)

@@ -9,7 +9,16 @@ import torch
 
 from fictl.op import KernelModule
 
-from ._arguments import Number, Options, check_backend, is_hnd, options, refuse_given, scale
+from ._arguments import (
+    OTHER_KERNELS,
+    Number,
+    Options,
+    check_backend,
+    is_hnd,
+    options,
+    refuse_given,
+    scale,
+)
 from ._attention import Attention
 from ._buffers import Buffers
 from ._lengths import Indices, Lengths
@@ -19,8 +28,6 @@ from ._slots import rows_of_tiles
 
 if TYPE_CHECKING:
     from ._define_variant import Variant
-
-_JIT = "it makes kernels of another library; pass variant=define_variant(...)"
 
 
 class PrefillWrapper:
@@ -43,7 +50,7 @@ class PrefillWrapper:
     ) -> None:
         self._op = op = type(self).__name__
         check_backend(op, backend)
-        refuse_given(op, _JIT, **jit)
+        refuse_given(op, OTHER_KERNELS, **jit)
         self._hnd = is_hnd(op, kv_layout)
         self.device = float_workspace_buffer.device
         self._attention = Attention(
@@ -102,15 +109,6 @@ class PrefillWrapper:
                 "kernels here take heads of values as long as those of keys"
             )
         return options(self._op, heads, kv_heads, head_dim, *dtypes, **said)
-
-    def _check_window(self, window_left: int | None) -> None:
-        """A list of work is made for one window."""
-        planned = self._attention.options.window_left
-        if window_left is not None and max(window_left, -1) != planned:
-            raise ValueError(
-                f"{self._op}: argument 'window_left' is {window_left}, plan() was told {planned}; "
-                "plan() again with it"
-            )
 
     def _workspace_bytes(self, lengths: Lengths, chosen: Options, masked: bool) -> tuple[int, int]:
         rows, _ = self._rows(lengths, chosen)

@@ -388,7 +388,7 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, Pref
             _EXACT, skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
             use_fp16_softmax=use_fp16_softmax, uses_spcompress=uses_spcompress,
         )  # fmt: skip
-        self._check_window(window_left)
+        self._attention.check_window(window_left)
         k, v = keys_and_values(self._op, paged_kv_cache, self._hnd)
         return self._run(
             q, k, v, self._pages, scales={"q_scale": q_scale, "k_scale": k_scale}, v_scale=v_scale,

@@ -44,6 +44,8 @@
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/merged_part.cuh>
 #include <fictl/attention/problem.cuh>
+#include <fictl/attention/queries.cuh>
+#include <fictl/attention/row.cuh>
 #include <fictl/attention/tile.cuh>
 #include <fictl/attention/variant.cuh>
 #include <fictl/device/launch.cuh>
@@ -276,10 +278,7 @@ class DecodeWarp {
     }
   }
 
-  __device__ Place place(int row) const {
-    const Row own = row_of(problem_, item_.row + row, kv_head_);
-    return {item_.request, own.query, 0, own.head, kv_head_, item_.q_len, item_.kv_len, item_.mask};
-  }
+  __device__ Place place(int row) const { return place_of(problem_, item_, row, kv_head_); }
 
   static __device__ Scores sum(const Scores (&halves)[2]) {
     Scores scores;
@@ -366,11 +365,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   if (item.request < 0) return;
 
   const QueryTile q{shared, Shape::kQueriesAt};
-  copy_rows<Shape::kRows, Shape::kThreads>(q, [&](int row) -> const Q* {
-    const Row own = row_of(problem, item.row + row, kv_head);
-    if (own.query >= item.q_len) return nullptr;
-    return problem.q.row(item.q_start + own.query, own.head);
-  });
+  copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   device::copy_commit();
 
   const Stages stages(problem, item, kv_head, shared);
@@ -392,12 +387,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   device::copy_wait<2 * kStages>();  // for the queries
   __syncthreads();
   if constexpr (Config::kRope) {
-    rotate_rows<Shape::kRows, Shape::kThreads>(
-        q, q, turns,
-        [&](int row) {
-          return item.kv_len - item.q_len + row_of(problem, item.row + row, kv_head).query;
-        },
-        static_cast<int>(threadIdx.x));
+    rotate_queries<Shape::kThreads>(q, problem, item, kv_head, turns);
     __syncthreads();
   }
   DecodeWarp<Config> warp(problem, item, kv_head, q);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fictl/attention/problem.cuh>
+#include <fictl/attention/row.cuh>
 #include <fictl/attention/variant.cuh>
 #include <fictl/device/convert.cuh>
 #include <fictl/device/softmax.cuh>
@@ -12,18 +13,6 @@ namespace fictl::attention {
 
 // Scores are base-2 logarithms: natural ones times this.
 constexpr float kLog2E = 1.4426950408889634f;
-
-// A packed row of a request: which of its queries, and which of all heads.
-struct Row {
-  int query;
-  int head;
-};
-
-template <typename Config>
-__device__ Row row_of(const Problem<Config>& problem, int packed, int kv_head) {
-  const device::Divisor::Result at = problem.group.divide(packed);
-  return {at.quotient, kv_head * problem.group.divisor() + at.remainder};
-}
 
 // What the sum of weighted values is multiplied with, and the row's base-2 logarithm of the sum of
 // its weights.

@@ -45,12 +45,11 @@ __device__ void store_merged(const Problem<Config>& problem, const Item& item, i
     if (dim == 0) store_partial_lse(problem, to, kv_head, end.lse);
     return;
   }
-  const Row own = row_of(problem, item.row + row, kv_head);
-  const Place at{item.request, own.query, 0, own.head, kv_head, item.q_len, item.kv_len, item.mask};
-  const int64_t token = int64_t{item.q_start} + own.query;
-  const RowEnd end = end_row(problem, merged.state, own.head);
+  const Place at = place_of(problem, item, row, kv_head);
+  const int64_t token = int64_t{item.q_start} + at.query;
+  const RowEnd end = end_row(problem, merged.state, at.head);
   store_out(problem, at, token, dim, merged.sums, end.factor);
-  if (dim == 0) store_lse(problem, token, own.head, end.lse);
+  if (dim == 0) store_lse(problem, token, at.head, end.lse);
 }
 
 }  // namespace fictl::attention

@@ -27,6 +27,8 @@
 
 #include <fictl/attention/epilogue.cuh>
 #include <fictl/attention/problem.cuh>
+#include <fictl/attention/queries.cuh>
+#include <fictl/attention/row.cuh>
 #include <fictl/attention/tile.cuh>
 #include <fictl/attention/variant.cuh>
 #include <fictl/device/launch.cuh>
@@ -131,7 +133,6 @@ class PrefillWarp {
   // Of the tile.
   __device__ int row(int m, int half) const { return first_row_ + m * 16 + half * 8 + lane_ / 4; }
 
-  // The query and the head of a row.
   __device__ Place place(int row) const {
     const Row at = row_of(problem_, item_.row + row, kv_head_);
     return {item_.request, at.query, 0, at.head, kv_head_, item_.q_len, item_.kv_len, item_.mask};
@@ -394,17 +395,6 @@ class PrefillWarp {
   float most_[kSixteens][2];          // the largest scores
 };
 
-// The queries of an item, on their way to shared memory.
-template <typename Config>
-__device__ void copy_queries(Tile<typename Config::Q, Config::kHeadDim> to,
-                             const Problem<Config>& problem, const Item& item, int kv_head) {
-  using Shape = PrefillShape<Config>;
-  copy_rows<Shape::kRows, Shape::kThreads>(to, [&](int row) -> const typename Config::Q* {
-    const Row at = row_of(problem, item.row + row, kv_head);
-    return at.query < item.q_len ? problem.q.row(item.q_start + at.query, at.head) : nullptr;
-  });
-}
-
 // Blocks are of the items in their order, the longest first, each of all heads: it is these that
 // run at once. On an H200, one head after another was 2 to 8 % slower, by the long tiles of the
 // last.
@@ -449,7 +439,7 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
     rows[tile % 2].find(problem.keys, item.kv_start, first_of(tile), item.end, kv_head);
   };
 
-  copy_queries(q, problem, item, kv_head);
+  copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   if (count > 0) find(count - 1);
   __syncthreads();
   if (count > 0) {
@@ -466,12 +456,7 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
     }
     device::copy_wait<0>();
     __syncthreads();
-    rotate_rows<Shape::kRows, Shape::kThreads>(
-        q, q, turns,
-        [&](int row) {
-          return item.kv_len - item.q_len + row_of(problem, item.row + row, kv_head).query;
-        },
-        thread);
+    rotate_queries<Shape::kThreads>(q, problem, item, kv_head, turns);
   }
 
   PrefillWarp<Config> warp(problem, item, borders[thread / 32], kv_head);
