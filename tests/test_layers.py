@@ -20,7 +20,7 @@ LAYERS = [
     {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
-    | {"replay", "inspect", "watch", "debug"},
+    | {"replay", "inspect", "watch", "debug", "judge", "dataset"},
     {"cli"},
     {"__init__", "__main__", "compat", "compile", "kernels", "ops"},
 ]
@@ -37,6 +37,8 @@ SIBLINGS = {
     "debug": {"bench", "testing"},
     "bench": {"testing"},
     "tune": {"testing"},
+    "judge": {"runnable", "testing", "bench", "profile", "sanitize"},
+    "dataset": {"judge", "runnable", "testing", "bench"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]

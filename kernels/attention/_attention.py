@@ -27,7 +27,7 @@ class Attention:
     """plan() once for any number of run().
 
     `workspace` is the user's for partial results, and None gets its own. With `graph` all that a
-    kernel reads stays where the first plan put it.
+    kernel reads stays where the first plan put it. With `one_call` run() follows plan() at once.
     """
 
     def __init__(
@@ -41,6 +41,7 @@ class Attention:
         paged: bool = False,
         hnd: bool = False,
         graph: bool = False,
+        one_call: bool = False,
         variant: Variant | None = None,
     ) -> None:
         self.op = op
@@ -51,7 +52,7 @@ class Attention:
         self._paged = paged
         self._hnd = hnd
         self._variant = variant
-        self._list = WorkList(device)
+        self._list = WorkList(device, one_call=one_call)
         self._partials = Partials(None, device)
         if workspace is not None:
             self._lend(workspace)
@@ -189,7 +190,7 @@ class Attention:
         assert self._kernel is not None
         self._kernel.attend(
             self.op, out, lse, q, k, v, pages, self._page_size(k), self._hnd,
-            self._list.items, self._list.merges, self._partials.out, self._partials.lse,
+            self._list.items, self._list.merges, self._list.to_copy, self._partials.out, self._partials.lse,
             mask, self._slopes, None if sinks is None else sinks.float(),
             options.sm_scale * scale, v_scale, options.soft_cap, options.window_left,
             options.causal and not self._masked, options.rope_scale, options.rope_theta,

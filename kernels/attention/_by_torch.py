@@ -9,57 +9,87 @@ import torch
 Tensors = Sequence[torch.Tensor]
 
 
-def pages_of(
+def gatherer(
     cache: torch.Tensor, begins: torch.Tensor, indices: torch.Tensor, last: torch.Tensor
-) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """Keys and values of each request behind one another, which a cache does not give."""
-    keys, values, ends = [], [], begins.tolist()
-    for i, used in enumerate(last.tolist()):
-        pages = indices[ends[i] : ends[i + 1]].long()
-        length = (len(pages) - 1) * cache.shape[2] + used if len(pages) else 0
-        keys.append(cache[pages, 0].flatten(0, 1)[:length])
-        values.append(cache[pages, 1].flatten(0, 1)[:length])
-    return keys, values
+) -> Callable[[], tuple[list[torch.Tensor], list[torch.Tensor]]]:
+    """Of the keys and values of each request, behind one another: torch knows no pages, so that who
+    calls it copies them each time.
+    """
+    ends = begins.tolist()
+    pages = [indices[ends[i] : ends[i + 1]].long() for i in range(len(last))]
+    lengths = paged_lengths(begins, last, cache.shape[2])
+
+    def gather(which: int) -> list[torch.Tensor]:
+        each = zip(pages, lengths, strict=True)
+        return [cache[at, which].flatten(0, 1)[:length] for at, length in each]
+
+    return lambda: (gather(0), gather(1))
+
+
+def paged_lengths(begins: torch.Tensor, last: torch.Tensor, page_size: int) -> list[int]:
+    pages = begins.diff().tolist()
+    used = zip(pages, last.tolist(), strict=True)
+    return [(count - 1) * page_size + end if count else 0 for count, end in used]
 
 
 def attend(
     queries: Tensors,
-    keys: Tensors,
-    values: Tensors,
+    kv_lengths: Sequence[int],
     causal: bool,
     window_left: int,
     logits_soft_cap: float,
     masks: Tensors | None = None,
-) -> Callable[[], torch.Tensor]:
-    """One call where all requests are of one length, else one for each."""
+) -> Callable[[Tensors, Tensors], torch.Tensor]:
+    """Of keys and values: one call where all requests are of one length, else one for each."""
     if logits_soft_cap:
         raise NotImplementedError("torch's attention has no soft cap")
-    shapes = {(len(q), len(k)) for q, k in zip(queries, keys, strict=True)}
-    if len(shapes) == 1 and masks is None:
-        batch = [torch.stack([*each]).transpose(1, 2) for each in (queries, keys, values)]
-        run = _of_one_length(batch, causal, window_left)
-        return lambda: run().transpose(1, 2).flatten(0, 1)
+    device = queries[0].device
+    shapes = [(len(q), length) for q, length in zip(queries, kv_lengths, strict=True)]
+    if len({*shapes}) == 1 and masks is None:
+        run = _of_one_length(*shapes[0], causal, window_left, device)
+        batch = _stacked(queries)
+        return lambda k, v: run(batch, _stacked(k), _stacked(v)).transpose(1, 2).flatten(0, 1)
     given: Sequence[torch.Tensor | None] = masks or [None] * len(queries)
     runs = [
-        _of_one_length([x.transpose(0, 1)[None] for x in each[:3]], causal, window_left, each[3])
-        for each in zip(queries, keys, values, given, strict=True)
+        _of_one_length(*shape, causal, window_left, device, mask)
+        for shape, mask in zip(shapes, given, strict=True)
     ]
-    return lambda: torch.cat([run()[0].transpose(0, 1) for run in runs])
+    return lambda keys, values: torch.cat(
+        [
+            run(*(x.transpose(0, 1)[None] for x in each))[0].transpose(0, 1)
+            for run, *each in zip(runs, queries, keys, values, strict=True)
+        ]
+    )
+
+
+def _stacked(parts: Tensors) -> torch.Tensor:
+    """(requests, heads, tokens, dim): a view of neighbours, so that what is written later counts."""
+    first = parts[0]
+    step = len(first) * first.stride(0)
+    places = [first.data_ptr() + i * step * first.element_size() for i in range(len(parts))]
+    if places == [part.data_ptr() for part in parts]:
+        whole = first.as_strided((len(parts), *first.shape), (step, *first.stride()))
+    else:
+        whole = torch.stack([*parts])
+    return whole.transpose(1, 2)
 
 
 def _of_one_length(
-    batch: Tensors, causal: bool, window_left: int, mask: torch.Tensor | None = None
-) -> Callable[[], torch.Tensor]:
+    length: int,
+    kv_length: int,
+    causal: bool,
+    window_left: int,
+    device: torch.device,
+    mask: torch.Tensor | None = None,
+) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]:
     """Of (requests, heads, tokens, dim). A row that sees nothing is 0, not NaN."""
-    q, k, v = batch
-    length, kv_length = q.shape[2], k.shape[2]
     # What torch calls causal is aligned at the first key.
     plain = mask is None and length == kv_length and window_left < 0
     if mask is None and not plain:
-        mask = _mask(length, kv_length, causal, window_left, q.device)
+        mask = _mask(length, kv_length, causal, window_left, device)
     some = None if mask is None or bool(mask.any(-1).all()) else mask.any(-1)[:, None]
 
-    def run() -> torch.Tensor:
+    def run(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         out = torch.nn.functional.scaled_dot_product_attention(
             q, k, v, mask, is_causal=causal and plain, enable_gqa=q.shape[1] != k.shape[1]
         )

@@ -37,7 +37,7 @@ def attend_one(
     enable_pdl: bool | None,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:  # fmt: skip
     """(out, lse), the second where it is asked for. `mask` is packed."""
-    made = Attention(op, kernel, q.device, hnd=hnd, variant=variant)
+    made = Attention(op, kernel, q.device, hnd=hnd, one_call=True, variant=variant)
     keys = torch.tensor([0, shape_of_keys(op, q, k, hnd)[0]], dtype=torch.int32)
     one = Lengths(1, keys, q_len=q.shape[0])
     counts = made.plan(one, chosen, rows, masked=mask is not None, why=why)

@@ -15,8 +15,9 @@ Inputs: TypeAlias = dict[str, Tensor | Scalar]
 
 # Softmax and two products lose more than one rounding of the result: probabilities are rounded to
 # the type of the values before they are multiplied. Errors are of the size of values, not of sums.
+# float32 is what an lse is of: the sum of the rounded probabilities, of 2^-9 each, or 0.003 of log2.
 TOLERANCES = {
-    "float32": (1e-3, 1e-3),
+    "float32": (1e-3, 4e-3),
     "float16": (5e-3, 3e-3),
     "bfloat16": (2e-2, 1.6e-2),
 }

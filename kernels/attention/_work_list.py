@@ -56,16 +56,21 @@ class Counts(NamedTuple):
 
 
 class WorkList:
-    """Items and merges in one tensor; plans go to one place for as long as they fit it."""
+    """Items and merges in one tensor; plans go to one place for as long as they fit it.
 
-    def __init__(self, device: torch.device) -> None:
+    Of what is planned for one call, the call itself copies the list: `to_copy`.
+    """
+
+    def __init__(self, device: torch.device, *, one_call: bool = False) -> None:
         self._device = device
         self._on_gpu = device.type == "cuda"
+        self._one_call = one_call
         self._room = 2048
         self._list = torch.empty(0, dtype=torch.int32, device=device)
         self._given = False
         self._counts = array("q", bytes(8 * _COUNTS))
         self.items = self.merges = self._used = self._list
+        self.to_copy: torch.Tensor | None = None
         self._placed = (-1, -1)
 
     def take(self, workspace: torch.Tensor) -> None:
@@ -133,11 +138,16 @@ class WorkList:
             self._list = torch.empty(
                 numbers if fixed else self._room, dtype=torch.int32, device=self._device
             )
-        if self._on_gpu and torch.cuda.is_current_stream_capturing():
+        captured = self._on_gpu and torch.cuda.is_current_stream_capturing()
+        if captured:
             _captured.append(made)
         if self._placed != (counts.items, counts.merges):
             self._show(counts)
-        self._used.copy_(made.narrow(0, 0, numbers), non_blocking=non_blocking)
+        # Why not beyond: nobody but torch keeps pinned memory until it has been copied.
+        if self._one_call and (captured or self._room <= _STAGED):
+            self.to_copy = made.narrow(0, 0, numbers)
+        else:
+            self._used.copy_(made.narrow(0, 0, numbers), non_blocking=non_blocking)
 
     def _show(self, counts: Counts) -> None:
         """The list as tensors of as many items and merges."""

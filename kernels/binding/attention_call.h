@@ -17,6 +17,8 @@ struct AttentionCall {
   bool hnd;
   View items;
   View merges;
+  // On the host: what is to be copied to `items`, and `merges` behind them, before the kernels.
+  const View* list;
   const View* workspace_out;
   const View* workspace_lse;
   const View* mask;

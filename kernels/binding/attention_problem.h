@@ -142,6 +142,21 @@ const Record* work_list(const Launch& launch, const char* name, View x) {
   return reinterpret_cast<const Record*>(attention_numbers<const int32_t>(launch, name, &x));
 }
 
+// Why by the launcher: what Python did between a copy of its own and the kernels, the GPU waited
+// for.
+inline void copy_list(const Launch& launch, const AttentionCall& call) {
+  if (call.list == nullptr || call.list->numel() == 0) return;
+  const auto* numbers = attention_numbers<const int32_t>(launch, "list", call.list);
+  const int64_t room = call.items.numel() + call.merges.numel();
+  if (call.list->numel() != room || call.list->device().device_type != kDLCPU) {
+    throw Error(ErrorKind::ValueError)
+        << launch.op << ": argument 'list' has " << call.list->numel()
+        << " numbers; it is on the host, and as long as items and merges: " << room;
+  }
+  CUDA_CHECK(launch, cudaMemcpyAsync(call.items.data<int32_t>(), numbers, room * sizeof(int32_t),
+                                     cudaMemcpyHostToDevice, launch.stream));
+}
+
 // 0 where there is no such dimension. A page of one slot may do without a dimension for it.
 inline int64_t heads_of_keys(const AttentionCall& call) {
   const View k = call.k;
@@ -173,6 +188,7 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
     throw Error(ErrorKind::ValueError)
         << launch.op << ": argument 'sm_scale' is " << call.sm_scale << "; it is above 0";
   }
+  detail::copy_list(launch, call);
   typename Config::Keys keys{};
   detail::make_keys(launch, call, kv_heads, kDim, &keys);
   const bool all = call.window_left < 0 || call.window_left > INT_MAX;

@@ -12,7 +12,7 @@ import torch
 
 from fictl.trace import Case
 
-from .._by_torch import attend, pages_of
+from .._by_torch import attend, gatherer, paged_lengths
 
 # requests, keys of each, heads of queries, of keys and values
 _STEPS = (
@@ -89,8 +89,8 @@ def _flashinfer(q: torch.Tensor, k: torch.Tensor, **inputs: Any) -> Callable[[],
 def _torch(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, window_left: int, logits_soft_cap: float
 ) -> Callable[[], torch.Tensor]:
-    run = attend([q[None]], [k], [v], True, window_left, logits_soft_cap)
-    return lambda: run()[0]
+    run = attend([q[None]], [len(k)], True, window_left, logits_soft_cap)
+    return lambda: run([k], [v])[0]
 
 
 def _torch_paged(
@@ -103,5 +103,7 @@ def _torch_paged(
     paged_kv_cache: torch.Tensor,
     **_others: Any,
 ) -> Callable[[], torch.Tensor]:
-    keys, values = pages_of(paged_kv_cache, indptr, indices, last_page_len)
-    return attend(torch.split(q, 1), keys, values, True, window_left, logits_soft_cap)
+    gather = gatherer(paged_kv_cache, indptr, indices, last_page_len)
+    lengths = paged_lengths(indptr, last_page_len, paged_kv_cache.shape[2])
+    run = attend(torch.split(q, 1), lengths, True, window_left, logits_soft_cap)
+    return lambda: run(*gather())

@@ -11,7 +11,7 @@ import torch
 
 from fictl.trace import Case
 
-from .._by_torch import attend, pages_of
+from .._by_torch import attend, gatherer, paged_lengths
 
 # requests, length, heads of queries, of keys and values
 _LONG = ((2, 8192, 16, 16), (1, 16384, 16, 16), (8, 2048, 16, 16), (4, 4096, 32, 8))
@@ -140,7 +140,8 @@ def _torch(
     custom_mask: torch.Tensor | None = None,
 ) -> Callable[[], torch.Tensor]:
     masks = None if custom_mask is None else [custom_mask]
-    return attend([q], [k], [v], causal, window_left, logits_soft_cap, masks)
+    run = attend([q], [len(k)], causal, window_left, logits_soft_cap, masks)
+    return lambda: run([k], [v])
 
 
 def _torch_ragged(
@@ -161,10 +162,13 @@ def _torch_ragged(
         sizes = [n * m for n, m in zip(lengths, kv_lengths, strict=True)]
         parts = zip(torch.split(custom_mask, sizes), lengths, kv_lengths, strict=True)
         masks = [bits.view(n, m) for bits, n, m in parts]
-    parts_of = (
-        torch.split(q, lengths), torch.split(k, kv_lengths), torch.split(v, kv_lengths)
-    )  # fmt: skip
-    return attend(*parts_of, causal, window_left, logits_soft_cap, masks)
+    queries, keys, values = (
+        torch.split(q, lengths),
+        torch.split(k, kv_lengths),
+        torch.split(v, kv_lengths),
+    )
+    run = attend(queries, kv_lengths, causal, window_left, logits_soft_cap, masks)
+    return lambda: run(keys, values)
 
 
 def _torch_paged(
@@ -180,6 +184,8 @@ def _torch_paged(
     **_others: Any,
 ) -> Callable[[], torch.Tensor]:
     table = (paged_kv_indptr, paged_kv_indices, paged_kv_last_page_len)
-    keys, values = pages_of(paged_kv_cache, *table)
+    gather = gatherer(paged_kv_cache, *table)
+    lengths = paged_lengths(paged_kv_indptr, paged_kv_last_page_len, paged_kv_cache.shape[2])
     queries = torch.split(q, qo_indptr.diff().tolist())
-    return attend(queries, keys, values, causal, window_left, logits_soft_cap)
+    run = attend(queries, lengths, causal, window_left, logits_soft_cap)
+    return lambda: run(*gather())

@@ -255,6 +255,8 @@ def test_with_room_every_plan_has_one_size(number: int, random: Random) -> None:
         (Lengths(1, indptr([5]), indptr([9])), {"most_queries": 8},
          "'qo_indptr' has 9 queries; the first .* had 8"),
         (Lengths(1, indptr([10**6])), {"most_queries": 1, "fixed_split": 64},
+         "has 15625 items .* room for 133; leave fixed_split_size out"),
+        (Lengths(1, indptr([10**6])), {"most_queries": 1, "fixed_split": 64, "rows": 64},
          "has 15625 items .* room for 67; leave fixed_split_size out"),
     ],
 )  # fmt: skip

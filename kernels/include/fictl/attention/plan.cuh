@@ -139,7 +139,8 @@ class Planner {
   static constexpr int kShortest = 128;
   static constexpr int kMultiple = 64;
   static constexpr int kWaves = 4;
-  static constexpr int kGraphWaves = 2;  // each wave of padding is blocks that start for nothing
+  // Of tall tiles in graphs, whose room for parts would be more than users' workspaces are.
+  static constexpr int kTallGraphWaves = 2;
   // In keys that a block goes through meanwhile: the start and the end of a block, and the second
   // kernel. A part's rows are written and read again besides.
   static constexpr int kStart = 64;
@@ -157,7 +158,9 @@ class Planner {
             parts,     item.request, item.q_len,   item.kv_len};
   }
 
-  int waves() const { return options_.most_queries > 0 ? kGraphWaves : kWaves; }
+  int waves() const {
+    return options_.most_queries > 0 && options_.rows > 16 ? kTallGraphWaves : kWaves;
+  }
   int64_t most_parts() const {
     return options_.split ? int64_t{waves()} * options_.slots / options_.kv_heads : 0;
   }
