@@ -12,6 +12,7 @@
 #include <fictl/attention/variant.cuh>
 #include <fictl/device/element.cuh>
 #include <fictl/device/element_fp8.cuh>
+#include <fictl/device/put.cuh>
 
 namespace fictl {
 
@@ -144,6 +145,8 @@ const Record* work_list(const Launch& launch, const char* name, View x) {
 
 // Why by the launcher: what Python did between a copy of its own and the kernels, the GPU waited
 // for.
+constexpr int64_t kMostPut = 4000;
+
 inline void copy_list(const Launch& launch, const AttentionCall& call) {
   if (call.list == nullptr || call.list->numel() == 0) return;
   const auto* numbers = attention_numbers<const int32_t>(launch, "list", call.list);
@@ -153,8 +156,14 @@ inline void copy_list(const Launch& launch, const AttentionCall& call) {
         << launch.op << ": argument 'list' has " << call.list->numel()
         << " numbers; it is on the host, and as long as items and merges: " << room;
   }
-  CUDA_CHECK(launch, cudaMemcpyAsync(call.items.data<int32_t>(), numbers, room * sizeof(int32_t),
-                                     cudaMemcpyHostToDevice, launch.stream));
+  auto* to = call.items.data<int32_t>();
+  if (room <= kMostPut) {
+    CUDA_CHECK(launch,
+               device::put(to, numbers, room, launch.stream, launch.pdl && call.enable_pdl));
+  } else {
+    CUDA_CHECK(launch, cudaMemcpyAsync(to, numbers, room * sizeof(int32_t), cudaMemcpyHostToDevice,
+                                       launch.stream));
+  }
 }
 
 // 0 where there is no such dimension. A page of one slot may do without a dimension for it.

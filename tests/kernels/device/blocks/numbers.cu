@@ -1,8 +1,9 @@
-// What softmax.cuh does with the scores of a row, and fast_tanh of functions.cuh.
+// What softmax.cuh does with the scores of a row, fast_tanh of functions.cuh, and put.cuh.
 #include <binding/launch.h>
 
 #include <fictl/device/functions.cuh>
 #include <fictl/device/launch.cuh>
+#include <fictl/device/put.cuh>
 #include <fictl/device/softmax.cuh>
 
 namespace blocks {
@@ -88,6 +89,11 @@ void tanh(const Launch& launch, View out, View x) {
     CUDA_CHECK(launch,
                device::launch<TanhKernel<float>>(config, x.data<const float>(), out.data<float>()));
   }
+}
+
+void put(const Launch& launch, View out, View from) {
+  CUDA_CHECK(launch, device::put(out.data<int32_t>(), from.data<const int32_t>(), from.numel(),
+                                 launch.stream, launch.pdl));
 }
 
 }  // namespace blocks
