@@ -27,7 +27,7 @@ LAYERS = [
 SIBLINGS = {
     "emu": {"toolchain"},
     "timing": {"toolchain"},
-    "scaffold": {"project", "translate"},
+    "scaffold": {"project", "translate", "trace"},
     "jit": {"toolchain", "emu"},
     "sanitize": {"testing", "bench"},
     "replay": {"testing", "sanitize", "profile"},
