@@ -10,6 +10,7 @@ from fictl import settings
 from fictl.errors import SetupError
 
 PACKAGE = Path(__file__).resolve().parent
+SOLUTIONS = "solutions"  # In the cache: what solutions of others are built in.
 
 _NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "afs", "9p", "fuse.")
 

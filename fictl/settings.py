@@ -270,6 +270,11 @@ WORKSPACE_BASE: Setting[Path | None] = Setting(
 STORES: Setting[tuple[Path, ...]] = Setting(
     "FICTL_STORES", "paths", _paths, (), "read-only stores to look in after the cache, by ':'"
 )
+CACHE_PATH: Setting[Path | None] = Setting(
+    "FICTL_CACHE_PATH", "path", _path, None,
+    "where sources and extensions of solutions are kept; unset: solutions in the cache",
+    also=("FIB_CACHE_PATH",),
+)  # fmt: skip
 LOCK_TIMEOUT = Setting(
     "FICTL_LOCK_TIMEOUT", "int", _positive, 600,
     "seconds to wait for another process that builds the same module, then build anyway",
@@ -319,6 +324,10 @@ TRACE_DUMP_DIR = Setting(
 VALIDATE_INPUTS = Setting(
     "FICTL_VALIDATE_INPUTS", "bool", _boolean, False,
     "check every call against its trace: shapes, dtypes, constraints, what tensors hold",
+)  # fmt: skip
+DATASET_PATH = Setting(
+    "FICTL_DATASET_PATH", "path", _path, Path("~/.cache/flashinfer_bench/dataset"),
+    "the dataset that commands use where none is named", also=("FIB_DATASET_PATH",),
 )  # fmt: skip
 AUTORELOAD = Setting(
     "FICTL_AUTORELOAD", "bool", _boolean, False,

@@ -23,6 +23,7 @@ PAGES = (
     "watching",
     "debugging",
     "sanitizing",
+    "datasets",
     "intra-kernel",
 )
 

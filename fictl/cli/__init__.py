@@ -16,7 +16,7 @@ from fictl.errors import FictlError, UsageError
 
 COMMANDS = (
     "init", "new-op", "export-op", "rename-op", "remove-op", "list", "where", "check", "build", "test", "bench",
-    "compare", "watch", "tune", "profile", "sanitize", "inspect", "trace", "replay", "debug", "doctor", "cache", "config", "aot", "compile-commands",
+    "compare", "watch", "tune", "profile", "sanitize", "inspect", "trace", "solution", "dataset", "replay", "debug", "doctor", "cache", "config", "aot", "compile-commands",
     "skills", "demo",
 )  # fmt: skip
 

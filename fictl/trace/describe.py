@@ -7,20 +7,14 @@ from typing import Any
 
 from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
-from fictl.trace.definition import (
-    API_TAG,
-    ELEMENT_TYPES,
-    ConstAxis,
-    Definition,
-    Spec,
-    VarAxis,
-)
+from fictl.trace.axis import AxisConst, AxisExpr, AxisVar
+from fictl.trace.definition import API_TAG, Definition
 from fictl.trace.expression import names_in
 from fictl.trace.source import Standalone, standalone
 from fictl.trace.template import Const, Expr, Scalar, Tensor, TraceTemplate
+from fictl.trace.tensor_spec import TensorSpec, published_name
 
-# Where the format calls a dtype otherwise.
-_SPELLED = {"float4_e2m1fn_x2": "float4_e2m1"}
+_RANGE = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 
 
 def definition_name(
@@ -41,11 +35,13 @@ def definition(
 ) -> Definition:
     """`sizes` of all axes (axis_sizes), `dtypes` of the inputs that are passed and the outputs."""
     inputs = {name: spec for name, spec in template.inputs.items() if name in dtypes}
-    axes = {n: _axis(template, n, sizes) for n in template.axes if n in sizes}
+    axes: dict[str, AxisVar | AxisConst | AxisExpr] = {
+        name: _axis(template, name, sizes) for name in template.axes if name in sizes
+    }
     equations = [
         f"{name} == {axis.text}"
         for name, axis in template.axes.items()
-        if isinstance(axis, Expr) and isinstance(axes.get(name), VarAxis)
+        if isinstance(axis, Expr) and isinstance(axes.get(name), AxisVar)
     ]
     texts = [*template.constraints, *equations]
     known = {*axes, *template.scalars()}
@@ -64,16 +60,6 @@ def definition(
     )
 
 
-def is_sayable(dtypes: Mapping[str, str]) -> bool:
-    """Whether definitions have these dtypes: there is none of an op that packs bits in uint8."""
-    return all(_SPELLED.get(name, name) in ELEMENT_TYPES for name in dtypes.values())
-
-
-def full_dtype(name: str) -> str:
-    """Our name of a definition's dtype."""
-    return next((ours for ours, theirs in _SPELLED.items() if theirs == name), name)
-
-
 def _dtype_words(template: TraceTemplate, dtypes: Mapping[str, str]) -> Iterator[str]:
     """Of the inputs that choose theirs, one word where they agree; then what is out of the order."""
     tensors = [(name, spec) for name, spec in template.input_tensors() if name in dtypes]
@@ -85,12 +71,12 @@ def _dtype_words(template: TraceTemplate, dtypes: Mapping[str, str]) -> Iterator
             yield f"{name}-{parse_dtype(dtypes[name]).short}"
 
 
-def _axis(template: TraceTemplate, name: str, sizes: Mapping[str, int]) -> VarAxis | ConstAxis:
+def _axis(template: TraceTemplate, name: str, sizes: Mapping[str, int]) -> AxisVar | AxisConst:
     axis = template.axes[name]
     description = axis.doc or None
     if _is_constant(template, name):
-        return ConstAxis(value=sizes[name], description=description)
-    return VarAxis(description=description)
+        return AxisConst(value=sizes[name], description=description)
+    return AxisVar(description=description)
 
 
 def _is_constant(template: TraceTemplate, name: str) -> bool:
@@ -101,15 +87,12 @@ def _is_constant(template: TraceTemplate, name: str) -> bool:
     return isinstance(axis, Const)
 
 
-def _spec(name: str, spec: Tensor | Scalar, dtypes: Mapping[str, str]) -> Spec:
-    dtype = _SPELLED.get(dtypes[name], dtypes[name])
-    if dtype not in ELEMENT_TYPES:
-        raise UsageError(
-            f"{name} is {dtype}, which definitions cannot say",
-            f"their format has {', '.join(ELEMENT_TYPES)}",
-        )
+def _spec(name: str, spec: Tensor | Scalar, dtypes: Mapping[str, str]) -> TensorSpec:
+    dtype = published_name(dtypes[name])
     shape = spec.axes if isinstance(spec, Tensor) else None
-    return Spec.model_validate({"shape": shape, "dtype": dtype, "description": spec.doc or None})
+    return TensorSpec.model_validate(
+        {"shape": shape, "dtype": dtype, "description": spec.doc or None}
+    )
 
 
 def _run(template: TraceTemplate, inputs: list[str], dtypes: Mapping[str, str]) -> str:
@@ -124,12 +107,20 @@ def _run(template: TraceTemplate, inputs: list[str], dtypes: Mapping[str, str]) 
     lines = [f"def run({', '.join(inputs)}):"]
     if names:
         target = names[0] if len(names) == 1 else f"({', '.join(names)})"
-        rounded = ", ".join(f"torch.as_tensor({n}, dtype=torch.{dtypes[n]})" for n in names)
+        rounded = ", ".join(_rounded(name, dtypes[name]) for name in names)
         lines += [f"    {target} = {call}", f"    return {rounded}"]
     else:
         lines += [f"    {call}", "    return ()"]
     body = "\n".join(lines)
     return f"{_with_torch(source).rstrip()}\n\n\n{body}\n"
+
+
+def _rounded(name: str, dtype: str) -> str:
+    """As GPUs do: torch makes NaN of what is beyond the range of eight bits."""
+    if dtype not in _RANGE:
+        return f"torch.as_tensor({name}, dtype=torch.{dtype})"
+    most = _RANGE[dtype]
+    return f"torch.as_tensor({name}).double().clamp(-{most}, {most}).to(torch.{dtype})"
 
 
 def _double(template: TraceTemplate, name: str, dtypes: Mapping[str, str]) -> str:

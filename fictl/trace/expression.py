@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -12,9 +13,21 @@ from fictl.errors import UsageError
 
 Number: TypeAlias = "int | float | bool"
 
+_LARGEST_POWER = 64
+
+
+def _power(base: Number, power: Number) -> Number:
+    """A size has few digits: nobody's expression may take a machine's time and memory."""
+    if abs(power) > _LARGEST_POWER or abs(base) > sys.maxsize:
+        raise ArithmeticError(f"{base} ** {power} is too large")
+    raised: Number = base**power
+    return raised
+
+
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: _power,
 }  # fmt: skip
 _UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_
@@ -26,7 +39,7 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.NotIn: lambda value, among: value not in among,  # codespell:ignore notin
 }  # fmt: skip
 _CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max}
-_ALLOWED = "numbers, axes, scalar inputs, + - * / // %, comparisons, and, or, not, in, min, max"
+_ALLOWED = "numbers, axes, scalar inputs, + - * / // % **, comparisons, and, or, not, in, min, max"
 
 
 class Malformed(UsageError):

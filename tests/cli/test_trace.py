@@ -107,7 +107,7 @@ def test_what_is_no_definition_is_a_usage_error(fictl, tmp_path: Path) -> None:
     path.write_text("{}")
     answer = fictl("trace", "run", str(path), "--device", "emu")
     assert answer.code == 2
-    assert "none.json is no definition: name: Field required" in answer.err
+    assert "none.json:1: name: Field required; and 4 more" in answer.err
 
 
 def test_hostile_code_is_a_usage_error(fictl, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import builds
 import calls
+import datasets
 import emulation
 import startup
 import testing
@@ -84,6 +85,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "guard": lambda: iter([excess("kernel call - FFI call", calls.kernel_call(), 0.3, "us")]),
     "auto": lambda: iter([excess("auto backend - its function", calls.auto_backend(), 0.5, "us")]),
     "test": lambda: iter([excess("fictl test - bare pytest", testing.overhead(), 1.0, "s")]),
+    "dataset": lambda: iter([excess("10,000 traces validated", datasets.validate(), 10.0, "s")]),
     "emulate": emulated,
     "check": checked,
     "step": emulated_steps,

@@ -1,10 +1,14 @@
-"""The published format of flashinfer-bench, written a second time and strictly: a check of ours."""
+"""The format of flashinfer-bench, written a second time and strictly; and a small dataset in it."""
 
 from __future__ import annotations
 
 import ast
+import copy
+import json
 from collections.abc import Callable
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
@@ -30,6 +34,7 @@ class Spec(Part):
     dtype: Literal[
         "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1",
         "int64", "int32", "int16", "int8", "bool",
+        "uint8",  # ours, beside the published ones
     ]  # fmt: skip
     description: str | None = None
 
@@ -63,3 +68,66 @@ def published() -> Callable[[str], Published]:
         return found
 
     return validate
+
+
+DEFINITION = {
+    "name": "add_n", "op_type": "add", "tags": [],
+    "axes": {"n": {"type": "var"}, "h": {"type": "const", "value": 4}},
+    "constraints": ["n % 2 == 0"],
+    "inputs": {"x": {"shape": ["n", "h"], "dtype": "float32"},
+               "by": {"shape": None, "dtype": "int32"}},
+    "outputs": {"y": {"shape": ["n", "h"], "dtype": "float32"}},
+    "reference": "def run(x, by):\n    return x + by\n",
+}  # fmt: skip
+SOLUTION = {
+    "name": "quick", "definition": "add_n", "author": "me",
+    "spec": {"language": "python", "target_hardware": ["cuda"], "entry_point": "main.py::run"},
+    "sources": [{"path": "main.py", "content": "def run(x, by, y): y.copy_(x + by)\n"}],
+}  # fmt: skip
+WORKLOAD = {
+    "axes": {"n": 8}, "uuid": "w1",
+    "inputs": {"x": {"type": "random"}, "by": {"type": "scalar", "value": 3}},
+}  # fmt: skip
+EVALUATION = {
+    "status": "PASSED", "environment": {"hardware": "H"}, "timestamp": "t", "correctness": {},
+    "performance": {"latency_ms": 1.0, "reference_latency_ms": 3.0, "speedup_factor": 3.0},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A good dataset as documents, to be changed; and the folder that they are written to."""
+
+    root: Path
+    definition: dict[str, Any]
+    solution: dict[str, Any]
+    workload: dict[str, Any]
+    evaluation: dict[str, Any]
+
+    def write(self, path: str, *documents: Any) -> Path:
+        """As lines if the name says so. Text is written as it is."""
+        full = self.root / path
+        full.parent.mkdir(parents=True, exist_ok=True)
+        texts = [d if isinstance(d, str) else json.dumps(d) for d in documents]
+        full.write_text("\n".join([*texts, ""]), encoding="utf-8")
+        return full
+
+    def line(self, **changes: Any) -> dict[str, Any]:
+        return {"definition": "add_n", "workload": self.workload, "solution": None,
+                "evaluation": None, **changes}  # fmt: skip
+
+    def trace(self, **changes: Any) -> dict[str, Any]:
+        return self.line(**{"solution": "quick", "evaluation": self.evaluation, **changes})
+
+    def write_all(self) -> Path:
+        self.write("definitions/add/add_n.json", self.definition)
+        self.write("solutions/me/add/add_n/quick.json", self.solution)
+        self.write("workloads/add/add_n.jsonl", self.line())
+        self.write("traces/me/add/add_n.jsonl", self.trace())
+        return self.root
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Documents:
+    parts = (DEFINITION, SOLUTION, WORKLOAD, EVALUATION)
+    return Documents(tmp_path / "data", *(copy.deepcopy(part) for part in parts))

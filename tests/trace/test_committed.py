@@ -14,9 +14,7 @@ SHIPPED = [*traced(select([], [Project.shipped()]))]
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
-def test_what_is_committed_is_in_the_published_format(
-    path: Path, published: Callable[[str], object]
-) -> None:
+def test_what_is_committed_is_in_the_format(path: Path, published: Callable[[str], object]) -> None:
     published(path.read_text(encoding="utf-8"))
 
 
@@ -26,4 +24,4 @@ def test_it_is_what_the_cases_make_today(each: Traced) -> None:
 
 
 def test_no_folder_is_of_a_function_that_is_gone() -> None:
-    assert {path.parent.name for path in COMMITTED} == {e.name for e in SHIPPED if e.sayable}
+    assert {path.parent.name for path in COMMITTED} == {each.name for each in SHIPPED}

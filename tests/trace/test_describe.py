@@ -7,7 +7,7 @@ import torch
 
 from fictl.errors import UsageError
 from fictl.trace import Const, Definition, Expr, Scalar, Tensor, TraceTemplate, Var
-from fictl.trace.describe import definition, definition_name, full_dtype
+from fictl.trace.describe import definition, definition_name
 from fictl.trace.extract import axis_sizes, case_dtypes, dtypes
 
 
@@ -58,7 +58,7 @@ def run(made: Definition, *arguments: Any) -> Any:
 
 def test_axes_that_follow_from_constants_are_constants_the_others_are_constraints() -> None:
     made = make()
-    assert made.constants() == {"dim": 8, "both": 16}
+    assert made.const_axes == {"dim": 8, "both": 16}
     assert made.to_dict()["axes"]["all"] == {"type": "var"}
     assert made.constraints == ("rows > 0", "all == rows * dim")
 
@@ -81,6 +81,12 @@ def test_its_reference_runs_alone_in_fp64_and_rounds_once() -> None:
     out, total = run(made, x, torch.ones(16).bfloat16(), 2.0)
     assert torch.equal(out, (x.double() + 2.0).bfloat16())
     assert (total.dtype, total.item()) == (torch.bfloat16, 16.0)
+
+
+def test_eight_bits_end_at_their_largest_number() -> None:
+    x, cache = torch.zeros(3, 8).bfloat16(), torch.ones(16).to(torch.float8_e4m3fn)
+    out, _ = run(make(cache=cache), x, cache, 1000.0)
+    assert out.float().unique().tolist() == [448.0]
 
 
 def test_its_reference_takes_what_is_passed() -> None:
@@ -116,14 +122,9 @@ def test_a_call_and_its_case_have_one_name() -> None:
     assert name == make().name
 
 
-def test_a_dtype_that_the_format_lacks_is_refused() -> None:
-    with pytest.raises(UsageError, match="cache is uint8, which definitions cannot say"):
-        make(cache=torch.ones(16, dtype=torch.uint8))
-
-
-def test_the_formats_name_of_fp4_is_ours_again() -> None:
-    assert full_dtype("float4_e2m1") == "float4_e2m1fn_x2"
-    assert full_dtype("float16") == "float16"
+def test_packed_bits_can_be_said() -> None:
+    made = make(cache=torch.ones(16, dtype=torch.uint8))
+    assert made.inputs["cache"].dtype == "uint8"
 
 
 def test_a_lambda_without_torch_in_its_file_gets_it(tmp_path, monkeypatch) -> None:

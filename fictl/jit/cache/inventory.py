@@ -17,6 +17,7 @@ from fictl.jit.store.lock import is_held
 from fictl.jit.store.staging import STAGING, is_abandoned
 from fictl.jit.store.stores import LAYOUT
 from fictl.jit.store.use import in_use
+from fictl.paths import SOLUTIONS
 
 TRASH = ".trash"
 TEXT = "text"  # What load_inline was given.
@@ -48,6 +49,8 @@ def inventory(root: Path) -> list[Item]:
     for name, kind in _OF_STORE.items():
         items += [_item(kind, path, kind == "lock" and is_held(path))
                   for path in _children(root / LAYOUT / name)]  # fmt: skip
+    for builder in _children(root / SOLUTIONS):
+        items += map(_of_builder, _children(builder))
     others = (path for path in _children(root) if re.fullmatch(r"v\d+", path.name))
     return items + [_item("version", path) for path in others if path.name != LAYOUT]
 
@@ -83,6 +86,11 @@ def _of_project(project: Path) -> Iterator[Item]:
                 yield _item("failed" if path.name == FAILED else "record", path, busy, **names)
             elif path.name != STAGING:
                 yield from (_build(each, **names) for each in _visible(path) if each.is_dir())
+
+
+def _of_builder(path: Path) -> Item:
+    """A solution's folder, or the lock of one."""
+    return _item("solution", path) if path.is_dir() else _item("lock", path, is_held(path))
 
 
 def _build(path: Path, project: str, module: str) -> Item:

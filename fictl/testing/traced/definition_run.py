@@ -19,8 +19,9 @@ from fictl.testing.inputs import make_inputs
 from fictl.testing.traced.definitions import Traced
 from fictl.testing.traced.trace_check import run_reference
 from fictl.trace import Case, Definition, TraceTemplate
-from fictl.trace.describe import definition, full_dtype
+from fictl.trace.describe import definition
 from fictl.trace.extract import case_dtype, case_dtypes
+from fictl.trace.tensor_spec import torch_name
 
 _SMALL = (7, 8, 16, 64, 128)
 _MOST_ELEMENTS = 1 << 30
@@ -121,7 +122,7 @@ def _op_of(made: Definition) -> Traced:
 
 
 def _sizes(made: Definition, template: TraceTemplate, axes: Mapping[str, int]) -> dict[str, int]:
-    constants = made.constants()
+    constants = made.const_axes
     wrong = sorted({*axes} - ({*made.axes} - {*constants}))
     if wrong:
         variable = [name for name in made.axes if name not in constants]
@@ -146,7 +147,7 @@ def _first_that_fits(
 def _dtype(made: Definition, traced: Traced, sizes: Mapping[str, int]) -> str:
     """Of the case; what the op takes today must be what the definition says."""
     template, passing = traced.template, (*made.inputs,)
-    dtype = case_dtype(template, {name: full_dtype(s.dtype) for name, s in made.inputs.items()})
+    dtype = case_dtype(template, {name: torch_name(s.dtype) for name, s in made.inputs.items()})
     now = definition(template, traced.op.api, sizes, case_dtypes(template, dtype, passing))
     for part, theirs, ours in (
         ("axes", {*made.axes}, {*now.axes}),

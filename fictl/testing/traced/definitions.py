@@ -12,7 +12,7 @@ from fictl.errors import UsageError
 from fictl.op.declared import Op, declaration
 from fictl.project import OpFolder
 from fictl.trace import Case, TraceTemplate
-from fictl.trace.describe import definition, is_sayable
+from fictl.trace.describe import definition
 from fictl.trace.extract import case_dtypes
 from fictl.trace.traced_call import save
 
@@ -39,11 +39,6 @@ class Traced:
     def cases(self) -> list[Case]:
         return [c for c in self.folder.load("bench").cases() if c.function == self.name]
 
-    @cached_property
-    def sayable(self) -> list[Case]:
-        """The cases that definitions can be made of."""
-        return [c for c in self.cases if is_sayable(case_dtypes(self.template, c.dtype, c.passing))]
-
     @property
     def place(self) -> Path:
         """`tests/trace/definitions/<function>` of its project."""
@@ -52,12 +47,9 @@ class Traced:
         return root / "trace" / "definitions" / self.name
 
     def definitions(self) -> dict[str, Definition]:
-        """By name: one for each set of constant sizes, dtypes and optional inputs of its cases.
-
-        None of cases whose dtypes the format of definitions lacks.
-        """
+        """By name: one for each set of constant sizes, dtypes and optional inputs of its cases."""
         found: dict[str, Definition] = {}
-        for case in self.sayable:
+        for case in self.cases:
             made = self.definition(case)
             if found.setdefault(made.name, made) != made:
                 raise UsageError(

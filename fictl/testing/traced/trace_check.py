@@ -102,8 +102,8 @@ def flat_parameters(api: Any) -> dict[str, inspect.Parameter]:
 
 def _not_alone(traced: Traced, wanted: dict[str, Definition]) -> Iterator[str]:
     """The embedded reference must run by itself: on the smallest case, if that is small."""
-    elements = {id(c): traced.template.elements(c.sizes, c.passing) for c in traced.sayable}
-    smallest = min(traced.sayable, key=lambda case: elements[id(case)], default=None)
+    elements = {id(c): traced.template.elements(c.sizes, c.passing) for c in traced.cases}
+    smallest = min(traced.cases, key=lambda case: elements[id(case)], default=None)
     if smallest is None or elements[id(smallest)] > _MOST_ELEMENTS:
         return
     made = wanted[traced.definition(smallest).name]

@@ -54,6 +54,8 @@ def test_a_loaded_build_is_in_use(store, add):
         (".sources/abc", "source"),
         (".memo/compilers.json", "memo"),
         (".locks/mine.norm.rms.r", "lock"),
+        ("../solutions/python/fictl_python_x_0123/main.py", "solution"),
+        ("../solutions/build_locks/0123.lock", "lock"),
         ("../v0/something", "version"),
     ],
 )

@@ -1,0 +1,52 @@
+"""On which line of a JSON text a field stands: asked only where something is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_decoder = json.JSONDecoder()
+
+
+def line_of(text: str, field: Sequence[str | int]) -> int:
+    """Of the last part of `field` that is there, in a text that is valid."""
+    value = stands = _skip(text, 0)
+    for part in field:
+        found = next((places for key, *places in _members(text, value) if key == part), None)
+        if found is None:
+            break
+        stands, value = found
+    return text.count("\n", 0, stands) + 1
+
+
+def last_line_with(text: str, word: str) -> int:
+    return text.count("\n", 0, max(text.rfind(word), 0)) + 1
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
+    """Of an object or a list: the key, where it stands, where its value does."""
+    closing = {"{": "}", "[": "]"}.get(text[at])
+    if closing is None:
+        return
+    at = _skip(text, at + 1)
+    for index in count():
+        if text[at] == closing:
+            return
+        key: str | int = index
+        stands = at
+        if closing == "}":
+            key, at = _decoder.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        yield key, stands, at
+        _, at = _decoder.raw_decode(text, at)
+        at = _skip(text, at)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at

@@ -1,0 +1,106 @@
+"""Part: what every document of a dataset is made of."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, ClassVar, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+
+# What JSON has no numbers for is written as these words.
+_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+class Part(BaseModel):
+    """Others' extensions of the format are kept, and written as they were."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
+
+    # Fields whose null says something. Others that are None are left out of JSON.
+    says_null: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap", when_used="json")
+    def _as_json(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields, spoken = type(self).model_fields, type(self).says_null
+        return {
+            name: _said(value)
+            for name, value in handler(self).items()
+            if value is not None or name not in fields or name in spoken
+        }
+
+
+def _said(value: Any) -> Any:
+    """Also what others added: pydantic leaves numbers as they are where it makes no text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {name: _said(each) for name, each in value.items()}
+    return [_said(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def scalar(value: Any) -> bool | int | float:
+    """A text is no number, but for the three words."""
+    value = _words(value)
+    if not isinstance(value, bool | int | float):
+        raise ValueError("expected a number, true or false")  # noqa: TRY004 - as pydantic wants
+    return value
+
+
+def _words(value: Any) -> Any:
+    return _WORDS.get(value, value) if isinstance(value, str) else value
+
+
+def _not_negative(value: float) -> float:
+    if value < 0:
+        raise ValueError("expected a number from 0, or NaN")
+    return value
+
+
+def _file_name(value: str) -> str:
+    if not re.fullmatch(r"[\w+-][\w.+-]*", value):
+        raise ValueError("letters, digits and _ . + - only: it names a file")
+    return value
+
+
+def _folder_name(value: str) -> str:
+    if not re.fullmatch(r"[^\s./\\][^/\\]*(?<!\s)", value) or not value.isprintable():
+        raise ValueError("no / or \\, no dot or space at its ends: it names a folder")
+    return value
+
+
+def _inside(value: str) -> str:
+    """Links are found out where a file is opened: a document cannot know them."""
+    if "\\" in value or not value.isprintable():
+        raise ValueError("paths have / between their parts, and no characters that are not shown")
+    parts = value.removeprefix("./").split("/")
+    if value.startswith("/") or re.match(r"[A-Za-z]:", value):
+        raise ValueError("an absolute path; it must be relative")
+    if not all(parts) or {".", ".."} & {*parts}:
+        raise ValueError("no part of a path may be empty, . or ..")
+    return value
+
+
+NonEmpty: TypeAlias = Annotated[str, Field(min_length=1)]
+NotNegative: TypeAlias = Annotated[float, BeforeValidator(_words), Field(ge=0, strict=True)]
+RealNotNegative: TypeAlias = Annotated[
+    float, BeforeValidator(_words), Field(strict=True), AfterValidator(_not_negative)
+]
+Count: TypeAlias = Annotated[int, Field(ge=0, strict=True)]
+FileName: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=200), AfterValidator(_file_name)
+]
+FolderName: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=200), AfterValidator(_folder_name)
+]
+InsidePath: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=1024), AfterValidator(_inside)
+]

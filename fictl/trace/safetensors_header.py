@@ -1,0 +1,67 @@
+"""What tensors a safetensors file holds, read of its header alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import UsageError
+
+_LARGEST_HEADER = 100_000_000  # The format's own limit.
+_DTYPES = {
+    "F64": ("float64", 64), "F32": ("float32", 32), "F16": ("float16", 16),
+    "BF16": ("bfloat16", 16), "F8_E4M3": ("float8_e4m3fn", 8), "F8_E5M2": ("float8_e5m2", 8),
+    "F8_E8M0": ("float8_e8m0fnu", 8), "F4": ("float4_e2m1", 4), "I64": ("int64", 64),
+    "I32": ("int32", 32), "I16": ("int16", 16), "I8": ("int8", 8), "U8": ("uint8", 8),
+    "BOOL": ("bool", 8),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """`dtype` is a definition's, or the file's own where definitions have none."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def read_header(path: Path) -> dict[str, TensorInfo]:
+    """By key. The places of all tensors lie in the file."""
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            size = path.stat().st_size
+            if size < 8 or not 2 <= length <= min(size - 8, _LARGEST_HEADER):
+                raise _wrong(path, f"{size} bytes that say their header has {length}")
+            header = json.loads(file.read(length))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise _wrong(path, f"a header that is no JSON: {error}") from None
+    if not isinstance(header, dict):
+        raise _wrong(path, "a header that is no JSON object")
+    tensors = {key: value for key, value in header.items() if key != "__metadata__"}
+    return {key: _info(path, key, value, size - 8 - length) for key, value in tensors.items()}
+
+
+def _info(path: Path, key: str, said: Any, room: int) -> TensorInfo:
+    try:
+        shape, (start, end) = tuple(said["shape"]), said["data_offsets"]
+        name, bits = _DTYPES.get(said["dtype"], (str(said["dtype"]), 0))
+        whole = all(type(number) is int and number >= 0 for number in (*shape, start, end))
+    except (TypeError, ValueError, LookupError):
+        whole = False
+    if not whole:
+        raise _wrong(path, f"a tensor {key!r} without dtype, shape and place")
+    if not start <= end <= room or (bits and math.prod(shape) * bits != (end - start) * 8):
+        raise _wrong(path, f"a tensor {key!r} of {name}{[*shape]} in {end - start} bytes of {room}")
+    return TensorInfo(name, shape)
+
+
+def _wrong(path: Path, problem: str) -> UsageError:
+    return UsageError(
+        f"{path} is no whole safetensors file: it has {problem}", "fetch it again (git lfs pull)"
+    )

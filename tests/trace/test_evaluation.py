@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from fictl.trace import Correctness, Evaluation, EvaluationStatus, Performance
+
+SAID: dict[str, Any] = {"environment": {"hardware": "H"}, "timestamp": "t"}
+BOTH = {"correctness": {}, "performance": {}}
+DEMANDED = {
+    "PASSED": ({"correctness", "performance"}, {"correctness", "performance"}),
+    "INCORRECT_NUMERICAL": ({"correctness"}, {"correctness"}),
+    "REWARD_HACK": (set(), {"correctness", "performance"}),
+    "INVALID_REFERENCE": (set(), {"correctness", "performance"}),
+}
+
+
+@pytest.mark.parametrize("status", [each.value for each in EvaluationStatus])
+@pytest.mark.parametrize("parts", [set(), {"correctness"}, {"performance"}, {*BOTH}], ids=str)
+def test_a_status_demands_its_parts_and_no_others(status: str, parts: set[str]) -> None:
+    least, most = DEMANDED.get(status, (set(), set()))
+    document = {"status": status, **SAID, **{part: BOTH[part] for part in parts}}
+    if least <= parts <= most:
+        assert Evaluation.model_validate(document).status == status
+    else:
+        with pytest.raises(ValidationError, match=f"{status} (needs|has no) "):
+            Evaluation.model_validate(document)
+
+
+def test_what_is_not_finite_is_written_as_words_and_read_again() -> None:
+    made = Correctness(
+        max_relative_error=math.nan, max_absolute_error=math.inf, extra={"a": -math.inf}
+    )
+    text = made.model_dump_json()
+    assert json.loads(text) == {
+        "max_relative_error": "NaN", "max_absolute_error": "Infinity", "extra": {"a": "-Infinity"},
+    }  # fmt: skip
+    assert made.model_dump(mode="json") == json.loads(text)
+    read = Correctness.model_validate_json(text)
+    assert math.isnan(read.max_relative_error)
+    assert read.max_absolute_error == math.inf
+
+
+@pytest.mark.parametrize("value", [-1.0, "-Infinity", "12", "nan", None, True])
+def test_an_error_is_a_number_from_0(value: Any) -> None:
+    with pytest.raises(ValidationError):
+        Correctness(max_relative_error=value)
+
+
+def test_what_flashinfer_bench_adds_to_a_performance_is_kept() -> None:
+    document = {"latency_ms": 1.0, "reference_latency_ms": 2.0, "speedup_factor": 2.0,
+                "profile": [{"name": "k"}]}  # fmt: skip
+    assert Performance.model_validate(document).model_dump(mode="json") == document
