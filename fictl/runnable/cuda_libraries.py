@@ -1,0 +1,182 @@
+"""The libraries of CUDA that a solution needs: of wheels, as torch has them, else of the toolkit."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import SetupError
+from fictl.runnable.error import BuildError, machine_error
+from fictl.toolchain import cutlass_include, find_headers, find_nvcc
+from fictl.trace import Solution
+
+_SYSTEM = tuple(
+    Path(folder)
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+                   "/usr/lib/wsl/lib", "/usr/local/cuda/compat")
+)  # fmt: skip
+_HEADER = {"cublas": "cublas_v2.h", "cublasLt": "cublasLt.h", "nvrtc": "nvrtc.h"}
+# Those that must be loaded before.
+_BEFORE = {"cublas": ("cublasLt",), "cusolver": ("cublasLt", "cublas", "cusparse")}
+_LINKED = ("cublas", "cublasLt", "cudnn", "curand", "cusparse", "cusolver", "cufft", "nvrtc")
+_OF_CCCL = ("cccl", "libcudacxx", "cub", "thrust")
+_DRIVER_CALL = re.compile(r"\bcu[A-Z][A-Za-z]+\w*\s*\(")
+# Of these the number in the file's name is CUDA's; cuDNN counts by itself.
+_NUMBERED_ALIKE = frozenset({"cublas", "cublasLt", "nvrtc"})
+
+
+@dataclass(frozen=True)
+class Library:
+    """A shared library, and the folder of its headers if the compiler does not look there."""
+
+    name: str
+    path: Path
+    include: Path | None = None
+
+    def preload(self) -> None:
+        """So that what links to it finds it, wherever it lies; one of torch's stays the one."""
+        with suppress(OSError):
+            ctypes.CDLL(self.path.name, mode=ctypes.RTLD_GLOBAL | os.RTLD_NOLOAD)
+            return
+        ctypes.CDLL(str(self.path), mode=ctypes.RTLD_GLOBAL)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What goes into the compile and the link of a solution."""
+
+    includes: tuple[Path, ...] = ()
+    libraries: tuple[Library, ...] = ()
+    driver: Path | None = None
+
+    @property
+    def link(self) -> tuple[str, ...]:
+        """Files: a wheel has libcublas.so.13 alone, which -lcublas does not find."""
+        paths = [str(library.path) for library in self.libraries]
+        paths += [str(self.driver)] if self.driver else []
+        return ("-Wl,--no-as-needed", *paths) if paths else ()
+
+    def preload(self) -> None:
+        for library in self.libraries:
+            library.preload()
+
+
+def needed(solution: Solution, more: Iterable[str] = (), *, emulated: bool = False) -> Needed:
+    """What it declares under `dependencies` and links to; BuildError says what to install.
+
+    Names that are not CUDA's mean nothing here: datasets say there what they like.
+    """
+    declared = [re.split(r"[^a-z0-9_]", name.lower())[0] for name in solution.spec.dependencies]
+    wanted = {*declared, *(name.lower() for name in more)}
+    includes: list[Path] = []
+    if "cutlass" in wanted:
+        include = _cutlass(solution)
+        # Its tools are a folder beside, where what the JIT finds by itself is not.
+        includes += [include, include.parent / "tools" / "util" / "include"]
+    if wanted.intersection(_OF_CCCL):
+        _require_cccl(solution)
+    libraries: list[Library] = []
+    for name in (name for name in _LINKED if name.lower() in wanted):
+        if emulated:
+            raise machine_error(
+                f"{solution.name} needs {name}, which runs on GPUs", f"unset {settings.DEVICE.name}"
+            )
+        found = _find(name) or _missing(solution, name)
+        before = [_find(each) or _missing(solution, each) for each in _BEFORE.get(name, ())]
+        libraries += [library for library in (*before, found) if library not in libraries]
+    includes += [library.include for library in libraries if library.include]
+    text = (source.content for source in solution.sources)
+    calls_driver = not emulated and any(map(_DRIVER_CALL.search, text))
+    driver = _driver() if calls_driver else None
+    return Needed((*dict.fromkeys(includes),), (*libraries,), driver)
+
+
+def _find(name: str) -> Library | None:
+    header = _HEADER.get(name, f"{name}.h")
+    nvcc = find_nvcc()
+    searched = nvcc.include_dirs if nvcc else ()
+    for include, folder in _places(name):
+        file = _file(folder, name)
+        if file is None:
+            continue
+        if any((place / header).is_file() for place in searched):
+            return Library(name, file)
+        if include is not None and (include / header).is_file():
+            return Library(name, file, include)
+    return None
+
+
+def _places(name: str) -> Iterator[tuple[Path | None, Path]]:
+    """Folders of headers and of libraries: of wheels, of the toolkit, of the system."""
+    nvcc = find_nvcc()
+    major = nvcc.cudart_major if nvcc else 13
+    for root in dict.fromkeys(sys.path):
+        nvidia = Path(root or ".") / "nvidia"
+        for part in (f"cu{major}", name.removesuffix("Lt"), f"cuda_{name}"):
+            yield nvidia / part / "include", nvidia / part / "lib"
+    if nvcc:
+        for part in ("lib64", "lib"):
+            yield nvcc.home / "include", nvcc.home / part
+    yield from ((Path("/usr/include"), folder) for folder in _SYSTEM)
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    nvcc = find_nvcc()
+    for file in sorted(folder.glob(f"lib{name}.so*"), key=lambda file: len(file.name)):
+        number = file.name.partition(".so.")[2].partition(".")[0]
+        if not number:
+            continue  # A name for linkers, beside the one that is loaded.
+        if name in _NUMBERED_ALIKE and nvcc and int(number) != nvcc.cudart_major:
+            continue
+        return file
+    return None
+
+
+def _missing(solution: Solution, name: str) -> Library:
+    nvcc = find_nvcc()
+    major = nvcc.cudart_major if nvcc else 13
+    wheel = f"nvidia-{name.removesuffix('Lt').lower()}"
+    if name == "nvrtc":
+        wheel = "nvidia-cuda-nvrtc"
+    if name == "cudnn" or major < 13:
+        wheel += f"-cu{major}"
+    raise machine_error(
+        f"{solution.name} needs {name}: there is no lib{name}.so of CUDA {major} with its headers",
+        f"pip install {wheel}",
+    )
+
+
+def _cutlass(solution: Solution) -> Path:
+    try:
+        return cutlass_include()
+    except SetupError as error:
+        raise BuildError.of(solution.name, error) from error
+
+
+def _require_cccl(solution: Solution) -> None:
+    headers = find_headers()
+    folders = [
+        place for f in (headers.include_dirs if headers else ()) for place in (f, f / "cccl")
+    ]
+    if not any((folder / "cuda" / "std").is_dir() for folder in folders):
+        raise machine_error(
+            f"{solution.name} needs CCCL: there is no cuda/std beside CUDA's headers",
+            "pip install nvidia-cuda-cccl",
+        )
+
+
+def _driver() -> Path | None:
+    """libcuda, or the stub of it that toolkits have for linking."""
+    nvcc = find_nvcc()
+    homes = [nvcc.home] if nvcc else []
+    stubs = [home / part / "stubs" for home in homes for part in ("lib64", "lib")]
+    names = [*(folder / "libcuda.so" for folder in stubs)]
+    names += [folder / "libcuda.so.1" for folder in _SYSTEM]
+    return next((path for path in names if path.is_file()), None)

@@ -1,0 +1,87 @@
+"""The function that a solution names as its entry, and whether it can be called as is declared."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, get_args, get_origin
+
+from fictl.runnable.error import BuildError
+from fictl.trace import Definition, Solution
+
+
+def entry_function(solution: Solution, module: Any) -> Callable[..., Any]:
+    symbol = solution.get_entry_symbol()
+    found = getattr(module, symbol, None)
+    where = f"{solution.name}: {solution.get_entry_path()}"
+    if found is None:
+        raise BuildError(f"{where} defines no {symbol}", f"it defines {_defined(module)}")
+    if not callable(found) or _is_kernel(found):
+        raise BuildError(
+            f"{where}: {symbol} is a {type(found).__name__}, which cannot be called",
+            "the entry point is the function that launches",
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def check_signature(
+    definition: Definition, solution: Solution, function: Callable[..., Any]
+) -> None:
+    """That it takes as many arguments as it will get; what tells no signature is not checked."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    inputs, outputs = [*definition.inputs], [*definition.outputs]
+    passes = solution.spec.destination_passing_style
+    given = inputs + outputs if passes else inputs
+    try:
+        signature.bind(*given)
+    except TypeError as error:
+        raise BuildError(
+            f"{solution.name}: {solution.get_entry_symbol()}{_spelled(signature)} is called with "
+            f"{', '.join(given) or 'nothing'}: {error}",
+            _style_hint(signature, passes, inputs, outputs),
+        ) from None
+    returned = signature.return_annotation
+    counted = get_origin(returned) is tuple and ... not in get_args(returned)
+    if not passes and counted and len(get_args(returned)) != len(outputs):
+        raise BuildError(
+            f"{solution.name}: {solution.get_entry_symbol()} returns {len(get_args(returned))} "
+            f"values, the outputs are {', '.join(outputs) or 'none'}"
+        )
+
+
+def _style_hint(
+    signature: inspect.Signature, passes: bool, inputs: list[str], outputs: list[str]
+) -> str:
+    other = inputs if passes else inputs + outputs
+    try:
+        signature.bind(*other)
+    except TypeError:
+        return (
+            "arguments are passed by position: the inputs of the definition, then, in "
+            "destination-passing style, its outputs"
+        )
+    return f"it fits with destination_passing_style {str(not passes).lower()} in the solution"
+
+
+def _spelled(signature: inspect.Signature) -> str:
+    return f"({', '.join(str(parameter) for parameter in signature.parameters.values())})"
+
+
+def _is_kernel(found: object) -> bool:
+    """What `@triton.jit` makes has a __call__, which says that it is none."""
+    return type(found).__module__.startswith("triton.") and hasattr(found, "run")
+
+
+def _defined(module: Any) -> str:
+    """Public functions of its own."""
+    own = [
+        name
+        for name, value in vars(module).items()
+        if callable(value) and not name.startswith("_") and isinstance(module, ModuleType)
+        and getattr(value, "__module__", "") == module.__name__
+    ]  # fmt: skip
+    return ", ".join(own) or "no function"

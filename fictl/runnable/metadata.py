@@ -1,0 +1,23 @@
+"""RunnableMetadata: how a runnable was built, and of what."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fictl.trace import Definition
+
+
+class RunnableMetadata(BaseModel):
+    """`misc` differs from builder to builder."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    # Why both: the first are what fictl has, the second what other builders say.
+    build_type: Literal["torch", "tvm_ffi", "python", "triton", "tilelang"] | str  # noqa: PYI051
+    definition_name: str
+    solution_name: str
+    destination_passing_style: bool = True
+    definition: Definition | None = None
+    misc: dict[str, Any] = Field(default_factory=dict)
