@@ -1,0 +1,174 @@
+"""The judge's side of a judged process: it is asked, waited for so long, and ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import socket
+import time
+from contextlib import suppress
+from typing import Any
+
+from fictl.errors import FictlError
+from fictl.judge.channel import LONGEST, TOKEN
+from fictl.judge.keeper import ENDED, SURVEY
+from fictl.judge.log import Log
+from fictl.process import ending
+
+_PATIENCE = 10.0
+# Of a MiB at most: a pipe holds no more of what is over, and what is not may go on for ever.
+_LAST_WORDS = 8
+
+
+class Ended(FictlError):
+    """The judged process has ended before it answered."""
+
+
+class Hung(FictlError):
+    """It did not answer in the time that it had."""
+
+
+class Forged(FictlError):
+    """It said what no honest process says: another's answer, or one that was not asked for."""
+
+
+class Cell:
+    """One judged process. `walls` names what it is behind."""
+
+    def __init__(
+        self, control: socket.socket, channel: socket.socket, log: int, walls: str
+    ) -> None:
+        self._control, self._channel, self._log_handle = control, channel, log
+        self.walls = walls
+        self.log = Log()
+        self._log_is_open = True
+        self._heard = bytearray()
+        self._status: int | None = None
+        channel.setblocking(False)
+        os.set_blocking(log, False)
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Its answer; Ended, Hung or Forged where there is no honest one."""
+        token = secrets.token_hex(8)
+        deadline = time.monotonic() + seconds
+        self._hear()
+        if self._heard:
+            raise Forged("it spoke before it was asked")
+        self._tell(json.dumps({**request, TOKEN: token}).encode() + b"\n", deadline)
+        while b"\n" not in self._heard:
+            self._wait(deadline, seconds)
+        line, _, rest = bytes(self._heard).partition(b"\n")
+        self._heard.clear()
+        if rest:
+            raise Forged("it answered more than once")
+        return _answer(line, token)
+
+    def survey(self) -> tuple[str, ...] | None:
+        """Processes that it has started and that run now, seen from outside; None if nobody sees."""
+        said = self._ask_keeper(SURVEY)
+        return tuple(said["left"]) if said else None
+
+    def close(self) -> None:
+        """With all that it has started; when this returns, it has gone."""
+        with suppress(OSError):
+            self._control.send(b"end")
+        with suppress(OSError):
+            self._control.settimeout(_PATIENCE)
+            while self._control.recv(1 << 16):
+                pass
+        self._hear_log()
+        for each in (self._control, self._channel):
+            each.close()
+        if self._log_handle >= 0:
+            os.close(self._log_handle)
+            self._log_handle = -1
+
+    def __enter__(self) -> Cell:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _tell(self, data: bytes, deadline: float) -> None:
+        """What it does not read does not hold the judge up."""
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[self._channel.send(view) :]
+            except BlockingIOError:
+                self._wait(deadline, deadline - time.monotonic(), writing=True)
+            except OSError:
+                raise Ended(self._how()) from None
+
+    def _wait(self, deadline: float, seconds: float, *, writing: bool = False) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise Hung(f"it did not answer within {seconds:g} s")
+        watched = select.poll()
+        watched.register(self._channel, select.POLLIN | (select.POLLOUT if writing else 0))
+        if self._log_is_open:
+            watched.register(self._log_handle, select.POLLIN)
+        ready = dict(watched.poll(min(left, 1.0) * 1e3))
+        if self._log_handle in ready:
+            self._hear_log()
+        if ready.get(self._channel.fileno(), 0) & ~select.POLLOUT and not self._hear():
+            raise Ended(self._how())
+
+    def _hear(self) -> bool:
+        """False at the end of what it says."""
+        with suppress(BlockingIOError):
+            while part := self._receive():
+                self._heard += part
+                if len(self._heard) > LONGEST:
+                    raise Forged(f"it answered with more than {LONGEST >> 20} MiB")
+            return False
+        return True
+
+    def _receive(self) -> bytes:
+        try:
+            return self._channel.recv(1 << 20)
+        except ConnectionError:
+            return b""
+
+    def _hear_log(self) -> None:
+        with suppress(OSError):
+            part = os.read(self._log_handle, 1 << 20)
+            self._log_is_open = bool(part)
+            self.log.add(part)
+
+    def _how(self) -> str:
+        """Why nothing more comes."""
+        for _ in range(_LAST_WORDS):
+            self._hear_log()
+        said = self._ask_keeper("") if self._status is None else {}
+        if said.get("kind") == ENDED:
+            self._status = int(said["status"])
+        if self._status is None:
+            return "it closed the connection to the judge"
+        return f"its process ended with {ending(self._status)}"
+
+    def _ask_keeper(self, what: str) -> dict[str, Any]:
+        """With nothing to ask: what it has to tell by itself, for a moment."""
+        with suppress(OSError, ValueError):
+            if what:
+                self._control.send(what.encode())
+            self._control.settimeout(_PATIENCE if what else 1.0)
+            while said := self._control.recv(1 << 16):
+                heard: dict[str, Any] = json.loads(said)
+                if heard["kind"] == ENDED:
+                    self._status = int(heard["status"])
+                if not what or heard["kind"] == what:
+                    return heard
+        return {}
+
+
+def _answer(line: bytes, token: str) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        raise Forged(f"its answer is no JSON: {line[:80]!r}") from None
+    if not isinstance(said, dict) or said.pop(TOKEN, None) != token:
+        raise Forged(f"it answered what was not asked: {line[:80]!r}")
+    return said

@@ -1,0 +1,140 @@
+"""The layers of a configuration: built in < for the op type < for the definition < command line.
+
+A dataset says its own in eval_config.toml beside definitions/:
+
+    rtol = 1e-3                      # for all
+    [op_type.moe]
+    required_matched_ratio = 0.95
+    [definition.gemm_n4096_k4096]
+    atol = 1e-1
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fictl.errors import UsageError
+from fictl.judge.config import OF_FILES, EvalConfig
+
+if TYPE_CHECKING:
+    from fictl.trace import Definition
+
+NAME = "eval_config.toml"
+# Ours, and flashinfer-bench's spelling.
+_OP_TYPE = ("op_type", "op_type_config")
+_DEFINITION = ("definition", "definition_config")
+# Routing decides which experts run: a near tie sends a few tokens elsewhere, and they are right.
+_OP_TYPES: Mapping[str, Mapping[str, Any]] = {
+    "moe": {"required_matched_ratio": 0.95},
+    "lowbit": {"required_matched_ratio": 0.95},
+}
+
+
+@dataclass(frozen=True)
+class ConfigFile:
+    """What it says for all, for op types and for definitions."""
+
+    path: Path | None = None
+    all: Mapping[str, Any] = field(default_factory=dict)
+    op_types: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def layers(
+    definition: Definition,
+    file: ConfigFile | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> EvalConfig:
+    """For one definition; `flags` are what the command line says, and nothing else."""
+    said = file or ConfigFile()
+    config = EvalConfig().changed(_OP_TYPES.get(definition.op_type, {}))
+    config = config.changed(said.all).changed(said.op_types.get(definition.op_type, {}))
+    config = config.changed(said.definitions.get(definition.name, {}))
+    return config.changed({**(flags or {}), "said": tuple(flags or ())})
+
+
+def config_file(root: Path, path: Path | None = None) -> ConfigFile:
+    """`path`, or the dataset's own, which need not be there."""
+    found = path or root / NAME
+    if path is None and not found.exists():
+        return ConfigFile()
+    return parse(found, _text(found))
+
+
+def parse(path: Path, text: str) -> ConfigFile:
+    table = _table(path, text)
+    op_types = _sections(path, text, table, _OP_TYPE)
+    definitions = _sections(path, text, table, _DEFINITION)
+    return ConfigFile(path, _checked(path, text, table, ""), op_types, definitions)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "it is a UTF-8 text file") from None
+
+
+def _table(path: Path, text: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        table: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}", "https://toml.io") from None
+    return table
+
+
+def _sections(
+    path: Path, text: str, table: dict[str, Any], names: tuple[str, ...]
+) -> dict[str, dict[str, Any]]:
+    """Taken out of the table, so that what is left is for all."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in (name for name in names if name in table):
+        section = table.pop(name)
+        for key, values in section.items() if isinstance(section, dict) else ():
+            where = f"{name}.{key}"
+            if not isinstance(values, dict):
+                raise UsageError(f"{_at(path, text, key)}: {where} = {values!r}", "it is a table")
+            found[key] = {**found.get(key, {}), **_checked(path, text, values, where)}
+        if not isinstance(section, dict):
+            raise UsageError(f"{_at(path, text, name)}: {name} = {section!r}", "it is a table")
+    return found
+
+
+def _checked(path: Path, text: str, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    found = dict(_flat(values))
+    for key, value in found.items():
+        place = f"{_at(path, text, key)}: {where + '.' if where else ''}{key} = {value!r}"
+        if key not in OF_FILES:
+            near = get_close_matches(key, OF_FILES, 1)
+            hint = f"is it {near[0]}?" if near else f"known are {', '.join(OF_FILES)}"
+            raise UsageError(f"{place}: there is no such key", hint)
+        try:
+            EvalConfig().changed({key: value})
+        except UsageError as error:
+            raise UsageError(place, error.hint) from None
+    return found
+
+
+def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """flashinfer-bench keeps what is of one evaluator in a table `extra`."""
+    for key, value in values.items():
+        if key == "extra" and isinstance(value, dict):
+            yield from value.items()
+        else:
+            yield key, value
+
+
+def _at(path: Path, text: str, key: str) -> str:
+    """File and line, where the key can be found by looking for it."""
+    found = re.search(rf"^[^#\n]*?[\"']?\b{re.escape(key)}\b", text, re.MULTILINE)
+    return f"{path}:{text.count(chr(10), 0, found.end()) + 1}" if found else str(path)

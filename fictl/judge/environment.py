@@ -1,0 +1,54 @@
+"""The environment of judged processes: what compilers and GPUs need of ours, and no secret of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fictl import settings
+from fictl.paths import cache_root, same_packages
+
+_NAMES = {
+    "PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "LANG", "TZ", "CC", "CXX", "MAX_JOBS",
+    "VIRTUAL_ENV", "CONDA_PREFIX", "XDG_CACHE_HOME", "HOME", "PYTHONPATH",
+}  # fmt: skip
+_PREFIXES = (
+    "LC_", "CUDA_", "NVIDIA_", "NVCC_", "FICTL_", "FIB_", "TRITON_", "TORCH_", "PYTORCH_", "OMP_",
+    "MKL_", "OPENBLAS_", "CUTLASS_", "TVM_", "TILELANG_", "COVERAGE_",
+)  # fmt: skip
+
+
+def environment(
+    folder: Path | None = None, device: str = "", gpu: int | None = None
+) -> dict[str, str]:
+    """`folder` takes what would be written at home, to caches and to /tmp."""
+    kept = {
+        name: text
+        for name, text in {**os.environ}.items()
+        if name in _NAMES or name.startswith(_PREFIXES)
+    }
+    return kept | (_inside(folder, device, gpu) if folder else {})
+
+
+def _inside(folder: Path, device: str, gpu: int | None) -> dict[str, str]:
+    stores = [*map(str, settings.STORES.get()), str(cache_root())]
+    own = {
+        **same_packages(),
+        "HOME": str(folder / "home"),
+        "TMPDIR": str(folder / "tmp"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        settings.CACHE_PATH.name: str(folder / "cache" / "solutions"),
+        "FIB_CACHE_PATH": "",
+        "TRITON_CACHE_DIR": str(folder / "cache" / "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache" / "inductor"),
+        # Its pool of compilers would be processes that are left running.
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "TORCH_EXTENSIONS_DIR": str(folder / "cache" / "extensions"),
+        "CUDA_CACHE_PATH": str(folder / "cache" / "cuda"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        settings.WORKSPACE_BASE.name: str(folder),
+        # What was built before is read there, and never written.
+        settings.STORES.name: os.pathsep.join(stores),
+        settings.DEVICE.name: "emu" if device == "emu" else "cuda",
+    }
+    return own if gpu is None else {**own, "CUDA_VISIBLE_DEVICES": str(gpu)}

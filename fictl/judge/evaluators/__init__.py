@@ -1,0 +1,1 @@
+"""Whether outputs are right: one evaluator a kind of computation."""

@@ -1,0 +1,146 @@
+"""How far a tensor is from what was expected, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+    from fictl.judge.config import EvalConfig
+
+_EPS = 1e-8
+# In fp64 a chunk of so many takes 128 MiB a tensor.
+_CHUNK = 1 << 24
+_E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+
+
+@dataclass
+class Errors:
+    """Over all elements; `worst` is the index of the one that is furthest off among the wrong."""
+
+    elements: int = 0
+    wrong: int = 0
+    largest: float = 0.0
+    largest_relative: float = 0.0
+    beyond_cap: int = 0
+    strange: int = 0
+    worst: int = 0
+    worst_got: float = 0.0
+    worst_wanted: float = 0.0
+    atol: float = 0.0
+
+    @property
+    def matched_ratio(self) -> float:
+        return 1.0 - self.wrong / self.elements if self.elements else 1.0
+
+
+def measure(actual: torch.Tensor, expected: torch.Tensor, config: EvalConfig) -> Errors:
+    """Of equal shapes. NaN and infinities are right where the reference has them, only."""
+    found = Errors()
+    exact = _is_exact(actual.dtype)
+    found.atol = 0.0 if exact else _absolute(expected, config)
+    rtol = 0.0 if exact else config.rtol
+    furthest = -1.0
+    for start, got, want in _chunks(actual, expected):
+        furthest = _add(found, start, got, want, rtol, config, actual.dtype, furthest)
+    return found
+
+
+def values(tensor: torch.Tensor) -> torch.Tensor:
+    """As fp64; of packed formats every value."""
+    import torch
+
+    if tensor.dtype is not torch.float4_e2m1fn_x2:
+        return tensor.to(torch.float64)
+    table = torch.tensor([*_E2M1, *(-value for value in _E2M1)], device=tensor.device)
+    bits = tensor.contiguous().view(torch.uint8).long()
+    return table.double()[torch.stack([bits & 15, bits >> 4], -1)].flatten(-2)
+
+
+def _is_exact(dtype: torch.dtype) -> bool:
+    """Indices, counts and packed bits are right or wrong; int8 may be a value that was rounded."""
+    import torch
+
+    return not (dtype.is_floating_point or dtype.is_complex or dtype is torch.int8)
+
+
+def _absolute(expected: torch.Tensor, config: EvalConfig) -> float:
+    """The tolerance, unless all zeros would pass by it: then it is relative to the largest value."""
+    import torch
+
+    small, largest, elements = 0, 0.0, expected.numel()
+    for _, _, want in _chunks(expected, expected):
+        size = torch.where(want.isfinite(), want.abs(), 0.0)
+        small += int((size <= config.atol).sum())
+        largest = max(largest, float(size.max()))
+    said = config.required_matched_ratio
+    needed = 1.0 if said is None else said
+    if largest and elements and small / elements >= needed:
+        return min(config.atol, max(config.rtol, _EPS) * largest)
+    return config.atol
+
+
+def _chunks(
+    actual: torch.Tensor, expected: torch.Tensor
+) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
+    """In fp64, and flat."""
+    flat, wanted = actual.reshape(-1), expected.reshape(-1)
+    for start in range(0, flat.numel(), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        yield start, values(flat[part]), values(wanted[part])
+
+
+def _add(
+    found: Errors, start: int, got: torch.Tensor, want: torch.Tensor, rtol: float,
+    config: EvalConfig, dtype: torch.dtype, furthest: float,
+) -> float:  # fmt: skip
+    import torch
+
+    fits = _odd_places_fit(got, want, dtype, config)
+    both = got.isfinite() & want.isfinite()
+    error = torch.where(both & ~fits, (got - want).abs(), 0.0)
+    relative = error / (want.abs() + _EPS)
+    wrong = ~both & ~fits
+    found.strange += int(wrong.sum())
+    if config.formula == "sum":
+        wrong |= error > found.atol + rtol * torch.where(both, want.abs(), 0.0)
+    else:
+        wrong |= (error > found.atol) & (relative > rtol)
+    if dtype is torch.int8:
+        wrong &= error > 1.0
+    if config.max_error_cap is not None:
+        found.beyond_cap += int((error > config.max_error_cap).sum())
+    found.elements += got.numel()
+    found.wrong += int(wrong.sum())
+    found.largest = max(found.largest, float(error.max()))
+    found.largest_relative = max(found.largest_relative, float(relative.max()))
+    size = torch.where(wrong, torch.where(both, error, torch.inf), -1.0)
+    if float(size.max()) > furthest:
+        furthest, at = float(size.max()), int(size.argmax())
+        found.worst, found.worst_got, found.worst_wanted = (
+            start + at,
+            float(got[at]),
+            float(want[at]),
+        )
+    return furthest
+
+
+def _odd_places_fit(
+    got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype, config: EvalConfig
+) -> torch.Tensor:
+    """Where one of them is not finite: whether the other is the same, or what rounding makes of it."""
+    import torch
+
+    fits = (got.isnan() & want.isnan()) | (got == want)
+    if dtype.is_floating_point and dtype is not torch.float4_e2m1fn_x2:
+        limits = torch.finfo(dtype)
+        beyond = want.abs() > limits.max * (1 - config.rtol)
+        fits |= beyond & (got == want.sign() * torch.inf)
+        if limits.bits == 8:  # CUDA's conversions saturate.
+            fits |= beyond & (got == want.sign() * limits.max)
+    if config.allow_negative_inf:
+        fits |= got == -torch.inf
+    return fits

@@ -1,0 +1,96 @@
+"""Drafts that a speculative sampler accepts, and tokens that it draws: by chance, but not by any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fictl.judge.evaluators.distribution import Distribution
+from fictl.judge.evaluators.sampling import SamplingEvaluator, wrong
+from fictl.judge.evaluators.tally import BINS
+from fictl.judge.evaluators.verdict import Verdict
+
+if TYPE_CHECKING:
+    import torch
+
+    from fictl.trace import Definition
+
+_INPUTS = ("draft_probs", "draft_token_ids", "target_probs")
+_NONE = -1
+_KINDS = 8
+_WITHIN = BINS // _KINDS - 1
+
+
+def is_speculative(definition: Definition) -> bool:
+    """The first output are the tokens: a row a request, one more than it has drafts."""
+    first = next(iter(definition.outputs.values()), None)
+    drawn = first is not None and first.dtype in ("int32", "int64") and len(first.shape or ()) == 2
+    return drawn and all(name in definition.inputs for name in _INPUTS)
+
+
+@dataclass
+class SpeculativeEvaluator(SamplingEvaluator):
+    """A draft is accepted with min(1, q/p); else the token is drawn of max(q - p, 0), and is last.
+
+    So the token of each step has a known distribution, given the drafts accepted before it.
+    """
+
+    name: str = "speculative"
+
+    def check(
+        self,
+        outputs: Mapping[str, torch.Tensor],
+        expected: Mapping[str, torch.Tensor],
+        inputs: Mapping[str, Any],
+    ) -> Verdict:
+        name = next(iter(self.definition.outputs))
+        drafts = inputs["draft_token_ids"]
+        problem = self._misfit(name, outputs, drafts.shape[0] * (drafts.shape[1] + 1))
+        if problem is not None:
+            return problem
+        out = outputs[name].long()
+        going = drafts.new_ones(drafts.shape[0], dtype=bool)
+        for step, (distribution, bins) in enumerate(_steps(inputs)):
+            drawn = out[:, step]
+            if bool((drawn[~going] != _NONE).any()):
+                return wrong(f"{name} has a token behind the one that ends a request")
+            among = drawn[going]
+            if bool(((among < 0) | (among >= distribution.share.shape[-1])).any()):
+                return wrong(f"{name} has no token of the vocabulary in step {step}")
+            forbidden = self._count(among, distribution.of(going), bins[going])
+            if forbidden is not None:
+                return wrong(f"{name}: token {forbidden} in step {step}, which may not be there")
+            if step < drafts.shape[1]:
+                going = going & (drawn == drafts[:, step])
+        return self._passed()
+
+
+def _steps(inputs: Mapping[str, Any]) -> Iterator[tuple[Distribution, torch.Tensor]]:
+    """Of the token of each step, one row a request: the draft first, then what it is drawn of else."""
+    import torch
+
+    p, q, ids = (inputs[name] for name in ("draft_probs", "target_probs", "draft_token_ids"))
+    for step in range(p.shape[1]):
+        token, wanted, given = ids[:, step, None].long(), q[:, step].double(), p[:, step].double()
+        accepted = (wanted.gather(-1, token) / given.gather(-1, token)).nan_to_num(0.0)
+        rest = (wanted - given).clamp(min=0.0)
+        rest = torch.where(rest.sum(-1, keepdim=True) > 0, rest, wanted)
+        yield _step(token, accepted.clamp(0.0, 1.0), rest)
+    last = q[:, -1].double()
+    none = last.new_zeros(last.shape[0], 1)
+    yield _step(none.long() + _NONE, none, last)
+
+
+def _step(
+    token: torch.Tensor, accepted: torch.Tensor, rest: torch.Tensor
+) -> tuple[Distribution, torch.Tensor]:
+    """Bins tell drafts apart by how likely they are to be accepted, and what is drawn by its own."""
+    import torch
+
+    kinds = (accepted * _KINDS).long().clamp_(0, _KINDS - 1)
+    among, order = (rest / rest.sum(-1, keepdim=True)).sort(-1, descending=True)
+    within = ((among.cumsum(-1) - among) * _WITHIN).long().clamp_(0, _WITHIN - 1)
+    bins = torch.cat([kinds, _KINDS + kinds * _WITHIN + within], -1)
+    share = torch.cat([accepted, among * (1 - accepted)], -1)
+    return Distribution(torch.cat([token, order], -1), share, share > 0), bins

@@ -1,0 +1,67 @@
+"""How often tokens were drawn, against how often they should have been."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+BINS = 64
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`distance` is the total variation distance over so many shares of the tokens."""
+
+    distance: float
+    largest: float
+    largest_relative: float
+    shares: int
+
+
+def by_probability(share: torch.Tensor) -> torch.Tensor:
+    """A bin for each token of rows that begin with the most likely one: all bins are as likely."""
+    return ((share.cumsum(-1) - share) * BINS).long().clamp_(0, BINS - 1)
+
+
+@dataclass
+class Tally:
+    """Counts by bin, over rows of any probabilities."""
+
+    drawn: list[float] = field(default_factory=lambda: [0.0] * BINS)
+    expected: list[float] = field(default_factory=lambda: [0.0] * BINS)
+    samples: int = 0
+
+    def add(self, rank: torch.Tensor, share: torch.Tensor, bins: torch.Tensor) -> None:
+        """One sample a row: the rank of the token drawn; shares and bins of all tokens by rank."""
+        import torch
+
+        expected = torch.zeros(BINS, dtype=torch.float64, device=share.device)
+        expected.scatter_add_(0, bins.flatten(), share.flatten())
+        drawn = torch.bincount(bins.gather(-1, rank[:, None])[:, 0], minlength=BINS)
+        self.expected = [a + b for a, b in zip(self.expected, expected.tolist(), strict=True)]
+        self.drawn = [a + b for a, b in zip(self.drawn, drawn.tolist(), strict=True)]
+        self.samples += share.shape[0]
+
+    def compare(self, limit: float) -> Comparison | None:
+        """In as many shares as keep the noise of right samples below half of `limit`.
+
+        None where not even two can be told apart.
+        """
+        most = min(BINS, int(math.pi / 2 * self.samples * limit**2))
+        if most < 2:
+            return None
+        drawn, expected = _merged(self.drawn, most), _merged(self.expected, most)
+        off = [abs(d - e) / self.samples for d, e in zip(drawn, expected, strict=True)]
+        relative = [o * self.samples / e for o, e in zip(off, expected, strict=True) if e]
+        return Comparison(0.5 * sum(off), max(off), max(relative, default=0.0), most)
+
+
+def _merged(fine: list[float], count: int) -> list[float]:
+    made = [0.0] * count
+    for position, value in enumerate(fine):
+        made[position * count // len(fine)] += value
+    return made

@@ -1,0 +1,41 @@
+"""What an evaluator finds, of one round or of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fictl.trace import EvaluationStatus
+
+if TYPE_CHECKING:
+    from fictl.trace import Correctness
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`note` says where it went wrong, for the log."""
+
+    status: EvaluationStatus
+    correctness: Correctness | None = None
+    note: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.status is EvaluationStatus.PASSED
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """The first that failed, with the largest errors of all."""
+    from fictl.trace import Correctness
+
+    first = next((each for each in verdicts if not each.passed), verdicts[0])
+    measured = [each.correctness for each in verdicts if each.correctness is not None]
+    if first.correctness is None:
+        return first
+    made = Correctness(
+        max_relative_error=max(each.max_relative_error for each in measured),
+        max_absolute_error=max(each.max_absolute_error for each in measured),
+        extra=first.correctness.extra,
+    )
+    return Verdict(first.status, made, first.note)

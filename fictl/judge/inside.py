@@ -1,0 +1,27 @@
+"""What runs in judged processes: one part for each role."""
+
+from __future__ import annotations
+
+import importlib
+from typing import NoReturn
+
+from fictl.judge import heap
+from fictl.judge.channel import Channel
+
+SOLUTION, REFERENCE = "solution", "reference"
+_PARTS = {SOLUTION: "fictl.judge.tested", REFERENCE: "fictl.judge.referee"}
+_ALSO = ("torch", "safetensors.torch", "fictl.runnable.registry", "fictl.timing.cupti")
+
+
+def preload() -> None:
+    """All that both need, before the first fork; what stands then is what a solution must leave."""
+    for name in (*_ALSO, *_PARTS.values()):
+        importlib.import_module(name)
+    importlib.import_module("fictl.runnable.discovered").shipped()
+    importlib.import_module("fictl.judge.integrity").taken()
+
+
+def run(role: str, channel: Channel) -> NoReturn:
+    heap.keep_all()
+    importlib.import_module(_PARTS[role]).run(channel)
+    raise AssertionError("it does not return")

@@ -1,0 +1,175 @@
+"""A solution on a workload, judged: behind walls, from outside, with numbers that it has not seen."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fictl.judge.config import EvalConfig
+from fictl.judge.contact import Contact
+from fictl.judge.inside import SOLUTION
+from fictl.judge.outcome import Decided, Outcome
+from fictl.judge.parcel import Damaged
+from fictl.judge.reference import InvalidReference, Reference
+from fictl.judge.room import all_rooms, new_room
+from fictl.judge.spawn import start
+from fictl.judge.trial import Trial
+from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
+
+_HIDDEN = ("definitions", "solutions", "workloads", "traces", "blob", "reports")
+_SEED_BITS = 53  # What JSON keeps exactly.
+
+
+class Judge:
+    """Of one solution, for as many workloads as are wanted: it is built once.
+
+    Its process stays from one to the next, and is replaced when something went wrong in it, or
+    each time where `isolated`. `reference` may be shared by the judges of one definition, one
+    after the other. A `scratch` folder that is given stays, with what was built in it.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        solution: Solution,
+        config: EvalConfig,
+        *,
+        root: Path | None = None,
+        gpu: int | None = None,
+        scratch: Path | None = None,
+        isolated: bool = False,
+        reference: Reference | None = None,
+    ) -> None:
+        self._definition, self._solution = definition, solution
+        self._config = config if config.seed else replace(config, seed=_new_seed())
+        self._root, self._gpu, self._isolated = root, gpu, isolated
+        self._kind = config.device.partition(":")[0]
+        self._own_reference = reference is None
+        self._reference = reference or Reference(definition, self._kind, root=root, gpu=gpu)
+        self._is_temporary = scratch is None
+        self._scratch = scratch or new_room("solution")
+        self._contact: Contact | None = None
+        self._room = 0
+        self._is_new = self._is_built = False
+        self._build_failure: Decided | None = None
+
+    def evaluate(self, workload: Workload) -> Evaluation:
+        """SetupError where this machine cannot; whatever the solution does is a status."""
+        start_time = time.monotonic()
+        config = self._config.for_workload(workload)
+        outcome = Outcome(facts=self._facts(config))
+        try:
+            self._run(workload, config, outcome)
+        except Decided as decided:
+            outcome.decide(decided)
+        except InvalidReference as error:
+            outcome.decide(Decided(EvaluationStatus.INVALID_REFERENCE, error.message, error.hint))
+        except Damaged as error:
+            outcome.decide(Decided(EvaluationStatus.REWARD_HACK, error.message))
+        outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
+        return outcome.evaluation(self._reference.environment, self._end())
+
+    def build(self) -> Evaluation | None:
+        """Without running it, nor the reference: None, or what its failure is called."""
+        try:
+            if self._contact is None:
+                self._build(self._started())
+        except Decided as decided:
+            outcome = Outcome(facts=self._facts(self._config))
+            outcome.decide(decided)
+            return outcome.evaluation(self._reference.environment, self._end())
+        return None
+
+    def close(self) -> None:
+        if self._contact is not None:
+            self._contact.close()
+            self._contact = None
+        if self._own_reference:
+            self._reference.close()
+        if self._is_temporary:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _run(self, workload: Workload, config: EvalConfig, outcome: Outcome) -> None:
+        if self._build_failure is not None:
+            raise self._build_failure
+        opened = self._reference.open(workload, config)
+        outcome.facts |= {"evaluator": opened.evaluator, "fresh_inputs": opened.fresh}
+        contact = self._contact or self._started()
+        outcome.facts["sandbox"] = contact.cell.walls
+        is_first, self._is_new = self._is_new, False
+        if not self._is_built:
+            self._build(contact)
+        if is_first:
+            room = contact.ask({"op": "memory"}).get("room")
+            self._room = room if isinstance(room, int) and room > 0 else 0
+        Trial(
+            contact, self._reference, workload, config, opened, self._room, outcome, is_first
+        ).evaluate()
+
+    def _end(self) -> str:
+        """Of one workload: what was printed. A process that something went wrong in ends, too."""
+        contact = self._contact
+        if contact is None:
+            return ""
+        if contact.is_spent or self._isolated:
+            contact.close()
+            self._contact = None
+        return contact.cell.log.take()
+
+    def _facts(self, config: EvalConfig) -> dict[str, Any]:
+        return {
+            "seed": config.seed, "device": config.device, "solution_hash": self._solution.hash(),
+        }  # fmt: skip
+
+    def _started(self) -> Contact:
+        folder = self._scratch / "work"
+        folder.mkdir(parents=True, exist_ok=True)
+        root = self._root  # Not all of it is hidden: an interpreter may lie there, too.
+        hidden = [root / name for name in _HIDDEN if (root / name).is_dir()] if root else []
+        hidden.append(all_rooms())
+        cell = start(
+            SOLUTION, folder, shown=(self._reference.shared,), hidden=tuple(hidden), device=self._kind, gpu=self._gpu,
+            untrusted=self._config.untrusted,
+        )  # fmt: skip
+        self._contact, self._is_new, self._is_built = Contact(cell, folder), True, False
+        return self._contact
+
+    def _build(self, contact: Contact) -> None:
+        contact.deadline = time.monotonic() + self._config.compile_timeout_seconds
+        try:
+            contact.build(self._definition, self._solution, self._kind)
+        except Decided as decided:
+            if decided.status is EvaluationStatus.COMPILE_ERROR:
+                self._build_failure = decided
+            raise
+        self._is_built = True
+
+
+def judge(
+    definition: Definition,
+    solution: Solution,
+    workload: Workload,
+    config: EvalConfig,
+    *,
+    root: Path | None = None,
+    gpu: int | None = None,
+    scratch: Path | None = None,
+    **more: Any,
+) -> Evaluation:
+    """One workload; `more` as Judge takes it."""
+    with Judge(definition, solution, config, root=root, gpu=gpu, scratch=scratch, **more) as one:
+        return one.evaluate(workload)
+
+
+def _new_seed() -> int:
+    return secrets.randbits(_SEED_BITS) or 1

@@ -1,0 +1,193 @@
+"""The process between the zygote and what is judged: it says how that ended, and leaves nothing of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fictl.judge.sandbox import kernel
+from fictl.judge.sandbox.walls import Walls
+
+SURVEY, ENDED = "survey", "ended"
+_STATUS = struct.Struct("i")
+_FAILED = 120
+_KILLED = -signal.SIGKILL
+
+
+def keep(
+    control: socket.socket, channel: int, log: int, walls: Walls, inside: Callable[[int], NoReturn]
+) -> NoReturn:
+    """Start `inside(channel)` behind walls, answer surveys, and end all of it when it is time."""
+    os.setsid()
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.close(read)
+        control.close()
+        _guarded(log, lambda: _anteroom(channel, log, write, walls, inside))
+    for handle in (channel, log, write):
+        os.close(handle)
+    with suppress(OSError):
+        _serve(control, read)
+    end_descendants()
+    os._exit(0)
+
+
+def _serve(control: socket.socket, status: int) -> None:
+    watched: list[Any] = [control, status]
+    while True:
+        ready = select.select(watched, [], [])[0]
+        if status in ready:
+            watched.remove(status)
+            said = os.read(status, _STATUS.size)
+            code = _STATUS.unpack(said)[0] if len(said) == _STATUS.size else _KILLED
+            control.send(json.dumps({"kind": ENDED, "status": code}).encode())
+        if control in ready:
+            if control.recv(1 << 16) != SURVEY.encode():
+                return
+            control.send(json.dumps({"kind": SURVEY, **survey(os.getpid())}).encode())
+
+
+def _anteroom(
+    channel: int, log: int, status: int, walls: Walls, inside: Callable[[int], NoReturn]
+) -> NoReturn:
+    """A process id namespace holds the children of who made it."""
+    _die_with_parent()
+    walls.unshare()
+    first = os.fork()
+    if first == 0:
+        _guarded(log, lambda: _first(channel, log, status, walls, inside))
+    for handle in (channel, log, status):
+        os.close(handle)
+    os.waitpid(first, 0)
+    os._exit(0)
+
+
+def _first(
+    channel: int, log: int, status: int, walls: Walls, inside: Callable[[int], NoReturn]
+) -> NoReturn:
+    """The first of its namespace: when it ends, the kernel ends all others."""
+    _die_with_parent()
+    walls.first()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    judged = os.fork()
+    if judged == 0:
+        os.close(status)
+        _guarded(log, lambda: _inside(channel, log, walls, inside))
+    for handle in (channel, log):
+        os.close(handle)
+    while True:
+        pid, code = os.wait()
+        if pid == judged:
+            os.write(status, _STATUS.pack(os.waitstatus_to_exitcode(code)))
+            _wait_for_the_keeper()
+
+
+def _wait_for_the_keeper() -> NoReturn:
+    """What the judged process left running is to be found before it is ended."""
+    while True:
+        with suppress(ChildProcessError):
+            os.wait()
+            continue
+        time.sleep(0.05)
+
+
+def _inside(channel: int, log: int, walls: Walls, inside: Callable[[int], NoReturn]) -> NoReturn:
+    _die_with_parent()
+    os.setsid()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for target, handle in enumerate((null, log, log)):
+        os.dup2(handle, target)
+    _close_all_but({0, 1, 2, channel})
+    walls.close()
+    inside(channel)
+
+
+def _close_all_but(kept: set[int]) -> None:
+    for handle in {int(entry.name) for entry in Path("/proc/self/fd").iterdir()} - kept:
+        with suppress(OSError):
+            os.close(handle)
+
+
+def _die_with_parent() -> None:
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
+    """A forked child never returns into what its parent was doing."""
+    try:
+        step()
+    except BaseException as error:
+        with suppress(OSError):
+            os.write(log, f"the judge's sandbox failed: {error!r}\n".encode())
+    finally:
+        os._exit(_FAILED)
+
+
+def survey(root: int) -> dict[str, Any]:
+    """What the judged process started and has not ended: all but the three that lead to it."""
+    return {"left": [_name(pid) for pid in _descendants(root)[3:]]}
+
+
+def _descendants(root: int) -> list[int]:
+    """The nearest first."""
+    parents = {pid: parent for pid in _pids() if (parent := _parent(pid))}
+    found, front = [], [root]
+    while front:
+        front = sorted(pid for pid, parent in parents.items() if parent in front)
+        found += front
+    return found
+
+
+def end_descendants() -> None:
+    """Also those that left their group or their session: who has no parent has become ours."""
+    while True:
+        for pid in _descendants(os.getpid()):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _stat(path: Path) -> list[str]:
+    """Fields from the third on: the second, a name, may hold anything."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _parent(pid: int) -> int:
+    """0 for one that has ended."""
+    fields = _stat(Path(f"/proc/{pid}/stat"))
+    return int(fields[1]) if fields and fields[0] not in "ZX" else 0
+
+
+def _name(pid: int) -> str:
+    try:
+        words = (
+            Path(f"/proc/{pid}/cmdline")
+            .read_bytes()
+            .replace(b"\0", b" ")
+            .decode("utf-8", "replace")
+        )
+    except OSError:
+        words = ""
+    return words.strip()[:200] or f"process {pid}"

@@ -1,0 +1,31 @@
+"""What a judged process printed: all of it, or its beginning and its end."""
+
+from __future__ import annotations
+
+_FIRST, _LAST = 1 << 18, (5 << 20) - (1 << 18) - 256
+
+
+class Log:
+    """At most 5 MB of it are kept, however much comes."""
+
+    def __init__(self) -> None:
+        self._first, self._last, self._size = bytearray(), bytearray(), 0
+
+    def add(self, part: bytes) -> None:
+        self._size += len(part)
+        room = _FIRST - len(self._first)
+        self._first += part[:room] if room > 0 else b""
+        self._last += part[max(room, 0) :]
+        if len(self._last) > 2 * _LAST:
+            del self._last[:-_LAST]
+
+    def take(self) -> str:
+        """What came since the last time."""
+        last = self._last[-_LAST:]
+        left_out = self._size - len(self._first) - len(last)
+        between = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
+        text = bytes(self._first + between + last).decode("utf-8", "replace")
+        self._first.clear()
+        self._last.clear()
+        self._size = 0
+        return text

@@ -1,0 +1,107 @@
+"""Landlock: the kernel refuses this process, and all that it starts, files that no rule allows."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from fictl.judge.sandbox import kernel
+
+_VERSION = 1  # A flag: the answer is the ABI.
+_PATH_BENEATH = 1
+_EXECUTE, _WRITE, _READ, _LIST = (1 << bit for bit in range(4))
+_OF_FILES = _EXECUTE | _WRITE | _READ
+_READING = _EXECUTE | _READ | _LIST
+# What each ABI can refuse: all but ioctl on devices, by which a GPU is driven.
+_ALL = (1 << 13) - 1
+_REFER, _TRUNCATE = 1 << 13, 1 << 14
+_TCP = 0b11  # bind, connect
+_SCOPED = 0b11  # abstract sockets, signals: to processes of the same sandbox alone
+
+
+def abi() -> int:
+    """0 where this kernel has none, or has it switched off."""
+    with suppress(OSError):
+        return kernel.call(kernel.LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
+    return 0
+
+
+def refuses_tcp() -> bool:
+    return abi() >= 4
+
+
+def restrict(
+    writable: Iterable[Path], hidden: Iterable[Path] = (), shown: Iterable[Path] = ()
+) -> None:
+    """Written is only below `writable`, and what the process says of itself in /proc, as CUDA does
+    to name its threads; what is below `hidden` is not even read, but for what is below `shown`.
+
+    It needs gain_nothing() before, and has no way back.
+    """
+    version = abi()
+    handled = _handled(version)
+    ruleset = _create(version, handled)
+    try:
+        for path in (*readable(hidden), *shown):
+            _allow(ruleset, path, _READING)
+        for path in writable:
+            _allow(ruleset, path, handled)
+        # Held open, so that /proc does not forget the inode that the rule is of.
+        own = os.open("/proc/self", os.O_PATH | os.O_CLOEXEC)
+        _allow_open(ruleset, own, handled & (_WRITE | _TRUNCATE))
+        kernel.call(kernel.LANDLOCK_RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def readable(hidden: Iterable[Path]) -> Iterator[Path]:
+    """Rules only allow: around what is hidden, everything else is named."""
+    secret = {path.resolve() for path in hidden}
+    if not secret:
+        yield Path("/")
+        return
+    above = {parent for path in secret for parent in path.parents}
+    for folder in above - secret:
+        with suppress(OSError):
+            for entry in folder.iterdir():
+                if entry not in above and entry not in secret and not entry.is_symlink():
+                    yield entry
+
+
+def _handled(version: int) -> int:
+    return _ALL | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0)
+
+
+def _create(version: int, handled: int) -> int:
+    fields = [handled, *([_TCP] if version >= 4 else []), *([_SCOPED] if version >= 6 else [])]
+    attributes = (ctypes.c_uint64 * len(fields))(*fields)
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    return kernel.call(kernel.LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0)
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32))
+
+
+def _allow(ruleset: int, path: Path, access: int) -> None:
+    """What is not there needs no rule."""
+    try:
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        _allow_open(ruleset, handle, access)
+    finally:
+        os.close(handle)
+
+
+def _allow_open(ruleset: int, handle: int, access: int) -> None:
+    is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+    allowed = access if is_folder else access & (_OF_FILES | _TRUNCATE)
+    rule = ctypes.byref(_Beneath(allowed, handle))
+    kernel.call(kernel.LANDLOCK_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)

@@ -1,0 +1,40 @@
+"""What one process may take of the machine."""
+
+from __future__ import annotations
+
+import os
+import resource
+from contextlib import suppress
+from pathlib import Path
+
+_OPEN_FILES = 4096
+_FIRST_TO_GO = "1000"
+
+
+def limit(memory: int | None) -> None:
+    """`memory` is in bytes, beyond what libraries have mapped; None where a GPU's driver reserves
+    far more than there is.
+    """
+    # When memory is short, the kernel ends this process rather than who judges it.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO, encoding="ascii")
+    _at_most(resource.RLIMIT_CORE, 0)
+    _at_most(resource.RLIMIT_NOFILE, _OPEN_FILES)
+    if memory is not None:
+        _at_most(resource.RLIMIT_AS, _mapped() + memory)
+
+
+def all_memory() -> int:
+    """Of the machine, in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _mapped() -> int:
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _at_most(kind: int, value: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (most, most))

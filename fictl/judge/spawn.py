@@ -1,0 +1,121 @@
+"""Starting judged processes: one zygote for this process, a fork of it for each of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from fictl.errors import SetupError
+from fictl.judge.cell import Cell
+from fictl.judge.environment import environment
+from fictl.judge.sandbox.limits import all_memory
+from fictl.judge.sandbox.walls import Walls, require
+from fictl.paths import same_packages
+
+_START_SECONDS = 300.0
+_lock = threading.Lock()
+_zygotes: dict[int, Zygote] = {}
+
+
+class Zygote:
+    """Its process, and the socket that it is asked by."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, tempfile.TemporaryFile() as said:
+            self._popen = subprocess.Popen(
+                [sys.executable, "-m", "fictl.judge.zygote", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[theirs.fileno()],
+                env={**environment(), **same_packages()}, start_new_session=True,
+            )  # fmt: skip
+            theirs.close()
+            self._socket = ours
+            self.walls = self._greeted(said)
+
+    def _greeted(self, said: object) -> Walls:
+        self._socket.settimeout(_START_SECONDS)
+        try:
+            hello = self._socket.recv(1 << 16)
+        except OSError:
+            hello = b""
+        if not hello:
+            self._popen.kill()
+            self._popen.wait()
+            said.seek(0)  # type: ignore[attr-defined]
+            last = said.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
+            raise SetupError(
+                "the process that solutions are judged in does not start", last[-2000:]
+            )
+        return Walls.from_dict(json.loads(hello)["walls"])
+
+    @property
+    def is_alive(self) -> bool:
+        return self._popen.poll() is None
+
+    def cell(self, role: str, walls: Walls) -> Cell:
+        """A new process in this role, behind these walls."""
+        control, keeper = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
+        log, log_end = os.pipe()
+        request = json.dumps({"role": role, "walls": walls.to_dict()}).encode()
+        with keeper, theirs:
+            with _lock:
+                socket.send_fds(
+                    self._socket, [request], [keeper.fileno(), theirs.fileno(), log_end]
+                )
+            os.close(log_end)
+        return Cell(control, ours, log, walls.label)
+
+
+def zygote() -> Zygote:
+    """Of this process: a fork of it starts its own."""
+    if sys.platform != "linux":
+        raise SetupError(f"solutions are judged on Linux, and this is {sys.platform}")
+    with _lock:
+        known = _zygotes.get(os.getpid())
+        if known is None or not known.is_alive:
+            _zygotes.clear()
+            known = _zygotes[os.getpid()] = Zygote()
+        return known
+
+
+def start(
+    role: str,
+    folder: Path,
+    *,
+    also: tuple[Path, ...] = (),
+    shown: tuple[Path, ...] = (),
+    hidden: tuple[Path, ...] = (),
+    device: str,
+    gpu: int | None,
+    untrusted: bool = False,
+) -> Cell:
+    """It may write to `folder` and to those of `also` alone, and not read those of `hidden`, but
+    for those of `shown`.
+    """
+    made = zygote()
+    for name in ("home", "tmp"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    if untrusted:
+        require(made.walls)
+    writable = tuple(str(path.resolve()) for path in (folder, *also))
+    walls = replace(
+        made.walls, writable=writable, shown=tuple(str(path.resolve()) for path in shown),
+        hidden=tuple(str(path.resolve()) for path in hidden),
+        memory=None if device == "cuda" else all_memory(),
+        environment=environment(folder.resolve(), device, gpu),
+        processes=_processes(made.walls, device),
+    )  # fmt: skip
+    return made.cell(role, walls)
+
+
+def _processes(walls: Walls, device: str) -> str:
+    """CUDA looks for itself in /proc, and finds another there if that is not its namespace's."""
+    return "" if device == "cuda" and walls.processes == "pidns" else walls.processes

@@ -1,0 +1,144 @@
+"""The process that a tool looks at: python -m … JOB OUTCOME. A solution is built there, and called.
+
+What a profiler collects between cudaProfilerStart and -Stop are the calls alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fictl import settings
+from fictl.bench.worker.channel import send
+from fictl.errors import FictlError
+from fictl.judge.inputs import make_inputs
+from fictl.op.ffi.emulated import KernelDefect, listen
+from fictl.project import OpFolder, Project
+from fictl.project.discover import folders
+from fictl.runnable import BuilderRegistry, BuildError, Runnable
+from fictl.trace import Definition, Solution, Workload
+
+BUILD, CALLS = "build", "calls"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The outcome is a document; the exit code says nothing that it does not."""
+    job, outcome = (Path(word) for word in arguments)
+    said = json.loads(job.read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = []
+    if settings.EMU_CHECK.get():
+        listen(_heard(rows))
+    answer = _answer(said)
+    text = json.dumps({**answer, "rows": rows}, default=str)
+    outcome.write_text(text, encoding="utf-8")
+    return 0
+
+
+def _answer(job: Mapping[str, Any]) -> dict[str, Any]:
+    definition = Definition.model_validate(job["definition"])
+    solution = Solution.model_validate(job["solution"])
+    start = time.perf_counter()
+    try:
+        runnable = BuilderRegistry.get_instance().build(definition, solution)
+        if job["mode"] == BUILD:
+            _build_kernels(runnable)
+            took = time.perf_counter() - start
+            return {"status": "built", "builder": runnable.metadata.build_type, "seconds": took}
+        _call(definition, runnable, job)
+    except BuildError as error:
+        text = "\n".join(filter(None, (error.first_error, error.log)))
+        return _failed("COMPILE_ERROR", error, text)
+    except KernelDefect as error:
+        return _failed("RUNTIME_ERROR", error, error.message)
+    except FictlError as error:
+        return _failed(
+            "COMPILE_ERROR" if job["mode"] == BUILD else "RUNTIME_ERROR", error, _traced()
+        )
+    except BaseException as error:
+        problem = FictlError(f"{type(error).__name__}: {error}")
+        return _failed("RUNTIME_ERROR", problem, _traced())
+    return {"status": "called"}
+
+
+def _build_kernels(runnable: Runnable) -> None:
+    """Of an op that was exported, the modules that its first calls would build: one of each folder."""
+    module = sys.modules.get(str(runnable.metadata.misc.get("module_name")))
+    project = Project.of(Path(module.__file__).parent) if module and module.__file__ else None
+    if project is None or not project.kernels.is_dir():
+        return
+    for folder in folders(project):
+        spec = next(iter(_specs(folder, module.__name__.rpartition(".")[0])), None)  # type: ignore[union-attr]
+        if spec is not None:
+            spec.build()
+
+
+def _specs(folder: OpFolder, package: str) -> list[Any]:
+    """By the copy of its jit.py that the solution imports."""
+    if not folder.jit.is_file():
+        return []
+    from importlib import import_module
+
+    return list(import_module(f"{package}.kernels.{folder.family}.{folder.module}.jit").aot())
+
+
+def _call(definition: Definition, runnable: Runnable, job: Mapping[str, Any]) -> None:
+    device = job["device"]
+    workload = Workload.model_validate(job["workload"])
+    root = Path(job["root"]) if job["root"] else None
+
+    def once() -> Callable[[], object]:
+        inputs = make_inputs(definition, workload, root, job["seed"], device)
+        return lambda: runnable.call_value_returning(*inputs.values())
+
+    once()()
+    send("case", case=definition.name)
+    calls = [once() for _ in range(job["calls"])]
+    with _collected(device):
+        for call in calls:
+            call()
+    send("done")
+
+
+@contextmanager
+def _collected(device: str) -> Iterator[None]:
+    if device != "cuda":
+        yield
+        return
+    import torch
+
+    profiler: Any = torch.cuda.profiler  # Its functions have no types.
+    torch.cuda.synchronize()
+    profiler.start()
+    try:
+        yield
+        torch.cuda.synchronize()
+    finally:
+        profiler.stop()
+
+
+def _heard(rows: list[dict[str, Any]]) -> Callable[[str, list[Any]], None]:
+    def add(op: str, reports: list[Any]) -> None:
+        rows.extend({"op": op, **each.to_dict(), "text": each.text()} for each in reports)
+
+    return add
+
+
+def _traced() -> str:
+    return traceback.format_exc()
+
+
+def _failed(status: str, error: FictlError, text: str) -> dict[str, Any]:
+    return {
+        "status": status, "message": error.message, "hint": error.hint,
+        "code": error.exit_code, "log": text,
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

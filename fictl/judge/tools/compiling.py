@@ -1,0 +1,70 @@
+"""compile_solution: whether it builds, and the first thing that keeps it from it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from fictl.judge.tools.child import BUILD
+from fictl.judge.tools.look import Look
+from fictl.judge.tools.subject import Given, Subject, find_subject
+
+
+def compile_solution(
+    solution: Given,
+    definition: Given = "",
+    *,
+    device: str = "cuda",
+    dataset: str = "",
+    untrusted: bool = False,
+    timeout: float = 600.0,
+) -> dict[str, Any]:
+    """Build a solution. Of an op that `fictl solution export` wrote, its kernels are compiled, too;
+    an untrusted one is built behind walls, and kernels that its Python builds wait for a run.
+    """
+    subject = find_subject(solution, definition, root=dataset)
+    return compiled(subject, device, timeout, untrusted)
+
+
+def compiled(
+    subject: Subject, device: str, timeout: float, untrusted: bool = False
+) -> dict[str, Any]:
+    if untrusted:
+        return _behind_walls(subject, device, timeout)
+    seen = Look(subject, BUILD, device, timeout).take()
+    seen.refuse_machine()
+    return {
+        **subject.of("compile"),
+        "device": device,
+        "ok": seen.ok,
+        "status": "BUILT" if seen.ok else seen.status,
+        "builder": seen.builder or None,
+        "seconds": round(seen.seconds, 3),
+        **seen.failure(),
+    }
+
+
+def _behind_walls(subject: Subject, device: str, timeout: float) -> dict[str, Any]:
+    """By the judge's process, which can read and write next to nothing."""
+    from fictl.judge.config import EvalConfig
+    from fictl.judge.judging import Judge
+    from fictl.judge.tools.running import error_of
+
+    config = EvalConfig(device=device, untrusted=True, compile_timeout_seconds=timeout)
+    start = time.perf_counter()
+    with Judge(subject.definition, subject.solution, config, root=subject.root) as judge:
+        failed = judge.build()
+    took = time.perf_counter() - start
+    error = error_of(subject, failed) if failed else None
+    return {
+        **subject.of("compile"),
+        "device": device,
+        "ok": failed is None,
+        "status": failed.status.value if failed else "BUILT",
+        "builder": None,
+        "seconds": round(took, 3),
+        "message": error["text"] if error else None,
+        "hint": None,
+        "error": error,
+        "log": failed.log if failed else "",
+    }

@@ -1,0 +1,81 @@
+"""The first thing that is wrong with a solution's sources, from what compilers and Python print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+# gcc and clang; nvcc; a frame of a traceback.
+_COMPILER = re.compile(
+    r"(?:^|(?<=: ))(?P<file>[^\s:()]+)(?::(?P<line>\d+)(?::(?P<column>\d+))?:|\((?P<row>\d+)\):)\s*"
+    r"(?:fatal |catastrophic |internal )?error\b\s*(?:#[\w-]+)?\s*:?\s*(?P<text>.+)$",
+    re.MULTILINE,
+)
+_FRAME = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)', re.MULTILINE)
+_RAISED = re.compile(r"^(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class FirstError:
+    """`file` is one of the solution's sources; '' where none is named. Lines count from 1."""
+
+    text: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    @property
+    def place(self) -> str:
+        parts = [self.file, *(str(n) for n in (self.line, self.column) if n)]
+        return ":".join(parts) if self.file else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def first_error(texts: Iterable[str], sources: Iterable[str], otherwise: str = "") -> FirstError:
+    """Of the texts in their order; `sources` are the paths that a solution gives its files."""
+    known, said = [*sources], [*texts]
+    for find in (_compiler_error, _raised_inside, _raised):
+        found = next(filter(None, (find(text, known) for text in said)), None)
+        if found is not None:
+            return found
+    named = next((source for source in known if f"{source} " in f"{otherwise} "), "")
+    return FirstError(otherwise, named)
+
+
+def own_path(said: str, sources: Iterable[str]) -> str:
+    """The source that a path on disk is a copy of; '' where it is none."""
+    said = said.replace("\\", "/").removeprefix("./")
+    ends = [source for source in sources if said == source or said.endswith(f"/{source}")]
+    return max(ends, key=len, default="")
+
+
+def _compiler_error(text: str, sources: list[str]) -> FirstError | None:
+    """One in the solution's files first: an error in a header of others has its cause there."""
+    errors = [_compiler(match, sources) for match in _COMPILER.finditer(text)]
+    return next((error for error in errors if error.file), next(iter(errors), None))
+
+
+def _compiler(match: re.Match[str], sources: list[str]) -> FirstError:
+    line = int(match["line"] or match["row"] or 0)
+    file = own_path(match["file"], sources)
+    said = match["text"].strip()
+    if not file:
+        return FirstError(f"{match['file']}:{line}: {said}")
+    return FirstError(said, file, line, int(match["column"] or 0))
+
+
+def _raised_inside(text: str, sources: list[str]) -> FirstError | None:
+    """With the innermost frame in the solution's own files."""
+    raised = _raised(text, sources)
+    own = ((own_path(f["file"], sources), int(f["line"])) for f in _FRAME.finditer(text))
+    inside = [(file, line) for file, line in own if file]
+    return FirstError(raised.text, *inside[-1]) if raised and inside else None
+
+
+def _raised(text: str, _sources: list[str]) -> FirstError | None:
+    raised = [*_RAISED.finditer(text)]
+    return FirstError(raised[-1][0].strip()) if raised else None

@@ -1,0 +1,94 @@
+"""profile_solution: Nsight Compute's counters of a solution's kernels, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fictl.bench.options import Options
+from fictl.judge.tools.child import CALLS
+from fictl.judge.tools.first_error import own_path
+from fictl.judge.tools.look import Look
+from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.profile.ncu.collection import Collection
+from fictl.profile.ncu.report import Report
+from fictl.profile.ncu.run import profile
+from fictl.profile.request import Request
+from fictl.project import OpFolder, Project
+from fictl.toolchain import require_gpu
+
+
+def profile_solution(
+    solution: Given,
+    definition: Given = "",
+    *,
+    workload: Given = "",
+    axes: dict[str, int] | None = None,
+    kernel: str = "",
+    set: str = "full",
+    dataset: str = "",
+    out: str = "profiles",
+    seed: int = 0,
+    timeout: float = 600.0,
+) -> dict[str, Any]:
+    """What bounds each of its kernels, where it waits, and which lines take the time. Needs a GPU
+    and ncu; `kernel` is a regular expression of kernels' names.
+    """
+    subject = find_subject(solution, definition, workload, axes, dataset)
+    collection = Collection(set=set, kernel=kernel)
+    return answered(subject, profiled(subject, collection, Path(out), timeout, seed))
+
+
+def profiled(
+    subject: Subject, collection: Collection, out: Path, timeout: float, seed: int = 0
+) -> Report:
+    require_gpu("ncu measures what a GPU does, and there is none here", "run it where there is one")
+    look = Look(subject, CALLS, "cuda", timeout, seed=seed)
+    with look.job() as (job, outcome):
+        asked = _Program(
+            _folder(subject), frozenset(), Options(case=subject.solution.name, timeout=timeout),
+            1, out, tuple(look.argv(job, outcome)), look.environment(),
+        )  # fmt: skip
+        report = profile(asked, collection)
+    return replace(report, op=subject.solution.name)
+
+
+def answered(subject: Subject, report: Report) -> dict[str, Any]:
+    sources = [source.path for source in subject.solution.sources]
+    kernels = [_located(kernel, sources) for kernel in report.to_dict()["kernels"]]
+    said = {**report.to_dict(), "kernels": kernels}
+    return {**subject.of("profile"), "ok": True, "status": "PROFILED", **said, "op": report.op}
+
+
+def _located(kernel: dict[str, Any], sources: list[str]) -> dict[str, Any]:
+    """Its hot lines by the solution's own names of its files."""
+    lines = [
+        {**line, "file": own_path(str(line.get("file", "")), sources) or line.get("file", "")}
+        for line in kernel["lines"]
+    ]
+    return {**kernel, "lines": lines}
+
+
+@dataclass(frozen=True)
+class _Program(Request):
+    """The child that calls a solution, in place of the one that runs an op's case."""
+
+    words: tuple[str, ...] = ()
+    variables: Mapping[str, str] | None = None
+
+    def argv(self) -> list[str]:
+        return [*self.words]
+
+    def environment(self) -> dict[str, str]:
+        return {**(self.variables or {})}
+
+
+def _folder(subject: Subject) -> OpFolder:
+    """Stands for what is profiled: ncu's lines are ranked by how near they are to it."""
+    from fictl.runnable.builder import cache_path
+
+    place = cache_path()
+    project = Project("solution", "solution", place, place, place, "")
+    return OpFolder(project, subject.solution.author, subject.solution.name)

@@ -1,0 +1,157 @@
+"""What a tool looks at: a solution, the definition that it answers, and a workload to run it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from fictl.trace import Definition, Solution, Workload
+
+# A file, or the document itself.
+Given: TypeAlias = "str | Path | Mapping[str, Any]"
+Model = TypeVar("Model", bound="BaseModel")
+
+_FOLDER = "definitions"
+_LARGEST_FILE = 96 << 20
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`root` is the dataset that the solution lies in, if it lies in one."""
+
+    definition: Definition
+    solution: Solution
+    workload: Workload | None = None
+    root: Path | None = None
+
+    @property
+    def ready(self) -> Workload:
+        if self.workload is None:
+            raise UsageError(
+                f"{self.definition.name} has no workload here, and a run needs sizes",
+                f"--axes {','.join(f'{name}=8' for name in self.definition.var_axes)}",
+            )
+        return self.workload
+
+    def of(self, tool: str) -> dict[str, Any]:
+        """What every answer begins with."""
+        return {
+            "tool": tool,
+            "definition": self.definition.name,
+            "solution": self.solution.name,
+            "hash": self.solution.hash(),
+            "workload": self.workload.uuid if self.workload else None,
+            "axes": dict(self.workload.axes) if self.workload else None,
+        }
+
+
+def find_subject(
+    solution: Given,
+    definition: Given = "",
+    workload: Given = "",
+    axes: Mapping[str, int] | None = None,
+    root: str | Path = "",
+) -> Subject:
+    """`definition` is a file, a document or a name in the dataset; without it the solution says its
+    name. `workload` is a document, a file, or the beginning of a uuid in the dataset; `axes` is one of
+    random inputs; without both the dataset's first is taken.
+    """
+    from fictl.trace import Solution
+
+    made = _read(Solution, solution)
+    place = Path(root) if root else _dataset_of(solution)
+    answered = _definition(definition or made.definition, place)
+    if answered.name != made.definition:
+        raise UsageError(
+            f"{made.name} is a solution of {made.definition}, not of {answered.name}",
+            "name another definition, or say so in the solution",
+        )
+    subject = Subject(answered, made, None, place)
+    return replace(subject, workload=_workload(subject, workload, axes))
+
+
+def _definition(given: Given, root: Path | None) -> Definition:
+    from fictl.trace import Definition
+
+    if isinstance(given, Mapping) or Path(given).suffix == ".json":
+        return _read(Definition, given)
+    places = (root / _FOLDER).glob(f"*/{given}.json") if root else iter(())
+    found = next(places, None)
+    if found is None:
+        where = f"not in {root}" if root else "in no dataset"
+        raise UsageError(
+            f"the definition {given} is {where}",
+            "--definition names its file, --dataset the folder of a dataset that has it",
+        )
+    return Definition.read(found)
+
+
+def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) -> Workload | None:
+    from fictl.trace import Workload
+
+    if isinstance(given, Mapping) or Path(given).suffix == ".json":
+        return _read(Workload, given)
+    if axes:
+        return _random(subject.definition, axes)
+    for each in _workloads(subject):
+        if each.uuid.startswith(str(given)):
+            return each
+    if given:
+        raise UsageError(
+            f"{subject.definition.name} has no workload {given}",
+            f"the dataset is {subject.root or 'not said: --dataset'}",
+        )
+    return None
+
+
+def _workloads(subject: Subject) -> Iterator[Workload]:
+    from fictl.trace.document import NotReadable, lines_of, parse_document
+    from fictl.trace.record import Trace
+
+    made = subject.definition
+    path = (subject.root or Path()) / "workloads" / made.op_type / f"{made.name}.jsonl"
+    if subject.root is None or not path.is_file():
+        return
+    for number, line in lines_of(path):
+        if isinstance(line, NotReadable):
+            raise line
+        yield parse_document(Trace, line, path, number).workload
+
+
+def _random(definition: Definition, axes: Mapping[str, int]) -> Workload:
+    """Numbers that are sizes are said; what the definition's own code makes is left to it."""
+    from fictl.trace import Workload
+
+    sizes = definition.sizes(axes)
+    inputs = {
+        name: {"type": "scalar", "value": sizes[name]}
+        if spec.shape is None and name in sizes
+        else {"type": "random"}
+        for name, spec in definition.inputs.items()
+    }
+    uuid = "-".join(f"{name}{size}" for name, size in axes.items()) or "fixed"
+    return Workload.model_validate({"axes": dict(axes), "inputs": inputs, "uuid": uuid})
+
+
+def _dataset_of(solution: Given) -> Path | None:
+    if isinstance(solution, Mapping):
+        return None
+    above = Path(solution).absolute().parents
+    return next((place for place in above if (place / _FOLDER).is_dir()), None)
+
+
+def _read(model: type[Model], given: Given) -> Model:
+    from fictl.trace.document import parse_document, read_document
+
+    if not isinstance(given, Mapping):
+        return read_document(model, Path(given), _LARGEST_FILE)
+    import json
+
+    return parse_document(model, json.dumps(given).encode(), Path(model.__name__.lower()))

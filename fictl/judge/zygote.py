@@ -1,0 +1,86 @@
+"""A process that has imported what judging takes, and forks itself for each that is to be judged.
+
+A start from nothing takes seconds, a fork milliseconds. It never touches a GPU: what did so cannot
+be forked.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import os
+import socket
+import sys
+import tempfile
+from contextlib import suppress
+from typing import NoReturn
+
+from fictl.judge.channel import Channel
+from fictl.judge.keeper import keep
+from fictl.judge.sandbox.walls import Walls, possible
+
+_LONGEST = 1 << 20
+
+
+def main(words: list[str]) -> int:
+    """`words[0]` is the socket that requests come by; it ends when that is closed."""
+    parent = socket.socket(fileno=int(words[0]))
+    from fictl.judge import inside
+
+    inside.preload()
+    # What is here now is never collected: neither visited nor copied by those who fork off.
+    gc.freeze()
+    parent.send(json.dumps({"walls": possible().to_dict()}).encode())
+    while True:
+        message, handles, _, _ = socket.recv_fds(parent, _LONGEST, 3)
+        if not message:
+            return 0
+        if os.fork() == 0:
+            _child(parent, json.loads(message), handles)
+        for handle in handles:
+            os.close(handle)
+        _reap()
+
+
+def _child(parent: socket.socket, request: dict[str, object], handles: list[int]) -> NoReturn:
+    try:
+        parent.close()
+        control, channel, log = handles
+        walls = Walls.from_dict(request["walls"])  # type: ignore[arg-type]
+        role = str(request["role"])
+        keep(
+            socket.socket(fileno=control), channel, log, walls,
+            lambda handle: _inside(role, handle, walls),
+        )  # fmt: skip
+    finally:
+        os._exit(1)
+
+
+def _inside(role: str, handle: int, walls: Walls) -> NoReturn:
+    from fictl.judge import inside
+
+    _become(walls.environment)
+    for stream in (sys.stdout, sys.stderr):  # It may end without a flush.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True)
+    inside.run(role, Channel(handle))
+
+
+def _become(environment: dict[str, str]) -> None:
+    own = os.environ  # Handed on whole, as to a program that is started.
+    own.clear()
+    own.update(environment)
+    tempfile.tempdir = None
+    with suppress(KeyError, OSError):
+        os.chdir(environment["HOME"])
+
+
+def _reap() -> None:
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,7 @@
+"""RUNTIME_ERROR: SIGABRT"""
+
+import os
+
+
+def run(x, s):
+    os.abort()

@@ -1,0 +1,5 @@
+"""COMPILE_ERROR: run"""
+
+
+def walk(x, s):
+    return x * s

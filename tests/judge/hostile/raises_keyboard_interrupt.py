@@ -1,0 +1,5 @@
+"""RUNTIME_ERROR: KeyboardInterrupt"""
+
+
+def run(x, s):
+    raise KeyboardInterrupt

@@ -1,0 +1,5 @@
+"""RUNTIME_ERROR: SystemExit"""
+
+
+def run(x, s):
+    raise SystemExit(0)

@@ -1,0 +1,5 @@
+"""INCORRECT_DTYPE"""
+
+
+def run(x, s):
+    return (x * s).double()

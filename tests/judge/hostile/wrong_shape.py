@@ -1,0 +1,5 @@
+"""INCORRECT_SHAPE"""
+
+
+def run(x, s):
+    return (x * s)[:, :-1]

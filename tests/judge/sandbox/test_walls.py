@@ -1,0 +1,160 @@
+"""Each wall alone: what it keeps a process from, and that it is refused where it is wanted and missing."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fictl.errors import SetupError
+from fictl.judge.sandbox import landlock, walls
+from fictl.judge.sandbox.walls import Walls, possible, require
+
+# Python 3.12 says so of every fork beside torch's threads.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+needs_landlock = pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock")
+needs_namespaces = pytest.mark.skipif(
+    not possible().has_namespaces, reason="this machine allows no user namespaces"
+)
+DENIED = ("PermissionError", "OSError", "FileNotFoundError")
+
+
+def behind(made: Walls, step: Callable[[], object]) -> str:
+    """What became of `step` in a process behind these walls."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = "done"
+        try:
+            made.unshare()
+            if os.fork() == 0:
+                made.close()
+                step()
+            else:
+                said = ""
+                os.wait()
+        except OSError as error:
+            said = type(error).__name__
+        finally:
+            os.write(write, said.encode())
+            os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    with os.fdopen(read) as file:
+        return file.read()
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Path:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param("landlock", marks=needs_landlock),
+        pytest.param("mountns", marks=needs_namespaces),
+    ],
+)
+def test_only_its_own_folder_is_written(files: str, inside: Path, tmp_path: Path) -> None:
+    made = Walls(files, writable=(str(inside),))
+    outside = tmp_path / "outside"
+    outside.write_text("as it was")
+    assert behind(made, lambda: (inside / "file").write_text("x")) == "done"
+    assert behind(made, lambda: outside.write_text("x")) in DENIED
+    assert behind(made, (tmp_path / "new").mkdir) in DENIED
+    assert behind(made, outside.unlink) in DENIED
+    assert outside.read_text() == "as it was"
+
+
+@needs_landlock
+def test_landlock_hides_a_folder_and_nothing_beside_it(inside: Path, tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "file").write_text("secret")
+    (tmp_path / "beside").write_text("")
+    made = Walls("landlock", writable=(str(inside),), hidden=(str(hidden),))
+    assert behind(made, (hidden / "file").read_text) == "PermissionError"
+    assert behind(made, (tmp_path / "beside").read_text) == "done"
+
+
+@needs_namespaces
+def test_a_namespace_hides_a_folder(inside: Path, tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "file").write_text("secret")
+    made = Walls("", "netns", writable=(str(inside),), hidden=(str(hidden),))
+    assert behind(made, (hidden / "file").read_text) == "FileNotFoundError"
+
+
+@pytest.mark.parametrize(
+    ("files", "network"),
+    [
+        pytest.param("landlock", "", marks=needs_landlock),
+        pytest.param("landlock", "netns", marks=[needs_landlock, needs_namespaces]),
+        pytest.param("mountns", "netns", marks=needs_namespaces),
+    ],
+)
+def test_what_is_shown_is_read_where_all_beside_it_is_hidden(
+    files: str, network: str, tmp_path: Path
+) -> None:
+    for name in ("inside", "shown", "others"):
+        (tmp_path / "all" / name).mkdir(parents=True)
+        (tmp_path / "all" / name / "file").write_text("")
+    at = tmp_path / "all"
+    made = Walls(
+        files,
+        network,
+        writable=(str(at / "inside"),),
+        hidden=(str(at),),
+        shown=(str(at / "shown"),),
+    )
+    assert behind(made, lambda: (at / "inside" / "file").write_text("x")) == "done"
+    assert behind(made, (at / "shown" / "file").read_text) == "done"
+    assert behind(made, lambda: (at / "shown" / "file").write_text("x")) in DENIED
+    assert behind(made, (at / "others" / "file").read_text) in DENIED
+    assert (at / "inside" / "file").read_text() == "x"
+
+
+@needs_namespaces
+def test_no_network_is_reached_from_a_namespace() -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        place = server.getsockname()
+
+        def connect() -> None:
+            socket.create_connection(place, timeout=1).close()
+
+        assert behind(Walls(), connect) == "done"
+        assert behind(Walls("", "netns"), connect) == "OSError"
+
+
+def test_untrusted_code_is_refused_without_walls() -> None:
+    with pytest.raises(SetupError, match="nothing keeps them from writing files and the network"):
+        require(Walls())
+    with pytest.raises(SetupError, match="nothing keeps them from the network"):
+        require(Walls("landlock", ""))
+    assert require(Walls("landlock", "tcp")).label == "landlock"
+
+
+def test_results_name_the_walls() -> None:
+    assert Walls().label == "none"
+    assert Walls("landlock", "netns").label == "landlock+netns"
+    assert Walls("mountns", "netns").label == "mountns+netns"
+
+
+def test_walls_travel_to_the_process_that_is_behind_them() -> None:
+    made = replace(possible(), writable=("/a",), hidden=("/b",), environment={"A": "1"}, memory=5)
+    assert Walls.from_dict(made.to_dict()) == made
+
+
+def test_what_cannot_be_built_is_not_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walls, "_works", lambda step: False)
+    assert possible.__wrapped__().label == "none"

@@ -1,0 +1,57 @@
+"""Solutions that cheat, and others that are only wrong: each gets the status that it has earned.
+
+The first line of each says what: the status, whether it is written in destination-passing style,
+and a part of the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fictl.judge import Judge
+from fictl.judge.reference import Reference
+from fictl.judge.spawn import zygote
+
+from .judged import CONFIG, WORKLOAD, definition, said, solution
+
+FOLDER = Path(__file__).parent / "hostile"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reference]:
+    with Reference(definition(), "cpu") as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_solution_gets_what_it_has_earned(name: str, reference: Reference) -> None:
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    first, _, part = source.splitlines()[0].strip('"').partition(": ")
+    status, *words = first.split()
+    if "sandboxed" in words and zygote().walls.label != "landlock+netns+pidns":
+        pytest.skip("this machine has no walls")
+    short = {"timeout_seconds": 0.5, "compile_timeout_seconds": 0.5} if status == "TIMEOUT" else {}
+    config = replace(CONFIG, **short)
+    tried = solution(source, dps="dps" in words)
+    with Judge(definition(), tried, config, reference=reference) as judge:
+        found = judge.evaluate(WORKLOAD)
+    assert found.status.value == status, said(found)
+    assert part in found.log
+    assert len(found.log) < 5 << 20
+    assert not Path("/tmp/fictl-was-here").exists()
+    assert not _at_work_in(judge._scratch)
+
+
+def _at_work_in(folder: Path) -> list[str]:
+    """Processes that a solution started, and that were not ended with it."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            found += [entry.name] if str(folder) in str((entry / "cwd").readlink()) else []
+    return found
