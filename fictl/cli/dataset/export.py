@@ -1,0 +1,54 @@
+"""fictl dataset export: ops as a dataset that fictl and flashinfer-bench run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.one_op import counted
+from fictl.cli.options import DryRun, Json, Ops
+from fictl.dataset.export import AUTHOR
+
+
+def command(
+    ops: Ops = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="ROOT", help="The dataset; what is there stays.")
+    ] = Path("dataset"),
+    solutions: Annotated[
+        bool, typer.Option("--solutions/--no-solutions", help="Whether the ops come along.")
+    ] = True,
+    author: Annotated[str, typer.Option("--author", help="Of the solutions.")] = AUTHOR,
+    max_elements: Annotated[
+        int,
+        typer.Option(
+            "--max-elements",
+            min=0,
+            help="Leave out cases of more; 0 leaves out none.",
+        ),
+    ] = 0,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Write the definitions of ops, their cases as workloads, and the ops as solutions.
+
+    What random numbers cannot be, offsets and page tables, lies beside as safetensors.
+    """
+    from fictl.dataset.export.write import Export
+    from fictl.project import select
+    from fictl.testing.traced.definitions import traced
+
+    every = tuple(traced(select(ops or [])))
+    made = Export(out.absolute(), every, author, solutions, max_elements).run(dry_run)
+    said = "would be written to" if dry_run else "in"
+    parts = [
+        counted(made.definitions, "definition"), counted(made.workloads, "workload"),
+        counted(made.files, "file") + " of tensors", counted(made.solutions, "solution"),
+    ]  # fmt: skip
+    lines = [f"{' · '.join(parts)} {said} {out}"]
+    if not dry_run:
+        lines.append(f"next: fictl dataset validate {out}")
+    console.show(console.Result("dataset.export", made.to_dict(), "\n".join(lines)))

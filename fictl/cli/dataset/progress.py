@@ -1,0 +1,65 @@
+"""A run as it goes: a bar on a terminal, a line for each result on a pipe; all on stderr."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from fictl.cli import console
+from fictl.cli.late_bar import LateBar
+from fictl.cli.one_op import counted
+from fictl.dataset.observer import Observer
+from fictl.dataset.outcome import Outcome
+
+
+class RunProgress(Observer):
+    """`quiet` says notes only."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._bar = LateBar()
+
+    def __enter__(self) -> RunProgress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.__exit__(kind, error, trace)
+
+    def planned(self, total: int, jobs: int, skipped: int) -> None:
+        if not self._quiet:
+            before = f", {skipped} evaluated before" if skipped else ""
+            words = f"{counted(jobs, 'solution')}, {counted(total, 'evaluation')}{before}"
+            console.note(words)
+
+    def outcome(self, outcome: Outcome, done: int, total: int) -> None:
+        if self._quiet:
+            return
+        if self._bar.on_terminal:
+            self._bar.update(done, total, f"{outcome.definition}  {outcome.solution}")
+            if not outcome.passed:
+                console.note(_line(outcome))
+        else:
+            console.note(f"{done}/{total}  {_line(outcome)}")
+
+    def note(self, text: str) -> None:
+        console.note(text)
+
+
+def _line(outcome: Outcome) -> str:
+    said = outcome.to_dict()
+    words = [outcome.status, outcome.definition, outcome.solution, outcome.workload]
+    if said["latency_ms"] is not None:
+        words.append(f"{said['latency_ms']:.4g} ms")
+    if said["speedup"]:
+        words.append(f"{said['speedup']:.2f}x")
+    return "  ".join([*words, *filter(None, [outcome.error or _cause(outcome)])])
+
+
+def _cause(outcome: Outcome) -> str:
+    from fictl.dataset.report.result import cause
+
+    return "" if outcome.evaluation is None or outcome.passed else cause(outcome.evaluation.log)

@@ -1,0 +1,97 @@
+"""fictl dataset report: what the results of a dataset come to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.dataset.run_flags import Definitions, OpTypes, Root, names
+from fictl.cli.options import Json
+from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.dataset.report.report import Report
+
+_FORMATS = {".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}
+
+
+def command(
+    root: Root = None,
+    definitions: Definitions = None,
+    op_type: OpTypes = None,
+    hardware: Annotated[
+        list[str] | None,
+        typer.Option("--hardware", help="Only results of it, as in '*H200*'.", show_default=False),
+    ] = None,
+    format: Annotated[
+        str,
+        typer.Option("--format", metavar="md|html", help="A document, not a terminal's view.",
+                     show_default=False),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Where it goes, as in report.html.", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Show the best of each definition, authors, speedups and failures: the last result of each."""
+    from fictl.dataset.report.report import report
+    from fictl.trace import TraceSet
+
+    kind = _kind(format, out)
+    made = report(TraceSet.from_path(root), names(definitions), names(op_type), names(hardware))
+    data = made.to_dict()
+    if not kind:
+        console.show(console.Result("dataset.report", data, lambda screen: _show(screen, made)))
+        return
+    text = _document(made, kind)
+    if out is None:
+        console.show(console.Result("dataset.report", data, text.rstrip("\n")))
+        return
+    _write(out, text)
+    console.show(console.Result("dataset.report", {**data, "path": str(out)}, f"wrote {out}"))
+
+
+def _kind(said: str, out: Path | None) -> str:
+    if said and said not in _FORMATS.values():
+        raise UsageError(f"--format is {said!r}", "md or html")
+    if said or out is None:
+        return said
+    if out.suffix not in _FORMATS:
+        raise UsageError(f"{out} is of no known format", "its name ends in .md or .html")
+    return _FORMATS[out.suffix]
+
+
+def _document(made: Report, kind: str) -> str:
+    from fictl.dataset.report.html import html
+    from fictl.dataset.report.markdown import markdown
+
+    return html(made) if kind == "html" else markdown(made)
+
+
+def _write(path: Path, text: str) -> None:
+    from fictl.paths import write_atomic
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, text)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}", "give another --out"
+        ) from None
+
+
+def _show(screen: Console, made: Report) -> None:
+    from fictl.dataset.report.tables import headline, remarks, sections
+
+    screen.print(headline(made), markup=False, style="bold", soft_wrap=True)
+    for remark in remarks(made):
+        screen.print(f"  {remark}", markup=False, soft_wrap=True)
+    for section in sections(made):
+        screen.print(f"\n{section.title}", markup=False, style="bold")
+        console.print_table(console.Table(section.columns, section.rows))

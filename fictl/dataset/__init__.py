@@ -1,0 +1,14 @@
+"""Evaluating a dataset: every solution on every workload, over the GPUs of a machine; and reports."""
+
+from typing import TYPE_CHECKING
+
+from fictl.lazy import lazy
+
+if TYPE_CHECKING:
+    from fictl.dataset.options import RunOptions
+    from fictl.dataset.run import run_dataset
+    from fictl.dataset.summary import Summary
+
+__all__ = ["RunOptions", "Summary", "run_dataset"]
+
+__getattr__ = lazy(__name__, {"RunOptions": "options", "Summary": "summary", "run_dataset": "run"})

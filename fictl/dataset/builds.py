@@ -1,0 +1,101 @@
+"""Solutions in the order in which they can be run: what must be compiled is, by processes beside."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fictl.dataset.desk import Desk, Stopped
+from fictl.jit.jobs import usable_cores
+
+if TYPE_CHECKING:
+    from fictl.dataset.plan import Job
+    from fictl.trace import Evaluation
+
+_TICK_SECONDS = 0.2
+# A compiler uses several cores by itself, and what is timed meanwhile needs some, too.
+_CORES_EACH = 4
+
+Failed = Callable[["Job", "Evaluation"], object]
+
+
+class Builds:
+    """`jobs` gives each of them once, to whichever thread asks; `failed` hears of the others."""
+
+    def __init__(self, jobs: Sequence[Job], at_once: int, failed: Failed) -> None:
+        self._failed = failed
+        self._ready: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._to_build: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self.problem: BaseException | None = None
+        for job in jobs:
+            (self._to_build if job.is_compiled else self._ready).put(job)
+        compiled = sum(job.is_compiled for job in jobs)
+        self._left = compiled
+        self._lock = threading.Lock()
+        self.workers = min(compiled, at_once or max(1, usable_cores() // _CORES_EACH))
+
+    def jobs(self) -> Iterator[Job]:
+        """Until there are no more, waiting for those that are being built."""
+        while not self._stop.is_set():
+            with self._lock:
+                is_last = self._left == 0
+            try:
+                yield self._ready.get(timeout=0 if is_last else _TICK_SECONDS)
+            except queue.Empty:
+                if is_last:
+                    return
+
+    @contextmanager
+    def running(self, desks: Sequence[Desk]) -> Iterator[None]:
+        """With these as compilers; what they have built is thrown away in the end."""
+        folder = Path(tempfile.mkdtemp(prefix="fictl-builds-")) if desks else None
+        threads = [
+            threading.Thread(target=self._work, args=(desk, folder), daemon=True) for desk in desks
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.stop()
+            for desk in desks:
+                desk.stop()
+            for thread in threads:
+                thread.join()
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def _work(self, desk: Desk, folder: Path) -> None:
+        try:
+            while not self._stop.is_set():
+                self._build(self._to_build.get_nowait(), desk, folder)
+        except (queue.Empty, Stopped):
+            pass
+        except BaseException as error:
+            self.problem = error
+            self.stop()
+        finally:
+            desk.close()
+
+    def _build(self, job: Job, desk: Desk, folder: Path) -> None:
+        placed = replace(job, scratch=Path(tempfile.mkdtemp(dir=folder)))
+        try:
+            failure = desk.build(placed)
+            if failure is None:
+                self._ready.put(placed)
+            else:
+                self._failed(job, failure)
+        finally:
+            with self._lock:
+                self._left -= 1

@@ -1,0 +1,201 @@
+"""Who evaluates: in a real run, a process for each slot that has torch, the reference and the judge.
+
+The process that plans and writes has none of them: what breaks there breaks no run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from fictl.dataset.lines import Lines
+from fictl.errors import FictlError, SetupError, UsageError
+from fictl.paths import same_packages
+from fictl.process import ending
+
+if TYPE_CHECKING:
+    from fictl.dataset.plan import Job
+    from fictl.dataset.slot import Slot
+    from fictl.trace import Evaluation, Workload
+
+_ERRORS = {2: UsageError, 3: SetupError}
+# Beyond what the judge itself allows: for starting.
+_SPARE_SECONDS = 120.0
+_PATIENCE = 5.0
+_PROGRAM = ("-m", "fictl.dataset.worker")
+
+
+class Desk(Protocol):
+    """One at a time. `stop` is for other threads: what runs is ended, and Stopped is raised.
+
+    `build` gives None where the job's solution is now built in its `scratch`.
+    """
+
+    def build(self, job: Job) -> Evaluation | None: ...
+
+    def evaluate(self, job: Job, workload: Workload) -> Evaluation: ...
+
+    def stop(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Stopped(FictlError):
+    """The run was ended while this was evaluated."""
+
+
+class ProcessDesk:
+    """`python -m fictl.dataset.worker`, started when it is needed, and again when it has died."""
+
+    def __init__(self, root: Path, slot: Slot, isolated: bool = False) -> None:
+        self._root, self._slot, self._isolated = root, slot, isolated
+        self._child: subprocess.Popen[bytes] | None = None
+        self._answers: Lines | None = None
+        self._job: Job | None = None
+        self._stopped = False
+
+    def build(self, job: Job) -> Evaluation | None:
+        seconds = job.config.compile_timeout_seconds + _SPARE_SECONDS
+        return self._asked(job, {"kind": "build"}, seconds, "COMPILE_ERROR")
+
+    def evaluate(self, job: Job, workload: Workload) -> Evaluation:
+        config = job.config
+        # It is built, called for the first time and timed; its reference takes its time, too.
+        seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
+        asked = {"kind": "workload", "workload": workload.model_dump(mode="json")}
+        made = self._asked(job, asked, seconds, "RUNTIME_ERROR")
+        assert made is not None
+        return made
+
+    def _asked(
+        self, job: Job, message: dict[str, Any], seconds: float, failure: str
+    ) -> Evaluation | None:
+        """Of this side's own process that dies or hangs, too, there is a result."""
+        try:
+            return self._answer(job, message, seconds)
+        except (OSError, _Gone) as gone:
+            how = self._end()
+            if self._stopped:
+                raise Stopped("the run was stopped") from None
+            is_late = isinstance(gone, _Late)
+            what = f"did not answer within {seconds:g} s" if is_late else f"ended with {how}"
+            return _failed(
+                "TIMEOUT" if is_late else failure,
+                f"the judge's own process {what}, at this solution or its reference",
+            )
+
+    def stop(self) -> None:
+        self._stopped = True
+        child = self._child
+        if child is not None:
+            _signal(child, signal.SIGTERM)
+
+    def close(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        with suppress(OSError):
+            _stdin(child).close()
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(_PATIENCE)
+        self._child = child
+        self._end()
+
+    def _answer(self, job: Job, message: dict[str, Any], seconds: float) -> Evaluation | None:
+        from fictl.trace import Evaluation
+
+        child = self._started()
+        if job is not self._job:
+            self._send(child, _said(job, self._root, self._isolated))
+            self._job = job
+        self._send(child, message)
+        assert self._answers is not None
+        line = self._answers.next(time.monotonic() + seconds)
+        if line is None:
+            raise _Late
+        if not line:
+            raise _Gone
+        answer = json.loads(line)
+        if answer["kind"] == "error":
+            raise _ERRORS.get(answer["code"], FictlError)(answer["message"], answer["hint"])
+        made = answer["evaluation"]
+        return None if made is None else Evaluation.model_validate_json(json.dumps(made))
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._stopped:
+            raise Stopped("the run was stopped")
+        if self._child is None:
+            variables = {**os.environ, **same_packages(), **self._slot.variables}
+            self._child = subprocess.Popen(
+                [sys.executable, *_PROGRAM], env=variables,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+            assert self._child.stdout is not None
+            self._answers, self._job = Lines(self._child.stdout.fileno()), None
+        return self._child
+
+    def _send(self, child: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+        pipe = _stdin(child)
+        pipe.write(json.dumps(message).encode() + b"\n")
+        pipe.flush()
+
+    def _end(self) -> str:
+        """With all of its group; how it ended."""
+        child, self._child = self._child, None
+        if child is None:
+            return ""
+        if child.poll() is None:
+            _signal(child, signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(_PATIENCE)
+        _signal(child, signal.SIGKILL)
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        return ending(child.returncode)
+
+
+class _Gone(Exception):
+    """Nothing more comes of it."""
+
+
+class _Late(_Gone):
+    """It did not answer in time."""
+
+
+def _said(job: Job, root: Path, isolated: bool) -> dict[str, Any]:
+    return {
+        "kind": "job", "root": str(root), "isolated": isolated, "config": asdict(job.config),
+        "scratch": str(job.scratch) if job.scratch else "",
+        "definition": job.definition.model_dump(mode="json"),
+        "solution": job.solution.model_dump(mode="json"),
+    }  # fmt: skip
+
+
+def _failed(status: str, log: str) -> Evaluation:
+    from fictl.trace import Evaluation
+
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    said = {"status": status, "environment": {"hardware": "unknown"}, "timestamp": now, "log": log}
+    return Evaluation.model_validate(said)
+
+
+def _stdin(child: subprocess.Popen[bytes]) -> IO[bytes]:
+    assert child.stdin is not None
+    return child.stdin
+
+
+def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, number)

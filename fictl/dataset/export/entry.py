@@ -1,0 +1,147 @@
+"""main.py of an op's solution: what takes a definition's inputs and calls the op with them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fictl.scaffold.kinds.wrap import py, py_literal
+from fictl.testing.traced.definitions import Traced
+from fictl.testing.traced.trace_check import flat_parameters
+from fictl.trace import Const, Definition, Expr
+
+FILE, FUNCTION = "main.py", "run"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Of one definition of a public function."""
+
+    traced: Traced
+    definition: Definition
+
+    @property
+    def passes_destinations(self) -> bool:
+        """Whether the caller may allocate all outputs: none is also an input, each is a parameter."""
+        return not self._is_class and all(
+            name in self._parameters and name not in self.definition.inputs
+            for name in self.definition.outputs
+        )
+
+    def text(self) -> str:
+        names = [*self.definition.inputs]
+        names += [*self.definition.outputs] if self.passes_destinations else []
+        head = py(f"def {FUNCTION}(", names, "):")
+        body = "\n".join(self._body())
+        return f"{self._opening}\n\n\n{head}\n{body}\n"
+
+    @property
+    def _opening(self) -> str:
+        folder = self.traced.folder
+        doc = f'"""{self.traced.op.api} as a solution: the copy of its sources beside this file runs."""'
+        imports = ["from fictl.op.bound import bind"] if self._is_class else []
+        imports += ["import torch"] if self._allocated else []
+        own = f"from .kernels.{folder.family}.{folder.module}.op import {self.traced.name}"
+        return "\n".join([doc, "", *imports, *([""] if imports else []), own])
+
+    def _body(self) -> Iterator[str]:
+        if self._is_class:
+            yield from self._planned()
+            return
+        for name in self._allocated:
+            yield f"    {name} = {self._empty(name)}"
+        arguments = [f"{name}={value}" for name, value in self._arguments().items()]
+        outputs = [*self.definition.outputs]
+        made = [n for n in outputs if n not in (*self.definition.inputs, *self._allocated)]
+        if self.passes_destinations or not made:
+            yield py(f"    {self.traced.name}(", arguments, ")")
+        elif len(made) < len(outputs) and self._returned == len(made):
+            yield py(f"    {', '.join(made)} = {self.traced.name}(", arguments, ")")
+        else:
+            yield py(f"    return {self.traced.name}(", arguments, ")")
+            return
+        if not self.passes_destinations:
+            yield f"    return {', '.join(outputs)}"
+
+    def _planned(self) -> Iterator[str]:
+        """A class plans in every call: what it plans by may differ from call to call."""
+        inputs = [f'"{name}": {value}' for name, value in self._inputs().items()]
+        yield py_literal("    inputs = {", inputs, "}")
+        yield f"    plan, launch = bind({self.traced.name}, inputs)"
+        yield "    plan()"
+        yield "    return launch()"
+
+    @property
+    def _returned(self) -> int:
+        """How many values the function says that it returns."""
+        said = str(inspect.signature(self._api).return_annotation)
+        node = ast.parse(said, mode="eval").body
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+            return len(node.slice.elts)
+        return 1
+
+    def _arguments(self) -> dict[str, str]:
+        given = {n: v for n, v in self._inputs().items() if v != "None" or self._is_needed(n)}
+        room = self.definition.outputs if self.passes_destinations else self._allocated
+        return {**given, **{name: name for name in room}}
+
+    def _inputs(self) -> dict[str, str]:
+        """By parameter; those that the definition lacks are not passed."""
+        template, there = self.traced.template, self.definition.inputs
+        return {
+            template.parameter(name): name if name in there else "None" for name in template.inputs
+        }
+
+    @property
+    def _allocated(self) -> list[str]:
+        """The outputs that the op wants room for, where its caller does not give it."""
+        if self.passes_destinations or self._is_class:
+            return []
+        outputs = (name for name in self.definition.outputs if name not in self.definition.inputs)
+        return [name for name in outputs if self._is_needed(name)]
+
+    def _empty(self, name: str) -> str:
+        spec = self.traced.template.outputs[name]
+        shape = ", ".join(self._size(axis) for axis in spec.axes)
+        dtype = "float4_e2m1fn_x2" if "float4" in (d := self._dtype(name)) else d
+        of = next(n for n, each in self.definition.inputs.items() if each.shape is not None)
+        comma = "," * (len(spec.axes) == 1)
+        return f"torch.empty(({shape}{comma}), dtype=torch.{dtype}, device={of}.device)"
+
+    def _dtype(self, name: str) -> str:
+        return str(self.definition.outputs[name].dtype)
+
+    def _size(self, axis: str) -> str:
+        """As Python, of the inputs."""
+        said = self.traced.template.axes[axis]
+        constant = self.definition.const_axes.get(axis)
+        if constant is not None:
+            return str(constant)
+        for name, spec in self.definition.inputs.items():
+            if axis in (spec.shape or ()):
+                return f"{name}.shape[{(spec.shape or ()).index(axis)}]"
+        assert isinstance(said, Expr | Const)
+        text = said.text if isinstance(said, Expr) else str(said.value)
+        axes = self.traced.template.axes
+        return re.sub(r"[A-Za-z_]\w*", lambda m: self._size(m[0]) if m[0] in axes else m[0], text)
+
+    def _is_needed(self, parameter: str) -> bool:
+        found = self._parameters.get(parameter)
+        return found is not None and found.default is inspect.Parameter.empty
+
+    @property
+    def _is_class(self) -> bool:
+        template = self.traced.template
+        return template.bind is not None or inspect.isclass(self._api)
+
+    @property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        return flat_parameters(self._api)
+
+    @property
+    def _api(self) -> Any:
+        return getattr(self.traced.folder.load("op"), self.traced.name)

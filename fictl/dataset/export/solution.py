@@ -1,0 +1,86 @@
+"""An op as a Solution: its own sources, and a main.py that calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from fictl.dataset.export import AUTHOR
+from fictl.dataset.export.entry import FILE, FUNCTION, Entry
+from fictl.dataset.export.luggage import Luggage, standalone
+from fictl.errors import UsageError
+from fictl.project import OpFolder, Project
+from fictl.project.config import OWN_FILE
+from fictl.scaffold.existing.belongings import text_of
+from fictl.testing.traced.definitions import Traced
+
+if TYPE_CHECKING:
+    from fictl.trace import Definition, Solution, SourceFile
+
+
+def solutions_of(
+    traced: Iterable[Traced], names: Iterable[str] = (), author: str = AUTHOR
+) -> Iterator[tuple[Definition, Solution]]:
+    """One for each definition of the functions; with `names`, of those alone."""
+    wanted, known = {*names}, set[str]()
+    for each in traced:
+        for name, definition in each.definitions().items():
+            known.add(name)
+            if not wanted or name in wanted:
+                yield definition, solution_of(each, definition, author)
+    if wanted - known:
+        _refuse(min(wanted - known), sorted(known))
+
+
+def solution_of(traced: Traced, definition: Definition, author: str = AUTHOR) -> Solution:
+    """It runs what it carries, not what is installed: an edited copy is judged as edited."""
+    from fictl.trace import BuildSpec, Solution, SourceFile, SupportedLanguages
+
+    entry = Entry(traced, definition)
+    return Solution(
+        name=f"{author}_{definition.name}",
+        definition=definition.name,
+        author=author,
+        description=f"{traced.op.api}, from {traced.folder}",
+        spec=BuildSpec(
+            language=SupportedLanguages.PYTHON,
+            target_hardware=("cuda",),
+            entry_point=f"{FILE}::{FUNCTION}",
+            dependencies=("fictl",),
+            destination_passing_style=entry.passes_destinations,
+        ),
+        sources=(SourceFile(path=FILE, content=entry.text()), *_sources(traced.folder)),
+    )
+
+
+@lru_cache(maxsize=64)
+def _sources(folder: OpFolder) -> tuple[SourceFile, ...]:
+    """By their place in the solution, where they are a project of their own."""
+    from fictl.trace import SourceFile
+
+    project = folder.project
+    kernels = project.kernels.resolve()
+    placed = {
+        f"kernels/{path.relative_to(kernels).as_posix()}": standalone(path, text_of(path), folder)
+        for path in Luggage(folder).files
+    }
+    # The format has no empty files.
+    there = {path: text for path, text in sorted(placed.items()) if text}
+    files = {OWN_FILE: _config(project), **there}
+    return tuple(SourceFile(path=path, content=text) for path, text in files.items())
+
+
+def _config(project: Project) -> str:
+    """Its name is another's, or it could not be read beside the project that it is a copy of."""
+    return f'name = "solution_of_{project.name}"\narchs = "{project.archs}"\n'
+
+
+def _refuse(name: str, known: list[str]) -> None:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, n=1)
+    raise UsageError(
+        f"no definition of it is called {name!r}",
+        f"did you mean {close[0]!r}? " if close else f"it has {', '.join(known[:5])}, …",
+    )

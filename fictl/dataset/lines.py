@@ -1,0 +1,28 @@
+"""Lines of a pipe, waited for until a deadline."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+
+
+class Lines:
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._read = bytearray()
+
+    def next(self, deadline: float) -> bytes | None:
+        """b"" at the end, None at the deadline."""
+        while b"\n" not in self._read:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None
+            if select.select([self._handle], [], [], min(left, 1.0))[0]:
+                part = os.read(self._handle, 1 << 20)
+                if not part:
+                    return b""
+                self._read += part
+        line, _, rest = bytes(self._read).partition(b"\n")
+        self._read[:] = rest
+        return line

@@ -1,0 +1,29 @@
+"""The traces of a dataset, over lines that a crash or another tool left broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from fictl.trace import Trace, TraceSet
+
+
+def readable_traces(
+    dataset: TraceSet, definition: str | None, unreadable: Callable[[UsageError], object]
+) -> Iterator[Trace]:
+    """`fictl dataset validate` names what is handed to `unreadable` here."""
+    from fictl.trace.document import lines_of
+    from fictl.trace.record_lines import parse_trace
+
+    for path in dataset.files.traces(definition or "*"):
+        for number, line in lines_of(path):
+            try:
+                trace = parse_trace(line, path, number)
+            except UsageError as error:
+                unreadable(error)
+                continue
+            if definition in (None, trace.definition):
+                yield trace

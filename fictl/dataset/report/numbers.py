@@ -1,0 +1,47 @@
+"""The figures of a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from fictl.dataset.report.result import Result
+
+# fast_p is the share of tasks that are right, and more than p times as fast as the reference.
+FAST = (1.0, 1.5, 2.0)
+LOWEST, HIGHEST = -4, 6
+
+
+def mean(speedups: Iterable[float]) -> float:
+    """Geometric: twice as fast and half as fast are one. 0 of none."""
+    logs = [math.log(each) for each in speedups if each > 0 and math.isfinite(each)]
+    return math.exp(sum(logs) / len(logs)) if logs else 0.0
+
+
+def best_by_task(results: Iterable[Result]) -> dict[tuple[str, str], float]:
+    """The largest speedup of each workload; 0 where nothing passed, or the reference has no time."""
+    found: dict[tuple[str, str], float] = {}
+    for each in results:
+        speed = each.speedup if each.passed and math.isfinite(each.speedup) else 0.0
+        found[each.task] = max(found.get(each.task, 0.0), speed)
+    return found
+
+
+def fast(best: Mapping[tuple[str, str], float], factor: float) -> float:
+    return sum(each > factor for each in best.values()) / len(best) if best else 0.0
+
+
+def distribution(speedups: Sequence[float]) -> list[tuple[float, float, int]]:
+    """(from, to, how many) over half powers of two, from the lowest that there is to the highest."""
+    steps = [_step(each) for each in speedups if each > 0 and math.isfinite(each)]
+    if not steps:
+        return []
+    return [
+        (2 ** (step / 2), 2 ** ((step + 1) / 2), steps.count(step))
+        for step in range(min(steps), max(steps) + 1)
+    ]
+
+
+def _step(speedup: float) -> int:
+    """What is beyond the ends is counted at them."""
+    return min(max(math.floor(2 * math.log2(speedup) + 1e-9), 2 * LOWEST), 2 * HIGHEST)

@@ -1,0 +1,137 @@
+"""A report of a dataset."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from fictl.dataset.readable import readable_traces
+from fictl.dataset.report.numbers import FAST, best_by_task, distribution, fast
+from fictl.dataset.report.result import Result
+from fictl.dataset.report.standing import Author, Standing, authors, standings
+
+if TYPE_CHECKING:
+    from fictl.trace import TraceSet
+
+_MOST_CAUSES = 50
+_NUMBERS = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A way to fail; `example` is one of those that did."""
+
+    status: str
+    cause: str
+    count: int
+    solutions: int
+    example: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Of the last result of each solution on each workload and kind of hardware."""
+
+    root: str
+    results: tuple[Result, ...]
+    statuses: Counter[str]
+    best: tuple[Standing, ...]
+    authors: tuple[Author, ...]
+    causes: tuple[Cause, ...]
+    fast: tuple[tuple[float, float], ...]
+    distribution: tuple[tuple[float, float, int], ...]
+    hardware: tuple[str, ...]
+    untimed: int
+    problems: tuple[str, ...]
+    without: int
+
+    @property
+    def elsewhere(self) -> int:
+        """Results of the emulated device or the CPU, whose times say nothing."""
+        return sum(not each.is_of_gpu for each in self.results)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "root": self.root, "results": len(self.results), "statuses": dict(self.statuses),
+            "hardware": list(self.hardware), "best": [each.to_dict() for each in self.best],
+            "authors": [each.to_dict() for each in self.authors],
+            "fast": {f"{factor:g}": share for factor, share in self.fast},
+            "distribution": [
+                {"from": low, "to": high, "count": count} for low, high, count in self.distribution
+            ],
+            "causes": [asdict(each) for each in self.causes], "untimed": self.untimed, "not_of_a_gpu": self.elsewhere,
+            "definitions_without_results": self.without, "unreadable": list(self.problems),
+        }  # fmt: skip
+
+
+def report(
+    dataset: TraceSet,
+    definitions: Sequence[str] = (),
+    op_types: Sequence[str] = (),
+    hardware: Sequence[str] = (),
+) -> Report:
+    """What cannot be read is named, and left out. Hardware may be a pattern, as in '*H200*'."""
+    problems: list[str] = []
+    last: dict[tuple[str, ...], Result] = {}
+    for trace in readable_traces(dataset, None, lambda error: problems.append(error.message)):
+        solution = dataset.get_solution(trace.solution or "")
+        made = Result.of(trace, solution.author if solution else "unknown")
+        if made is None or (hardware and not any(fnmatchcase(made.hardware, h) for h in hardware)):
+            continue
+        if _is_chosen(dataset, made.definition, definitions, op_types):
+            # What is added later stands behind what was there.
+            last[(made.definition, made.solution, made.workload, made.hardware)] = made
+    results = tuple(last.values())
+    chosen = [n for n in dataset.definitions if _is_chosen(dataset, n, definitions, op_types)]
+    return _of(dataset, results, problems, len({*chosen} - {each.definition for each in results}))
+
+
+def _of(
+    dataset: TraceSet, results: tuple[Result, ...], problems: Sequence[str], without: int
+) -> Report:
+    # Where there are GPUs, only they are compared: others' times would win or lose by chance.
+    timed = [each for each in results if each.is_of_gpu] or results
+    best = best_by_task(timed)
+    passed = [each for each in results if each.passed]
+    return Report(
+        root=str(dataset.root),
+        results=results,
+        statuses=Counter(each.status for each in results),
+        best=tuple(standings(timed)),
+        authors=tuple(authors(timed)),
+        causes=tuple(_causes(results)),
+        fast=tuple((factor, fast(best, factor)) for factor in (0.0, *FAST)),
+        distribution=tuple(distribution([each.speedup for each in passed if each.is_of_gpu])),
+        hardware=tuple(sorted({each.hardware for each in results})),
+        untimed=sum(not each.speedup for each in passed),
+        problems=tuple(problems[:_MOST_CAUSES]),
+        without=without,
+    )
+
+
+def _is_chosen(
+    dataset: TraceSet, name: str, definitions: Sequence[str], op_types: Sequence[str]
+) -> bool:
+    made = dataset.definitions.get(name)
+    of_type = not op_types or (made is not None and made.op_type in op_types)
+    return of_type and (not definitions or any(fnmatchcase(name, each) for each in definitions))
+
+
+def _causes(results: Sequence[Result]) -> list[Cause]:
+    """The most frequent first. What differs in its numbers only is one, said as it was first."""
+    found: dict[tuple[str, str], list[Result]] = {}
+    for each in results:
+        if not each.passed:
+            found.setdefault((each.status, _NUMBERS.sub("#", each.cause)), []).append(each)
+    made = [
+        Cause(
+            among[0].status, among[0].cause, len(among), len({each.solution for each in among}),
+            f"{among[0].solution} on {among[0].workload}",
+        )
+        for among in found.values()
+    ]  # fmt: skip
+    return sorted(made, key=lambda each: (-each.count, each.status, each.cause))[:_MOST_CAUSES]

@@ -1,0 +1,74 @@
+"""One result of a dataset, without what a report does not need: a dataset may have very many."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fictl.trace import Trace
+
+_LONGEST = 200
+_TRACEBACK = "Traceback (most recent call last)"
+# What would move a terminal's cursor, or be a page's markup of directions.
+_STRANGE = re.compile(
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`speedup` is 0 where the reference was not timed; `cause` is a line of the log."""
+
+    definition: str
+    solution: str
+    author: str
+    workload: str
+    hardware: str
+    status: str
+    latency_ms: float = 0.0
+    speedup: float = 0.0
+    cause: str = ""
+    device: str = ""
+
+    @property
+    def is_of_gpu(self) -> bool:
+        """Others' results do not say, and are."""
+        return self.device not in ("emu", "cpu")
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "PASSED"
+
+    @property
+    def task(self) -> tuple[str, str]:
+        return self.definition, self.workload
+
+    @classmethod
+    def of(cls, trace: Trace, author: str) -> Result | None:
+        """None of what is no result."""
+        made = trace.evaluation
+        if made is None or trace.solution is None:
+            return None
+        time = made.performance
+        return cls(
+            trace.definition, trace.solution, author, trace.workload.uuid,
+            made.environment.hardware, made.status.value,
+            time.latency_ms if time else 0.0, time.speedup_factor if time else 0.0,
+            "" if made.status.value == "PASSED" else cause(made.log),
+            str((made.fictl or {}).get("device", "")),
+        )  # fmt: skip
+
+
+def cause(log: str) -> str:
+    """The line that says it: the first one, or what a traceback comes to."""
+    lines = [line for line in _STRANGE.sub("", log[: 1 << 16]).splitlines() if line.strip()]
+    if not lines:
+        return ""
+    found = lines[0]
+    if _TRACEBACK in found:
+        ends = (line for line in lines[1:] if not line.startswith((" ", "\t")))
+        found = next((line for line in ends if _TRACEBACK not in line), lines[-1])
+    text = found.strip()
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,95 @@
+"""How solutions and authors stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fictl.dataset.report.numbers import FAST, best_by_task, fast, mean
+from fictl.dataset.report.result import Result
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The best solution of a definition: the one that passes most, and of those the fastest."""
+
+    definition: str
+    solution: str
+    author: str
+    passed: int
+    workloads: int
+    speedup: float
+    slowest: float
+    fastest: float
+    solutions: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Author:
+    """Over the workloads that the solutions of an author were run on, each at its best.
+
+    A win is a workload on which no other author's is faster.
+    """
+
+    author: str
+    solutions: int
+    workloads: int
+    passed: float
+    speedup: float
+    wins: float
+    fast: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "fast": dict(zip(map(str, FAST), self.fast, strict=True))}
+
+
+def standings(results: Iterable[Result]) -> list[Standing]:
+    """One a definition that has a result; `solution` is '' where none has passed anything."""
+    by_definition: dict[str, dict[str, list[Result]]] = {}
+    for each in results:
+        among = by_definition.setdefault(each.definition, {})
+        among.setdefault(each.solution, []).append(each)
+    return [_best(name, among) for name, among in sorted(by_definition.items())]
+
+
+def authors(results: Sequence[Result]) -> list[Author]:
+    """The best first."""
+    by_author: dict[str, list[Result]] = {}
+    for each in results:
+        by_author.setdefault(each.author, []).append(each)
+    top = best_by_task(results)
+    made = [_author(name, mine, top) for name, mine in by_author.items()]
+    return sorted(made, key=lambda each: (-each.fast[0], -each.speedup, -each.passed, each.author))
+
+
+def _best(definition: str, among: dict[str, list[Result]]) -> Standing:
+    ranked = sorted(among, key=lambda name: (-_passed(among[name]), -_speed(among[name]), name))
+    results = among[ranked[0]]
+    count, speeds = _passed(results), [each.speedup for each in results if each.speedup > 0]
+    return Standing(
+        definition, ranked[0] if count else "", results[0].author if count else "", count,
+        len({each.task for each in results}), _speed(results),
+        min(speeds, default=0.0), max(speeds, default=0.0), len(among),
+    )  # fmt: skip
+
+
+def _author(name: str, mine: Sequence[Result], top: dict[tuple[str, str], float]) -> Author:
+    best = best_by_task(mine)
+    passed = {each.task for each in mine if each.passed}
+    wins = sum(speed > 0 and speed >= top[task] for task, speed in best.items())
+    return Author(
+        name, len({each.solution for each in mine}), len(best), len(passed) / len(best),
+        mean(best.values()), wins / len(best), tuple(fast(best, factor) for factor in FAST),
+    )  # fmt: skip
+
+
+def _passed(results: Iterable[Result]) -> int:
+    return len({each.task for each in results if each.passed})
+
+
+def _speed(results: Iterable[Result]) -> float:
+    return mean(each.speedup for each in results if each.passed)

@@ -1,0 +1,110 @@
+"""The tables of a report, as text: what a terminal, Markdown and a page show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fictl.dataset.counted import counted
+from fictl.dataset.report.numbers import FAST, HIGHEST, LOWEST
+from fictl.dataset.report.report import Report
+
+NO_GPU = "no GPU was used: these times and speedups say nothing of a GPU's"
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def sections(report: Report) -> Iterator[Section]:
+    """Those that have something to show."""
+    for each in (_best(report), _authors(report), _distribution(report), _causes(report)):
+        if each.rows:
+            yield each
+
+
+def headline(report: Report) -> str:
+    words = " · ".join(f"{n} {status}" for status, n in report.statuses.most_common())
+    return f"{counted(len(report.results), 'result')}: {words}" if report.results else "no results"
+
+
+def remarks(report: Report) -> Iterator[str]:
+    if report.hardware:
+        yield f"on {', '.join(report.hardware)}"
+    if len(report.fast) and report.results:
+        shares = "  ".join(f"fast_{factor:g} {share:.0%}" for factor, share in report.fast[1:])
+        yield f"correct {_correct(report):.0%}  {shares}   (of workloads, the best solution each)"
+    if report.elsewhere == len(report.results) > 0:
+        yield NO_GPU
+    elif report.elsewhere:
+        yield f"{counted(report.elsewhere, 'result')} without a GPU, whose times say nothing of one"
+    if report.untimed:
+        yield f"{report.untimed} passed without a time of their reference: they count as not faster"
+    if report.without:
+        yield f"without a result: {counted(report.without, 'definition')}"
+    if report.problems:
+        yield f"unreadable: {counted(len(report.problems), 'line')}: {report.problems[0]}"
+
+
+def _correct(report: Report) -> float:
+    tasks = {each.task for each in report.results}
+    return len({each.task for each in report.results if each.passed}) / max(len(tasks), 1)
+
+
+def _best(report: Report) -> Section:
+    columns = ("definition", "best solution", "author", "passed", "speedup", "range", "of")
+    rows = [
+        (
+            each.definition, each.solution or "none", each.author or "-",
+            f"{each.passed}/{each.workloads}", times(each.speedup),
+            f"{times(each.slowest)} to {times(each.fastest)}" if each.fastest else "-",
+            str(each.solutions),
+        )
+        for each in report.best
+    ]  # fmt: skip
+    return Section("Best of each definition", columns, rows)
+
+
+def _authors(report: Report) -> Section:
+    names = [f"fast_{factor:g}" for factor in FAST]
+    columns = ("author", "solutions", "workloads", "correct", *names, "speedup", "wins")
+    rows = [
+        (
+            each.author, str(each.solutions), str(each.workloads), f"{each.passed:.0%}",
+            *(f"{share:.0%}" for share in each.fast), times(each.speedup), f"{each.wins:.0%}",
+        )
+        for each in report.authors
+    ]  # fmt: skip
+    return Section("Authors", columns, rows)
+
+
+def _distribution(report: Report) -> Section:
+    most = max((count for _, _, count in report.distribution), default=1)
+    rows = [
+        (_between(low, high), str(count), "█" * round(30 * count / most))
+        for low, high, count in report.distribution
+    ]
+    return Section("Speedups of what passed", ("speedup", "results", ""), rows)
+
+
+def _between(low: float, high: float) -> str:
+    """The outermost hold what is beyond them, too."""
+    if low <= 2**LOWEST:
+        return f"up to {high:.2f}x"
+    return f"from {low:.2f}x" if low >= 2**HIGHEST else f"{low:.2f}x to {high:.2f}x"
+
+
+def _causes(report: Report) -> Section:
+    columns = ("status", "count", "solutions", "cause", "for example")
+    rows = [
+        (each.status, str(each.count), str(each.solutions), each.cause or "-", each.example)
+        for each in report.causes
+    ]
+    return Section("Failures", columns, rows)
+
+
+def times(speedup: float) -> str:
+    return f"{speedup:.2f}x" if speedup else "-"

@@ -1,0 +1,217 @@
+"""Evaluating a dataset: jobs are handed to slots, and what comes of them is written at once."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fictl.dataset.builds import Builds
+from fictl.dataset.counted import counted
+from fictl.dataset.desk import Desk, ProcessDesk, Stopped
+from fictl.dataset.earlier import DEVICE, HASH, kind_of
+from fictl.dataset.observer import Observer
+from fictl.dataset.options import RunOptions
+from fictl.dataset.outcome import Outcome
+from fictl.dataset.plan import Job, Plan, plan
+from fictl.dataset.slot import Slot, slots
+from fictl.dataset.summary import Summary
+from fictl.errors import FictlError, SetupError, UsageError
+
+if TYPE_CHECKING:
+    from fictl.trace import Evaluation, TraceSet, Workload
+
+# A solution that hangs this often takes no more of anybody's time.
+_MOST_TIMEOUTS = 2
+_TICK_SECONDS = 0.2
+
+MakeDesk = Callable[[Path, Slot], Desk]
+
+
+def run_dataset(
+    root: Path,
+    options: RunOptions = RunOptions(),  # noqa: B008 frozen
+    observer: Observer | None = None,
+    make_desk: MakeDesk | None = None,
+    places: tuple[Slot, ...] | None = None,
+) -> Summary:
+    """Failures of solutions are outcomes. An error is raised where nothing can be run at all.
+
+    `make_desk` and `places` are for who evaluates, and where; else it is the judge, on the GPUs.
+    """
+    from fictl.trace import TraceSet
+
+    dataset = TraceSet.from_path(root)
+    planned = plan(dataset, options)
+    if not (planned.total or planned.skipped or planned.left_out):
+        raise UsageError(f"{root}: there is no solution with a workload among those chosen", _WHAT)
+    watching = observer or Observer()
+    watching.planned(planned.total, len(planned.jobs), planned.skipped)
+    if not planned.jobs:
+        return Summary((), planned.skipped, planned.left_out, saved=options.save)
+    if options.save:
+        _require_writable(root)
+    found = slots(options.device, options.gpus) if places is None else places
+    desk = make_desk or (lambda at, slot: ProcessDesk(at, slot, options.isolated))
+    return _Run(dataset, planned, options, watching).on(found, desk)
+
+
+_WHAT = "fictl dataset validate shows what a dataset has"
+
+
+def _require_writable(root: Path) -> None:
+    folder = root / "traces"
+    with suppress(OSError):
+        folder.mkdir(exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise SetupError(
+            f"{folder} cannot be written", "--no-save shows results and keeps none of them"
+        )
+
+
+class _Run:
+    """Slots have a thread each; outcomes are written and told by the one that began the run."""
+
+    def __init__(
+        self, dataset: TraceSet, planned: Plan, options: RunOptions, observer: Observer
+    ) -> None:
+        self._dataset, self._planned = dataset, planned
+        self._options, self._observer = options, observer
+        self._done: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+        self._builds = Builds(planned.jobs, options.jobs, self._not_built)
+        self._stop = threading.Event()
+        self._outcomes: list[Outcome] = []
+        self._left_out = [*planned.left_out]
+        self._problem: BaseException | None = None
+        self._slots_left = 0
+
+    def on(self, places: tuple[Slot, ...], make_desk: MakeDesk) -> Summary:
+        start = time.monotonic()
+        root = self._dataset.root
+        compilers = [make_desk(root, Slot("compiler")) for _ in range(self._builds.workers)]
+        with self._builds.running(compilers):
+            self._run([(slot, make_desk(root, slot)) for slot in places])
+        problem = self._problem or self._builds.problem
+        if problem is not None:
+            raise problem
+        return Summary(
+            self._outcomes, self._planned.skipped, tuple(self._left_out),
+            time.monotonic() - start, self._options.save,
+        )  # fmt: skip
+
+    def _run(self, desks: list[tuple[Slot, Desk]]) -> None:
+        threads = [
+            threading.Thread(target=self._work, args=each, name=f"slot {each[0].name}", daemon=True)
+            for each in desks
+        ]
+        self._slots_left = len(threads)
+        for thread in threads:
+            thread.start()
+        try:
+            while self._slots_left:
+                self._take()
+        finally:
+            # Also after Ctrl-C, and where a trace cannot be written.
+            self._stop.set()
+            self._builds.stop()
+            for _, desk in desks:
+                desk.stop()
+            for thread in threads:
+                thread.join()
+
+    def _take(self) -> None:
+        with suppress(queue.Empty):
+            self._done.get(timeout=_TICK_SECONDS)()
+
+    def _work(self, slot: Slot, desk: Desk) -> None:
+        try:
+            with slot.held(self._say, self._stop.is_set):
+                for job in self._builds.jobs():
+                    if self._stop.is_set():
+                        break
+                    self._judge(job, desk)
+        except Stopped:
+            pass
+        except BaseException as error:
+            self._problem = self._problem or error
+            self._stop.set()
+        finally:
+            desk.close()
+            self._done.put(self._slot_ended)
+
+    def _slot_ended(self) -> None:
+        self._slots_left -= 1
+
+    def _not_built(self, job: Job, failure: Evaluation) -> None:
+        """What cannot be built needs no slot."""
+        for workload in job.workloads(self._dataset):
+            outcome = Outcome(*_names(job, workload), evaluation=_marked(failure, job))
+            self._done.put(partial(self._keep, job, workload, outcome))
+
+    def _judge(self, job: Job, desk: Desk) -> None:
+        timeouts = 0
+        for position, workload in enumerate(job.workloads(self._dataset)):
+            if self._stop.is_set():
+                return
+            outcome = self._outcome(job, workload, desk)
+            self._done.put(partial(self._keep, job, workload, outcome))
+            timeouts += outcome.status == "TIMEOUT"
+            left = job.count - position - 1
+            if timeouts >= _MOST_TIMEOUTS and left:
+                why = f"{job}: {timeouts} timeouts; {counted(left, 'more workload')} left out"
+                self._done.put(partial(self._leave_out, why))
+                return
+
+    def _outcome(self, job: Job, workload: Workload, desk: Desk) -> Outcome:
+        try:
+            made = desk.evaluate(job, workload)
+        except Stopped:
+            raise
+        except SetupError:
+            raise  # As for every other solution.
+        except FictlError as error:
+            return Outcome(*_names(job, workload), error=error.message)
+        return Outcome(*_names(job, workload), evaluation=_marked(made, job))
+
+    def _keep(self, job: Job, workload: Workload, outcome: Outcome) -> None:
+        from fictl.trace import Trace
+
+        if outcome.evaluation is not None and self._options.save:
+            trace = Trace(
+                definition=job.definition.name, workload=workload, solution=job.solution.name,
+                evaluation=outcome.evaluation,
+            )  # fmt: skip
+            self._dataset.add_traces([trace])
+        self._outcomes.append(_without_log(outcome))
+        self._observer.outcome(outcome, len(self._outcomes), self._planned.total)
+
+    def _leave_out(self, why: str) -> None:
+        self._left_out.append(why)
+        self._observer.note(why)
+
+    def _say(self, text: str) -> None:
+        self._done.put(partial(self._observer.note, text))
+
+
+def _names(job: Job, workload: Workload) -> tuple[str, str, str]:
+    return job.definition.name, job.solution.name, workload.uuid
+
+
+def _marked(evaluation: Evaluation, job: Job) -> Evaluation:
+    """With what a run that goes on later asks for."""
+    marks = {HASH: job.solution.hash(), DEVICE: kind_of(job.config.device)}
+    return evaluation.model_copy(update={"fictl": {**(evaluation.fictl or {}), **marks}})
+
+
+def _without_log(outcome: Outcome) -> Outcome:
+    """A run has very many of them, and a log may have megabytes."""
+    if outcome.evaluation is None:
+        return outcome
+    return replace(outcome, evaluation=outcome.evaluation.model_copy(update={"log": ""}))

@@ -1,0 +1,40 @@
+"""All outcomes of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fictl.dataset.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`left_out` says which workloads were not run, and why."""
+
+    outcomes: Sequence[Outcome] = ()
+    skipped: int = 0
+    left_out: tuple[str, ...] = ()
+    seconds: float = 0.0
+    saved: bool = True
+    statuses: Counter[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "statuses", Counter(each.status for each in self.outcomes))
+
+    @property
+    def errors(self) -> list[Outcome]:
+        return [each for each in self.outcomes if each.error]
+
+    @property
+    def all_passed(self) -> bool:
+        return all(each.passed for each in self.outcomes)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "statuses": dict(self.statuses), "skipped": self.skipped,
+            "left_out": list(self.left_out), "seconds": round(self.seconds, 3),
+            "saved": self.saved, "outcomes": [each.to_dict() for each in self.outcomes],
+        }  # fmt: skip

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from fictl.dataset.desk import Stopped
+from fictl.dataset.observer import Observer
+from fictl.dataset.outcome import Outcome
+from fictl.dataset.plan import Job
+from fictl.dataset.slot import Slot
+from fictl.errors import FictlError, SetupError, UsageError
+from fictl.trace import Evaluation, TraceSet, Workload
+
+from .samples import FakeDesk, evaluation, run, saved, solution, workload
+
+
+def test_every_solution_runs_on_every_workload_of_its_definition(dataset: TraceSet) -> None:
+    summary = run(dataset)
+    assert dict(summary.statuses) == {"PASSED": 7}
+    assert {(t.solution, t.workload.uuid) for t in saved(dataset)} == {
+        (name, f"s{n}") for name in ("scale_a", "scale_b") for n in range(3)
+    } | {("mm_a", "g0")}
+
+
+def test_a_result_has_the_solutions_hash_and_the_device(dataset: TraceSet) -> None:
+    run(dataset, solutions=("mm_a",))
+    (trace,) = saved(dataset)
+    assert trace.evaluation is not None
+    hashed = solution("mm_a", "mm").hash()
+    assert trace.evaluation.fictl == {"solution_hash": hashed, "device": "cpu"}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "count"),
+    [
+        ({"definitions": ("mm",)}, 1),
+        ({"definitions": ("sc*",)}, 6),
+        ({"solutions": ("scale_b",)}, 3),
+        ({"op_types": ("gemm",)}, 1),
+        ({"op_types": ("norm",), "solutions": ("*_a",)}, 3),
+    ],
+)
+def test_what_is_chosen_runs(dataset: TraceSet, chosen: dict, count: int) -> None:
+    assert len(run(dataset, **chosen).outcomes) == count
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"definitions": ("scal",)}, "there is no definition 'scal'"),
+        ({"solutions": ("scale_c",)}, "there is no solution 'scale_c'"),
+        ({"op_types": ("nrm",)}, "there is no op type 'nrm'"),
+        ({"definitions": ("mm",), "solutions": ("scale_a",)}, "no solution with a workload"),
+    ],
+)
+def test_a_choice_of_nothing_is_refused(dataset: TraceSet, chosen: dict, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        run(dataset, **chosen)
+
+
+def test_resume_leaves_out_what_has_a_result(dataset: TraceSet) -> None:
+    run(dataset, solutions=("scale_a",))
+    again = run(dataset, resume=True)
+    assert (len(again.outcomes), again.skipped) == (4, 3)
+    assert run(dataset, resume=True).skipped == 7
+    assert len(saved(dataset)) == 7
+
+
+def test_resume_runs_a_changed_solution_again(dataset: TraceSet) -> None:
+    run(dataset, solutions=("mm_a",))
+    path = next(dataset.root.rglob("mm_a.json"))
+    path.write_text(solution("mm_a", "mm", code="def run(x):\n    return x + 0\n").to_json())
+    assert len(run(dataset, resume=True, solutions=("mm_a",)).outcomes) == 1
+
+
+def test_resume_does_not_count_results_of_another_device(dataset: TraceSet) -> None:
+    run(dataset)
+    for path in dataset.root.rglob("traces/**/*.jsonl"):
+        path.write_text(path.read_text().replace('"device":"cpu"', '"device":"cuda"'))
+    assert len(run(dataset, resume=True).outcomes) == 7
+
+
+def test_resume_after_a_kill_in_the_middle_of_a_line(dataset: TraceSet) -> None:
+    run(dataset, solutions=("mm_a",))
+    (path,) = dataset.root.rglob("traces/**/*.jsonl")
+    path.write_bytes(path.read_bytes()[:-40])
+    assert len(run(dataset, resume=True, solutions=("mm_a",)).outcomes) == 1
+    lines = path.read_bytes().splitlines()
+    assert len(lines) == 2
+    assert lines[1].endswith(b"}")
+
+
+def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:
+    together = threading.Barrier(2, timeout=10)
+
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        if workload.uuid in ("s0", "g0") and job.solution.name != "scale_b":
+            together.wait()
+        return evaluation()
+
+    summary = run(dataset, judge, places=("0", "1"))
+    assert dict(summary.statuses) == {"PASSED": 7}
+
+
+def test_a_solution_that_hangs_is_given_up(dataset: TraceSet) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        return evaluation("TIMEOUT" if job.solution.name == "scale_a" else "PASSED")
+
+    summary = run(dataset, judge)
+    assert dict(summary.statuses) == {"TIMEOUT": 2, "PASSED": 4}
+    assert summary.left_out == ("scale  scale_a: 2 timeouts; 1 more workload left out",)
+
+
+def test_a_workload_that_cannot_be_made_is_an_error_and_no_result(dataset: TraceSet) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        if workload.uuid == "s1":
+            raise UsageError("s1 has no blob")
+        return evaluation()
+
+    summary = run(dataset, judge, solutions=("scale_a",))
+    assert [each.error for each in summary.errors] == ["s1 has no blob"]
+    assert {trace.workload.uuid for trace in saved(dataset)} == {"s0", "s2"}
+
+
+def test_what_no_solution_can_run_without_ends_the_run(dataset: TraceSet) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        raise SetupError("no sandbox works here")
+
+    with pytest.raises(SetupError, match="no sandbox"):
+        run(dataset, judge)
+
+
+def test_an_interrupted_run_keeps_what_it_has(dataset: TraceSet) -> None:
+    class Impatient(Observer):
+        def outcome(self, outcome: Outcome, done: int, total: int) -> None:
+            if done == 2:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, observer=Impatient())
+    assert len(saved(dataset)) == 2
+    assert run(dataset, resume=True).skipped == 2
+
+
+def test_a_stopped_desk_ends_its_slot(dataset: TraceSet) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        raise Stopped("the run was stopped")
+
+    assert run(dataset, judge).outcomes == []
+
+
+def test_two_runs_at_once_add_whole_lines(dataset: TraceSet) -> None:
+    def slowly(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        time.sleep(0.001)
+        return evaluation(log="x" * 50_000)
+
+    runs = [threading.Thread(target=run, args=(dataset, slowly)) for _ in range(3)]
+    for each in runs:
+        each.start()
+    for each in runs:
+        each.join()
+    assert len(saved(dataset)) == 21
+
+
+def test_what_is_not_kept_leaves_no_trace(dataset: TraceSet) -> None:
+    assert len(run(dataset, save=False).outcomes) == 7
+    assert not (dataset.root / "traces").exists()
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root writes everywhere")
+def test_a_dataset_that_cannot_be_written_is_refused_before_anything_runs(
+    dataset: TraceSet,
+) -> None:
+    dataset.root.chmod(0o500)
+    with pytest.raises(SetupError, match="cannot be written"):
+        run(dataset)
+
+
+def test_a_file_in_place_of_the_traces_is_refused(dataset: TraceSet) -> None:
+    (dataset.root / "traces").write_text("")
+    with pytest.raises(SetupError, match="cannot be written"):
+        run(dataset)
+
+
+def test_a_full_disk_ends_the_run(dataset: TraceSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: TraceSet, traces: object) -> None:
+        raise FictlError("the disk is full")
+
+    monkeypatch.setattr(TraceSet, "add_traces", full)
+    with pytest.raises(FictlError, match="full"):
+        run(dataset)
+
+
+def test_the_configuration_of_the_dataset_reaches_the_judge(dataset: TraceSet) -> None:
+    (dataset.root / "eval_config.toml").write_text(
+        "rtol = 0.5\n[definition.mm]\nrtol = 0.25\n[op_type.norm]\nnum_trials = 7\n"
+    )
+    seen: dict[str, tuple[float, int]] = {}
+
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        seen[job.definition.name] = (job.config.rtol, job.config.num_trials)
+        return evaluation()
+
+    run(dataset, judge, flags={"num_trials": 5})
+    assert seen == {"mm": (0.25, 5), "scale": (0.5, 5)}
+
+
+def test_a_long_log_is_kept_in_the_dataset_only(dataset: TraceSet) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        return evaluation("RUNTIME_ERROR", log="x" * 100_000)
+
+    summary = run(dataset, judge, solutions=("mm_a",))
+    assert summary.outcomes[0].evaluation is not None
+    assert summary.outcomes[0].evaluation.log == ""
+    (trace,) = saved(dataset)
+    assert trace.evaluation is not None
+    assert len(trace.evaluation.log) == 100_000
+
+
+def test_what_cannot_be_built_fails_on_every_workload(
+    dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    monkeypatch.setattr(
+        FakeDesk, "build", lambda self, job: evaluation("COMPILE_ERROR", log="no such header")
+    )
+    summary = run(dataset, solutions=("scale_a",))
+    assert dict(summary.statuses) == {"COMPILE_ERROR": 3}
+    assert {trace.evaluation.log for trace in saved(dataset) if trace.evaluation} == {
+        "no such header"
+    }
+
+
+def test_no_thread_stays(dataset: TraceSet) -> None:
+    before = threading.active_count()
+    run(dataset)
+    assert threading.active_count() == before
+
+
+def test_what_takes_minutes_emulated_is_left_out_unless_it_is_asked_for(dataset: TraceSet) -> None:
+    dataset.add_workloads("mm", [workload("huge", 6_000_000)])
+    summary = run(dataset, device="emu", definitions=("mm",))
+    assert [each.workload for each in summary.outcomes] == ["g0"]
+    assert summary.left_out == (
+        "left out: 1 workload of mm with more than 10 million elements (--large emulates them, too)",
+    )
+    asked = run(dataset, device="emu", definitions=("mm",), large=True, resume=True)
+    assert [each.workload for each in asked.outcomes] == ["huge"]
+    assert len(run(dataset, definitions=("mm",)).outcomes) == 2

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fictl.dataset.slot import Slot, slots
+from fictl.errors import SetupError, UsageError
+
+
+def test_without_gpus_there_is_one_slot() -> None:
+    assert slots("emu") == (Slot("emu"),)
+    assert slots("cpu") == (Slot("cpu"),)
+
+
+def test_a_gpu_that_is_not_there_is_said() -> None:
+    with pytest.raises(SetupError, match="no GPU here") as caught:
+        slots("cuda")
+    assert "--device emu" in caught.value.hint
+
+
+def test_gpus_are_named_for_cuda_only() -> None:
+    with pytest.raises(UsageError, match="--gpus names GPUs"):
+        slots("emu", ["0"])
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: ("a", "b"))
+    monkeypatch.setattr("fictl.dataset.slot._lock_of", lambda name: Path(f"/locks/{name}"))
+
+
+def test_each_gpu_is_a_slot(two_gpus: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    assert [(s.name, s.variables, s.lock) for s in slots("cuda")] == [
+        ("0", {"CUDA_VISIBLE_DEVICES": "0"}, Path("/locks/0")),
+        ("1", {"CUDA_VISIBLE_DEVICES": "1"}, Path("/locks/1")),
+    ]
+    assert [each.name for each in slots("cuda", ["1"])] == ["1"]
+
+
+def test_gpus_are_called_as_this_process_sees_them(
+    two_gpus: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5, GPU-abc")
+    assert [each.name for each in slots("cuda")] == ["5", "GPU-abc"]
+    with pytest.raises(UsageError, match="there is no GPU 0"):
+        slots("cuda", ["0"])
+
+
+def test_a_gpu_in_use_is_waited_for_and_that_is_said(tmp_path: Path) -> None:
+    slot = Slot("0", {}, tmp_path / "gpu.lock")
+    said: list[str] = []
+
+    def second() -> None:
+        with slot.held(said.append, lambda: False):
+            said.append("held")
+
+    with slot.held(said.append, lambda: False):
+        other = threading.Thread(target=second)
+        other.start()
+        while not said:
+            time.sleep(0.01)
+    other.join()
+    assert said == ["GPU 0 is used by another run of fictl: waiting for it", "held"]
+
+
+def test_who_waits_can_be_stopped(tmp_path: Path) -> None:
+    slot = Slot("0", {}, tmp_path / "gpu.lock")
+    with slot.held(print, lambda: False), slot.held(lambda text: None, lambda: True):
+        pass
