@@ -12,6 +12,7 @@ from fictl.scaffold.skills import pack, plan_install, read, select_skills, skill
 
 NAMES = [
     "add-cuda-kernel", "benchmark-kernel", "debug-cuda-crash", "port-kernel", "profile-kernel",
+    "write-solution",
 ]  # fmt: skip
 
 

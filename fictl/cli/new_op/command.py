@@ -43,6 +43,7 @@ def command(
     reference: flags.From = "",
     example: flags.Example = "",
     kernel: flags.Kernel = "",
+    from_definition: flags.FromDefinition = "",
     doc: flags.Doc = "",
     undo: Annotated[
         bool,
@@ -61,14 +62,14 @@ def command(
     if undo:
         _undo()
         return
-    if not name:
+    if not name and not from_definition:
         raise UsageError("a new op needs a name", "as in fictl new-op rope_scale")
     made = _draft(_request(context.params), may_ask=not json, overwrite=force)
     from fictl.scaffold.new.new_op import plan_op
 
     plan = plan_op(made)
     message = f"feat: {made.family}/{made.name}, scaffolded" if commit else ""
-    words = f"fictl new-op {name}"
+    words = f"fictl new-op {made.name}"
     data = carry_out(plan, words, dry_run=dry_run, diff=diff, commit=message, force=force)
     said = {"op": f"{made.project.name}/{made.family}/{made.name}", "kind": made.kind.name}
     view: console.View = "\n".join(_written(made, plan))
@@ -102,6 +103,7 @@ def _request(said: Mapping[str, Any]) -> Request:
     return Request(
         said["name"], said["kind"], said["family"], inputs, scalars, outputs, said["dtypes"],
         said["arch"], said["expr"], said["reference"], said["example"], said["kernel"], said["doc"],
+        said["from_definition"],
     )  # fmt: skip
 
 
@@ -141,10 +143,23 @@ def _written(made: Draft, plan: Plan) -> Iterator[str]:
         names.sort(key=lambda each: _ORDER.index(each) if each in _ORDER else -1)
         yield f"  {folder}/  {' '.join(names)}"
     yield from (f"  {name}" for name in tests)
+    yield from _left_to_do(made)
     op = shlex.quote(made.name)
     place = _place_to_edit(made, plan)
     edit = f"      edit: {place}" if place else ""
     yield f"  {len(shown)} files · next: fictl test {op}      fictl bench {op}{edit}"
+
+
+def _left_to_do(made: Draft) -> Iterator[str]:
+    """Of an op from a definition, what nobody could write but its author."""
+    more = made.more or {}
+    if "flag" in more:
+        yield (
+            f"  to write: the kernel's body in {made.name}.cuh; {more['flag']} = true then. "
+            "Until then a call, and every test, says so"
+        )
+    if more.get("unsaid"):
+        yield f"  to write: an init in trace.py that makes {', '.join(more['unsaid'])}"
 
 
 def _place_to_edit(made: Draft, plan: Plan) -> str:

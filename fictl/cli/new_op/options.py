@@ -87,6 +87,15 @@ Kernel = Annotated[
         "--kernel", metavar="FILE.cu:ENTRY", help="A kernel to bring along.", show_default=False
     ),
 ]
+FromDefinition = Annotated[
+    str,
+    typer.Option(
+        "--from-definition",
+        metavar="D.json",
+        help="A benchmark definition: its axes, inputs, outputs and reference.",
+        show_default=False,
+    ),
+]
 Doc = Annotated[
     str,
     typer.Option("--doc", help="What it does, in a sentence for its docs.", show_default=False),

@@ -15,6 +15,18 @@ def import_block(statements: Iterable[str]) -> str:
     return "\n\n".join("\n".join(group) for group in groups if group)
 
 
+def merged(statements: Iterable[str]) -> tuple[str, ...]:
+    """Each module once, with all that is wanted of it."""
+    wanted: dict[str, dict[str, None]] = {}
+    for statement in statements:
+        module, _, names = statement.partition(" import ")
+        wanted.setdefault(module, {}).update(dict.fromkeys(filter(None, names.split(", "))))
+    return tuple(
+        f"{module} import {', '.join(sorted(names))}" if names else module
+        for module, names in wanted.items()
+    )
+
+
 def _order(statement: str) -> tuple[bool, str]:
     return statement.startswith("from "), statement.split()[1].lower()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 def draft(project: Project, request: Request, overwrite: bool = False) -> Draft:
     """`overwrite` lets it have the name of an op that is there."""
     there = [] if overwrite else [n for n in names([project]) if n != request.family]
+    if request.definition:
+        return _of_definition(project, request, there)
     check_op(request.name, there)
     read = _read_reference(request)
     if request.kernel:
@@ -53,6 +56,33 @@ def _read_reference(request: Request) -> ReadReference | None:
     from fictl.scaffold.new.reference import read_reference
 
     return read_reference(request.reference, request.example, request.inputs, request.outputs)
+
+
+def _of_definition(project: Project, request: Request, there: list[str]) -> Draft:
+    """The definition says what all other words on shapes and computations would."""
+    said = {
+        "--input": request.inputs, "--output": request.outputs, "--scalar": request.scalars,
+        "--from": request.reference, "--kernel": request.kernel, "--example": request.example,
+    }  # fmt: skip
+    beside = [flag for flag, value in said.items() if value]
+    if beside:
+        raise UsageError(
+            f"{beside[0]} and --from-definition both say what the op takes and computes",
+            "leave one of them out",
+        )
+    from fictl.scaffold.new.defined.draft import defined_draft
+
+    def of_kinds(asked: Request, read: ReadReference, among: Sequence[Kind]) -> Draft:
+        check_op(asked.name, there)
+        kind = request.kind or read.kind
+        if kind:
+            return _of_kind(project, asked, read, find_kind(kind, project.templates))
+        return _of_any(project, asked, read, [*among])
+
+    found = sorted(kinds(project.templates).values(), key=lambda each: each.guess)
+    made = defined_draft(project, request, found, of_kinds)
+    check_op(made.name, there)
+    return made
 
 
 def _around_kernel(project: Project, request: Request, read: ReadReference | None) -> Draft:

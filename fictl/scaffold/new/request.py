@@ -8,7 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Request:
     """Empty is not said. `reference` is `file.py:function`, `example` a call of it; `kernel` is
-    `file.cu:entry`.
+    `file.cu:entry`; `definition` is a file.
     """
 
     name: str
@@ -24,6 +24,7 @@ class Request:
     example: str = ""
     kernel: str = ""
     doc: str = ""
+    definition: str = ""
 
     @property
     def says_nothing(self) -> bool:

@@ -10,6 +10,11 @@ from fictl.trace import {{ spelled.trace_names | join(", ") }}
 
 {% if reference %}
 {{ reference.source }}
+{% if defined is defined and initial %}
+
+
+{{ initial.source }}
+{% endif %}
 {% else %}
 {{ py("def _reference(", spelled.reference_parameters, ") -> torch.Tensor:") }}
     return {{ inputs[0].name }} @ {{ inputs[1].name }}.T
@@ -27,11 +32,23 @@ def _flops(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
     reference=_reference,
 {% set rules = [] %}
 {% for axis in aligned %}
-{% set _ = rules.append('"' ~ axis ~ ' % 8 == 0"' ~ ("," if aligned | length == 1)) %}
+{% set _ = rules.append('"' ~ axis ~ ' % 8 == 0"' ~ "") %}
 {% endfor %}
-{{ py("    constraints=(", rules, "),") }}
+{% for rule in (spelled.constraints if defined is defined else []) if rule not in rules %}
+{% set _ = rules.append(rule) %}
+{% endfor %}
+{{ py_literal("    constraints=(", rules, "),") }}
     # A sum of thousands of products may come near 0, and keeps the rounding of what it was before.
     tolerances={"float16": (2e-3, 1e-2), "bfloat16": (1.6e-2, 1e-2)},
     flops=_flops,
+{% if defined is defined %}
+{% if initial %}
+    init=_init,
+{% endif %}
+    op_type={{ defined.definition.op_type | tojson }},
+{% if spelled.tags %}
+{{ py_literal("    tags=(", spelled.tags, "),") }}
+{% endif %}
+{% endif %}
     description="Multiply a matrix by a transposed one.",
 )

@@ -52,6 +52,6 @@ REDUCTIONS = {
 CASTS = frozenset(
     [
         "float", "double", "half", "bfloat16", "to", "type_as", "type", "contiguous", "clone",
-        "detach",
+        "detach", "as_tensor",
     ]
 )  # fmt: skip

@@ -16,10 +16,20 @@ _SWAPPED = (["0", "1"], ["1", "0"], ["-2", "-1"], ["-1", "-2"])
 def is_product(function: FunctionSource, parameters: Sequence[Parameter]) -> bool:
     """`a @ b.T` of its two tensors, or F.linear(a, b); casts do not count."""
     names = [p.name for p in parameters if p.role in ("tensor", "")]
-    last = function.body[-1]
-    if len(function.body) != 1 or not isinstance(last, ast.Return):
-        return False
-    return len(names) == 2 and _factors(_uncast(last.value)) == names
+    return len(names) == 2 and _factors(_uncast(_returned(function.body))) == names
+
+
+def _returned(body: Sequence[ast.stmt]) -> ast.expr | None:
+    """All that it does; it may give it a name first."""
+    match body:
+        case [ast.Return(value=value)]:
+            return value
+        case [
+            ast.Assign(targets=[ast.Name(id=name)], value=value),
+            ast.Return(value=ast.Name(id=same)),
+        ]:
+            return value if name == same else None
+    return None
 
 
 def _factors(value: ast.expr | None) -> list[str]:

@@ -33,6 +33,12 @@ int as_int(const Launch& launch, const char* what, int64_t value) {
 
 {% endif %}
 {{ cpp("void " ~ name ~ "(", ["const Launch& launch"] + spelled.views, ") {") }}
+{% if flag is defined %}
+  if constexpr (!{{ flag }}) {
+    FICTL_THROW(RuntimeError) << launch.op << ": its kernel is not written yet; "
+                              << "{{ name }}.cuh says what is left to do";
+  }
+{% endif %}
   if ({{ outputs[0].name }}.numel() == 0) return;
 {% if launch %}
   device::LaunchConfig config;

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 {% set sums = expression and expression.sums %}
 from fictl.trace import {{ (["TOLERANCES"] if sums else []) | join }}{{ ", " if sums }}{{ spelled.trace_names | join(", ") }}
+{% set rounds = has_integers and defined is not defined %}
+{% set begins = reference and not rounds and not reference.source.startswith(("def ", "class ", "@", "#")) %}
 
-{% if has_integers %}
+{% if rounds %}
 
 def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """As the kernel does: integers are the nearest ones within their range."""
@@ -21,10 +23,18 @@ def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return value.round().clamp(limits.min, limits.max)
 
 {% endif %}
+{# As ruff has it: one line before what is no function. #}
+{% if not begins %}
 
+{% endif %}
 {% if reference %}
 {{ reference.source }}
-{% if has_integers %}
+{% if defined is defined and initial %}
+
+
+{{ initial.source }}
+{% endif %}
+{% if rounds %}
 
 
 {{ py("def _expected(", spelled.reference_parameters, ") -> torch.Tensor:") }}
@@ -45,7 +55,19 @@ def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 {{ py_literal("    axes={", spelled.traced_axes, "},") }}
 {{ py_literal("    inputs={", spelled.traced_inputs, "},") }}
 {{ py_literal("    outputs={", spelled.traced_outputs, "},") }}
-    reference={{ "_expected" if reference and has_integers else "_reference" }},
+    reference={{ "_expected" if reference and rounds else "_reference" }},
+{% if defined is defined %}
+{% if initial %}
+    init=_init,
+{% endif %}
+{% if spelled.constraints %}
+{{ py_literal("    constraints=(", spelled.constraints, "),") }}
+{% endif %}
+    op_type={{ defined.definition.op_type | tojson }},
+{% if spelled.tags %}
+{{ py_literal("    tags=(", spelled.tags, "),") }}
+{% endif %}
+{% endif %}
 {% if sums %}
     # A sum of many numbers may come near 0, and keeps the rounding of what it was before.
     tolerances={**TOLERANCES, "float32": (1e-5, 5e-4)},

@@ -1,0 +1,91 @@
+"""What the commands about one solution share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fictl.cli.options import use_device
+from fictl.errors import UsageError
+
+if TYPE_CHECKING:
+    from fictl.judge.tools.subject import Subject
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A solution's JSON.", show_default=False)
+]
+Definition = Annotated[
+    str,
+    typer.Option(
+        "--definition", "-d", metavar="DEF",
+        help="Its definition's JSON, or the name of one in the dataset; else as it says.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Workload = Annotated[
+    str,
+    typer.Option(
+        "--workload", metavar="UUID|FILE", help="One of the dataset, or a file of one.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Axes = Annotated[
+    str,
+    typer.Option(
+        "--axes", help="Sizes of variable axes, as in 'rows=7,n=64', of random inputs.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Dataset = Annotated[
+    str,
+    typer.Option(
+        "--dataset", metavar="ROOT", help="The dataset; else the one that FILE lies in.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Timeout = Annotated[float, typer.Option("--timeout", min=1.0, help="Seconds that it may take.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")]
+Untrusted = Annotated[
+    bool,
+    typer.Option(
+        "--untrusted",
+        help="Refuse where its process cannot be kept from files and network.",
+        show_default=False,
+    ),
+]
+
+
+def subject_of(
+    file: Path, definition: str, dataset: str, workload: str = "", axes: str = ""
+) -> Subject:
+    from fictl.judge.tools.subject import find_subject
+
+    return find_subject(file, definition, workload, sizes(axes), dataset)
+
+
+def sizes(text: str) -> dict[str, int]:
+    found = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, size = part.partition("=")
+        if not size.strip().isdecimal():
+            raise UsageError(f"--axes: {part!r} is no size", "as in rows=7,n=64")
+        found[name.strip()] = int(size)
+    return found
+
+
+def chosen_device(said: str) -> str:
+    """What was asked for, else the emulated device where there is no GPU.
+
+    `cpu` is for Python that computes there, with no kernel to emulate.
+    """
+    if said == "cpu":
+        return said
+    from fictl import settings
+    from fictl.testing.device import choose_device
+
+    use_device(said)
+    chosen = choose_device(settings.DEVICE.get() if said else "")
+    settings.DEVICE.set_by_flag("--device", chosen)
+    return chosen

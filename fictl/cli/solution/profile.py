@@ -1,0 +1,41 @@
+"""fictl solution profile: what bounds a solution's kernels, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import Json
+from fictl.cli.solution import options
+
+
+def command(
+    file: options.File,
+    definition: options.Definition = "",
+    workload: options.Workload = "",
+    axes: options.Axes = "",
+    dataset: options.Dataset = "",
+    kernel: Annotated[
+        str, typer.Option("--kernel", help="A regular expression of names.", show_default=False)
+    ] = "",
+    set: Annotated[str, typer.Option("--set", help="ncu's: basic, detailed or full.")] = "full",
+    out: Annotated[Path, typer.Option("--out", help="The folder of ncu's report.")] = Path(
+        "profiles"
+    ),
+    timeout: options.Timeout = 600.0,
+    seed: options.Seed = 0,
+    json: Json = False,
+) -> None:
+    """Measure one call of a solution with Nsight Compute, which needs a GPU."""
+    subject = options.subject_of(file, definition, dataset, workload, axes)
+    from fictl.judge.tools.profiling import answered, profiled
+    from fictl.profile.ncu.collection import Collection
+
+    report = profiled(subject, Collection(set=set, kernel=kernel), out, timeout, seed)
+    from fictl.cli.profile.ncu_view import show
+
+    answer = answered(subject, report)
+    console.show(console.Result("solution.profile", answer, lambda page: show(page, report)))

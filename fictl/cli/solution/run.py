@@ -1,0 +1,71 @@
+"""fictl solution run: judge a solution on one workload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import Device, Json
+from fictl.cli.solution import options, view
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def command(
+    file: options.File,
+    definition: options.Definition = "",
+    workload: options.Workload = "",
+    axes: options.Axes = "",
+    dataset: options.Dataset = "",
+    device: Device = "",
+    iterations: Annotated[int, typer.Option("--iterations", min=1, help="Timed calls.")] = 50,
+    timeout: options.Timeout = 300.0,
+    seed: options.Seed = 0,
+    untrusted: options.Untrusted = False,
+    json: Json = False,
+) -> None:
+    """Judge a solution: fresh inputs for every call, checked against the definition's reference.
+
+    It runs in a process that sees neither the reference nor the clock that counts.
+    """
+    subject = options.subject_of(file, definition, dataset, workload, axes)
+    chosen = options.chosen_device(device)
+    from fictl.judge.config import EvalConfig
+    from fictl.judge.tools.running import answered, evaluated
+
+    config = EvalConfig(
+        device=chosen, untrusted=untrusted, iterations=iterations, timeout_seconds=timeout,
+        seed=seed,
+    )  # fmt: skip
+    answer = answered(subject, config, evaluated(subject, config))
+    code = 0 if answer["ok"] else 1
+    console.show(console.Result("solution.run", answer, lambda out: _view(out, answer), code))
+
+
+def _view(out: Console, answer: dict[str, Any]) -> None:
+    view.headline(out, answer, view.sizes(answer), view.where(answer["device"]))
+    errors, times = answer.get("correctness"), answer.get("performance")
+    if times:
+        latency, reference = times["latency_ms"], times["reference_latency_ms"]
+        factor = times["speedup_factor"]
+        said = f"{latency * 1e3:.2f} us, the reference {reference * 1e3:.2f} us: {factor:.2f}x"
+        out.print(f"  {said}", soft_wrap=True)
+    if errors:
+        absolute, relative = errors["max_absolute_error"], errors["max_relative_error"]
+        said = f"largest error {_number(absolute)} absolute, {_number(relative)} relative"
+        out.print(f"  {said}", soft_wrap=True)
+    ours = answer.get("fictl") or {}
+    facts = [f"{n} {ours[n]}" for n in ("timer", "sandbox", "seed") if ours.get(n) is not None]
+    if facts:
+        out.print(f"  {' · '.join(facts)}", markup=False, style="dim", soft_wrap=True)
+    if not answer["ok"]:
+        view.problem(out, answer)
+        view.log(out, answer.get("log", ""))
+
+
+def _number(value: Any) -> str:
+    """JSON has words for what is no number."""
+    return value if isinstance(value, str) else f"{value:.3g}"

@@ -1,0 +1,60 @@
+"""fictl solution sanitize: a solution's kernels under compute-sanitizer, or the emulated checker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fictl.cli import console
+from fictl.cli.options import Device, Json
+from fictl.cli.solution import options, view
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def command(
+    file: options.File,
+    definition: options.Definition = "",
+    workload: options.Workload = "",
+    axes: options.Axes = "",
+    dataset: options.Dataset = "",
+    device: Device = "",
+    tool: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tool",
+            help="On a GPU: memcheck, racecheck, initcheck, synccheck; else all.",
+            show_default=False,
+        ),
+    ] = None,
+    timeout: options.Timeout = 600.0,
+    seed: options.Seed = 0,
+    json: Json = False,
+) -> None:
+    """Call a solution under a checker: reads and writes out of bounds, races, what nothing wrote.
+
+    Without a GPU, the emulated device looks at the kernels that are compiled for it.
+    """
+    subject = options.subject_of(file, definition, dataset, workload, axes)
+    chosen = options.chosen_device(device)
+    from fictl.judge.tools.sanitizing import sanitized
+
+    answer = sanitized(subject, tool or (), chosen, timeout, seed)
+    code = 0 if answer["ok"] else 1
+    console.show(console.Result("solution.sanitize", answer, lambda out: _view(out, answer), code))
+
+
+def _view(out: Console, answer: dict[str, Any]) -> None:
+    view.headline(out, answer, view.sizes(answer), view.where(answer["device"]))
+    for check in answer["checks"]:
+        found = check["findings"]
+        said = f"{len(found)} defect{'s' * (len(found) != 1)}" if found else "nothing found"
+        if check["error"] and not found:
+            said = "it did not run to its end"
+        out.print(f"  {check['tool']}: {said}", soft_wrap=True)
+        for each in found:
+            for line in each["text"].splitlines():
+                out.print(f"    {line}", markup=False, soft_wrap=True)
+        view.problem(out, check)

@@ -1,0 +1,19 @@
+"""fictl solution tools: what an agent may call, as JSON schemas."""
+
+from __future__ import annotations
+
+from fictl.cli import console
+from fictl.cli.options import Json
+
+
+def command(json: Json = False) -> None:
+    """The functions of fictl.judge.tools with the schemas of their arguments.
+
+    With --json, in the form in which models are told of tools.
+    """
+    from fictl.judge.tools import tools_schema
+
+    entries = tools_schema()
+    rows = [[each["name"], each["description"]] for each in entries]
+    view = console.Table(("tool", "what it does"), rows)
+    console.show(console.Result("solution.tools", {"tools": entries}, view))

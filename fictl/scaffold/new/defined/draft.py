@@ -1,0 +1,94 @@
+"""The draft of an op from a definition: a kernel of a kind that can do it, else all but the kernel."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fictl.arch import ArchRule
+from fictl.dtype import parse_dtype
+from fictl.errors import UsageError
+from fictl.project import Project
+from fictl.scaffold.kinds.imports import merged
+from fictl.scaffold.kinds.kind import Kind, find_part
+from fictl.scaffold.new.brought.bring import bring
+from fictl.scaffold.new.defined.initial import initial, unsaid
+from fictl.scaffold.new.defined.read import Defined
+from fictl.scaffold.new.defined.reference import read_defined
+from fictl.scaffold.new.defined.sizes import case_sizes
+from fictl.scaffold.new.defined.skeleton import Skeleton
+from fictl.scaffold.new.defined.spelling import DefinedSpelling
+from fictl.scaffold.new.draft import Draft
+from fictl.scaffold.new.names import check_family
+from fictl.scaffold.new.reference import ReadReference
+from fictl.scaffold.new.request import Request
+
+KIND, _CASES = "_definition", "_definition_cases"
+# From a reading of the reference to an op of one of these kinds.
+OfKinds = Callable[[Request, ReadReference, Sequence[Kind]], Draft]
+
+
+def defined_draft(
+    project: Project, request: Request, kinds: Sequence[Kind], of_kinds: OfKinds
+) -> Draft:
+    """With a kind that is named, of it or not at all; else of the first that fits, or none."""
+    defined = Defined.read(Path(request.definition))
+    read = read_defined(defined)
+    asked = replace(
+        request,
+        name=request.name or defined.name,
+        family=request.family or check_family(defined.family),
+        dtypes=request.dtypes or parse_dtype(defined.dtype).short,
+    )
+    try:
+        made = of_kinds(asked, read, kinds)
+    except UsageError:
+        if request.kind or request.expression:
+            raise
+        return _all_but_the_kernel(project, asked, defined, read)
+    return _with_cases(replace(made, more={**(made.more or {}), **_said(made, defined, read)}))
+
+
+def _all_but_the_kernel(
+    project: Project, request: Request, defined: Defined, read: ReadReference
+) -> Draft:
+    kind, skeleton = find_part(KIND), Skeleton(defined, request.name)
+    with tempfile.TemporaryDirectory(prefix="fictl-definition-") as place:
+        path = Path(place) / f"{request.name}.cu"
+        path.write_text(skeleton.text(), encoding="utf-8")
+        brought = bring(replace(request, kernel=f"{path}:{skeleton.entry}"), read)
+        # What `bring` guesses of the names of sizes is known here.
+        roles = replace(brought.roles, axes=skeleton.sizes, counts=frozenset())
+        brought = replace(brought, roles=roles)
+        more = brought.context(project.name, request.family)
+        archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs
+        made = Draft(
+            project, request.family, request.name, kind, brought.signature,
+            tuple(parse_dtype(word) for word in request.dtypes.replace(",", " ").split()),
+            archs, brought.devices, {}, None, read.reference, read.doc, more,
+        )  # fmt: skip
+    said = {**_said(made, defined, read), "has_integers": False, "flag": skeleton.flag}
+    return _with_cases(replace(made, more={**more, **said}))
+
+
+def _with_cases(made: Draft) -> Draft:
+    """Its own, whatever those of the kind are: a definition may not allow them."""
+    kind = replace(made.kind, trees=(*made.kind.trees, *find_part(_CASES).trees))
+    return replace(made, kind=kind)
+
+
+def _said(made: Draft, defined: Defined, read: ReadReference) -> dict[str, Any]:
+    """What templates see beside what all do."""
+    first = initial(defined, read.reference)
+    imports = (*read.reference.imports, *(first.imports if first else ()))
+    return {
+        "defined": defined,
+        "spelled": DefinedSpelling(made.signature, defined),
+        "reference": replace(read.reference, imports=merged(imports)),
+        "initial": first,
+        "unsaid": unsaid(defined),
+        "defined_cases": case_sizes(defined),
+    }

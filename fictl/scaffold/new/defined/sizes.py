@@ -1,0 +1,90 @@
+"""Sizes for the cases of an op from a definition: such as its constraints allow."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from fictl.errors import UsageError
+from fictl.scaffold.new.defined.read import Defined
+from fictl.trace.expression import evaluate, names_in
+
+_SMALL = (1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 128)
+_LARGE = (512, 1024, 4096, 16384)
+_TRIES = 3000
+_WANTED = 3
+_MOST, _MOST_OF_SMALL = 1 << 28, 1 << 20
+
+
+def case_sizes(defined: Defined) -> list[dict[str, int]]:
+    """Some that tests are quick with, and one that is as large as a user's."""
+    found = sorted(_allowed(defined, _SMALL), key=lambda each: each[1])
+    quick = [sizes for sizes, elements in found if elements <= _MOST_OF_SMALL]
+    # What a definition fixes may be large by itself.
+    small = quick or [sizes for sizes, elements in found[:_WANTED] if elements <= _MOST]
+    large = [each for each in _allowed(defined, _LARGE) if each[1] <= _MOST]
+    if not small and not large:
+        said = "; ".join(defined.constraints) or "its sizes are too large"
+        raise UsageError(
+            f"{defined.path}: no sizes were found that {defined.definition.name} allows",
+            f"it demands {said}",
+        )
+    chosen = [*_spread(small), *([max(large, key=lambda each: each[1])[0]] if large else [])]
+    return [dict(items) for items in dict.fromkeys(tuple(each.items()) for each in chosen)]
+
+
+def _spread(found: list[dict[str, int]]) -> list[dict[str, int]]:
+    """From the smallest on."""
+    step = max(1, len(found) // _WANTED)
+    return found[::step][:_WANTED]
+
+
+def _allowed(defined: Defined, sizes: tuple[int, ...]) -> Iterator[tuple[dict[str, int], int]]:
+    for values in _tries(len(defined.free), sizes):
+        given = dict(zip(defined.free, values, strict=True))
+        elements = _elements(defined, given)
+        if elements:
+            yield given, elements
+
+
+def _tries(axes: int, sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The same for all axes first."""
+    yield from ((size,) * axes for size in sizes)
+    if len(sizes) ** axes <= _TRIES:
+        yield from product(sizes, repeat=axes)
+        return
+    draw = random.Random(0)  # noqa: S311  (no secret)
+    yield from (tuple(draw.choice(sizes) for _ in range(axes)) for _ in range(_TRIES))
+
+
+def _elements(defined: Defined, given: Mapping[str, int]) -> int:
+    """Of all tensors together; 0 where the sizes are not allowed."""
+    made = defined.definition
+    try:
+        numbers = _numbers(defined)
+        known = made.sizes(_with_equations(defined, {**given, **numbers}), numbers)
+    except UsageError:
+        return 0
+    specs = (*defined.tensors.values(), *made.outputs.values())
+    return sum(
+        math.prod(known[a] if a in known else int(a) for a in spec.shape or ()) for spec in specs
+    )
+
+
+def _with_equations(defined: Defined, given: Mapping[str, Any]) -> dict[str, int]:
+    made = defined.definition
+    known: dict[str, Any] = {**made.const_axes, **given}
+    waiting = dict(defined.expressions)
+    while ready := [axis for axis, text in waiting.items() if names_in(text) <= {*known}]:
+        known |= {axis: int(evaluate(waiting.pop(axis), known)) for axis in ready}
+    return {axis: size for axis, size in known.items() if axis in made.var_axes}
+
+
+def _numbers(defined: Defined) -> dict[str, Any]:
+    """What tests pass for the inputs that are numbers, but for those that are sizes."""
+    made = defined.definition
+    names = (n for n in made.inputs if n not in defined.tensors and n not in made.axes)
+    return {name: defined.scalar(name).value for name in names}
