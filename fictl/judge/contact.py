@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import FictlError
-from fictl.judge import cell as cells
-from fictl.judge.cell import Cell
 from fictl.judge.outcome import Decided
+from fictl.judge.process import cell as cells
+from fictl.judge.process.cell import Cell
 from fictl.trace import Definition, EvaluationStatus, Solution
 
 _WITHHELD = "def run(*inputs):\n    raise PermissionError('the reference stays with the judge')\n"

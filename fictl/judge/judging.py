@@ -11,12 +11,12 @@ from typing import Any
 
 from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
-from fictl.judge.inside import SOLUTION
+from fictl.judge.judged.inside import SOLUTION
 from fictl.judge.outcome import Decided, Outcome
-from fictl.judge.parcel import Damaged
+from fictl.judge.process.parcel import Damaged
+from fictl.judge.process.room import all_rooms, new_room
+from fictl.judge.process.spawn import start
 from fictl.judge.reference import InvalidReference, Reference
-from fictl.judge.room import all_rooms, new_room
-from fictl.judge.spawn import start
 from fictl.judge.trial import Trial
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import FictlError, UsageError
-from fictl.judge import cell as cells
-from fictl.judge.cell import Cell
 from fictl.judge.config import EvalConfig
-from fictl.judge.inside import REFERENCE
-from fictl.judge.parcel import Damaged
-from fictl.judge.room import new_room
-from fictl.judge.spawn import start
+from fictl.judge.judged.inside import REFERENCE
+from fictl.judge.process import cell as cells
+from fictl.judge.process.cell import Cell
+from fictl.judge.process.parcel import Damaged
+from fictl.judge.process.room import new_room
+from fictl.judge.process.spawn import start
 from fictl.trace import Definition, Workload
 
 _SEED_BITS = 62

@@ -14,10 +14,10 @@ from typing import Any
 
 from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
+from fictl.judge.judged.runner import CLOCKED, TIMED, WARM
 from fictl.judge.outcome import Decided, Outcome
 from fictl.judge.pace import Pace
 from fictl.judge.reference import Opened, Reference
-from fictl.judge.runner import CLOCKED, TIMED, WARM
 from fictl.judge.seeds import Seeds
 from fictl.trace import EvaluationStatus, Workload
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from fictl.judge import Judge
+from fictl.judge.process.spawn import zygote
 from fictl.judge.reference import Reference
-from fictl.judge.spawn import zygote
 
 from .judged import CONFIG, WORKLOAD, definition, said, solution
 

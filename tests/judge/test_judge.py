@@ -18,9 +18,9 @@ from safetensors.torch import save_file
 
 from fictl.errors import SetupError, UsageError
 from fictl.judge import EvalConfig, Judge, judge
+from fictl.judge.process.spawn import zygote
 from fictl.judge.reference import Reference
 from fictl.judge.sandbox.walls import Walls
-from fictl.judge.spawn import zygote
 from fictl.paths import same_packages
 from fictl.trace import Evaluation, Solution, Workload
 

@@ -2,14 +2,14 @@
 
 import time
 
-from fictl.judge import clock
+from fictl.judge.judged import clock
 
 
 def timed(turns, call, device, lead=0):
     for turn in turns:
         call(turn)
         turn.keep()
-    from fictl.judge.clock import Timed
+    from fictl.judge.judged.clock import Timed
 
     return Timed(1e-7, "host")
 

@@ -1,8 +1,8 @@
-"""REWARD_HACK: replaced fictl.judge.clock"""
+"""REWARD_HACK: replaced fictl.judge.judged.clock"""
 
-import fictl.judge.clock
+import fictl.judge.judged.clock
 
 
 def run(x, s):
-    fictl.judge.clock._NOW = lambda: 0.0
+    fictl.judge.judged.clock._NOW = lambda: 0.0
     return x * s

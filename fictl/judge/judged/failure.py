@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from pathlib import Path
+
+from fictl.paths import PACKAGE
 
 _MOST = 60_000
 # Who called it: nothing in them is of interest to the author of what was called.
-_CALLERS = tuple(str(Path(__file__).resolve().parents[1] / part) for part in ("judge", "runnable"))
+_CALLERS = tuple(str(PACKAGE / part) for part in ("judge", "runnable"))
 # Their __str__ is the solution's own code, and may raise anything.
 _DEPTH = 8
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from fictl.judge import parcel
-from fictl.judge.parcel import Damaged
+from fictl.judge.process import parcel
+from fictl.judge.process.parcel import Damaged
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e4m3fn", "int64", "bool"])

@@ -13,7 +13,7 @@ from fictl.errors import UsageError
 from fictl.judge.inputs import given_inputs, make_inputs, random_inputs
 from fictl.trace import Definition, Workload
 
-COMMITTED = Path(__file__).parents[1] / "trace" / "definitions"
+COMMITTED = Path(__file__).parents[2] / "trace" / "definitions"
 
 
 def definition(inputs: dict[str, tuple[list[str] | None, str]], **more: Any) -> Definition:

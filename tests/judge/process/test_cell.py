@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fictl.judge.cell import Cell, Ended, Forged, Hung
-from fictl.judge.log import Log
+from fictl.judge.process.cell import Cell, Ended, Forged, Hung
+from fictl.judge.process.log import Log
 
 Peer = tuple[Cell, socket.socket, socket.socket, int]
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fictl.errors import UsageError
-from fictl.judge import parcel
-from fictl.judge.channel import Channel, serve
 from fictl.judge.config import EvalConfig
 from fictl.judge.evaluators.choose import evaluator_for
 from fictl.judge.evaluators.verdict import Verdict
-from fictl.judge.failure import told
 from fictl.judge.inputs import given_inputs, make_inputs
-from fictl.judge.runner import TIMED, WARM, Runner
-from fictl.judge.turn import Turn, size_of, tensors_of
+from fictl.judge.judged.failure import told
+from fictl.judge.judged.runner import TIMED, WARM, Runner
+from fictl.judge.judged.turn import Turn, size_of, tensors_of
+from fictl.judge.process import parcel
+from fictl.judge.process.channel import Channel, serve
 from fictl.timing.gpu_state import gpu_state
 from fictl.trace import Definition, EvaluationStatus, Workload
 

@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import Any
 
 from fictl.errors import FictlError
-from fictl.judge.channel import LONGEST, TOKEN
-from fictl.judge.keeper import ENDED, SURVEY
-from fictl.judge.log import Log
+from fictl.judge.process.channel import LONGEST, TOKEN
+from fictl.judge.process.keeper import ENDED, SURVEY
+from fictl.judge.process.log import Log
 from fictl.process import ending
 
 _PATIENCE = 10.0

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fictl.judge import heap
-from fictl.judge.clock import Timed, clocked, timed
-from fictl.judge.turn import Turn, output_sizes, outputs_to_write
+from fictl.judge.judged import heap
+from fictl.judge.judged.clock import Timed, clocked, timed
+from fictl.judge.judged.turn import Turn, output_sizes, outputs_to_write
 from fictl.trace import Definition, Workload
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import NoReturn
 
-from fictl.judge import heap
-from fictl.judge.channel import Channel
+from fictl.judge.judged import heap
+from fictl.judge.process.channel import Channel
 
 SOLUTION, REFERENCE = "solution", "reference"
-_PARTS = {SOLUTION: "fictl.judge.tested", REFERENCE: "fictl.judge.referee"}
+_PARTS = {SOLUTION: "fictl.judge.judged.tested", REFERENCE: "fictl.judge.judged.referee"}
 _ALSO = ("torch", "safetensors.torch", "fictl.runnable.registry", "fictl.timing.cupti")
 
 
@@ -18,7 +18,7 @@ def preload() -> None:
     for name in (*_ALSO, *_PARTS.values()):
         importlib.import_module(name)
     importlib.import_module("fictl.runnable.discovered").shipped()
-    importlib.import_module("fictl.judge.integrity").taken()
+    importlib.import_module("fictl.judge.judged.integrity").taken()
 
 
 def run(role: str, channel: Channel) -> NoReturn:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fictl.judge.turn import Turn
+from fictl.judge.judged.turn import Turn
 from fictl.timing.choose import use_best
 from fictl.timing.cupti import Cupti
 from fictl.timing.events import Events

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
-from fictl.judge.random_input import seed_of
+from fictl.judge.inputs.drawn import seed_of
 from fictl.judge.torch_dtype import torch_dtype
 
 if TYPE_CHECKING:

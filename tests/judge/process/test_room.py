@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fictl.errors import SetupError
-from fictl.judge.room import all_rooms, new_room
+from fictl.judge.process.room import all_rooms, new_room
 
 
 @pytest.fixture(autouse=True)

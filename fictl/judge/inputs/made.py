@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
-from fictl.judge.coded_input import custom, initial
-from fictl.judge.random_input import random_number, random_tensor, seed_of
+from fictl.judge.inputs.coded import custom, initial
+from fictl.judge.inputs.drawn import random_number, random_tensor, seed_of
 from fictl.judge.torch_dtype import torch_dtype
 from fictl.trace.dataset_files import DatasetFiles
 
@@ -94,7 +94,7 @@ def _are_probabilities(definition: Definition, name: str, dtype: torch.dtype) ->
 def _loaded(
     definition: Definition, workload: Workload, name: str, root: Path | None, device: str
 ) -> torch.Tensor:
-    from fictl.judge.loaded_input import load
+    from fictl.judge.inputs.loaded import load
 
     spec = workload.inputs[name]
     assert spec.type == "safetensors"

@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.judge.cell import Cell
-from fictl.judge.environment import environment
+from fictl.judge.process.cell import Cell
+from fictl.judge.process.environment import environment
 from fictl.judge.sandbox.limits import all_memory
 from fictl.judge.sandbox.walls import Walls, require
 from fictl.paths import same_packages
@@ -31,7 +31,7 @@ class Zygote:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, tempfile.TemporaryFile() as said:
             self._popen = subprocess.Popen(
-                [sys.executable, "-m", "fictl.judge.zygote", str(theirs.fileno())],
+                [sys.executable, "-m", "fictl.judge.process.zygote", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[theirs.fileno()],
                 env={**environment(), **same_packages()}, start_new_session=True,
             )  # fmt: skip

@@ -16,8 +16,8 @@ import tempfile
 from contextlib import suppress
 from typing import NoReturn
 
-from fictl.judge.channel import Channel
-from fictl.judge.keeper import keep
+from fictl.judge.process.channel import Channel
+from fictl.judge.process.keeper import keep
 from fictl.judge.sandbox.walls import Walls, possible
 
 _LONGEST = 1 << 20
@@ -26,7 +26,7 @@ _LONGEST = 1 << 20
 def main(words: list[str]) -> int:
     """`words[0]` is the socket that requests come by; it ends when that is closed."""
     parent = socket.socket(fileno=int(words[0]))
-    from fictl.judge import inside
+    from fictl.judge.judged import inside
 
     inside.preload()
     # What is here now is never collected: neither visited nor copied by those who fork off.
@@ -58,7 +58,7 @@ def _child(parent: socket.socket, request: dict[str, object], handles: list[int]
 
 
 def _inside(role: str, handle: int, walls: Walls) -> NoReturn:
-    from fictl.judge import inside
+    from fictl.judge.judged import inside
 
     _become(walls.environment)
     for stream in (sys.stdout, sys.stderr):  # It may end without a flush.

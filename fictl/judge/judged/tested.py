@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fictl.errors import FictlError
-from fictl.judge import parcel
-from fictl.judge.channel import Channel, serve
-from fictl.judge.failure import told
 from fictl.judge.inputs import random_inputs
-from fictl.judge.integrity import taken
-from fictl.judge.runner import Runner
-from fictl.judge.turn import Turn, same, tensors_of
+from fictl.judge.judged.failure import told
+from fictl.judge.judged.integrity import taken
+from fictl.judge.judged.runner import Runner
+from fictl.judge.judged.turn import Turn, same, tensors_of
+from fictl.judge.process import parcel
+from fictl.judge.process.channel import Channel, serve
 from fictl.timing.timer import LaunchedNothing
 from fictl.trace import Definition, Solution, Workload
 
