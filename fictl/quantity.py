@@ -1,4 +1,4 @@
-"""Sizes and ages as people write and read them: '10G', '1.5 MiB', '30d'."""
+"""Sizes, ages and counts as people write and read them: '10G', '1.5 MiB', '30d', '2 ops'."""
 
 from __future__ import annotations
 
@@ -50,3 +50,8 @@ def spell_time(seconds: float) -> str:
         if value < 1000:
             return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}"
     return f"{seconds:.2f} s"
+
+
+def counted(number: int, what: str) -> str:
+    """`what` is one of them: '1 op', '2 ops'."""
+    return f"{number} {what}{'s' * (number != 1)}"

@@ -24,6 +24,7 @@ PAGES = (
     "debugging",
     "sanitizing",
     "datasets",
+    "runnable",
     "intra-kernel",
 )
 

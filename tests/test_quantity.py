@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fictl.errors import InvalidValue
-from fictl.quantity import parse_age, parse_size, spell_age, spell_size, spell_time
+from fictl.quantity import counted, parse_age, parse_size, spell_age, spell_size, spell_time
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,8 @@ def test_ages_for_people(seconds, text):
 )
 def test_durations_as_people_write_them(seconds, text):
     assert spell_time(seconds) == text
+
+
+@pytest.mark.parametrize(("number", "words"), [(0, "0 ops"), (1, "1 op"), (2, "2 ops")])
+def test_things_are_counted(number: int, words: str) -> None:
+    assert counted(number, "op") == words

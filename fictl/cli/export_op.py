@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.one_op import counted, lines_by_folder, one_op
+from fictl.cli.one_op import lines_by_folder, one_op
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Diff, carry_out, print_diff, print_tree
 from fictl.paths import friendly
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

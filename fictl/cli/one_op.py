@@ -74,7 +74,3 @@ def lines_by_folder(plan: Plan, paths: Iterable[Path]) -> Iterator[str]:
     for folder in dict.fromkeys(name.rpartition("/")[0] for name in shown):
         names = [name.rpartition("/")[2] for name in shown if name.rpartition("/")[0] == folder]
         yield f"  {folder}/  {' '.join(names)}" if folder else f"  {' '.join(names)}"
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.one_op import OwnOp, counted, lines_by_folder, own_op
+from fictl.cli.one_op import OwnOp, lines_by_folder, own_op
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Commit, Diff, carry_out, print_diff, print_tree
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fictl.dataset.counted import counted
 from fictl.dataset.earlier import evaluated
 from fictl.errors import UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.config_file import config_file, layers
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from fictl.dataset.options import RunOptions

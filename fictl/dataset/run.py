@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.dataset.builds import Builds
-from fictl.dataset.counted import counted
 from fictl.dataset.desk import Desk, ProcessDesk, Stopped
 from fictl.dataset.earlier import DEVICE, HASH, kind_of
 from fictl.dataset.observer import Observer
@@ -24,6 +23,7 @@ from fictl.dataset.plan import Job, Plan, plan
 from fictl.dataset.slot import Slot, slots
 from fictl.dataset.summary import Summary
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from fictl.trace import Evaluation, TraceSet, Workload

@@ -29,7 +29,7 @@ def test_gpus_are_named_for_cuda_only() -> None:
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: ("a", "b"))
-    monkeypatch.setattr("fictl.dataset.slot._lock_of", lambda name: Path(f"/locks/{name}"))
+    monkeypatch.setattr("fictl.dataset.slot.lock_of", lambda name: Path(f"/locks/{name}"))
 
 
 def test_each_gpu_is_a_slot(two_gpus: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import builds
 import calls
 import datasets
 import emulation
+import solutions
 import startup
 import testing
 from sample import Pair
@@ -75,6 +76,13 @@ def emulated_builds() -> Iterator[Row]:
     yield excess("emulated device's runtime, CPU", emulation.runtime(), 15.0, "s")
 
 
+def kept_solutions() -> Iterator[Row]:
+    for kind in ("python", "tvm_ffi"):
+        first, again = solutions.fresh(kind), solutions.again(kind)
+        yield excess(f"{kind} solution, kept on disk", first, 5.0, "ms")
+        yield excess(f"{kind} solution, built before", again, 5.0, "ms")
+
+
 PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "help": lambda: iter([ratio("fictl --help / import typer", startup.help_text(), 3.0)]),
     "list": lambda: iter([excess("fictl list, 80 modules", startup.list_80(), 250.0, "ms")]),
@@ -86,6 +94,7 @@ PROMISES: dict[str, Callable[[], Iterator[Row]]] = {
     "auto": lambda: iter([excess("auto backend - its function", calls.auto_backend(), 0.5, "us")]),
     "test": lambda: iter([excess("fictl test - bare pytest", testing.overhead(), 1.0, "s")]),
     "dataset": lambda: iter([excess("10,000 traces validated", datasets.validate(), 10.0, "s")]),
+    "solutions": kept_solutions,
     "emulate": emulated,
     "check": checked,
     "step": emulated_steps,

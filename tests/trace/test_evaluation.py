@@ -20,7 +20,11 @@ DEMANDED = {
 
 
 @pytest.mark.parametrize("status", [each.value for each in EvaluationStatus])
-@pytest.mark.parametrize("parts", [set(), {"correctness"}, {"performance"}, {*BOTH}], ids=str)
+@pytest.mark.parametrize(
+    "parts",
+    [set(), {"correctness"}, {"performance"}, {*BOTH}],
+    ids=lambda parts: "+".join(sorted(parts)),
+)
 def test_a_status_demands_its_parts_and_no_others(status: str, parts: set[str]) -> None:
     least, most = DEMANDED.get(status, (set(), set()))
     document = {"status": status, **SAID, **{part: BOTH[part] for part in parts}}

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.one_op import counted
 from fictl.cli.options import DryRun, Json, Ops
 from fictl.dataset.export import AUTHOR
+from fictl.quantity import counted
 
 
 def command(

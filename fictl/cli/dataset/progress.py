@@ -6,9 +6,9 @@ from types import TracebackType
 
 from fictl.cli import console
 from fictl.cli.late_bar import LateBar
-from fictl.cli.one_op import counted
 from fictl.dataset.observer import Observer
 from fictl.dataset.outcome import Outcome
+from fictl.quantity import counted
 
 
 class RunProgress(Observer):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from fictl.cli import console
 from fictl.cli.dataset import run_flags as flags
-from fictl.cli.one_op import counted
 from fictl.cli.options import DryRun, Json
 from fictl.errors import UsageError
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

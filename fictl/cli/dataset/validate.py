@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.one_op import counted
 from fictl.cli.options import Json
 from fictl.errors import FictlError
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

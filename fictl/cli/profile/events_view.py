@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
-from fictl.cli.one_op import counted
 from fictl.paths import friendly
 from fictl.profile.events.statistics import EventRow, SmRow, event_rows, quantile, sm_rows
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from fictl.cli import console
 from fictl.cli.no_ops import no_ops
-from fictl.cli.one_op import counted
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

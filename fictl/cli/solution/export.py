@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.one_op import counted, one_op
+from fictl.cli.one_op import one_op
 from fictl.cli.options import DryRun, Json, op_names
 from fictl.dataset.export import AUTHOR
+from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from fictl.project import OpFolder

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fictl.dataset.counted import counted
 from fictl.dataset.report.numbers import FAST, HIGHEST, LOWEST
 from fictl.dataset.report.report import Report
+from fictl.quantity import counted
 
 NO_GPU = "no GPU was used: these times and speedups say nothing of a GPU's"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from fictl.judge.sandbox.limits import all_memory
 from fictl.judge.sandbox.walls import Walls, require
 from fictl.paths import same_packages
 
-_START_SECONDS = 300.0
+_START_SECONDS, _END_SECONDS = 300.0, 5.0
 _lock = threading.Lock()
 _zygotes: dict[int, Zygote] = {}
 
@@ -59,6 +61,12 @@ class Zygote:
     def is_alive(self) -> bool:
         return self._popen.poll() is None
 
+    def close(self) -> None:
+        """It ends when its socket does."""
+        self._socket.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(_END_SECONDS)
+
     def cell(self, role: str, walls: Walls) -> Cell:
         """A new process in this role, behind these walls."""
         control, keeper = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -83,6 +91,7 @@ def zygote() -> Zygote:
         if known is None or not known.is_alive:
             _zygotes.clear()
             known = _zygotes[os.getpid()] = Zygote()
+            atexit.register(known.close)
         return known
 
 

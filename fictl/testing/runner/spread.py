@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 
 from fictl import settings
 from fictl.errors import SetupError, UsageError
-from fictl.jit.store.lock import try_lock
-from fictl.process import ask, stop_all
+from fictl.process import stop_all
+from fictl.testing.runner.gpu_lock import gpu_names, held, lock_of
 from fictl.testing.runner.group import Group
 from fictl.testing.runner.journal import Journal
 from fictl.testing.runner.report import TestReport
 from fictl.testing.runner.watch import Told
-
-_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ def spread(
     def run(part: Group) -> TestReport:
         slot, lines = free.get(), list[str]()
         try:
-            with _held(slot.lock):
+            with held(slot.lock):
                 own = replace(part, variables={**part.variables, **slot.variables})
                 return own.run(lines.append, together)
         finally:
@@ -108,39 +103,10 @@ def _cores(wanted: int | None) -> tuple[Slot, ...]:
 
 
 def _gpus(wanted: int | None) -> tuple[Slot, ...]:
-    from fictl.toolchain import visible_gpus
-
-    here = len(visible_gpus())
-    if not here:
+    names = gpu_names()
+    if not names:
         raise SetupError("-n spreads tests over GPUs, and none is visible", "--device emu")
-    chosen = settings.CUDA_VISIBLE_DEVICES.get()
-    names = chosen.split(",") if chosen else [str(index) for index in range(here)]
     return tuple(
-        Slot({settings.CUDA_VISIBLE_DEVICES.name: name.strip()}, _lock_of(name.strip()))
-        for name in names[: min(wanted or here, here)]
+        Slot({settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))
+        for name in names[: wanted or len(names)]
     )
-
-
-def _lock_of(gpu: str) -> Path:
-    """By what the GPU is called on every process's list; a lock is its user's."""
-    said = ask(["nvidia-smi", "-i", gpu, "--query-gpu=uuid", "--format=csv,noheader"])
-    uuid = said.output.strip().partition("\n")[0]
-    if said.code or not uuid.startswith(("GPU-", "MIG-")):
-        raise SetupError(f"nvidia-smi does not know the GPU {gpu}: {uuid}", "fictl doctor")
-    return Path(tempfile.gettempdir()) / f"fictl-{os.getuid()}-{uuid}.lock"
-
-
-@contextmanager
-def _held(lock: Path | None) -> Iterator[None]:
-    """The file stays: two processes must not lock two files of one name."""
-    if lock is None:
-        yield
-        return
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(lock, flags, 0o600)
-    try:
-        while not try_lock(descriptor):
-            time.sleep(_POLL_SECONDS)
-        yield
-    finally:
-        os.close(descriptor)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,7 @@ import pytest
 from fictl.arch import Arch
 from fictl.errors import SetupError, UsageError
 from fictl.project import find
-from fictl.testing.runner import group, spread
+from fictl.testing.runner import group
 from fictl.testing.runner.group import Group
 from fictl.testing.runner.run import run_tests
 from fictl.testing.runner.spread import Slot, find_slots, parts
@@ -106,21 +103,3 @@ def test_every_test_runs_once_and_each_process_has_its_own_variables(tiny, monke
     assert len({each.test for each in report.tests}) == len(report.tests) == 5
     assert {each.outcome for each in report.tests} in ({"passed"}, {"failed"})
     assert sum("in 0." in line for line in said) == 2, "each process's lines are in one piece"
-
-
-def test_a_gpu_that_others_use_is_waited_for(tmp_path: Path) -> None:
-    lock, entered = tmp_path / "gpu.lock", list[float]()
-
-    def enter() -> None:
-        with spread._held(lock):
-            entered.append(time.monotonic())
-
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        waiting = threading.Thread(target=enter)
-        waiting.start()
-        time.sleep(0.3)
-        assert not entered
-    waiting.join(5)
-    assert len(entered) == 1
-    assert lock.exists()

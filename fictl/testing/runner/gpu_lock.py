@@ -1,0 +1,61 @@
+"""One GPU, one run: what GPUs are called, and the file that is locked while one is used."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import SetupError
+from fictl.jit.store.lock import try_lock
+from fictl.process import ask
+
+_POLL_SECONDS = 0.2
+
+
+def gpu_names() -> list[str]:
+    """Of those that this process may use, as CUDA_VISIBLE_DEVICES has them."""
+    from fictl.toolchain import visible_gpus
+
+    here = len(visible_gpus())
+    chosen = settings.CUDA_VISIBLE_DEVICES.get()
+    names = chosen.split(",") if chosen else map(str, range(here))
+    return [name.strip() for name in names][:here]
+
+
+def lock_of(gpu: str) -> Path:
+    """By what the GPU is called on every process's list; a lock is its user's."""
+    said = ask(["nvidia-smi", "-i", gpu, "--query-gpu=uuid", "--format=csv,noheader"])
+    uuid = said.output.strip().partition("\n")[0]
+    if said.code or not uuid.startswith(("GPU-", "MIG-")):
+        raise SetupError(f"nvidia-smi does not know the GPU {gpu}: {uuid}", "fictl doctor")
+    return Path(tempfile.gettempdir()) / f"fictl-{os.getuid()}-{uuid}.lock"
+
+
+@contextmanager
+def held(
+    lock: Path | None,
+    waits: Callable[[], object] = lambda: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[None]:
+    """`waits` is told once if it is another's; who is stopped goes on without it.
+
+    The file stays: two processes must not lock two files of one name.
+    """
+    if lock is None:
+        yield
+        return
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(lock, flags, 0o600)
+    try:
+        if not try_lock(descriptor):
+            waits()
+            while not stopped() and not try_lock(descriptor):
+                time.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)
