@@ -69,3 +69,14 @@ def use_device(device: str, arch: str | None = None) -> None:
             )
     elif arch or (arch is not None and settings.CUDA_ARCH_LIST.get()):
         settings.DEVICE.set_by_flag("--arch", "cuda")
+
+
+def sizes(axes: str) -> dict[str, int]:
+    """Of --axes."""
+    found = {}
+    for part in filter(None, (part.strip() for part in axes.split(","))):
+        name, _, size = part.partition("=")
+        if not size.strip().isdecimal():
+            raise UsageError(f"--axes: {part!r} is no size", "as in rows=7,n=64")
+        found[name.strip()] = int(size)
+    return found

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fictl.cli.options import use_device
-from fictl.errors import UsageError
+from fictl.cli.options import sizes, use_device
 
 if TYPE_CHECKING:
     from fictl.judge.tools.subject import Subject
@@ -63,16 +62,6 @@ def subject_of(
     from fictl.judge.tools.subject import find_subject
 
     return find_subject(file, definition, workload, sizes(axes), dataset)
-
-
-def sizes(text: str) -> dict[str, int]:
-    found = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, size = part.partition("=")
-        if not size.strip().isdecimal():
-            raise UsageError(f"--axes: {part!r} is no size", "as in rows=7,n=64")
-        found[name.strip()] = int(size)
-    return found
 
 
 def chosen_device(said: str) -> str:

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.options import Device, Json, use_device
-from fictl.errors import UsageError
+from fictl.cli.options import Device, Json, sizes, use_device
 
 
 def command(
@@ -35,22 +34,12 @@ def command(
     use_device(device)
     chosen = choose_device(settings.DEVICE.get() if device else "")
     settings.DEVICE.set_by_flag("--device", chosen)
-    result = run_definition(Definition.read(definition), chosen, _sizes(axes))
-    sizes = " ".join(f"{name}={size}" for name, size in result.sizes.items())
+    result = run_definition(Definition.read(definition), chosen, sizes(axes))
+    shown = " ".join(f"{name}={size}" for name, size in result.sizes.items())
     where = "emulated: no GPU was used" if chosen == "emu" else chosen
     mark = "✗" if result.mismatch else "✓"
-    lines = [f"{mark} {result.definition}  {sizes}  {where}"]
+    lines = [f"{mark} {result.definition}  {shown}  {where}"]
     if result.mismatch:
         lines.append(f"  {result.mismatch}")
     code = 1 if result.mismatch else 0
     console.show(console.Result("trace.run", result.to_dict(), "\n".join(lines), code))
-
-
-def _sizes(text: str) -> dict[str, int]:
-    sizes = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, size = part.partition("=")
-        if not size.strip().isdecimal():
-            raise UsageError(f"--axes: {part!r} is no size", "as in rows=7,n=64")
-        sizes[name.strip()] = int(size)
-    return sizes

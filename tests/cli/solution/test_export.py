@@ -37,14 +37,3 @@ def test_of_a_definition_that_is_not_there_the_nearest_is_named(fictl, stray) ->
     answer = fictl("solution", "export", "shift", "--definition", "shift_i3")
     assert answer.code == 2
     assert "did you mean 'shift_i32'?" in answer.err
-
-
-def test_the_tools_of_agents_have_schemas(fictl) -> None:
-    tools = fictl("solution", "tools", "--json").document["data"]["tools"]
-    assert [tool["name"] for tool in tools] == [
-        "compile_solution", "run_solution", "profile_solution", "sanitize_solution",
-    ]  # fmt: skip
-    for tool in tools:
-        assert tool["description"]
-        assert tool["input_schema"]["required"] == ["solution"]
-        assert {"solution", "definition"} <= {*tool["input_schema"]["properties"]}

@@ -23,9 +23,3 @@ def test_an_unknown_tool_is_refused(fictl, solution) -> None:
     answer = fictl("solution", "sanitize", str(solution), *words)
     assert answer.code == 2
     assert "valgrind" in answer.err
-
-
-def test_a_profile_needs_a_gpu(fictl, solution) -> None:
-    answer = fictl("solution", "profile", str(solution))
-    assert answer.code == 3
-    assert "ncu measures what a GPU does" in answer.err
