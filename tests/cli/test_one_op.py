@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.cli.one_op import counted, lines_by_folder, one_op
+from fictl.cli.one_op import lines_by_folder, one_op
 from fictl.errors import UsageError
 from fictl.scaffold.plan.plan import Plan
 
@@ -28,7 +28,3 @@ def test_files_are_shown_by_folder(tmp_path) -> None:
     assert [*lines_by_folder(Plan(tmp_path, {}), paths)] == [
         "  fictl.toml", "  a/  b.py e.py", "  c/  d.py",
     ]  # fmt: skip
-
-
-def test_one_is_not_many() -> None:
-    assert [counted(n, "file") for n in (0, 1, 2)] == ["0 files", "1 file", "2 files"]

@@ -38,7 +38,9 @@ def _attend(
     sinks: torch.Tensor | None = None,
     v_scale: float = 1.0,
     soft_cap: float = 0.0,
+    copied: torch.Tensor | None = None,
 ) -> Sums:
+    """`copied` is the list on the host, and that on the device holds nothing yet."""
     batch, shape = work.batch, work.batch.shape
     kernel = BY_TENSOR_CORES if config.rows >= 16 else BY_CUDA_CORES
     if config.paged:
@@ -53,8 +55,13 @@ def _attend(
     rows = max(work.partial_rows, 1) * shape.kv_heads
     room = torch.full((rows * shape.dim,), torch.nan, device=batch.device)
     sums = torch.full((rows,), torch.nan, device=batch.device)
+    items, merges = work.tensors()
+    if copied is not None:  # As WorkList.place lays them.
+        both = torch.zeros(items.numel() + merges.numel(), dtype=torch.int32, device=batch.device)
+        parts = both.split([items.numel(), merges.numel()])
+        items, merges = parts[0].view_as(items), parts[1].view_as(merges)
     kernel[config].attend(
-        "decode", out, lse, batch.q, k, v, pages, page_size, hnd, *work.tensors(), room, sums,
+        "decode", out, lse, batch.q, k, v, pages, page_size, hnd, items, merges, copied, room, sums,
         None, None, sinks, 1 / math.sqrt(shape.dim), v_scale, soft_cap, work.window_left,
         work.causal, *FREQUENCIES, None, True,
     )  # fmt: skip
@@ -133,3 +140,16 @@ def test_another_group_than_the_module_is_built_for_is_refused(device: str) -> N
     batch = Batch((1,), (4,), _shape(SMALL_GROUP, 4), device)
     with pytest.raises(ValueError, match="4 heads to a head of keys; this module is built for 2"):
         _attend(SMALL_GROUP, WorkList(batch, 2))
+
+
+def test_a_list_comes_with_the_call(device: str) -> None:
+    batch = Batch((1, 1), (40, 70), _shape(PAGED, 8), device)
+    work = WorkList(batch, PAGED.rows)
+    copied = torch.cat([x.flatten().cpu() for x in work.tensors()])
+    assert_attends(_attend(PAGED, work, copied=copied), batch.expected())
+
+
+def test_a_list_of_another_length_than_items_and_merges_is_refused(device: str) -> None:
+    work = WorkList(Batch((1,), (4,), _shape(PAGED, 8), device), PAGED.rows)
+    with pytest.raises(ValueError, match="argument 'list' has 3 numbers; it is on the host"):
+        _attend(PAGED, work, copied=torch.zeros(3, dtype=torch.int32))

@@ -36,7 +36,7 @@ def _merge(
         "merge", out, lse, out, cache, cache, pages, 1, False,
         torch.empty((0, 12), dtype=torch.int32, device=device),
         torch.tensor(merges, dtype=torch.int32, device=device).reshape(-1, 8),
-        means.reshape(-1), sums.reshape(-1), None, None, sinks, 1.0, v_scale, 0.0, -1, False,
+        None, means.reshape(-1), sums.reshape(-1), None, None, sinks, 1.0, v_scale, 0.0, -1, False,
         1.0, 1e4, None, True,
     )  # fmt: skip
     return out, lse

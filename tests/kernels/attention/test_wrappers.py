@@ -122,6 +122,7 @@ def test_a_single_query_is_decoded_likewise(tensor_cores: Kernel, cuda_cores: Ke
     out, lse = decode.single_decode_with_kv_cache(q, kv(), kv(), return_lse=True)
     assert (out.shape, lse.shape) == ((HEADS, DIM), (HEADS,))
     assert (len(tensor_cores.calls), len(cuda_cores.calls)) == (1, 0)
+    assert tensor_cores.call["list"].numel() == tensor_cores.call["items"].numel()
     given, sums = torch.empty_like(q), torch.empty(HEADS)
     found = decode.single_decode_with_kv_cache(q, kv(), kv(), return_lse=True, out=given, lse=sums)
     assert (found[0] is given, found[1] is sums) == (True, True)
