@@ -15,8 +15,8 @@ def readable_traces(
     dataset: TraceSet, definition: str | None, unreadable: Callable[[UsageError], object]
 ) -> Iterator[Trace]:
     """`fictl dataset validate` names what is handed to `unreadable` here."""
-    from fictl.trace.document import lines_of
-    from fictl.trace.record_lines import parse_trace
+    from fictl.trace.dataset.record_lines import parse_trace
+    from fictl.trace.documents.reading import lines_of
 
     for path in dataset.files.traces(definition or "*"):
         for number, line in lines_of(path):

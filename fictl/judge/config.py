@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fictl.errors import UsageError
 
 if TYPE_CHECKING:
-    from fictl.trace.workload import Workload
+    from fictl.trace.documents.workload import Workload
 
 DEVICES = ("cuda", "emu", "cpu")
 FORMULAS = ("either", "sum")

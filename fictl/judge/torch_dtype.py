@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fictl.trace.tensor_spec import torch_name
+from fictl.trace.documents.tensor_spec import torch_name
 
 if TYPE_CHECKING:
     import torch

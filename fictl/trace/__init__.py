@@ -7,28 +7,27 @@ from fictl.trace.case import Case
 from fictl.trace.template import TOLERANCES, Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
 if TYPE_CHECKING:
-    from fictl.trace.axis import AxisConst, AxisExpr, AxisVar
-    from fictl.trace.build_spec import (
+    from fictl.trace.dataset.trace_set import TraceSet
+    from fictl.trace.documents.axis import AxisConst, AxisExpr, AxisVar
+    from fictl.trace.documents.build_spec import (
         BuildSpec,
         CompileOptions,
         SupportedBindings,
         SupportedLanguages,
     )
-    from fictl.trace.definition import Definition
-    from fictl.trace.evaluation import (
+    from fictl.trace.documents.definition import Definition
+    from fictl.trace.documents.evaluation import (
         Correctness,
         Environment,
         Evaluation,
         EvaluationStatus,
         Performance,
     )
-    from fictl.trace.record import Trace
-    from fictl.trace.solution import Solution
-    from fictl.trace.source_file import SourceFile
-    from fictl.trace.tensor_spec import TensorSpec
-    from fictl.trace.trace_set import TraceSet
-    from fictl.trace.traced_call import fictl_trace
-    from fictl.trace.workload import (
+    from fictl.trace.documents.record import Trace
+    from fictl.trace.documents.solution import Solution
+    from fictl.trace.documents.source_file import SourceFile
+    from fictl.trace.documents.tensor_spec import TensorSpec
+    from fictl.trace.documents.workload import (
         CustomInput,
         InputSpec,
         RandomInput,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         Tolerance,
         Workload,
     )
+    from fictl.trace.traced_call import fictl_trace
 
 __all__ = [
     "TOLERANCES", "AxisConst", "AxisExpr", "AxisVar", "BuildSpec", "Case", "CompileOptions",
@@ -48,17 +48,21 @@ __all__ = [
 ]  # fmt: skip
 
 _HOMES = {
-    "axis": ("AxisConst", "AxisExpr", "AxisVar"),
-    "build_spec": ("BuildSpec", "CompileOptions", "SupportedBindings", "SupportedLanguages"),
-    "definition": ("Definition",),
-    "evaluation": ("Correctness", "Environment", "Evaluation", "EvaluationStatus", "Performance"),
-    "record": ("Trace",),
-    "solution": ("Solution",),
-    "source_file": ("SourceFile",),
-    "tensor_spec": ("TensorSpec",),
-    "trace_set": ("TraceSet",),
+    "documents.axis": ("AxisConst", "AxisExpr", "AxisVar"),
+    "documents.build_spec": (
+        "BuildSpec", "CompileOptions", "SupportedBindings", "SupportedLanguages",
+    ),
+    "documents.definition": ("Definition",),
+    "documents.evaluation": (
+        "Correctness", "Environment", "Evaluation", "EvaluationStatus", "Performance",
+    ),
+    "documents.record": ("Trace",),
+    "documents.solution": ("Solution",),
+    "documents.source_file": ("SourceFile",),
+    "documents.tensor_spec": ("TensorSpec",),
+    "dataset.trace_set": ("TraceSet",),
     "traced_call": ("fictl_trace",),
-    "workload": (
+    "documents.workload": (
         "CustomInput", "InputSpec", "RandomInput", "SafetensorsInput", "ScalarInput", "Tolerance",
         "Workload",
     ),

@@ -7,12 +7,12 @@ from typing import Any
 
 from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
-from fictl.trace.axis import AxisConst, AxisExpr, AxisVar
-from fictl.trace.definition import API_TAG, Definition
+from fictl.trace.documents.axis import AxisConst, AxisExpr, AxisVar
+from fictl.trace.documents.definition import API_TAG, Definition
+from fictl.trace.documents.tensor_spec import TensorSpec, published_name
 from fictl.trace.expression import names_in
 from fictl.trace.source import Standalone, standalone
 from fictl.trace.template import Const, Expr, Scalar, Tensor, TraceTemplate
-from fictl.trace.tensor_spec import TensorSpec, published_name
 
 _RANGE = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 

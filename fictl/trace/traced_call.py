@@ -9,8 +9,8 @@ from typing import Any
 
 from fictl.errors import UsageError
 from fictl.paths import write_atomic
-from fictl.trace.definition import Definition
 from fictl.trace.describe import definition
+from fictl.trace.documents.definition import Definition
 from fictl.trace.extract import axis_sizes, dtypes
 from fictl.trace.template import TraceTemplate
 

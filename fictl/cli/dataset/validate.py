@@ -16,7 +16,7 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.trace.dataset_check.finding import Finding
+    from fictl.trace.dataset.check.finding import Finding
 
 # Of one kind in people's view; --json has all.
 _MOST_SHOWN = {"error": 10, "warning": 3, "note": 1}
@@ -53,8 +53,8 @@ def command(
 ) -> None:
     """Check a dataset: every file, every line, what refers to what; exit 1 on errors."""
     from fictl.trace import TraceSet
-    from fictl.trace.dataset_check import validate
-    from fictl.trace.dataset_check.scope import CHECKS, Scope
+    from fictl.trace.dataset.check import validate
+    from fictl.trace.dataset.check.scope import CHECKS, Scope
 
     files = TraceSet.from_path(root).files
     chosen = CHECKS if checks == "all" else [name.strip() for name in checks.split(",")]

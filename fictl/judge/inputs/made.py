@@ -15,7 +15,7 @@ from fictl.errors import UsageError
 from fictl.judge.inputs.coded import custom, initial
 from fictl.judge.inputs.drawn import random_number, random_tensor, seed_of
 from fictl.judge.torch_dtype import torch_dtype
-from fictl.trace.dataset_files import DatasetFiles
+from fictl.trace.dataset.files import DatasetFiles
 
 if TYPE_CHECKING:
     import torch

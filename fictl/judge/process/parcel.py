@@ -69,7 +69,7 @@ def _tensor(data: torch.Tensor, dtype: str, shape: list[int]) -> torch.Tensor:
     import torch
 
     from fictl.judge.torch_dtype import torch_dtype
-    from fictl.trace.tensor_spec import ELEMENT_TYPES
+    from fictl.trace.documents.tensor_spec import ELEMENT_TYPES
 
     known = {str(torch_dtype(name)).removeprefix("torch.") for name in ELEMENT_TYPES} | {*_MORE}
     if dtype not in known or data.dtype != torch.uint8:

@@ -112,8 +112,8 @@ def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) ->
 
 
 def _workloads(subject: Subject) -> Iterator[Workload]:
-    from fictl.trace.document import NotReadable, lines_of, parse_document
-    from fictl.trace.record import Trace
+    from fictl.trace.documents.reading import NotReadable, lines_of, parse_document
+    from fictl.trace.documents.record import Trace
 
     made = subject.definition
     path = (subject.root or Path()) / "workloads" / made.op_type / f"{made.name}.jsonl"
@@ -148,7 +148,7 @@ def _dataset_of(solution: Given) -> Path | None:
 
 
 def _read(model: type[Model], given: Given) -> Model:
-    from fictl.trace.document import parse_document, read_document
+    from fictl.trace.documents.reading import parse_document, read_document
 
     if not isinstance(given, Mapping):
         return read_document(model, Path(given), _LARGEST_FILE)

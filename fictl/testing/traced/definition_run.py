@@ -20,8 +20,8 @@ from fictl.testing.traced.definitions import Traced
 from fictl.testing.traced.trace_check import run_reference
 from fictl.trace import Case, Definition, TraceTemplate
 from fictl.trace.describe import definition
+from fictl.trace.documents.tensor_spec import torch_name
 from fictl.trace.extract import case_dtype, case_dtypes
-from fictl.trace.tensor_spec import torch_name
 
 _SMALL = (7, 8, 16, 64, 128)
 _MOST_ELEMENTS = 1 << 30

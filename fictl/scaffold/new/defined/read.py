@@ -13,7 +13,7 @@ from fictl.errors import UsageError
 from fictl.scaffold.new import names
 from fictl.scaffold.new.signature import Scalar
 from fictl.trace import AxisConst, AxisExpr, Definition, TensorSpec
-from fictl.trace.tensor_spec import torch_name
+from fictl.trace.documents.tensor_spec import torch_name
 
 _EQUATION = re.compile(r"\s*([A-Za-z_]\w*)\s*==\s*([^=].*?)\s*")
 _PYTHON = re.compile(r"\b(?:and|or|not|in|if|min|max)\b|%|<|>|(?<!/)/(?!/)")

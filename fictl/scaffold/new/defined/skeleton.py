@@ -10,7 +10,7 @@ from fictl.scaffold.kinds.wrap import cpp
 from fictl.scaffold.new.defined.read import Defined, is_free
 from fictl.scaffold.new.names import title
 from fictl.trace import TensorSpec
-from fictl.trace.tensor_spec import torch_name
+from fictl.trace.documents.tensor_spec import torch_name
 
 _NUMBERS = {"float": "float", "int": "int64_t", "bool": "bool"}
 # Of what generated files use for something else, none is in a kernel.

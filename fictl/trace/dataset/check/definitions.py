@@ -1,0 +1,99 @@
+"""The checks of definitions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from fictl.trace.dataset.check.finding import Finding, in_document, unreadable
+from fictl.trace.dataset.check.scope import Scope
+from fictl.trace.documents.definition import Definition
+from fictl.trace.documents.reading import NotReadable
+from fictl.trace.documents.sizes import can_be_told
+from fictl.trace.documents.tensor_spec import PUBLISHED_TYPES
+
+
+def check_definitions(scope: Scope) -> Iterator[Finding]:
+    for path in scope.files.definitions():
+        try:
+            made = Definition.read(path)
+        except NotReadable as error:
+            scope.unreadable.add(path.stem)
+            if scope.wants("definition") and scope.has_file(path):
+                yield from unreadable("definition-unreadable", error)
+            continue
+        first = scope.definitions.setdefault(made.name, (made, path))
+        if scope.has(made.name):
+            yield from _of_one(scope, made, path, first[1])
+    if scope.wants("layout") and not (scope.definitions or scope.unreadable):
+        yield Finding("layout-empty", scope.files.root, "no definitions are in it", level="warning")
+
+
+def _of_one(scope: Scope, made: Definition, path: Path, first: Path) -> Iterator[Finding]:
+    if path != first:
+        yield in_document("definition-duplicate", path, f"{first} is named {made.name} too", "name")
+        return
+    scope.counts["definitions"] += 1
+    expected = scope.files.definition(made.op_type, made.name)
+    if scope.wants("layout") and not scope.files.is_sol and path != expected:
+        yield Finding("layout-misplaced", path, f"its place is {expected}")
+    if scope.wants("definition"):
+        yield from _parameters(made, path)
+        yield from _init(made, path)
+        yield from _constraints(made, path)
+        yield from _portability(made, path)
+
+
+def _parameters(made: Definition, path: Path) -> Iterator[Finding]:
+    """The reference is called with the inputs in their order."""
+    functions = (n for n in ast.parse(made.reference).body if isinstance(n, ast.FunctionDef))
+    arguments = next(node.args for node in functions if node.name == "run")
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    if arguments.vararg is None and names != [*made.inputs]:
+        yield in_document(
+            "definition-parameters", path,
+            f"run takes ({', '.join(names)}), the inputs are ({', '.join(made.inputs)})",
+            "reference",
+        )  # fmt: skip
+
+
+def _init(made: Definition, path: Path) -> Iterator[Finding]:
+    if made.init is None:
+        return
+    try:
+        found = any(isinstance(node, ast.FunctionDef) for node in ast.parse(made.init).body)
+        problem = "" if found else "it has no function"
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        problem = f"not valid Python: {error}"
+    if problem:
+        yield in_document("definition-init", path, problem, "init")
+
+
+def _constraints(made: Definition, path: Path) -> Iterator[Finding]:
+    known = [*made.axes, *(n for n, spec in made.inputs.items() if spec.shape is None)]
+    for index, text in enumerate(made.constraints):
+        if not can_be_told(text, known):
+            yield in_document(
+                "definition-constraint", path,
+                f"{text!r} is about more than axes and scalar inputs: it is not checked",
+                "constraints", index, level="note",
+            )  # fmt: skip
+
+
+def _portability(made: Definition, path: Path) -> Iterator[Finding]:
+    """What flashinfer-bench's own reader refuses."""
+    specs = [*(("inputs", *each) for each in made.inputs.items()),
+             *(("outputs", *each) for each in made.outputs.items())]  # fmt: skip
+    foreign = [
+        *((("axes", name), "an expression") for name in made.expr_axes),
+        *((("outputs", name), "an input too") for name in made.outputs if name in made.inputs),
+        *(((part, name, "dtype"), spec.dtype)
+          for part, name, spec in specs if spec.dtype not in PUBLISHED_TYPES),
+        *(((part, name, "shape"), "a size in digits")
+          for part, name, spec in specs if any(map(str.isdecimal, spec.shape or ()))),
+    ]  # fmt: skip
+    if foreign:
+        said = ", ".join(f"{'.'.join(field)} ({what})" for field, what in foreign)
+        text = f"flashinfer-bench cannot read {said}"
+        yield in_document("definition-portability", path, text, *foreign[0][0], level="note")

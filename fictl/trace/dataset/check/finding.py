@@ -1,0 +1,48 @@
+"""Finding: one thing that a check of a dataset says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from fictl.trace.documents.json_line import line_of
+from fictl.trace.documents.reading import NotReadable, Problem
+
+# An error is what a run would trip over; a warning what it would miss; a note is for others' tools.
+Level: TypeAlias = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`kind` is stable: scripts may know it. `line` is 0 for a file as a whole."""
+
+    kind: str
+    path: Path
+    text: str
+    field: str = ""
+    line: int = 0
+    level: Level = "error"
+
+    def __str__(self) -> str:
+        return str(Problem(self.path, self.line, self.field, self.text))
+
+    def to_dict(self, root: Path) -> dict[str, Any]:
+        inside = self.path.is_relative_to(root)
+        path = self.path.relative_to(root).as_posix() if inside else str(self.path)
+        return {
+            "level": self.level, "kind": self.kind, "file": path, "line": self.line,
+            "field": self.field, "text": self.text,
+        }  # fmt: skip
+
+
+def unreadable(kind: str, error: NotReadable) -> list[Finding]:
+    return [Finding(kind, p.path, p.text, p.field, p.line) for p in error.problems]
+
+
+def in_document(
+    kind: str, path: Path, text: str, *field: str | int, level: Level = "error"
+) -> Finding:
+    """About a field of a file that can be read: the line is looked up."""
+    line = line_of(path.read_text(encoding="utf-8"), field)
+    return Finding(kind, path, text, ".".join(map(str, field)), line, level)

@@ -1,0 +1,88 @@
+"""Whether a workload has the inputs of its definition, and its files hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fictl.errors import UsageError
+from fictl.trace.dataset.files import DatasetFiles
+from fictl.trace.dataset.safetensors_header import read_header
+from fictl.trace.documents.definition import Definition
+from fictl.trace.documents.sizes import shapes_of
+from fictl.trace.documents.tensor_spec import TensorSpec
+from fictl.trace.documents.workload import (
+    CustomInput,
+    InputSpec,
+    RandomInput,
+    SafetensorsInput,
+    ScalarInput,
+    Workload,
+)
+
+# (kind of finding, what is wrong, the input)
+Wrong = tuple[str, str, str]
+
+
+def check_inputs(
+    files: DatasetFiles, definition: Definition, workload: Workload, sizes: Mapping[str, int]
+) -> Iterator[Wrong]:
+    """`sizes` are those of all axes."""
+    if missing := [name for name in definition.inputs if name not in workload.inputs]:
+        yield "inputs", f"{definition.name} takes {', '.join(missing)} too", ""
+    shapes = dict(zip(definition.inputs, shapes_of(definition.inputs.values(), sizes), strict=True))
+    for name, said in workload.inputs.items():
+        spec = definition.inputs.get(name)
+        if spec is None:
+            yield "inputs", f"{definition.name} has no such input", name
+        elif isinstance(said, SafetensorsInput):
+            yield from _tensor(files, said, name, spec, shapes[name])
+        elif problem := _problem(definition, spec, said):
+            yield "inputs", problem, name
+
+
+def _problem(definition: Definition, spec: TensorSpec, said: InputSpec) -> str:
+    if isinstance(said, CustomInput):
+        makes = definition.custom_inputs_entrypoint or definition.init
+        return "" if makes else "nothing in the definition makes custom inputs"
+    if isinstance(said, ScalarInput):
+        if spec.shape is not None:
+            return f"a number, where a tensor of {spec.dtype} is taken"
+        return _number(spec, said.value)
+    is_number = isinstance(said, RandomInput) and spec.shape is None
+    return "a number has a value: it is not made at random" if is_number else ""
+
+
+def _number(spec: TensorSpec, value: float) -> str:
+    if spec.dtype == "bool":
+        right = isinstance(value, bool)
+    elif "float" in spec.dtype:
+        right = not isinstance(value, bool)
+    else:
+        right = type(value) is int
+    return "" if right else f"{value!r} is no {spec.dtype}"
+
+
+def _tensor(
+    files: DatasetFiles,
+    said: SafetensorsInput,
+    name: str,
+    spec: TensorSpec,
+    shape: tuple[int, ...] | None,
+) -> Iterator[Wrong]:
+    if shape is None:
+        yield "inputs", "a tensor, where a number is taken", name
+        return
+    try:
+        held = read_header(files.blob(said.path))
+    except UsageError as error:
+        yield "blob", error.message, f"{name}.path"
+        return
+    info = held.get(said.tensor_key)
+    if info is None:
+        text = f"{said.path} has no {said.tensor_key!r}; it has {', '.join(held)}"
+        yield "blob", text, f"{name}.tensor_key"
+        return
+    # Values of four bits may be kept two in a byte, whose shape is another.
+    if "float4" not in spec.dtype and (info.dtype, info.shape) != (spec.dtype, shape):
+        text = f"it is {info.dtype}{[*info.shape]}, taken is {spec.dtype}{[*shape]}"
+        yield "blob", text, name

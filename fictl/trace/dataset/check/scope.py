@@ -1,0 +1,68 @@
+"""Scope: which parts of a dataset are checked, and for what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fictl.errors import UsageError
+from fictl.trace.dataset.files import DatasetFiles
+from fictl.trace.documents.definition import Definition
+from fictl.trace.documents.solution import Solution
+
+USUAL = ("layout", "definition", "workload", "solution", "trace")
+CHECKS = (*USUAL, "baseline", "benchmark")
+
+
+@dataclass(frozen=True)
+class KnownSolution:
+    """What is remembered of one: its sources need not stay in memory."""
+
+    definition: str
+    author: str
+    digest: str
+    path: Path
+
+    @classmethod
+    def of(cls, solution: Solution, path: Path) -> KnownSolution:
+        return cls(solution.definition, solution.author, solution.hash(), path)
+
+
+@dataclass
+class Scope:
+    """Empty `op_types` and `names` are all. The rest is what reading has found so far."""
+
+    files: DatasetFiles
+    checks: Sequence[str] = USUAL
+    op_types: Sequence[str] = ()
+    names: Sequence[str] = ()
+    definitions: dict[str, tuple[Definition, Path]] = field(default_factory=dict)
+    solutions: dict[str, KnownSolution] = field(default_factory=dict)
+    # Files that say they are of a definition which nobody can read are not blamed for it.
+    unreadable: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        if unknown := [check for check in self.checks if check not in CHECKS]:
+            raise UsageError(
+                f"there is no check {', '.join(unknown)}", f"one of {', '.join(CHECKS)}"
+            )
+
+    def wants(self, check: str) -> bool:
+        return check in self.checks
+
+    def has(self, name: str) -> bool:
+        """Of a definition that may not be there: then nobody knows its type."""
+        made = self.get(name)
+        of_type = made.op_type in self.op_types if made else False
+        return (not self.names or name in self.names) and (not self.op_types or of_type)
+
+    def has_file(self, path: Path) -> bool:
+        """Of a definition that nobody can read: its place says what it is."""
+        of_type = not self.op_types or path.parent.name in self.op_types
+        return of_type and (not self.names or path.stem in self.names)
+
+    def get(self, name: str) -> Definition | None:
+        return self.definitions[name][0] if name in self.definitions else None

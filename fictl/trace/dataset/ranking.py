@@ -1,0 +1,98 @@
+"""How authors do against the references and each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fictl.trace.documents.record import Trace
+
+
+@dataclass(frozen=True)
+class AuthorScore:
+    """Over the workloads that an author's solutions were run on, each at its best.
+
+    A workload that none of them passed has the speedup 0. A win is the best of all authors.
+    """
+
+    author: str
+    avg_speedup: float
+    win_rate: float
+    success_rate: float
+    definitions: int
+    workloads: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Of all traces."""
+
+    total: int
+    passed: int
+    failed: int
+    by_status: dict[str, int]
+    rankings: list[AuthorScore]
+
+
+def is_within(trace: Trace, atol: float, rtol: float) -> bool:
+    """Whether it passed with errors of no more than that."""
+    correctness = trace.evaluation.correctness if trace.evaluation else None
+    return (
+        trace.is_successful()
+        and correctness is not None
+        and correctness.max_absolute_error <= atol
+        and correctness.max_relative_error <= rtol
+    )
+
+
+def speedup(trace: Trace) -> float:
+    """0 of one that did not pass."""
+    performance = trace.evaluation.performance if trace.evaluation else None
+    return performance.speedup_factor if performance and trace.is_successful() else 0.0
+
+
+def rank(traces: Iterable[tuple[str, Trace]]) -> list[AuthorScore]:
+    return _scores(_best(traces, Counter()))
+
+
+def summarise(traces: Iterable[tuple[str, Trace]]) -> Summary:
+    statuses = Counter[str]()
+    rankings = _scores(_best(traces, statuses))
+    total, passed = statuses.total(), statuses["PASSED"]
+    return Summary(total, passed, total - passed, dict(statuses), rankings)
+
+
+# By (definition, workload), then by author.
+_Best = dict[tuple[str, str], dict[str, float]]
+
+
+def _best(traces: Iterable[tuple[str, Trace]], statuses: Counter[str]) -> _Best:
+    found: _Best = {}
+    for author, trace in traces:
+        if trace.evaluation is None:
+            continue
+        statuses[trace.evaluation.status.value] += 1
+        authors = found.setdefault((trace.definition, trace.workload.uuid), {})
+        authors[author] = max(speedup(trace), authors.get(author, 0.0))
+    return found
+
+
+def _scores(best: _Best) -> list[AuthorScore]:
+    names = {author for authors in best.values() for author in authors}
+    return sorted((_score(name, best) for name in names), key=lambda s: (-s.avg_speedup, s.author))
+
+
+def _score(author: str, best: _Best) -> AuthorScore:
+    mine = {key: authors for key, authors in best.items() if author in authors}
+    speedups = [authors[author] for authors in mine.values()]
+    passed = [speedup for speedup in speedups if speedup > 0]
+    wins = [a for a in mine.values() if a[author] > 0 and a[author] == max(a.values())]
+    return AuthorScore(
+        author=author,
+        avg_speedup=sum(speedups) / len(mine),
+        win_rate=len(wins) / len(mine),
+        success_rate=len(passed) / len(mine),
+        definitions=len({definition for definition, _ in mine}),
+        workloads=len(mine),
+    )

@@ -1,0 +1,223 @@
+"""TraceSet: a dataset of definitions, solutions, workloads and traces in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from fictl import settings
+from fictl.errors import FictlError, UsageError
+from fictl.paths import write_atomic
+from fictl.trace.dataset.files import DatasetFiles
+from fictl.trace.dataset.lines_file import append_lines
+from fictl.trace.dataset.ranking import AuthorScore, Summary, is_within, rank, speedup, summarise
+from fictl.trace.dataset.record_lines import parse_trace, parse_workload
+from fictl.trace.documents.definition import Definition
+from fictl.trace.documents.reading import lines_of
+from fictl.trace.documents.record import Trace
+from fictl.trace.documents.solution import Solution
+from fictl.trace.documents.workload import Workload
+
+_Named = TypeVar("_Named", Definition, Solution)
+
+
+class TraceSet:
+    """Definitions and solutions are read once, when first asked for.
+
+    Workloads and traces are read line by line, each time: a dataset may have millions.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = DatasetFiles(root)
+
+    @classmethod
+    def from_path(cls, path: str | Path | None = None) -> TraceSet:
+        """Of a folder that is there; nothing is created."""
+        root = Path(path or settings.DATASET_PATH.get()).expanduser()
+        if not root.is_dir():
+            raise UsageError(
+                f"{root} is no folder",
+                f"name a dataset, or set {settings.DATASET_PATH.name} to one",
+            )
+        return cls(root)
+
+    @cached_property
+    def definitions(self) -> dict[str, Definition]:
+        """By name."""
+        return {made.name: made for made, _ in self._definitions.values()}
+
+    @property
+    def solutions(self) -> dict[str, list[Solution]]:
+        """By definition."""
+        found: dict[str, list[Solution]] = {}
+        for made, _ in self._solutions.values():
+            found.setdefault(made.definition, []).append(made)
+        return found
+
+    def get_solution(self, name: str) -> Solution | None:
+        return self._solutions[name][0] if name in self._solutions else None
+
+    def workloads(self, definition: str | None = None) -> Iterator[Trace]:
+        """Of one definition, or all: in the order of the files."""
+        for path, name in self._workload_files(definition):
+            for number, line in lines_of(path):
+                trace = parse_workload(line, path, number, name)
+                if definition in (None, trace.definition):
+                    yield trace
+
+    def traces(self, definition: str | None = None) -> Iterator[Trace]:
+        """Of one definition: what the files named after it have of it."""
+        for path in self.files.traces(definition or "*"):
+            for number, line in lines_of(path):
+                trace = parse_trace(line, path, number)
+                if definition in (None, trace.definition):
+                    yield trace
+
+    def add_definition(self, definition: Definition) -> Path:
+        """What stands under its name must be the same."""
+        path = self.files.definition(definition.op_type, definition.name)
+        return self._add(definition, self._definitions, path, definition.to_json())
+
+    def add_solution(self, solution: Solution) -> Path:
+        op_type = self._definition(solution.definition).op_type
+        path = self.files.solution(solution.author, op_type, solution.definition, solution.name)
+        return self._add(solution, self._solutions, path, solution.to_json())
+
+    def add_workload(self, definition: str, workload: Workload) -> Path:
+        return self.add_workloads(definition, [workload])
+
+    def add_workloads(self, definition: str, workloads: Iterable[Workload]) -> Path:
+        """Those that are there already are left alone."""
+        path = self.files.workload(self._definition(definition).op_type, definition)
+        there = {trace.workload.uuid: trace.workload for trace in self.workloads(definition)}
+        lines = []
+        for workload in workloads:
+            if there.setdefault(workload.uuid, workload) is workload:
+                lines.append(Trace(definition=definition, workload=workload).to_line())
+            elif there[workload.uuid] != workload:
+                raise UsageError(
+                    f"{path} has another workload {workload.uuid}", "give this one its own uuid"
+                )
+        append_lines(path, lines)
+        return path
+
+    def add_traces(self, traces: Iterable[Trace]) -> None:
+        """Each to the file of its author and definition, beside what other processes add."""
+        lines: dict[Path, list[str]] = {}
+        for trace in traces:
+            lines.setdefault(self._trace_file(trace), []).append(trace.to_line())
+        for path, added in lines.items():
+            append_lines(path, added)
+
+    def filter_traces(
+        self, definition: str, atol: float = 1e-2, rtol: float = 1e-2
+    ) -> Iterator[Trace]:
+        """Those that passed within these errors."""
+        return (trace for trace in self.traces(definition) if is_within(trace, atol, rtol))
+
+    def get_best_trace(
+        self,
+        definition: str,
+        axes: Mapping[str, int] | None = None,
+        max_abs_error: float = 1e-2,
+        max_rel_error: float = 1e-2,
+    ) -> Trace | None:
+        """The largest speedup at these sizes, among those that are right."""
+        wanted = {*(axes or {}).items()}
+        found = (
+            trace
+            for trace in self.filter_traces(definition, max_abs_error, max_rel_error)
+            if wanted <= {*trace.workload.axes.items()}
+        )
+        return max(found, key=speedup, default=None)
+
+    def rank_authors(
+        self, op_type: str | None = None, definition: str | None = None
+    ) -> list[AuthorScore]:
+        """The best first."""
+        return rank(self._by_author(op_type, definition))
+
+    def summary(self) -> Summary:
+        return summarise(self._by_author(None, None))
+
+    def _by_author(
+        self, op_type: str | None, definition: str | None
+    ) -> Iterator[tuple[str, Trace]]:
+        for trace in self.traces(definition):
+            made = self.definitions.get(trace.definition)
+            solution = self.get_solution(trace.solution or "")
+            if op_type is None or (made and made.op_type == op_type):
+                yield solution.author if solution else "", trace
+
+    @cached_property
+    def _definitions(self) -> dict[str, tuple[Definition, Path]]:
+        return _read_all(Definition, self.files.definitions())
+
+    @cached_property
+    def _solutions(self) -> dict[str, tuple[Solution, Path]]:
+        return _read_all(Solution, self.files.solutions())
+
+    def _workload_files(self, definition: str | None) -> Iterator[tuple[Path, str]]:
+        """With the definition of lines that name none."""
+        for name, (_, path) in self._definitions.items() if self.files.is_sol else ():
+            beside = self.files.beside(path)
+            if definition in (None, name) and beside.is_file():
+                yield beside, name
+        yield from ((path, path.stem) for path in self.files.workloads(definition or "*"))
+
+    def _definition(self, name: str) -> Definition:
+        if name not in self.definitions:
+            raise UsageError(
+                f"there is no definition {name} in {self.root}",
+                f"add it below {self.root / 'definitions'}",
+            )
+        return self.definitions[name]
+
+    def _trace_file(self, trace: Trace) -> Path:
+        if trace.solution is None:
+            raise UsageError(
+                f"a trace of {trace.definition} has no solution", "a workload is added as one"
+            )
+        if trace.solution not in self._solutions:
+            # Another process may have added it since they were read.
+            self.__dict__.pop("_solutions", None)
+        solution = self.get_solution(trace.solution)
+        if solution is None:
+            raise UsageError(
+                f"there is no solution {trace.solution} in {self.root}", "add it before its traces"
+            )
+        op_type = self._definition(trace.definition).op_type
+        return self.files.trace(solution.author, op_type, trace.definition)
+
+    def _add(
+        self, made: _Named, known: dict[str, tuple[_Named, Path]], path: Path, text: str
+    ) -> Path:
+        if made.name in known:
+            there, place = known[made.name]
+            if there != made:
+                raise UsageError(f"{place} is another {made.name}", "give this one its own name")
+            return place
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, text)
+        except OSError as error:
+            raise FictlError(f"{path} cannot be written: {error.strerror}") from None
+        known[made.name] = made, path
+        self.__dict__.pop("definitions", None)
+        return path
+
+
+def _read_all(model: type[_Named], paths: Iterable[Path]) -> dict[str, tuple[_Named, Path]]:
+    found: dict[str, tuple[_Named, Path]] = {}
+    for path in paths:
+        made = model.read(path)
+        if made.name in found:
+            raise UsageError(
+                f"{found[made.name][1]} and {path} are both named {made.name}",
+                "names are unique in a dataset",
+            )
+        found[made.name] = made, path
+    return found

@@ -1,0 +1,46 @@
+"""The axes of a definition: fixed, varying, or computed of others."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, field_validator
+
+from fictl.errors import UsageError
+from fictl.trace.documents.part import Count, Part
+from fictl.trace.expression import names_in
+
+
+class AxisVar(Part):
+    """Its size is the workload's."""
+
+    type: Literal["var"] = "var"
+    description: str | None = None
+
+
+class AxisConst(Part):
+    """Its size is the definition's."""
+
+    type: Literal["const"] = "const"
+    value: Count
+    description: str | None = None
+
+
+class AxisExpr(Part):
+    """Its size follows from other axes. SOL-ExecBench has these; flashinfer-bench does not."""
+
+    type: Literal["expr"] = "expr"
+    expression: str
+    description: str | None = None
+
+    @field_validator("expression")
+    @classmethod
+    def _is_arithmetic(cls, value: str) -> str:
+        try:
+            names_in(value)
+        except UsageError as error:
+            raise ValueError(f"{error.message}; {error.hint}") from None
+        return value
+
+
+Axis: TypeAlias = Annotated[AxisVar | AxisConst | AxisExpr, Field(discriminator="type")]

@@ -1,0 +1,77 @@
+"""Evaluation: what came of running a solution on a workload."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from fictl.trace.documents.part import NonEmpty, NotNegative, Part, RealNotNegative
+
+
+class EvaluationStatus(str, Enum):
+    """Of flashinfer-bench, and the last two of SOL-ExecBench."""
+
+    PASSED = "PASSED"
+    INCORRECT_SHAPE = "INCORRECT_SHAPE"
+    INCORRECT_NUMERICAL = "INCORRECT_NUMERICAL"
+    INCORRECT_DTYPE = "INCORRECT_DTYPE"
+    RUNTIME_ERROR = "RUNTIME_ERROR"
+    COMPILE_ERROR = "COMPILE_ERROR"
+    TIMEOUT = "TIMEOUT"
+    REWARD_HACK = "REWARD_HACK"
+    INVALID_REFERENCE = "INVALID_REFERENCE"
+
+
+_MUST: dict[EvaluationStatus, set[str]] = {
+    EvaluationStatus.PASSED: {"correctness", "performance"},
+    EvaluationStatus.INCORRECT_NUMERICAL: {"correctness"},
+}
+# How it was measured is told even of what does not count.
+_MAY = {EvaluationStatus.REWARD_HACK, EvaluationStatus.INVALID_REFERENCE}
+
+
+class Correctness(Part):
+    """The largest errors found; NaN where they are not defined."""
+
+    max_relative_error: RealNotNegative = 0.0
+    max_absolute_error: RealNotNegative = 0.0
+    extra: dict[str, Any] | None = None
+
+
+class Performance(Part):
+    """`speedup_factor` is the reference's time over the solution's."""
+
+    latency_ms: NotNegative = 0.0
+    reference_latency_ms: NotNegative = 0.0
+    speedup_factor: NotNegative = 0.0
+
+
+class Environment(Part):
+    """Where it ran: `hardware` as in NVIDIA_H200, versions of what took part."""
+
+    hardware: NonEmpty
+    libs: dict[str, str] = Field(default_factory=dict)
+
+
+class Evaluation(Part):
+    """`fictl` is ours: the timer, the seed, the sandbox, the solution's hash."""
+
+    status: EvaluationStatus
+    environment: Environment
+    timestamp: NonEmpty
+    log: str = ""
+    correctness: Correctness | None = None
+    performance: Performance | None = None
+    fictl: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _says_what_its_status_demands(self) -> Evaluation:
+        demanded = _MUST.get(self.status, set())
+        said = {name for name in ("correctness", "performance") if getattr(self, name) is not None}
+        for name in sorted(demanded - said):
+            raise ValueError(f"{self.status.value} needs {name}")
+        for name in sorted(said - demanded if self.status not in _MAY else ()):
+            raise ValueError(f"{self.status.value} has no {name}")
+        return self

@@ -1,0 +1,197 @@
+"""Reading documents strictly: what is wrong is told by file, line and field."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from fictl.errors import UsageError
+from fictl.trace.documents.json_line import last_line_with, line_of
+
+Model = TypeVar("Model", bound=BaseModel)
+
+# A trace keeps up to 5 MB of a log, of which JSON may make six times as much.
+LONGEST_LINE = 32 << 20
+_BOM = b"\xef\xbb\xbf"
+_LONGEST_VALUE = 60
+_DEEPEST = 100
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong; `line` is 0 where the file itself is."""
+
+    path: Path
+    line: int
+    field: str
+    text: str
+
+    def __str__(self) -> str:
+        line = f":{self.line}" if self.line else ""
+        return f"{self.path}{line}: {f'{self.field}: ' if self.field else ''}{self.text}"
+
+
+class NotReadable(UsageError):
+    """A document that is none, with everything that is wrong with it."""
+
+    def __init__(self, problems: list[Problem], hint: str = "") -> None:
+        more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
+        super().__init__(f"{problems[0]}{more}", hint)
+        self.problems = problems
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NotReadable, (self.problems, self.hint)
+
+
+def read_document(model: type[Model], path: Path, largest: int, hint: str = "") -> Model:
+    """A whole file of JSON."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > largest:
+                _refuse(path, 0, f"has {size} bytes: that is no {model.__name__.lower()}", hint)
+            data = file.read(largest)
+    except OSError as error:
+        _refuse(path, 0, f"cannot be read: {error.strerror}", hint)
+    return parse_document(model, data, path, 0, hint)
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, bytes | NotReadable]]:
+    """The lines that are not blank, by number. One at a time is in memory, and never a huge one."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
+                if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                    _skip_line(file)
+                    said = f"a line of more than {LONGEST_LINE >> 20} MiB"
+                    yield number, NotReadable([Problem(path, number, "", said)])
+                elif line.strip():
+                    yield number, line
+    except OSError as error:
+        yield 0, NotReadable([Problem(path, 0, "", f"cannot be read: {error.strerror}")])
+
+
+def parse_document(
+    model: type[Model], data: bytes, path: Path, line: int = 0, hint: str = ""
+) -> Model:
+    """`line` is that of a file of many; 0 where the document is the file."""
+    text = _text(data, path, line, hint)
+    document = _json(text, path, line, hint)
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        problems = []
+        for each in error.errors(include_url=False):
+            field = _field(each["loc"], document)
+            at = line or line_of(text, field)
+            problems.append(Problem(path, at, ".".join(map(str, field)), _said(each)))
+        raise NotReadable(problems, hint) from None
+
+
+def _text(data: bytes, path: Path, line: int, hint: str) -> str:
+    if data.startswith(_BOM):
+        _refuse(path, line or 1, "begins with a byte-order mark: save it as UTF-8 without", hint)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = line or data.count(b"\n", 0, error.start) + 1
+        _refuse(path, at, f"byte {error.start} is no UTF-8 ({data[error.start]:#04x})", hint)
+
+
+def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        if text.count("{") + text.count("[") > _DEEPEST:
+            _refuse_deep(document)
+        if _SURROGATE.search(text):
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as error:
+        at, column = (line, error.pos + 1) if line else (error.lineno, error.colno)
+        cut = "; it is cut off" if error.pos >= len(text.rstrip()) else ""
+        _refuse(path, at, f"no JSON: {error.msg} (column {column}){cut}", hint)
+    except _Unclear as error:
+        at = line or last_line_with(text, error.key)
+        _refuse(path, at, error.text, hint)
+    except RecursionError:
+        _refuse(path, line or 1, "is nested too deeply", hint)
+    except ValueError as error:  # A half of a character, or a number of thousands of digits.
+        _refuse(path, line or 1, f"has a value that cannot be read: {error}"[:200], hint)
+    if not isinstance(document, dict):
+        _refuse(path, line or 1, f"is no JSON object but {_short(document)}", hint)
+    return document
+
+
+def _refuse_deep(document: Any) -> None:
+    """Whoever writes it again goes as deep."""
+    level = [document] if isinstance(document, dict | list) else []
+    for _ in range(_DEEPEST):
+        level = [
+            each
+            for part in level
+            for each in (part.values() if isinstance(part, dict) else part)
+            if isinstance(each, dict | list)
+        ]
+    if level:
+        raise RecursionError
+
+
+class _Unclear(Exception):
+    def __init__(self, text: str, key: str) -> None:
+        super().__init__(text)
+        self.text, self.key = text, key
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _Unclear(f"{twice}: the name stands twice in one object", twice)
+    return made
+
+
+def _constant(word: str) -> NoReturn:
+    raise _Unclear(f'{word} is no JSON: write "{word}", as text', word)
+
+
+def _field(loc: tuple[int | str, ...], document: Any) -> tuple[int | str, ...]:
+    """Without what pydantic adds: the tags of unions. The last part may be one that is missing."""
+    found: list[int | str] = []
+    for depth, part in enumerate(loc):
+        try:
+            document = document[part]
+        except (LookupError, TypeError):
+            if depth < len(loc) - 1 or not isinstance(document, dict):
+                continue
+        found.append(part)
+    return tuple(found)
+
+
+def _said(error: Any) -> str:
+    text = str(error["msg"]).removeprefix("Value error, ")
+    value = error["input"]
+    if error["type"] == "missing" or isinstance(value, dict | BaseModel):
+        return text
+    return f"{text} (seen {_short(value)})"
+
+
+def _short(value: Any) -> str:
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    return shown if len(shown) <= _LONGEST_VALUE else f"{shown[: _LONGEST_VALUE - 1]}…"
+
+
+def _skip_line(file: BinaryIO) -> None:
+    while (rest := file.readline(1 << 20)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _refuse(path: Path, line: int, text: str, hint: str) -> NoReturn:
+    raise NotReadable([Problem(path, line, "", text)], hint)

@@ -1,0 +1,27 @@
+"""Trace: a workload, and what came of a solution on it. One line of a dataset's files."""
+
+from __future__ import annotations
+
+from fictl.trace.documents.evaluation import Evaluation, EvaluationStatus
+from fictl.trace.documents.part import FileName, Part
+from fictl.trace.documents.workload import Workload
+
+
+class Trace(Part):
+    """Without solution and evaluation it is a workload that waits for them."""
+
+    definition: FileName
+    workload: Workload
+    solution: FileName | None = None
+    evaluation: Evaluation | None = None
+
+    says_null = frozenset({"solution", "evaluation"})
+
+    def is_workload_trace(self) -> bool:
+        return self.solution is None and self.evaluation is None
+
+    def is_successful(self) -> bool:
+        return self.evaluation is not None and self.evaluation.status is EvaluationStatus.PASSED
+
+    def to_line(self) -> str:
+        return self.model_dump_json() + "\n"

@@ -1,0 +1,106 @@
+"""The sizes of a definition's axes for a workload, and whether they may be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fictl.errors import InvalidValue
+from fictl.trace.documents.axis import AxisConst, AxisExpr, AxisVar
+from fictl.trace.documents.tensor_spec import TensorSpec
+from fictl.trace.expression import Malformed, Number, evaluate, names_in
+
+
+def computed_axes(
+    name: str,
+    declared: Mapping[str, AxisVar | AxisConst | AxisExpr],
+    given: Mapping[str, int],
+    equations: Mapping[str, str],
+    scalars: Mapping[str, Number],
+) -> dict[str, int]:
+    """All axes in their order: those given, those fixed, and those that follow.
+
+    An axis that is named as a scalar input has its value.
+    """
+    if unknown := [axis for axis in given if axis not in declared]:
+        raise InvalidValue(
+            f"{name} has no axes {', '.join(unknown)}", f"it has {', '.join(declared)}"
+        )
+    known: dict[str, Any] = {}
+    waiting: dict[str, str] = {}
+    for axis, kind in declared.items():
+        if isinstance(kind, AxisExpr):
+            waiting[axis] = kind.expression
+        elif isinstance(kind, AxisConst):
+            known[axis] = kind.value
+        elif axis in given:
+            known[axis] = given[axis]
+        elif axis in scalars:
+            known[axis] = scalars[axis]
+        elif axis in equations:
+            waiting[axis] = equations[axis]
+        else:
+            raise InvalidValue(f"{name} needs the size of {axis}", f"given are {dict(given)}")
+    _follow(name, waiting, known, scalars)
+    for axis, size in known.items():
+        for said in (given, scalars):
+            if said.get(axis, size) != size:
+                raise InvalidValue(f"{axis} of {name} is given as {said[axis]}", f"it is {size}")
+        if size < 0 or isinstance(size, bool) or not isinstance(size, int):
+            raise InvalidValue(f"{axis} of {name} is {size!r}", "a size is a whole number from 0")
+    return {axis: known[axis] for axis in declared}
+
+
+def equations_of(constraints: Iterable[str]) -> dict[str, str]:
+    """Constraints that say an axis: what is left of `==`, by what is right of it."""
+    found: dict[str, str] = {}
+    for text in constraints:
+        match ast.parse(text.strip(), mode="eval").body:
+            case ast.Compare(left=ast.Name(id=axis), ops=[ast.Eq()], comparators=[right]):
+                found.setdefault(axis, ast.unparse(right))
+    return found
+
+
+def check_constraints(name: str, constraints: Iterable[str], values: Mapping[str, Number]) -> None:
+    for text in constraints:
+        if can_be_told(text, values) and not evaluate(text, values):
+            named = {each: values[each] for each in sorted(names_in(text))}
+            said = ", ".join(f"{each}={value}" for each, value in named.items())
+            raise InvalidValue(f"{name} demands {text}", f"here {said}")
+
+
+def can_be_told(text: str, values: Iterable[str]) -> bool:
+    """The format allows any Python: one that looks into tensors is the reference's business."""
+    try:
+        return names_in(text) <= {*values}
+    except Malformed:
+        return False
+
+
+def shapes_of(
+    specs: Iterable[TensorSpec], known: Mapping[str, int]
+) -> list[tuple[int, ...] | None]:
+    return [
+        None if spec.shape is None
+        else tuple(int(axis) if axis.isdecimal() else known[axis] for axis in spec.shape)
+        for spec in specs
+    ]  # fmt: skip
+
+
+def _follow(
+    name: str, waiting: dict[str, str], known: dict[str, Any], scalars: Mapping[str, Number]
+) -> None:
+    """In whatever order they need each other."""
+    while waiting:
+        values = {**scalars, **known}
+        ready = [axis for axis, text in waiting.items() if can_be_told(text, values)]
+        if not ready:
+            said = "; ".join(f"{axis} = {text}" for axis, text in waiting.items())
+            raise InvalidValue(f"{name} needs more to know {said}", f"known are {values}")
+        for axis in ready:
+            text = waiting.pop(axis)
+            size = evaluate(text, values)
+            if isinstance(size, float) and not size.is_integer():
+                raise InvalidValue(f"{axis} of {name} is {text} = {size}", "a size is whole")
+            known[axis] = int(size)

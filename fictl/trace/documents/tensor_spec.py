@@ -1,0 +1,41 @@
+"""TensorSpec: the axes and the element type of an input or an output."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from fictl.trace.documents.part import NonEmpty, Part
+
+_Published = Literal[
+    "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1",
+    "int64", "int32", "int16", "int8", "bool",
+]  # fmt: skip
+_Ours = Literal["float64", "uint8", "float8_e8m0fnu", "float4_e2m1fn_x2"]
+
+# What flashinfer-bench reads, and what fictl reads and writes beside it.
+PUBLISHED_TYPES: tuple[str, ...] = get_args(_Published)
+ELEMENT_TYPES: tuple[str, ...] = PUBLISHED_TYPES + get_args(_Ours)
+_TORCH = {"float4_e2m1": "float4_e2m1fn_x2"}
+
+
+def torch_name(dtype: str) -> str:
+    """What torch, and we, call a definition's dtype."""
+    return _TORCH.get(dtype, dtype)
+
+
+def published_name(dtype: str) -> str:
+    """What definitions call a dtype of torch's."""
+    return next((theirs for theirs, ours in _TORCH.items() if ours == dtype), dtype)
+
+
+class TensorSpec(Part):
+    """Of a tensor, or of a Python number where `shape` is None.
+
+    A shape's parts are names of axes; SOL-ExecBench has sizes in digits too.
+    """
+
+    shape: tuple[NonEmpty, ...] | None
+    dtype: _Published | _Ours
+    description: str | None = None
+
+    says_null = frozenset({"shape"})
