@@ -54,7 +54,7 @@ class DefaultEvaluator:
     def _misfit(
         self, name: str, outputs: Mapping[str, torch.Tensor], wanted: torch.Tensor
     ) -> Verdict | None:
-        from fictl.judge.torch_dtype import torch_dtype
+        from fictl.trace.documents.tensor_spec import torch_dtype
 
         if name not in outputs:
             return Verdict(EvaluationStatus.INCORRECT_SHAPE, None, f"there is no output {name}")

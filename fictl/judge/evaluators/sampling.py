@@ -94,7 +94,7 @@ class SamplingEvaluator:
         return Verdict(EvaluationStatus.PASSED, _correctness(0.0, 0.0, {}))
 
     def _misfit(self, name: str, outputs: Mapping[str, torch.Tensor], rows: int) -> Verdict | None:
-        from fictl.judge.torch_dtype import torch_dtype
+        from fictl.trace.documents.tensor_spec import torch_dtype
 
         for output, spec in self.definition.outputs.items():
             if output not in outputs:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
 from fictl.judge.inputs.drawn import seed_of
-from fictl.judge.torch_dtype import torch_dtype
+from fictl.trace.documents.tensor_spec import torch_dtype
 
 if TYPE_CHECKING:
     import torch

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from fictl.errors import UsageError
 from fictl.judge.inputs.coded import custom, initial
 from fictl.judge.inputs.drawn import random_number, random_tensor, seed_of
-from fictl.judge.torch_dtype import torch_dtype
 from fictl.trace.dataset.files import DatasetFiles
+from fictl.trace.documents.tensor_spec import torch_dtype
 
 if TYPE_CHECKING:
     import torch

@@ -100,7 +100,7 @@ def outputs_to_write(
     """Poisoned; what is an input, too, is that input."""
     import torch
 
-    from fictl.judge.torch_dtype import torch_dtype
+    from fictl.trace.documents.tensor_spec import torch_dtype
 
     shapes = dict(zip(definition.outputs, definition.get_output_shapes(axes), strict=True))
     made = {
@@ -115,7 +115,7 @@ def outputs_to_write(
 
 def output_sizes(definition: Definition, axes: Mapping[str, int]) -> dict[str, int]:
     """In bytes."""
-    from fictl.judge.torch_dtype import torch_dtype
+    from fictl.trace.documents.tensor_spec import torch_dtype
 
     shapes = dict(zip(definition.outputs, definition.get_output_shapes(axes), strict=True))
     return {

@@ -68,8 +68,7 @@ def _bytes(path: Path, most: int) -> bytes:
 def _tensor(data: torch.Tensor, dtype: str, shape: list[int]) -> torch.Tensor:
     import torch
 
-    from fictl.judge.torch_dtype import torch_dtype
-    from fictl.trace.documents.tensor_spec import ELEMENT_TYPES
+    from fictl.trace.documents.tensor_spec import ELEMENT_TYPES, torch_dtype
 
     known = {str(torch_dtype(name)).removeprefix("torch.") for name in ELEMENT_TYPES} | {*_MORE}
     if dtype not in known or data.dtype != torch.uint8:

@@ -17,7 +17,7 @@ from fictl.trace.documents.call_arguments import merged
 from fictl.trace.documents.part import FileName, NonEmpty, Part
 from fictl.trace.documents.reading import read_document
 from fictl.trace.documents.sizes import check_constraints, computed_axes, equations_of, shapes_of
-from fictl.trace.documents.tensor_spec import TensorSpec, torch_name
+from fictl.trace.documents.tensor_spec import TensorSpec, torch_dtype
 from fictl.trace.expression import Number, names_in
 
 if TYPE_CHECKING:
@@ -166,11 +166,11 @@ class Definition(Part):
 
     @property
     def torch_input_dtypes(self) -> list[torch.dtype]:
-        return _torch_dtypes(self.inputs)
+        return [torch_dtype(spec.dtype) for spec in self.inputs.values()]
 
     @property
     def torch_output_dtypes(self) -> list[torch.dtype]:
-        return _torch_dtypes(self.outputs)
+        return [torch_dtype(spec.dtype) for spec in self.outputs.values()]
 
     def merge_kwargs_to_args(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -203,12 +203,6 @@ class Definition(Part):
 
     def _fixed(self, axis: str, found: Mapping[str, int]) -> int | None:
         return int(axis) if axis.isdecimal() else self.const_axes.get(axis)
-
-
-def _torch_dtypes(specs: Mapping[str, TensorSpec]) -> list[torch.dtype]:
-    import torch
-
-    return [getattr(torch, torch_name(spec.dtype)) for spec in specs.values()]
 
 
 def _functions(code: str) -> set[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from fictl.trace.documents.part import NonEmpty, Part
+
+if TYPE_CHECKING:
+    import torch
 
 _Published = Literal[
     "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1",
@@ -21,6 +24,14 @@ _TORCH = {"float4_e2m1": "float4_e2m1fn_x2"}
 def torch_name(dtype: str) -> str:
     """What torch, and we, call a definition's dtype."""
     return _TORCH.get(dtype, dtype)
+
+
+def torch_dtype(dtype: str) -> torch.dtype:
+    """Of a definition's word for it. Nothing else here needs torch."""
+    import torch
+
+    found: torch.dtype = getattr(torch, torch_name(dtype))
+    return found
 
 
 def published_name(dtype: str) -> str:
