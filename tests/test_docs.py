@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from fictl.cli import COMMANDS, app
+from fictl.cli import COMMANDS, application
 from fictl.project import Project
 from fictl.project.discover import functions
 from fictl.settings import SETTINGS
@@ -67,7 +67,7 @@ def _options_shown(line: str) -> set[str]:
 
 @cache
 def _commands() -> Any:
-    return typer.main.get_command(app)
+    return typer.main.get_command(application())
 
 
 def _options_there(line: str) -> set[str]:

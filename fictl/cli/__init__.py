@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -34,7 +35,11 @@ def _group(names: Sequence[str], package: str, **options: Any) -> typer.Typer:
     return group
 
 
-app = _group(COMMANDS, __name__)
+def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """Build the command line. With the one command that will run it starts in half the time."""
+    app = _group(names, __name__)
+    app.callback()(_options)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -45,7 +50,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
@@ -59,11 +63,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         # As Ctrl-C does: compilers end with the program, and nothing half done stays.
         signal.signal(signal.SIGTERM, _terminated)
+        # Most commands end before a collection pays; each one would visit every imported module.
+        gc.freeze()
+        gc.set_threshold(50_000)
     words = sys.argv[1:] if argv is None else argv
     path, is_group = _path(words)
     console.begin(".".join(("fictl", *path)), "--json" in words)
     try:
-        return _run([*words, "--help"] if is_group and len(words) == len(path) else words)
+        app = application(path[:1] or COMMANDS)
+        return _run(app, [*words, "--help"] if is_group and len(words) == len(path) else words)
     except FictlError as error:
         return console.fail(error)
     except KeyboardInterrupt:
@@ -90,12 +98,12 @@ def _path(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
         if word not in known:
             break
         path += (word,)
-        module = sys.modules[".".join((__name__, *path)).replace("-", "_")]
+        module = import_module(".".join((__name__, *path)).replace("-", "_"))
         known = getattr(module, "COMMANDS", ())
     return path, bool(known)
 
 
-def _run(words: Sequence[str]) -> int:
+def _run(app: typer.Typer, words: Sequence[str]) -> int:
     # Why: rich is half the time of --help, and its frames are noise on a pipe.
     app.rich_markup_mode = "rich" if sys.stdout.isatty() else None
     try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.arch import Arch
 from fictl.jit.sources import facts, locate
 from fictl.jit.store.entry import Entry
-from fictl.jit.store.stores import stores
+from fictl.jit.store.stores import Store
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,10 @@ class BuildStatus:
     emulated: bool = False
 
 
-def built(project: str, module: str, folder: Path, include_dirs: tuple[Path, ...]) -> BuildStatus:
-    entries = [entry for store in stores() for entry in store.entries(project, module)]
+def built(
+    stores: Iterable[Store], project: str, module: str, folder: Path, include_dirs: tuple[Path, ...]
+) -> BuildStatus:
+    entries = [entry for store in stores for entry in store.entries(project, module)]
     fresh = [entry for entry in entries if _unchanged(entry, folder, include_dirs)]
     if fresh:
         archs = {arch for entry in fresh for arch in entry.archs}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from fictl.arch import Arch
 from fictl.jit.status import BuildStatus, built
+from fictl.jit.store.stores import Store, stores
 from fictl.project import Declaration, OpFolder, select
 
 
@@ -27,25 +28,27 @@ class Row:
     built_archs: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return dict(vars(self))
 
 
 def catalogue(names: Sequence[str], archs: Sequence[Arch] = ()) -> list[Row]:
     """Those named, or all; those that run on one of `archs`, if given."""
-    return [row for folder in select(names) for row in _rows(folder, archs)]
+    at_hand = tuple(stores())
+    return [row for folder in select(names) for row in _rows(folder, archs, at_hand)]
 
 
-def _rows(folder: OpFolder, archs: Sequence[Arch]) -> Iterator[Row]:
-    status = _status(folder)
+def _rows(folder: OpFolder, archs: Sequence[Arch], at_hand: Sequence[Store]) -> Iterator[Row]:
+    status = _status(folder, at_hand)
     for declared in folder.declarations():
         if not archs or any(declared.archs.supports(arch) for arch in archs):
             yield _row(folder, declared, status)
 
 
-def _status(folder: OpFolder) -> BuildStatus:
+def _status(folder: OpFolder, at_hand: Sequence[Store]) -> BuildStatus:
     if folder.is_composed:
         return BuildStatus("of others")
-    return built(folder.project.name, folder.key, folder.path, folder.project.include_dirs)
+    project = folder.project
+    return built(at_hand, project.name, folder.key, folder.path, project.include_dirs)
 
 
 def _row(folder: OpFolder, declared: Declaration, status: BuildStatus) -> Row:

@@ -141,5 +141,18 @@ def _parameters(function: ast.FunctionDef) -> Iterator[Parameter]:
     defaults = [*([None] * bare), *given.defaults, *given.kw_defaults]
     for argument, default in zip(names, defaults, strict=True):
         if argument.arg != "self":
-            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
-            yield Parameter(argument.arg, ast.unparse(default) if default else None, annotation)
+            annotation = _text(argument.annotation) if argument.annotation else ""
+            yield Parameter(argument.arg, _text(default) if default else None, annotation)
+
+
+def _text(node: ast.expr) -> str:
+    """Return what ast.unparse does; names, the most of them, without its slow walk."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_text(node.value)}.{node.attr}"
+    if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, type(None))):
+        return repr(node.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return f"{_text(node.left)} | {_text(node.right)}"
+    return ast.unparse(node)

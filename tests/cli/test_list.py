@@ -8,7 +8,7 @@ from fictl.jit.status import BuildStatus
 
 @pytest.fixture(autouse=True)
 def _built(monkeypatch: pytest.MonkeyPatch) -> None:
-    def built(project: str, module: str, *_) -> BuildStatus:
+    def built(_stores: object, project: str, module: str, *_) -> BuildStatus:
         if module == "gemm.dense":
             return BuildStatus("built", (Arch(9, 0, "a"),))
         return BuildStatus("no")

@@ -15,7 +15,7 @@ from fictl.jit.emulation import place_runtime, runtime_spec
 from fictl.jit.recipe import recipe_of
 from fictl.jit.status import built
 from fictl.jit.store.entry import Entry
-from fictl.jit.store.stores import writable_store
+from fictl.jit.store.stores import stores, writable_store
 
 # It compiles in a tenth of a second, and runs nothing.
 RUNTIME = """
@@ -182,7 +182,7 @@ def test_builds_of_both_devices_live_side_by_side(run, answer, monkeypatch) -> N
     assert emulated is not None
     assert emulated.path != real.path
     assert find(spec) == emulated
-    status = built(spec.project, spec.name, spec.base, spec.include_dirs)
+    status = built(stores(), spec.project, spec.name, spec.base, spec.include_dirs)
     assert (status.state, status.archs, status.emulated) == ("built", (Arch(8, 0),), True)
 
 

@@ -9,6 +9,7 @@ import pytest
 from fictl.arch import Arch
 from fictl.jit import gen_jit_spec
 from fictl.jit.status import BuildStatus, built
+from fictl.jit.store.stores import stores
 
 pytestmark = pytest.mark.needs_nvcc
 
@@ -24,7 +25,7 @@ def op(tmp_path, cpp):
 
 
 def _status(spec):
-    return built(spec.project, spec.name, spec.base, spec.include_dirs)
+    return built(stores(), spec.project, spec.name, spec.base, spec.include_dirs)
 
 
 def test_a_module_that_was_never_built_is_not(op):
