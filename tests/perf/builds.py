@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fictl.jit.ffi import ffi_paths
 from fictl.paths import data_root
-from fictl.toolchain import find_cxx, require_nvcc
-from sample import Pair, checkout_of, interleave, python, timed
+from sample import Pair, checkout_of, interleave, python
+from yardsticks import interpreter, nvcc_unit
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ARCH = "9.0a"
@@ -21,7 +19,7 @@ _BUILD = "from fictl.kernels.elementwise.scale.jit import module; module().build
 
 
 def warm_load() -> Pair:
-    """`build_and_load` of a cached module against loading that very file; both sides imported."""
+    """`build_and_load` of a cached module over loading that very file, where all is imported."""
     ours = (
         "import time, torch, tvm_ffi, fictl.jit.build, fictl.jit.load\n"
         "from fictl.kernels.elementwise.scale.jit import module\n"
@@ -39,8 +37,9 @@ def warm_load() -> Pair:
         path = next(Path(env["FICTL_WORKSPACE_BASE"]).rglob("module.so"))
         return interleave(
             lambda: float(python(ours, env)),
-            lambda: float(python(bare.format(path=str(path)), env)),
+            interpreter,
             9,
+            over=lambda: float(python(bare.format(path=str(path)), env)),
         )
 
 
@@ -51,7 +50,7 @@ def cold() -> Pair:
             shutil.rmtree(env["FICTL_WORKSPACE_BASE"], ignore_errors=True)
             return _built(env)
 
-        return interleave(ours, lambda: _one_unit(env), 5)
+        return interleave(ours, lambda: nvcc_unit(checkout_of(env) / "kernels"), 5)
 
 
 def edited() -> Pair:
@@ -64,7 +63,7 @@ def edited() -> Pair:
             header.write_text(header.read_text() + "// edited\n")
             return _built(env)
 
-        return interleave(ours, lambda: _one_unit(env), 5)
+        return interleave(ours, lambda: nvcc_unit(checkout_of(env) / "kernels"), 5)
 
 
 def _built(env: dict[str, str]) -> float:
@@ -91,26 +90,3 @@ def _checkout() -> Iterator[dict[str, str]]:
             "FICTL_LOGGING_LEVEL": "warning",
             "PYTHONDONTWRITEBYTECODE": "",
         }
-
-
-def _one_unit(env: dict[str, str]) -> float:
-    """What a single `.cu` costs that holds kernel, launcher and binding: compile and link.
-
-    It includes what tvm-ffi's documentation includes; ours takes fewer of its headers.
-    """
-    nvcc, paths = require_nvcc(), ffi_paths()
-    kernels = checkout_of(env) / "kernels"
-    with tempfile.TemporaryDirectory() as folder:
-        unit = Path(folder) / "unit.cu"
-        op = kernels / "elementwise/scale"
-        parts = ("<tvm/ffi/tvm_ffi.h>", f'"{op}/launcher.cu"', f'"{op}/binding.cpp"')
-        unit.write_text("".join(f"#include {part}\n" for part in parts))
-        includes = [kernels / "include", kernels, paths.tvm_ffi, paths.dlpack, *nvcc.include_dirs]
-        argv = [
-            nvcc.path, f"-ccbin={find_cxx().ccbin}", "-std=c++17", "-O3", "-shared",
-            "--expt-relaxed-constexpr", "-Xcompiler=-fPIC,-fvisibility=hidden",
-            "-Xfatbin=-compress-all", "-gencode=arch=compute_90a,code=sm_90a",
-            *(f"-I{path}" for path in includes), unit, f"-L{paths.library.parent}", "-ltvm_ffi",
-            "-o", Path(folder) / "unit.so",
-        ]  # fmt: skip
-        return timed(lambda: subprocess.run(argv, check=True))

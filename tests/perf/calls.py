@@ -6,8 +6,10 @@ import os
 import timeit
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 from sample import Pair, interleave
+from yardsticks import plain_call
 
 _CALLS = 20_000
 
@@ -20,7 +22,10 @@ def scale_call() -> Pair:
     x, out = _tensors(2)
     ffi = _bare(kernel, "scale")
     return interleave(
-        _timed(lambda: fictl.ops.scale(x, 2.0, out=out)), _timed(lambda: ffi(out, x, 2.0)), 15
+        _timed(lambda: fictl.ops.scale(x, 2.0, out=out)),
+        plain_call,
+        15,
+        over=_timed(lambda: ffi(out, x, 2.0)),
     )
 
 
@@ -32,7 +37,9 @@ def kernel_call() -> Pair:
     w = weights[0]
     ffi, call = _bare(kernel, "rmsnorm"), kernel.rmsnorm
     arguments = out, x, w, 1e-6, True
-    return interleave(_timed(lambda: call(*arguments)), _timed(lambda: ffi(*arguments)), 15)
+    return interleave(
+        _timed(lambda: call(*arguments)), plain_call, 15, over=_timed(lambda: ffi(*arguments))
+    )
 
 
 def auto_backend() -> Pair:
@@ -61,11 +68,14 @@ def auto_backend() -> Pair:
         mutates="out", devices="cuda emu", trace=trace,
     )  # fmt: skip
     chosen = declare(attention)
-    os.environ[settings.DEVICE.name] = "cuda" if visible_gpus() else "emu"
     x, out = _tensors(2)
-    return interleave(
-        _timed(lambda: chosen(x, x, x, out=out)), _timed(lambda: attention(x, x, x, out=out)), 15
-    )
+    with patch.dict(os.environ, {settings.DEVICE.name: "cuda" if visible_gpus() else "emu"}):
+        return interleave(
+            _timed(lambda: chosen(x, x, x, out=out)),
+            plain_call,
+            15,
+            over=_timed(lambda: attention(x, x, x, out=out)),
+        )
 
 
 def _tensors(count: int) -> list[Any]:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from sample import Pair, interleave, timed
+from yardsticks import parsed_lines
 
 ROOT = str(Path(__file__).resolve().parents[2])
 _STREAM = """
@@ -66,7 +67,9 @@ def validate() -> Pair:
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder), 10_000, 10_000)
         argv = [sys.executable, "-m", "fictl", "dataset", "validate", folder]
-        return interleave(lambda: timed(lambda: _run(argv)), lambda: 0.0, 3)
+        lines = [*Path(folder).rglob("*.jsonl")]
+        yardstick = lambda: sum(map(parsed_lines, lines))  # noqa: E731
+        return interleave(lambda: timed(lambda: _run(argv)), yardstick, 3)
 
 
 def streamed(workloads: int) -> tuple[int, int]:

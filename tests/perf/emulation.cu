@@ -1,5 +1,5 @@
-// What emulation.py times beside the kernels of tests/emu: two of the shipped ops, and the steps
-// that threads of a block and lanes of a warp take together.
+// What emulation.py times beside the kernels of tests/emu: two of the shipped ops, the steps that
+// threads of a block and lanes of a warp take together, and the loop that all of it is measured in.
 #include <fictl/elementwise/scale.cuh>
 #include <fictl/norm/rmsnorm.cuh>
 
@@ -37,4 +37,12 @@ extern "C" cudaError_t barriers(int threads, int steps) {
 extern "C" cudaError_t shuffles(int threads, int steps, int* out) {
   Shuffles<<<1, threads>>>(steps, out);
   return cudaGetLastError();
+}
+
+// One load and one store a step: volatile, so that no compiler makes vectors or a memcpy of it.
+extern "C" cudaError_t copy_loop(const __half* input, __half* output, int64_t n) {
+  const auto* from = reinterpret_cast<const volatile unsigned short*>(input);
+  auto* to = reinterpret_cast<volatile unsigned short*>(output);
+  for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+  return cudaSuccess;
 }

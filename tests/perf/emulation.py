@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sample import Pair, timed
+from sample import Pair, interleave, timed
+from yardsticks import nvcc_unit
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OPS = Path(__file__).with_suffix(".cu")
@@ -76,6 +77,13 @@ def _prefill() -> Call:
     return Call(_KERNELS / "prefill.cu", "prefill_float16", (query, key, value, out, *sizes))
 
 
+def _copy_loop() -> Call:
+    import torch
+
+    x = torch.rand(1 << 20).half()
+    return Call(_OPS, "copy_loop", (x, torch.empty_like(x), ctypes.c_int64(x.numel())))
+
+
 def _barriers() -> Call:
     return Call(_OPS, "barriers", (_THREADS, _STEPS))
 
@@ -96,10 +104,10 @@ KERNELS: dict[str, Callable[[], Call]] = {
 
 
 def fast(name: str) -> Pair:
-    """Seconds of a call, its blocks on two threads of the system."""
+    """A call with its blocks on two threads, against a loop that copies a million values."""
     call = KERNELS[name]()
     library = _library(call.source)
-    return _alone(_least(lambda: call(library), threads=2))
+    return _pair(_least(lambda: call(library), threads=2), _loop())
 
 
 def checked(name: str) -> Pair:
@@ -111,11 +119,11 @@ def checked(name: str) -> Pair:
     yardstick = _least(lambda: call(plain), threads=1)
     reports = _device().take_reports()
     assert not reports, reports[0].text()
-    return Pair(ours, yardstick, ours / yardstick, ours - yardstick)
+    return _pair(ours, yardstick)
 
 
 def barrier() -> Pair:
-    """Seconds of one thread at __syncthreads()."""
+    """One thread at __syncthreads(), against one step of the loop."""
     return _step(_barriers())
 
 
@@ -125,11 +133,18 @@ def shuffle() -> Pair:
 
 def _step(call: Call) -> Pair:
     library = _library(call.source)
-    return _alone(_least(lambda: call(library), threads=1) / (_THREADS * _STEPS))
+    step = _least(lambda: call(library), threads=1) / (_THREADS * _STEPS)
+    return _pair(step, _loop() / (1 << 20))
+
+
+def _loop() -> float:
+    call = _copy_loop()
+    library = _library(call.source)
+    return _least(lambda: call(library), threads=1)
 
 
 def compile_op() -> Pair:
-    """Seconds until a simple op is compiled and linked, its binding too."""
+    """Compile and link a simple op, its binding too, against its kernel as one nvcc unit."""
     from fictl.kernels.elementwise.scale.jit import module
 
     return _compile(module)
@@ -140,7 +155,7 @@ def compile_attention() -> Pair:
 
 
 def runtime() -> Pair:
-    """Seconds of CPU that the runtime takes to compile, in the first workspace that needs it."""
+    """CPU time that the runtime takes to compile, once a workspace, against one nvcc unit."""
     from fictl.jit.emulation import build_runtime
 
     def build() -> float:
@@ -151,7 +166,7 @@ def runtime() -> Pair:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     with tempfile.TemporaryDirectory() as folder, _settings(folder):
-        return _alone(min(build() for _ in range(2)))
+        return _pair(min(build() for _ in range(2)), nvcc_unit())
 
 
 def _compile(spec: Callable[[], Any]) -> Pair:
@@ -161,12 +176,11 @@ def _compile(spec: Callable[[], Any]) -> Pair:
         return timed(lambda: spec().build())
 
     with _settings(_workspace()):
-        return _alone(min(build() for _ in range(3)))
+        return interleave(build, nvcc_unit, 3)
 
 
-def _alone(seconds: float) -> Pair:
-    """Where the promise is a time of its own."""
-    return Pair(seconds, 0.0, 0.0, seconds)
+def _pair(ours: float, yardstick: float) -> Pair:
+    return Pair(ours, yardstick, ours / yardstick)
 
 
 def _least(action: Callable[[], object], threads: int) -> float:

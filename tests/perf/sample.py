@@ -1,4 +1,4 @@
-"""Interleaved samples of two sides and their medians."""
+"""Interleaved samples of two sides, their medians and their ratio."""
 
 from __future__ import annotations
 
@@ -14,22 +14,29 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Pair:
-    """Median seconds of both sides; ratio and excess are medians over neighbouring samples."""
+    """Median seconds of both sides, and the median of the ratios of neighbouring samples."""
 
     ours: float
     yardstick: float
     ratio: float
-    excess: float
 
 
-def interleave(ours: Callable[[], float], yardstick: Callable[[], float], times: int) -> Pair:
-    """Each call returns seconds; the sides take turns, so that a slow spell hits both."""
-    samples = [(ours(), yardstick()) for _ in range(times)]
+def interleave(
+    ours: Callable[[], float],
+    yardstick: Callable[[], float],
+    times: int,
+    *,
+    over: Callable[[], float] = lambda: 0.0,
+) -> Pair:
+    """Each call returns seconds; the sides take turns, so that a slow spell hits both.
+
+    `over` is subtracted from ours: what the same work costs without fictl.
+    """
+    samples = [(ours() - over(), yardstick()) for _ in range(times)]
     return Pair(
         statistics.median(a for a, _ in samples),
         statistics.median(b for _, b in samples),
-        statistics.median(a / b if b else 0.0 for a, b in samples),
-        statistics.median(a - b for a, b in samples),
+        statistics.median(a / b for a, b in samples),
     )
 
 

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from sample import Pair, interleave, python
+from yardsticks import interpreter
 
 _SCRIPT = """
 import time
@@ -68,7 +69,7 @@ def _measured(kind: str, which: int) -> Pair:
             return float(python(code, env).split()[which])
 
         sample()
-        return interleave(sample, lambda: 0.0, 5)
+        return interleave(sample, interpreter, 5)
 
 
 def main() -> None:
