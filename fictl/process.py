@@ -40,6 +40,37 @@ class TimedOut(SetupError):
     """A program was still running after the time that it was given, and was ended."""
 
 
+class TimeLimit:
+    """Seconds that a program may take. `restart` while it runs gives its next part a limit of its own."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.is_over = False
+        self._group = 0
+        self._timer: threading.Timer | None = None
+
+    def start(self, group: int) -> None:
+        """Begin for the processes of this group."""
+        self._group = group
+        self.restart(self.seconds)
+
+    def restart(self, seconds: float) -> None:
+        self.stop()
+        self.seconds = seconds
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.start()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _end(self) -> None:
+        self.is_over = True
+        # Why the group: what a script has started holds the pipe open, too.
+        with suppress(ProcessLookupError):
+            os.killpg(self._group, signal.SIGKILL)
+
+
 def run(
     argv: Sequence[str | Path],
     env: Mapping[str, str] | None = None,
@@ -60,7 +91,7 @@ def stream(
     on_line: Callable[[str], object],
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
-    timeout: float | None = None,
+    timeout: float | TimeLimit | None = None,
 ) -> Finished:
     """Run to the end, handing over each line of stdout and stderr as it comes.
 
@@ -119,28 +150,20 @@ def _stoppable(child: subprocess.Popen[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _deadline(child: subprocess.Popen[str], timeout: float | None) -> Iterator[None]:
+def _deadline(child: subprocess.Popen[str], timeout: float | TimeLimit | None) -> Iterator[None]:
     if timeout is None:
         yield
         return
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        # Why the group: what a script has started holds the pipe open, too.
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-
-    timer = threading.Timer(timeout, end)
-    timer.start()
+    limit = timeout if isinstance(timeout, TimeLimit) else TimeLimit(timeout)
+    limit.start(child.pid)
     try:
         yield
     finally:
-        timer.cancel()
-    if late.is_set():
+        limit.stop()
+    if limit.is_over:
         assert isinstance(child.args, tuple)
         raise TimedOut(
-            f"{child.args[0]} did not end within {timeout:g} s",
+            f"{child.args[0]} did not end within {limit.seconds:g} s",
             f"it hangs by hand, too? {shlex.join(child.args)}",
         )
 

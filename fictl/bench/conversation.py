@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +18,14 @@ _ERRORS = {2: UsageError, 3: SetupError}
 
 @dataclass
 class Conversation:
-    """`rows` come as they are measured: what was, stays when the process goes."""
+    """`rows` come as they are measured: what was, stays when the process goes.
+
+    `first_case` is called when the process has started and built what it measures.
+    """
 
     op: str
     observer: Observer
+    first_case: Callable[[], object] = lambda: None
     rows: list[Row] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -71,6 +76,8 @@ class Conversation:
         self.observer.cases(self.op, count)
 
     def _on_case(self, **case: Any) -> None:
+        if not self._begun:
+            self.first_case()
         self._begun.append({**case, "passing": tuple(case["passing"])})
         self.observer.case(case["case"])
 

@@ -19,7 +19,7 @@ class Options:
     case: of the cases whose text has this in it, or one of several between commas.
     axes: these sizes in place of the cases' own.
     rounds: exactly so many, unless max_seconds end first; 0 stops at `stdrel`.
-    timeout: seconds after which the process of one op is killed.
+    timeout: seconds for the cases of one op; its process is killed after them.
     """
 
     baselines: tuple[str, ...] = ()

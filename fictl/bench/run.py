@@ -19,9 +19,12 @@ from fictl.bench.row import TIMED, Row
 from fictl.bench.worker.selection import functions
 from fictl.errors import SetupError, UsageError
 from fictl.paths import same_packages
-from fictl.process import TimedOut, stream
+from fictl.process import TimedOut, TimeLimit, stream
 from fictl.project import OpFolder, Project, select
 from fictl.toolchain import require_gpu
+
+# Until the first case: imports and a build, which are not what --timeout bounds.
+_START_SECONDS = 600.0
 
 
 def bench(
@@ -93,13 +96,14 @@ def _talks(requests: Sequence[Request], options: Options, observer: Observer) ->
 
 
 def _talk(request: Request, device: str, options: Options, observer: Observer) -> Conversation:
-    talk = Conversation(request.op, observer)
+    limit = TimeLimit(_START_SECONDS)
+    talk = Conversation(request.op, observer, lambda: limit.restart(options.timeout))
     said = {**request.said, "device": device, "options": options.to_dict()}
     argv = [sys.executable, "-m", request.program, json.dumps(said)]
     try:
-        done = stream(argv, talk.hear, env=_variables(device), timeout=options.timeout)
+        done = stream(argv, talk.hear, env=_variables(device), timeout=limit)
     except TimedOut:
-        talk.ended(f"it did not end within {options.timeout:g} s, and was killed")
+        talk.ended(f"it did not end within {limit.seconds:g} s, and was killed")
     else:
         talk.closed(done.code)
     return talk

