@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from fictl import settings
@@ -18,7 +20,7 @@ _NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "afs", "9p
 def data_root(name: str) -> Path:
     """`kernels`, `templates` or `skills`: inside an installed wheel, beside a checkout's package."""
     packed = PACKAGE / "data" / name
-    return packed if packed.is_dir() else PACKAGE.parent / name
+    return packed if os.path.isdir(packed) else PACKAGE.parent / name
 
 
 def cache_root() -> Path:
@@ -34,6 +36,33 @@ def cache_root() -> Path:
             f"there is no folder for the cache: HOME is unset and user {os.getuid()} has none",
             f"set HOME, or {settings.WORKSPACE_BASE.name} to a folder that you can write",
         ) from error
+
+
+def matching(folder: Path, pattern: str) -> list[Path]:
+    """What lies there under such a name, sorted; a folder that cannot be searched holds nothing."""
+    # Why not Path.glob: it ends at the first such folder, in an error or in silence.
+    return sorted(folder / name for name in glob.glob(pattern, root_dir=folder))  # noqa: PTH207
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Every file at any depth, sorted; links to folders are not followed, and a folder that cannot
+    be searched holds nothing.
+    """
+    found: list[Path] = []
+    pending: list[str | Path] = [folder]
+    while pending:  # Not os.walk: a folder may be deeper than Python's stack.
+        with suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+                elif not (entry.is_symlink() and os.path.isdir(entry.path)):
+                    found.append(Path(entry.path))
+    return sorted(found)
+
+
+def real(path: Path) -> Path:
+    """The path with every link followed. One whose links go round stays what it is."""
+    return Path(os.path.realpath(path))
 
 
 def friendly(path: Path | str) -> str:

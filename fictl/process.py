@@ -69,6 +69,7 @@ def stream(
     words = tuple(str(word) for word in argv)
     start = time.monotonic()
     merged = {**os.environ, **(env or {})}
+    merged["PATH"] = _folders_of(merged.get("PATH", os.defpath))
     try:
         child = subprocess.Popen(
             words, cwd=cwd, env=merged, stdin=subprocess.DEVNULL,
@@ -91,6 +92,14 @@ def stream(
             raise
         code, peak_kib = _wait(child)
     return Finished(words, code, "".join(output), time.monotonic() - start, peak_kib)
+
+
+def _folders_of(search_path: str) -> str:
+    """Without what is no folder: execvp, by which compilers start others, gives up at a link that
+    leads to itself.
+    """
+    folders = search_path.split(os.pathsep)
+    return os.pathsep.join(each for each in folders if not each or os.path.isdir(each))
 
 
 def stop_all() -> None:

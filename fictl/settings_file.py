@@ -54,9 +54,10 @@ def read(path: Path) -> SettingsFile:
     """Once in a process."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        return SettingsFile(path)
     except (OSError, UnicodeDecodeError) as error:
+        # A home that may not be searched, as that of who called sudo, has no file for us.
+        if not os.path.lexists(path):
+            return SettingsFile(path)
         raise InvalidValue(f"cannot read {path}: {error}", "it is a UTF-8 text file") from error
     values = {_variable(key): value for key, value in _parsed(path, text).items()}
     return SettingsFile(path, values, {name: _line(key_of(name), text) for name in values})

@@ -188,6 +188,21 @@ def test_the_environment_is_read_in_one_place() -> None:
     ]
 
 
+def test_what_cannot_be_looked_at_is_not_there() -> None:
+    """Path.is_file, exists and glob raise where a folder may not be searched, as one on PATH may be:
+    those of os.path and of paths.py do not.
+    """
+    looks = {"is_file": 0, "is_dir": 0, "exists": 0, "glob": 1, "rglob": 1}
+    assert not [
+        f"{path}:{node.lineno} {ast.unparse(node)}"
+        for path in files("fictl", "kernels")
+        for node in nodes(path)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and looks.get(node.func.attr) == len(node.args) + len(node.keywords)
+    ]
+
+
 def test_only_the_command_line_prints() -> None:
     assert not [
         f"{path}:{node.lineno} {ast.unparse(node)}"

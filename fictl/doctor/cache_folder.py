@@ -54,7 +54,7 @@ def stores(facts: Facts) -> Iterator[Finding]:
 def _writable(root: Path) -> Iterator[Finding]:
     place = _existing(root)
     try:
-        if not place.is_dir():
+        if not os.path.isdir(place):
             raise NotADirectoryError(0, "not a folder")
         # Why bytes: on a full disk an empty file can still be created.
         with tempfile.TemporaryFile(dir=place) as file:

@@ -24,6 +24,7 @@ from fictl.jit.recipe import recipe_of
 from fictl.jit.store.staging import staging_folder
 from fictl.jit.store.stores import writable_store
 from fictl.jit.unit_command import compiler_and_flags
+from fictl.paths import matching
 from fictl.process import stream
 from fictl.toolchain import require_toolchain
 
@@ -79,11 +80,11 @@ def _command(plan: Plan, unit: Unit, arch: Arch) -> tuple[str, ...]:
 def _keep_files(staging: Path, kept: Path) -> None:
     kept.mkdir()
     os.rename(staging / CUBIN, kept / CUBIN)
-    ptx = next(iter(sorted(staging.glob("*.ptx"))), None)
+    ptx = next(iter(matching(staging, "*.ptx")), None)
     if ptx is None:
         raise FictlError("nvcc --keep has left no PTX", "is --keep-dir in NVCC_APPEND_FLAGS?")
     os.rename(ptx, kept / PTX)
-    if (staging / "src").is_dir():
+    if os.path.isdir(staging / "src"):
         os.rename(staging / "src", kept / "src")
 
 

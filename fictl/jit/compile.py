@@ -97,7 +97,7 @@ def generate(plan: Plan, folder: Path) -> float:
 
 def ninja_binary() -> str:
     beside = Path(sys.executable).parent / "ninja"
-    found = str(beside) if beside.is_file() else shutil.which("ninja")
+    found = str(beside) if os.path.isfile(beside) else shutil.which("ninja")
     if found is None:
         raise SetupError(f"ninja is neither at {beside} nor on PATH", "pip install ninja")
     return found
@@ -186,7 +186,7 @@ def _unit_seconds(staging: Path) -> dict[str, float]:
     """What ninja finished, by object."""
     seconds: dict[str, float] = {}
     log = staging / ".ninja_log"
-    if not log.is_file():
+    if not os.path.isfile(log):
         return seconds
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         fields = line.split("\t")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
 from collections.abc import Iterable, Sequence
@@ -45,14 +46,14 @@ def ship(out: Path, names: Sequence[str], archs: tuple[Arch, ...], observer: Obs
 def _open(root: Path) -> Store:
     """The folder as a store of this version; anything else in it is refused, not mixed with."""
     mark = root / STORE_FILE
-    if mark.is_file():
+    if os.path.isfile(mark):
         made_by = _made_by(mark)
         if made_by != VERSION:
             raise UsageError(
                 f"{root} was made by fictl {made_by}, this is {VERSION}",
                 "remove it, or name another folder",
             )
-    elif root.exists() and (not root.is_dir() or any(root.iterdir())):
+    elif os.path.exists(root) and (not os.path.isdir(root) or any(root.iterdir())):
         raise UsageError(
             f"{root} holds something that fictl did not put there",
             "name a folder that is empty, or does not exist yet",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def examine(store: Store, repair: bool = False) -> Integrity:
     broken = (
         Broken(
             store.root, item.path, item.project, item.module, problems[item.path],
-            removed=not item.path.exists(),
+            removed=not os.path.exists(item.path),
         )
         for item in items
         if item.path in problems

@@ -63,7 +63,7 @@ def builds(root: Path) -> list[Item]:
 
 def modules(root: Path) -> set[tuple[str, str]]:
     """Project and module of everything that belongs to one; nothing is measured."""
-    projects = (path for path in _visible(root / LAYOUT) if path.is_dir())
+    projects = (path for path in _visible(root / LAYOUT) if os.path.isdir(path))
     return {(project.name, module.name) for project in projects for module in _visible(project)}
 
 
@@ -82,22 +82,22 @@ def _of_project(project: Path) -> Iterator[Item]:
                 yield from (_item("object", each, busy, **names) for each in _children(path))
             elif path.name == INSPECTED:
                 yield from (_item("record", each, busy, **names) for each in _children(path))
-            elif path.name in _OF_MODULE or path.is_file():
+            elif path.name in _OF_MODULE or os.path.isfile(path):
                 yield _item("failed" if path.name == FAILED else "record", path, busy, **names)
             elif path.name != STAGING:
-                yield from (_build(each, **names) for each in _visible(path) if each.is_dir())
+                yield from (_build(each, **names) for each in _visible(path) if os.path.isdir(each))
 
 
 def _of_builder(path: Path) -> Item:
     """A solution's folder, or the lock of one."""
-    return _item("solution", path) if path.is_dir() else _item("lock", path, is_held(path))
+    return _item("solution", path) if os.path.isdir(path) else _item("lock", path, is_held(path))
 
 
 def _build(path: Path, project: str, module: str) -> Item:
     entry = None
     with suppress(Corrupt):
         entry = Entry.read(path)
-    used = in_use(path) if (path / MANIFEST).is_file() else False
+    used = in_use(path) if os.path.isfile(path / MANIFEST) else False
     return Item("build", path, _size(path), _used(path), used, project, module, entry)
 
 

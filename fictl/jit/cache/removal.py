@@ -102,7 +102,7 @@ def _take_away(root: Path, item: Item, force: bool) -> bool:
 
 def _delete(path: Path) -> bool:
     try:
-        if path.is_dir() and not path.is_symlink():
+        if os.path.isdir(path) and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink()

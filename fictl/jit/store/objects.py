@@ -10,12 +10,13 @@ from pathlib import Path
 
 from fictl.jit.plan import Unit
 from fictl.jit.store.entry import sha256
+from fictl.paths import matching
 
 
 def fetch(folder: Path, unit: Unit, into: Path) -> bool:
     """Bring the unit's object if it is there and whole. Its name carries its hash."""
     with suppress(FileNotFoundError):  # Whoever clears the cache was quicker.
-        for path in folder.glob(f"{unit.key}.*.o"):
+        for path in matching(folder, f"{unit.key}.*.o"):
             if is_whole(path):
                 _link_or_copy(path, into / unit.object)
                 with suppress(OSError):

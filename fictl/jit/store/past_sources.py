@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def keep(root: Path, inputs: dict[str, str], paths: dict[str, Path]) -> None:
     with suppress(OSError, UnicodeDecodeError):
         kept.mkdir(parents=True, exist_ok=True)
         for name, sha256 in inputs.items():
-            if not (kept / sha256).exists():
+            if not os.path.exists(kept / sha256):
                 _keep(paths[name], kept / sha256)
 
 

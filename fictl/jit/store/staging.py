@@ -77,7 +77,7 @@ def is_abandoned(path: Path) -> bool:
     host, _, rest = path.name.partition("+")
     pid = rest.partition("+")[0]
     if host == platform.node() and pid.isdigit():
-        return not Path("/proc", pid).exists()
+        return not os.path.exists(Path("/proc", pid))
     try:
         return time.time() - path.stat().st_mtime > _FORGOTTEN_SECONDS
     except OSError:

@@ -85,7 +85,7 @@ class Store:
             return  # Another process was first,
         except OSError as reason:
             shutil.rmtree(path, ignore_errors=True)
-            if path.exists():
+            if os.path.exists(path):
                 why = f"{error}; it cannot be removed: {reason.strerror}"
                 warn_once(f"corrupt build {path} is passed over: {why}")
                 return
@@ -114,7 +114,7 @@ class Store:
         top = self.root / LAYOUT
         try:
             info = top.stat()
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError:  # Nothing is read from there, and who writes says what is wrong.
             return
         open_to = "others" if info.st_mode & stat.S_IWOTH else "its group"
         if info.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
@@ -165,6 +165,6 @@ def _read_only(root: Path) -> Store | None:
 
 def _folders(path: Path) -> list[Path]:
     try:
-        return [child for child in path.iterdir() if child.is_dir()]
+        return [child for child in path.iterdir() if os.path.isdir(child)]
     except OSError:
         return []

@@ -43,7 +43,7 @@ def remove_empty(root: Path, gone: Sequence[Path]) -> None:
         for folder in path.parents:
             if folder == root or root not in folder.parents:
                 break
-            if not folder.is_dir():
+            if not os.path.isdir(folder):
                 continue  # gone with another file
             compiled = folder / "__pycache__"
             if any(each != compiled for each in folder.iterdir()):
@@ -84,7 +84,7 @@ def _refuse_read_only(folder: Path) -> None:
 
 def _make_folders(folder: Path) -> list[Path]:
     """Those that were not there, the outermost first."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    missing = [each for each in (folder, *folder.parents) if not os.path.exists(each)]
     made = []
     for each in reversed(missing):
         each.mkdir()
@@ -94,7 +94,7 @@ def _make_folders(folder: Path) -> list[Path]:
 
 def _stage(path: Path, text: str) -> Path:
     staged = staged_name(path)
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666
+    mode = path.stat().st_mode & 0o777 if os.path.exists(path) else 0o666
     handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:
         with os.fdopen(handle, "wb") as file:
