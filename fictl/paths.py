@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -69,7 +70,14 @@ def friendly(path: Path | str) -> str:
     """For people to read: the home folder as they write it."""
     home = os.path.expanduser("~")
     text = str(path)
-    return f"~{text[len(home) :]}" if text.startswith(f"{home}{os.sep}") else text
+    short = f"~{text[len(home) :]}" if text.startswith(f"{home}{os.sep}") else text
+    return printable(short)
+
+
+def printable(text: str) -> str:
+    """On one line, and text in any encoding: a file's name may hold any byte but two."""
+    told = text.encode("utf-8", "backslashreplace").decode()
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda sign: repr(sign[0])[1:-1], told)
 
 
 def on_network(path: Path, mounts: str | None = None) -> bool:

@@ -17,6 +17,7 @@ from fictl.inspect.kernel import Kernel, facts_of
 from fictl.inspect.ptx import Entry, parse_ptx
 from fictl.inspect.ptxas import Usage, parse_ptxas
 from fictl.inspect.sources import Roots
+from fictl.jit.cache.inventory import INSPECTED
 from fictl.jit.compile import SourcesChanged, generate, prepare
 from fictl.jit.diagnose import diagnose
 from fictl.jit.plan import Plan, Unit
@@ -39,7 +40,7 @@ def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
         )
     require("nvdisasm")
     store = writable_store()
-    store.ensure_private()
+    store.ensure_private(plan.spec.project, plan.spec.name, INSPECTED)
     final = folder_of(plan, unit, arch)
     with staging_folder(store.module_dir(plan.spec.project, plan.spec.name)) as staging:
         prepare(plan, staging)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from fictl import private_folder, rooted
 from fictl.arch import Arch
 from fictl.inspect.disassembler import disassembly, live_registers
 from fictl.inspect.instruction import Instruction, parse_sass
@@ -84,7 +84,7 @@ def write_report(folder: Path, kernels: Sequence[Kernel], roots: Roots) -> None:
 
 def publish(kept: Path, final: Path) -> None:
     """Rename into place; whoever comes second has the same, unless the first is broken."""
-    final.parent.mkdir(parents=True, exist_ok=True)
+    private_folder.make_within(final.parent)
     for _ in range(2):
         try:
             os.rename(kept, final)
@@ -94,4 +94,4 @@ def publish(kept: Path, final: Path) -> None:
         if find(final):
             return
         with suppress(OSError):
-            shutil.rmtree(final)
+            rooted.remove(final.parents[1], final)

@@ -7,9 +7,11 @@ import os
 import shutil
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from fictl import rooted
 from fictl.errors import FictlError, SetupError
 from fictl.jit.compilers import RUNTIME_NAME
 from fictl.jit.diagnose import diagnose, ran_out_of_memory
@@ -172,7 +174,8 @@ def _keep(staging: Path, module_dir: Path) -> None:
     """The failed build's folder, so that its log can be read and its ninja repeated."""
     failed = module_dir / FAILED
     while True:
-        shutil.rmtree(failed, ignore_errors=True)
+        with suppress(OSError):
+            rooted.remove(module_dir, failed)
         try:
             os.rename(staging, failed)
         except OSError as error:  # Two builds of one module that fail at once.

@@ -63,8 +63,9 @@ class Database:
     def write(self, path: Path) -> bool:
         """Write what sources include into the cache, and the file; whether it was not so already."""
         if self.writing:
-            writable_store().ensure_private()
+            store = writable_store()
         for plan in self.writing:
+            store.ensure_private(plan.spec.project, plan.spec.name)
             prepare(plan, _folder(plan))
             generate(plan, _folder(plan))
         try:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fictl import paths
+from fictl import paths, private_folder
 from fictl.errors import SetupError
 
 _Entries = dict[str, dict[str, Any]]
@@ -30,7 +30,7 @@ def remember(argv: Sequence[str], **answers: Any) -> None:
     entries[" ".join(argv)] = {"stamp": stamp(argv), "answers": merged}
     _loaded[file] = entries
     try:
-        _make_private(file.parent)
+        private_folder.make(paths.cache_root(), "v1", ".memo")
         paths.write_atomic(file, json.dumps(entries, indent=1))
     except (OSError, SetupError):
         pass
@@ -81,11 +81,3 @@ def _read(file: Path) -> _Entries:
     except (OSError, ValueError):
         return {}
     return entries if isinstance(entries, dict) else {}
-
-
-def _make_private(folder: Path) -> None:
-    """Like `mkdir -p`, but from the cache's root down every folder is its user's alone."""
-    root = paths.cache_root()
-    root.parent.mkdir(parents=True, exist_ok=True)
-    for part in (root, folder.parent, folder):
-        part.mkdir(mode=0o700, exist_ok=True)

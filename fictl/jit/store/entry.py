@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fictl import rooted
 from fictl.arch import Arch
 
 SCHEMA = "fictl.build/1"
@@ -97,7 +98,7 @@ class Entry:
     def read(cls, path: Path) -> Entry:
         """The entry at `path`; Corrupt if it cannot be trusted."""
         try:
-            text = (path / MANIFEST).read_text(encoding="utf-8")
+            text = rooted.read(path / MANIFEST).decode()
         except (OSError, UnicodeDecodeError) as error:
             raise Corrupt(f"unreadable manifest: {error}") from error
         return cls(path, Manifest.from_json(text))
@@ -131,4 +132,4 @@ def _compare(path: Path, stamp: FileStamp, everything: bool) -> None:
 
 
 def sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(rooted.read(path)).hexdigest()

@@ -8,6 +8,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from fictl import private_folder
 from fictl.jit.plan import Unit
 from fictl.jit.store.entry import sha256
 from fictl.paths import matching
@@ -35,7 +36,7 @@ def keep(folder: Path, unit: Unit, built: Path) -> None:
     target = folder / f"{unit.key}.{sha256(built)[:16]}.o"
     temporary = folder / f".{unit.key}.{secrets.token_hex(4)}"
     with suppress(FileNotFoundError):  # Whoever clears the cache takes empty folders away.
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder.make_within(folder)
         _link_or_copy(built, temporary)
         os.replace(temporary, target)
         # Why: where both names are links to one file already, the rename does nothing.

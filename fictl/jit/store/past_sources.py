@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from fictl import private_folder
 from fictl.jit.store.stores import LAYOUT
 from fictl.paths import write_atomic
 
@@ -21,7 +22,7 @@ def keep(root: Path, inputs: dict[str, str], paths: dict[str, Path]) -> None:
     """Keep what is not kept yet. A full disk costs a later explanation, not this build."""
     kept = folder(root)
     with suppress(OSError, UnicodeDecodeError):
-        kept.mkdir(parents=True, exist_ok=True)
+        private_folder.make(root, LAYOUT, FOLDER)
         for name, sha256 in inputs.items():
             if not os.path.exists(kept / sha256):
                 _keep(paths[name], kept / sha256)
