@@ -10,6 +10,7 @@ from typing import Any
 
 from fictl import rooted
 from fictl.arch import Arch
+from fictl.sealed import seal, unseal
 
 SCHEMA = "fictl.build/1"
 MANIFEST = "manifest.json"
@@ -64,14 +65,15 @@ class Manifest:
     schema: str = SCHEMA
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), indent=1, default=str)
+        return seal(asdict(self), indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         try:
-            data = json.loads(text)
-            if data["schema"] != SCHEMA:
-                raise Corrupt(f"schema {data['schema']!r}, expected {SCHEMA!r}")
+            schema = json.loads(text)["schema"]
+            if schema != SCHEMA:
+                raise Corrupt(f"schema {schema!r}, expected {SCHEMA!r}")
+            data = unseal(text, required=False)
             data["archs"] = tuple(str(Arch.parse(arch)) for arch in data["archs"])
             data["files"] = {name: FileStamp(**stamp) for name, stamp in data["files"].items()}
             return cls(**data)

@@ -28,7 +28,7 @@ def fetch(folder: Path, unit: Unit, into: Path) -> bool:
 
 
 def is_whole(path: Path) -> bool:
-    return sha256(path)[:16] == path.name.split(".")[1]
+    return sha256(path)[:16] == path.name.split(".")[-2]
 
 
 def keep(folder: Path, unit: Unit, built: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fictl.errors import SetupError
 from fictl.scaffold.plan.plan import Change, Plan
-from fictl.scaffold.plan.undo import Record, begin, finish, staged_name, take_back
+from fictl.scaffold.plan.undo import Record, begin, finish, refuse_links, staged_name, take_back
 
 
 def apply(plan: Plan, command: str) -> None:
@@ -22,7 +22,7 @@ def apply(plan: Plan, command: str) -> None:
     changes = plan.changes()
     if not changes:
         return
-    with _staged(changes) as (staged, folders):
+    with _staged(plan.root, changes) as (staged, folders):
         record = Record.of(plan.root, command, changes, folders)
         begin(record)
         try:
@@ -53,7 +53,9 @@ def remove_empty(root: Path, gone: Sequence[Path]) -> None:
 
 
 @contextmanager
-def _staged(changes: Sequence[Change]) -> Iterator[tuple[dict[Path, Path], list[Path]]]:
+def _staged(
+    plan_root: Path, changes: Sequence[Change]
+) -> Iterator[tuple[dict[Path, Path], list[Path]]]:
     """Every new text beside where it belongs; gone again, and the folders too, on any error."""
     staged: dict[Path, Path] = {}
     folders: list[Path] = []
@@ -63,6 +65,7 @@ def _staged(changes: Sequence[Change]) -> Iterator[tuple[dict[Path, Path], list[
                 folders += _make_folders(change.path.parent)
                 staged[change.path] = _stage(change.path, change.after)
             else:
+                refuse_links(plan_root, change.path)
                 _refuse_read_only(change.path.parent)
         yield staged, folders
     except BaseException as error:
