@@ -275,6 +275,14 @@ CACHE_PATH: Setting[Path | None] = Setting(
     "where sources and extensions of solutions are kept; unset: solutions in the cache",
     also=("FIB_CACHE_PATH",),
 )  # fmt: skip
+SAFE_PROJECTS: Setting[tuple[Path, ...]] = Setting(
+    "FICTL_SAFE_PROJECTS", "paths", _paths, (),
+    "folders of other users whose projects' code may run, by ':'; '*' is every folder",
+)  # fmt: skip
+SUDO_UID: Setting[int | None] = Setting(
+    "SUDO_UID", "int", _ordinal, None,
+    "set by sudo: whose projects root runs the code of, too",
+)  # fmt: skip
 LOCK_TIMEOUT = Setting(
     "FICTL_LOCK_TIMEOUT", "int", _positive, 600,
     "seconds to wait for another process that builds the same module, then build anyway",
