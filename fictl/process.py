@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import SetupError
+from fictl.redact import hide_secrets
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def _deadline(child: subprocess.Popen[str], timeout: float | None) -> Iterator[N
         assert isinstance(child.args, tuple)
         raise TimedOut(
             f"{child.args[0]} did not end within {timeout:g} s",
-            f"it hangs by hand, too? {shlex.join(child.args)}",
+            f"it hangs by hand, too? {hide_secrets(shlex.join(child.args))}",
         )
 
 

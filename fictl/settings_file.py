@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import InvalidValue
+from fictl.redact import hide_secrets
 
 PREFIX = "FICTL_"
 
@@ -44,7 +45,7 @@ class SettingsFile:
         if isinstance(value, (str, int)):
             return str(value)
         raise InvalidValue(
-            f"{self.place(variable)}: {key_of(variable)} = {value!r} cannot be read",
+            f"{self.place(variable)}: {key_of(variable)} = {hide_secrets(repr(value))} cannot be read",
             "expected a text, a whole number, true, false, or a list of texts",
         )
 

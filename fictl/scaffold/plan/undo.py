@@ -12,6 +12,7 @@ from pathlib import Path
 from fictl import private_folder
 from fictl.errors import SetupError, UsageError
 from fictl.paths import cache_root, write_atomic
+from fictl.scaffold.plan.leftovers import staged_name
 from fictl.scaffold.plan.plan import Change
 from fictl.sealed import seal, unseal
 
@@ -103,11 +104,6 @@ def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
             Path(folder).rmdir()
     _place(root).unlink(missing_ok=True)
     return record
-
-
-def staged_name(path: Path) -> Path:
-    """Where a new text waits for all others to be there."""
-    return path.with_name(f".{path.name}.scaffold")
 
 
 def _restore(path: Path, text: str | None) -> None:

@@ -12,17 +12,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fictl.errors import SetupError
+from fictl.scaffold.plan.leftovers import noted, staged_name, sweep
 from fictl.scaffold.plan.plan import Change, Plan
-from fictl.scaffold.plan.undo import Record, begin, finish, refuse_links, staged_name, take_back
+from fictl.scaffold.plan.undo import Record, begin, finish, refuse_links, take_back
 
 
 def apply(plan: Plan, command: str) -> None:
     """`command` is what `--undo` will say that it takes back."""
+    sweep()
     take_back(plan.root, unfinished_only=True)
     changes = plan.changes()
     if not changes:
         return
-    with _staged(plan.root, changes) as (staged, folders):
+    new = [change.path for change in changes if change.after is not None]
+    with (
+        noted([*map(staged_name, new)], _missing(new)),
+        _staged(plan.root, changes) as (staged, folders),
+    ):
         record = Record.of(plan.root, command, changes, folders)
         begin(record)
         try:
@@ -62,7 +68,7 @@ def _staged(
     try:
         for change in changes:
             if change.after is not None:
-                folders += _make_folders(change.path.parent)
+                folders += _make_folders(change.path)
                 staged[change.path] = _stage(change.path, change.after)
             else:
                 refuse_links(plan_root, change.path)
@@ -85,11 +91,16 @@ def _refuse_read_only(folder: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
-def _make_folders(folder: Path) -> list[Path]:
+def _missing(paths: Sequence[Path]) -> list[Path]:
+    """The folders of these files that are not there, the outermost first."""
+    above = dict.fromkeys(folder for path in paths for folder in reversed(path.parents))
+    return [folder for folder in above if not os.path.exists(folder)]
+
+
+def _make_folders(path: Path) -> list[Path]:
     """Those that were not there, the outermost first."""
-    missing = [each for each in (folder, *folder.parents) if not os.path.exists(each)]
     made = []
-    for each in reversed(missing):
+    for each in _missing([path]):
         each.mkdir()
         made.append(each)
     return made
