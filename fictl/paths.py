@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from fictl import settings
@@ -18,7 +21,7 @@ _NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "afs", "9p
 def data_root(name: str) -> Path:
     """`kernels`, `templates` or `skills`: inside an installed wheel, beside a checkout's package."""
     packed = PACKAGE / "data" / name
-    return packed if packed.is_dir() else PACKAGE.parent / name
+    return packed if os.path.isdir(packed) else PACKAGE.parent / name
 
 
 def cache_root() -> Path:
@@ -36,11 +39,45 @@ def cache_root() -> Path:
         ) from error
 
 
+def matching(folder: Path, pattern: str) -> list[Path]:
+    """What lies there under such a name, sorted; a folder that cannot be searched holds nothing."""
+    # Why not Path.glob: it ends at the first such folder, in an error or in silence.
+    return sorted(folder / name for name in glob.glob(pattern, root_dir=folder))  # noqa: PTH207
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Every file at any depth, sorted; links to folders are not followed, and a folder that cannot
+    be searched holds nothing.
+    """
+    found: list[Path] = []
+    pending: list[str | Path] = [folder]
+    while pending:  # Not os.walk: a folder may be deeper than Python's stack.
+        with suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+                elif not (entry.is_symlink() and os.path.isdir(entry.path)):
+                    found.append(Path(entry.path))
+    return sorted(found)
+
+
+def real(path: Path) -> Path:
+    """The path with every link followed. One whose links go round stays what it is."""
+    return Path(os.path.realpath(path))
+
+
 def friendly(path: Path | str) -> str:
     """For people to read: the home folder as they write it."""
     home = os.path.expanduser("~")
     text = str(path)
-    return f"~{text[len(home) :]}" if text.startswith(f"{home}{os.sep}") else text
+    short = f"~{text[len(home) :]}" if text.startswith(f"{home}{os.sep}") else text
+    return printable(short)
+
+
+def printable(text: str) -> str:
+    """On one line, and text in any encoding: a file's name may hold any byte but two."""
+    told = text.encode("utf-8", "backslashreplace").decode()
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda sign: repr(sign[0])[1:-1], told)
 
 
 def on_network(path: Path, mounts: str | None = None) -> bool:

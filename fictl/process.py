@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import SetupError
+from fictl.redact import hide_secrets
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ def stream(
     words = tuple(str(word) for word in argv)
     start = time.monotonic()
     merged = {**os.environ, **(env or {})}
+    merged["PATH"] = _folders_of(merged.get("PATH", os.defpath))
     try:
         child = subprocess.Popen(
             words, cwd=cwd, env=merged, stdin=subprocess.DEVNULL,
@@ -122,6 +124,14 @@ def stream(
             raise
         code, peak_kib = _wait(child)
     return Finished(words, code, "".join(output), time.monotonic() - start, peak_kib)
+
+
+def _folders_of(search_path: str) -> str:
+    """Without what is no folder: execvp, by which compilers start others, gives up at a link that
+    leads to itself.
+    """
+    folders = search_path.split(os.pathsep)
+    return os.pathsep.join(each for each in folders if not each or os.path.isdir(each))
 
 
 def stop_all() -> None:
@@ -164,7 +174,7 @@ def _deadline(child: subprocess.Popen[str], timeout: float | TimeLimit | None) -
         assert isinstance(child.args, tuple)
         raise TimedOut(
             f"{child.args[0]} did not end within {limit.seconds:g} s",
-            f"it hangs by hand, too? {shlex.join(child.args)}",
+            f"it hangs by hand, too? {hide_secrets(shlex.join(child.args))}",
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from fictl.arch import parse_archs
 from fictl.errors import InvalidValue
+from fictl.redact import hidden, hide_secrets
 from fictl.settings_file import PREFIX, SettingsFile, key_of, read
 
 T = TypeVar("T")
@@ -150,8 +151,11 @@ class Setting(Generic[T]):
             return self.parse(origin.text)
         except ValueError as error:
             where = f"{origin.place}: {key_of(self.name)} = " if origin.kind == "file" else ""
-            said = f"{where or origin.place + '='}{origin.text!r}"
-            why, hint = getattr(error, "message", str(error)), getattr(error, "hint", "")
+            said = f"{where or origin.place + '='}{hidden(self.name, origin.text)!r}"
+            why, hint = (
+                hide_secrets(getattr(error, "message", str(error))),
+                getattr(error, "hint", ""),
+            )
             raise InvalidValue(f"{said} cannot be read: {why}", hint or self.doc) from None
 
     def set_by_flag(self, flag: str, text: str) -> None:
@@ -172,12 +176,8 @@ CUDA_ARCH_LIST = Setting(
     "FICTL_CUDA_ARCH_LIST", "list", _arch_list, "",
     "architectures to build for, as in '8.0 9.0a'; unset: the GPUs present",
 )  # fmt: skip
-ENABLE_SM120 = Setting(
-    "FICTL_ENABLE_SM120", "bool", _boolean, False, "add the target sm_120"
-)  # fmt: skip
-ENABLE_SM120A = Setting(
-    "FICTL_ENABLE_SM120A", "bool", _boolean, False, "add the target sm_120a"
-)  # fmt: skip
+ENABLE_SM120 = Setting("FICTL_ENABLE_SM120", "bool", _boolean, False, "add the target sm_120")
+ENABLE_SM120A = Setting("FICTL_ENABLE_SM120A", "bool", _boolean, False, "add the target sm_120a")
 DEVICE = Setting(
     "FICTL_DEVICE", "device", _choice("cuda", "emu"), "cuda",
     "the device that ops run on: a GPU, or the emulated one; part of the key",
@@ -275,6 +275,12 @@ CACHE_PATH: Setting[Path | None] = Setting(
     "where sources and extensions of solutions are kept; unset: solutions in the cache",
     also=("FIB_CACHE_PATH",),
 )  # fmt: skip
+SAFE_PROJECTS: Setting[tuple[Path, ...]] = Setting(
+    "FICTL_SAFE_PROJECTS", "paths", _paths, (), "other users' projects that may run; '*': all"
+)
+SUDO_UID: Setting[int | None] = Setting(
+    "SUDO_UID", "int", _ordinal, None, "set by sudo: whose projects may run for root, too"
+)
 LOCK_TIMEOUT = Setting(
     "FICTL_LOCK_TIMEOUT", "int", _positive, 600,
     "seconds to wait for another process that builds the same module, then build anyway",

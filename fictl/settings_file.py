@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import InvalidValue
+from fictl.redact import hide_secrets
 
 PREFIX = "FICTL_"
 
@@ -44,7 +45,7 @@ class SettingsFile:
         if isinstance(value, (str, int)):
             return str(value)
         raise InvalidValue(
-            f"{self.place(variable)}: {key_of(variable)} = {value!r} cannot be read",
+            f"{self.place(variable)}: {key_of(variable)} = {hide_secrets(repr(value))} cannot be read",
             "expected a text, a whole number, true, false, or a list of texts",
         )
 
@@ -54,9 +55,10 @@ def read(path: Path) -> SettingsFile:
     """Once in a process."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        return SettingsFile(path)
     except (OSError, UnicodeDecodeError) as error:
+        # A home that may not be searched, as that of who called sudo, has no file for us.
+        if not os.path.lexists(path):
+            return SettingsFile(path)
         raise InvalidValue(f"cannot read {path}: {error}", "it is a UTF-8 text file") from error
     values = {_variable(key): value for key, value in _parsed(path, text).items()}
     return SettingsFile(path, values, {name: _line(key_of(name), text) for name in values})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 from fictl import process
@@ -18,10 +19,10 @@ COMMIT_FILE = "commit.txt"
 def commit() -> str:
     """The full hash, or '' where nobody knows it."""
     recorded = PACKAGE / COMMIT_FILE
-    if recorded.is_file():
+    if os.path.isfile(recorded):
         return recorded.read_text(encoding="utf-8").strip()
     # Why: an unpacked copy inside another project's checkout is not at that project's commit.
-    if not (PACKAGE.parent / ".git").exists():
+    if not os.path.exists(PACKAGE.parent / ".git"):
         return ""
     try:
         asked = process.run(["git", "-C", PACKAGE.parent, "rev-parse", "HEAD"])

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
 LAYERS = [
-    {"arch", "dtype", "errors", "lazy", "log", "paths", "process", "quantity"}
+    {"arch", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
+    | {"quantity", "redact", "rooted", "sealed"}
     | {"settings", "settings_file", "version"},
     {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},
@@ -185,6 +186,21 @@ def test_the_environment_is_read_in_one_place() -> None:
         for node in nodes(path)
         if isinstance(node, ast.Attribute | ast.Subscript)
         and ast.unparse(node).startswith(("os.environ.", "os.environ[", "os.getenv", "os.putenv"))
+    ]
+
+
+def test_what_cannot_be_looked_at_is_not_there() -> None:
+    """Path.is_file, exists and glob raise where a folder may not be searched, as one on PATH may be:
+    those of os.path and of paths.py do not.
+    """
+    looks = {"is_file": 0, "is_dir": 0, "exists": 0, "glob": 1, "rglob": 1}
+    assert not [
+        f"{path}:{node.lineno} {ast.unparse(node)}"
+        for path in files("fictl", "kernels")
+        for node in nodes(path)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and looks.get(node.func.attr) == len(node.args) + len(node.keywords)
     ]
 
 

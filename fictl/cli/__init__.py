@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from fictl.cli import console
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, SetupError, UsageError
 
 COMMANDS = (
     "init", "new-op", "export-op", "rename-op", "remove-op", "list", "where", "check", "build", "test", "bench",
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if sys.flags.dev_mode:
             raise
-        return console.fail(_internal(error))
+        return console.fail(_folder_is_gone() or _internal(error))
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
@@ -117,6 +117,15 @@ def _run(app: typer.Typer, words: Sequence[str]) -> int:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "fictl"
         raise UsageError(error.format_message(), f"{path} --help shows what it takes") from error
+
+
+def _folder_is_gone() -> FictlError | None:
+    """Whatever looks around then fails, each in its own way."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        return SetupError(f"the working folder is gone: {error.strerror}", "cd to another one")
+    return None
 
 
 def _internal(error: Exception) -> FictlError:

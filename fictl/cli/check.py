@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ def _problems(words: Sequence[str]) -> Sequence[Problem]:
     from fictl.project import Project, select
     from fictl.project.check import check_ops, check_project
 
-    files = [path for path in map(Path, words) if path.is_file()]
+    files = [path for path in map(Path, words) if os.path.isfile(path)]
     ops = [word for word in words if Path(word) not in files]
     projects = dict.fromkeys(Project.at(path.parent) for path in files)
     if not words:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,7 +56,7 @@ def _file(out: Path | None) -> Path:
 
     here = Project.at()
     place = out or (Path.cwd() if here.is_shipped else here.root)
-    return (place / FILE if place.is_dir() else place).absolute()
+    return (place / FILE if os.path.isdir(place) else place).absolute()
 
 
 def _said(found: Database, path: Path, written: bool) -> str:

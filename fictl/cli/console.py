@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import typer
 
 from fictl.errors import FictlError
+from fictl.redact import hide_secrets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -99,21 +100,21 @@ def fail(error: FictlError) -> int:
 def problem(error: FictlError) -> None:
     out = console(stderr=True)
     out.print("[bold red]error:[/]", end=" ")
-    out.print(error.message, markup=False, soft_wrap=True)
+    out.print(hide_secrets(error.message), markup=False, soft_wrap=True)
     if error.hint:
         out.print("  [bold]hint:[/]", end=" ")
-        out.print(error.hint, markup=False, soft_wrap=True)
+        out.print(hide_secrets(error.hint), markup=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
     """Something on the way, for people: never on stdout."""
     from rich.text import Text
 
-    console(stderr=True).print(Text.from_ansi(text), soft_wrap=True)
+    console(stderr=True).print(Text.from_ansi(hide_secrets(text)), soft_wrap=True)
 
 
 def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
-    said = {"message": error.message, "hint": error.hint} if error else None
+    said = error and {"message": hide_secrets(error.message), "hint": hide_secrets(error.hint)}
     document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": said}
     sys.stdout.write(json.dumps(document, default=str) + "\n")
 

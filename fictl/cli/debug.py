@@ -127,7 +127,7 @@ def _program(word: str, options: Options) -> Program:
     from fictl.op.watch.dump.record import METADATA
 
     path = Path(word)
-    if (path / METADATA).is_file():
+    if os.path.isfile(path / METADATA):
         return _dumped(path)
     folder, name = one_op(word), word.rpartition("/")[2]
     # An op's folder is often named as one of its functions, which is then what is meant.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -53,7 +54,7 @@ def _project(folder: Path | None, keep: bool) -> Iterator[Path]:
     from tempfile import TemporaryDirectory, mkdtemp
 
     if folder is not None:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if os.path.exists(folder) and (not os.path.isdir(folder) or any(folder.iterdir())):
             raise UsageError(f"{folder} is there and not empty", "name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         yield folder.absolute()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from fictl.doctor import (
     cache_folder,
@@ -22,6 +23,7 @@ from fictl.doctor.facts import Facts, broken, gather
 from fictl.doctor.finding import Finding, error, exit_code, tally, warning
 from fictl.doctor.parallel import at_once
 from fictl.errors import FictlError
+from fictl.redact import hide_secrets
 
 __all__ = ["Facts", "Finding", "examine", "exit_code", "tally"]
 
@@ -63,7 +65,11 @@ _SECONDS = 180.0
 def examine(checks: tuple[Check, ...] = CHECKS) -> list[Finding]:
     """What every check found, in their order; they run side by side, and none can break another."""
     facts, findings = gather()
-    return findings + run(checks, facts)
+    return [_shown(finding) for finding in findings + run(checks, facts)]
+
+
+def _shown(finding: Finding) -> Finding:
+    return replace(finding, found=hide_secrets(finding.found), fix=hide_secrets(finding.fix))
 
 
 def run(checks: tuple[Check, ...], facts: Facts) -> list[Finding]:

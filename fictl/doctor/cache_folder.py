@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fictl import settings
 from fictl.doctor.finding import Finding, error, ok, warning
 from fictl.errors import SetupError
+from fictl.jit.cache.inventory import modules
 from fictl.jit.store.stores import writable_store
 from fictl.paths import cache_root, friendly, on_network
 
@@ -54,7 +55,7 @@ def stores(facts: Facts) -> Iterator[Finding]:
 def _writable(root: Path) -> Iterator[Finding]:
     place = _existing(root)
     try:
-        if not place.is_dir():
+        if not os.path.isdir(place):
             raise NotADirectoryError(0, "not a folder")
         # Why bytes: on a full disk an empty file can still be created.
         with tempfile.TemporaryFile(dir=place) as file:
@@ -70,7 +71,10 @@ def _writable(root: Path) -> Iterator[Finding]:
 
 def _private() -> Iterator[Finding]:
     try:
-        writable_store().check_private()
+        store = writable_store()
+        store.check_private()
+        for module in sorted(modules(store.root)):
+            store.check_private(*module)
     except SetupError as problem:
         yield error(_NAME, problem.message, problem.hint)
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ def toolkit(facts: Facts) -> Iterator[Finding]:
     lacks = [
         what
         for what, header in wanted.items()
-        if not any((folder / header).is_file() for folder in facts.nvcc.include_dirs)
+        if not any(os.path.isfile(folder / header) for folder in facts.nvcc.include_dirs)
     ]
     if facts.nvcc.cudart_static is None:
         lacks.append("libcudart_static.a (nvidia-cuda-runtime)")
@@ -77,7 +78,7 @@ def newest_supported(nvcc: Nvcc, family: str) -> int | None:
     """The newest major version that this toolkit's own header lets through, if it says so."""
     for folder in nvcc.include_dirs:
         header = folder / "crt" / "host_config.h"
-        if header.is_file():
+        if os.path.isfile(header):
             text = header.read_text(encoding="utf-8", errors="replace")
             if family == "gcc":
                 limits = [int(number) for number in _GCC_ABOVE.findall(text)]

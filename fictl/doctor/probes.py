@@ -18,7 +18,7 @@ from fictl.doctor.probe_steps import COMPILE, LAUNCH, LINK, LOAD, after, failed,
 from fictl.errors import FictlError
 from fictl.jit import BuildFailed
 from fictl.jit.store.entry import Entry
-from fictl.paths import cache_root
+from fictl.paths import cache_root, matching
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
@@ -71,7 +71,7 @@ def _broken_build(problem: BuildFailed) -> Iterator[Finding]:
     hint = " ".join(line for line in lines if not line.startswith(("repeat:", "log:")))
     log = (problem.folder / "build.log").read_text(encoding="utf-8", errors="replace")
     evidence = "\n".join((said, *log.strip().splitlines()[-12:]))
-    compiled = {path.stem for path in problem.folder.glob("*.o")} >= {"kernel", "binding"}
+    compiled = {path.stem for path in matching(problem.folder, "*.o")} >= {"kernel", "binding"}
     if compiled:
         yield ok(COMPILE, "both units")
     step = LINK if compiled else COMPILE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import platform
 import re
 import sys
@@ -78,7 +79,7 @@ def tvm_ffi(facts: Facts) -> Iterator[Finding]:
         yield error(name, "apache-tvm-ffi is not installed", fix)
         return
     parts = (paths.tvm_ffi / "tvm/ffi/c_api.h", paths.dlpack / "dlpack/dlpack.h", paths.library)
-    missing = [str(path) for path in parts if not path.is_file()]
+    missing = [str(path) for path in parts if not os.path.isfile(path)]
     if missing:
         yield error(name, f"{version} is incomplete: no {', no '.join(missing)}", fix)
     elif tuple(map(int, version.split(".")[:2])) != _FFI:
@@ -135,7 +136,7 @@ def torch_cuda() -> int | None:
     if spec is None or spec.origin is None:
         return None
     version = Path(spec.origin).parent / "version.py"
-    text = version.read_text(encoding="utf-8") if version.is_file() else ""
+    text = version.read_text(encoding="utf-8") if os.path.isfile(version) else ""
     found = re.search(r"^cuda\b[^'\n]*'(\d+)", text, re.MULTILINE)
     return int(found[1]) if found else None
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 
 from fictl.doctor.finding import Finding, tally
-from fictl.doctor.redact import HIDDEN, is_secret, redact
 from fictl.jit.jobs import available_kib, usable_cores
 from fictl.op.builds.configuration import SettingRow, configuration
+from fictl.redact import redact
 from fictl.version import describe
 
 # Names, or how they begin.
@@ -63,7 +63,7 @@ def _settings() -> Iterator[str]:
 
 
 def _value(row: SettingRow) -> str:
-    return HIDDEN if is_secret(row.name) else row.problem or str(row.value)
+    return row.problem or str(row.value)
 
 
 def _packages() -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from fictl.emu.toolchain import HEADERS, RUNTIME
 from fictl.process import ask
@@ -42,7 +42,7 @@ def frames(module: str, offsets: Iterable[int]) -> dict[int, tuple[Frame, ...]]:
     """The chain at each offset, innermost first; empty where nothing is known."""
     wanted = sorted(set(offsets))
     tool = next(filter(None, map(find_tool, _TOOLS)), None)
-    if tool is None or not wanted or not Path(module).is_file():
+    if tool is None or not wanted or not os.path.isfile(module):
         return dict.fromkeys(wanted, ())
     argv = [str(tool), "-e", module, "-a", "-i", "-f", "-C", *(f"{offset:#x}" for offset in wanted)]
     chains = re.split(r"^(0x[0-9a-f]+)\n", ask(argv).output, flags=re.MULTILINE)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fictl import settings
 from fictl.errors import SetupError
+from fictl.paths import files_below
 from fictl.toolchain import CudaHeaders, HostCompiler, find_cxx, find_headers, require_headers
 
 ROOT = Path(__file__).resolve().parent
@@ -85,8 +86,8 @@ def emulator_digest() -> str:
         [
             Path(__file__),
             COMPILER,
-            *(ROOT / "rewrite").rglob("*.py"),
-            *filter(Path.is_file, HEADERS.rglob("*")),
+            *(path for path in files_below(ROOT / "rewrite") if path.suffix == ".py"),
+            *files_below(HEADERS),
         ]
     )
     parts = (f"{path.relative_to(ROOT)} {_sha256(path)}" for path in files)

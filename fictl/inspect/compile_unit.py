@@ -17,6 +17,7 @@ from fictl.inspect.kernel import Kernel, facts_of
 from fictl.inspect.ptx import Entry, parse_ptx
 from fictl.inspect.ptxas import Usage, parse_ptxas
 from fictl.inspect.sources import Roots
+from fictl.jit.cache.inventory import INSPECTED
 from fictl.jit.compile import SourcesChanged, generate, prepare
 from fictl.jit.diagnose import diagnose
 from fictl.jit.plan import Plan, Unit
@@ -24,6 +25,7 @@ from fictl.jit.recipe import recipe_of
 from fictl.jit.store.staging import staging_folder
 from fictl.jit.store.stores import writable_store
 from fictl.jit.unit_command import compiler_and_flags
+from fictl.paths import matching
 from fictl.process import stream
 from fictl.toolchain import require_toolchain
 
@@ -38,7 +40,7 @@ def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
         )
     require("nvdisasm")
     store = writable_store()
-    store.ensure_private()
+    store.ensure_private(plan.spec.project, plan.spec.name, INSPECTED)
     final = folder_of(plan, unit, arch)
     with staging_folder(store.module_dir(plan.spec.project, plan.spec.name)) as staging:
         prepare(plan, staging)
@@ -79,11 +81,11 @@ def _command(plan: Plan, unit: Unit, arch: Arch) -> tuple[str, ...]:
 def _keep_files(staging: Path, kept: Path) -> None:
     kept.mkdir()
     os.rename(staging / CUBIN, kept / CUBIN)
-    ptx = next(iter(sorted(staging.glob("*.ptx"))), None)
+    ptx = next(iter(matching(staging, "*.ptx")), None)
     if ptx is None:
         raise FictlError("nvcc --keep has left no PTX", "is --keep-dir in NVCC_APPEND_FLAGS?")
     os.rename(ptx, kept / PTX)
-    if (staging / "src").is_dir():
+    if os.path.isdir(staging / "src"):
         os.rename(staging / "src", kept / "src")
 
 

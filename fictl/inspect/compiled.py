@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
-import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from fictl import private_folder, rooted
 from fictl.arch import Arch
 from fictl.inspect.disassembler import disassembly, live_registers
 from fictl.inspect.instruction import Instruction, parse_sass
@@ -21,12 +20,14 @@ from fictl.inspect.sources import Roots
 from fictl.jit.cache.inventory import INSPECTED
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.recipe import digest
+from fictl.jit.store import kept as kept_folder
+from fictl.jit.store.entry import Corrupt
 from fictl.jit.store.stores import writable_store
+from fictl.log import logger
 
 CUBIN = "unit.cubin"
 PTX = "unit.ptx"
-_SCHEMA = "fictl.inspected/1"
-_REPORT = "kernels.json"
+_SCHEMA = "fictl.inspected/2"
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,18 @@ def folder_of(plan: Plan, unit: Unit, arch: Arch) -> Path:
 
 
 def find(folder: Path) -> Compiled | None:
-    """From an earlier time."""
+    """From an earlier time, unless anything of it was changed since: then it goes, and is said."""
+    if not os.path.lexists(folder):
+        return None
     try:
-        data = json.loads((folder / _REPORT).read_text(encoding="utf-8"))
+        private_folder.check(folder.parents[1], folder.parent.name, folder.name)
+        data = kept_folder.read(folder)
         kernels = tuple(map(Kernel.from_json, data["kernels"]))
         roots = Roots.from_json(data["roots"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (Corrupt, ValueError, KeyError, TypeError) as error:
+        logger().warning("corrupt record %s (%s): to be made again", folder, error)
+        with suppress(OSError):
+            rooted.remove(folder.parents[1], folder)
         return None
     with suppress(OSError):
         os.utime(folder)  # Its last use, for whoever makes room.
@@ -79,12 +86,12 @@ def find(folder: Path) -> Compiled | None:
 
 def write_report(folder: Path, kernels: Sequence[Kernel], roots: Roots) -> None:
     content = {"kernels": [kernel.to_json() for kernel in kernels], "roots": roots.to_json()}
-    (folder / _REPORT).write_text(json.dumps(content), encoding="utf-8")
+    kept_folder.write(folder, content)
 
 
 def publish(kept: Path, final: Path) -> None:
     """Rename into place; whoever comes second has the same, unless the first is broken."""
-    final.parent.mkdir(parents=True, exist_ok=True)
+    private_folder.make_within(final.parent)
     for _ in range(2):
         try:
             os.rename(kept, final)
@@ -94,4 +101,4 @@ def publish(kept: Path, final: Path) -> None:
         if find(final):
             return
         with suppress(OSError):
-            shutil.rmtree(final)
+            rooted.remove(final.parents[1], final)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fictl.errors import FictlError, SetupError
+from fictl.paths import matching
 from fictl.process import Finished, run, stream
 from fictl.toolchain import find_tool
 
@@ -58,4 +59,4 @@ def extract(file: Path, folder: Path) -> list[Path]:
     """The cubins that a library or a program holds, written to `folder`."""
     # Of a file without any it complains: what lies there then tells.
     stream([require("cuobjdump"), "-xelf", "all", file.absolute()], lambda _: None, cwd=folder)
-    return sorted(folder.glob("*.cubin"))
+    return matching(folder, "*.cubin")

@@ -64,9 +64,9 @@ class Sources:
 
     def path(self, name: str) -> Path | None:
         if name.startswith("/"):
-            return Path(name) if Path(name).is_file() else None
+            return Path(name) if os.path.isfile(name) else None
         places = (folder / name for folder in self.rendered)
-        made = next((path for path in places if path.is_file()), None)
+        made = next((path for path in places if os.path.isfile(path)), None)
         return made or locate(name, self.base, self.include_dirs)
 
     def shown(self, place: Place | None) -> str:

@@ -122,7 +122,7 @@ def write_ninja(spec: JitSpec, folder: Path | None = None) -> Path:
     plan = plan_build(spec)
     store = writable_store()
     if folder is None:
-        store.ensure_private()
+        store.ensure_private(spec.project, spec.name, "ninja")
         folder = store.module_dir(spec.project, spec.name) / "ninja"
     folder.mkdir(parents=True, exist_ok=True)
     prepare(plan, folder)
@@ -151,7 +151,7 @@ def _ensure_recipe(
     if targets.warning:
         watch.note(targets.warning)
     store = writable_store()
-    store.ensure_private()
+    store.ensure_private(spec.project, spec.name)
     lock = store.root / LAYOUT / ".locks" / f"{spec.project}.{spec.name}.{recipe.key}"
 
     def published() -> Entry | None:

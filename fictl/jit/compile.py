@@ -7,9 +7,11 @@ import os
 import shutil
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from fictl import rooted
 from fictl.errors import FictlError, SetupError
 from fictl.jit.compilers import RUNTIME_NAME
 from fictl.jit.diagnose import diagnose, ran_out_of_memory
@@ -97,7 +99,7 @@ def generate(plan: Plan, folder: Path) -> float:
 
 def ninja_binary() -> str:
     beside = Path(sys.executable).parent / "ninja"
-    found = str(beside) if beside.is_file() else shutil.which("ninja")
+    found = str(beside) if os.path.isfile(beside) else shutil.which("ninja")
     if found is None:
         raise SetupError(f"ninja is neither at {beside} nor on PATH", "pip install ninja")
     return found
@@ -172,7 +174,8 @@ def _keep(staging: Path, module_dir: Path) -> None:
     """The failed build's folder, so that its log can be read and its ninja repeated."""
     failed = module_dir / FAILED
     while True:
-        shutil.rmtree(failed, ignore_errors=True)
+        with suppress(OSError):
+            rooted.remove(module_dir, failed)
         try:
             os.rename(staging, failed)
         except OSError as error:  # Two builds of one module that fail at once.
@@ -186,7 +189,7 @@ def _unit_seconds(staging: Path) -> dict[str, float]:
     """What ninja finished, by object."""
     seconds: dict[str, float] = {}
     log = staging / ".ninja_log"
-    if not log.is_file():
+    if not os.path.isfile(log):
         return seconds
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         fields = line.split("\t")

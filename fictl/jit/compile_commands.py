@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -62,12 +63,13 @@ class Database:
     def write(self, path: Path) -> bool:
         """Write what sources include into the cache, and the file; whether it was not so already."""
         if self.writing:
-            writable_store().ensure_private()
+            store = writable_store()
         for plan in self.writing:
+            store.ensure_private(plan.spec.project, plan.spec.name)
             prepare(plan, _folder(plan))
             generate(plan, _folder(plan))
         try:
-            before = path.read_bytes() if path.is_file() else None
+            before = path.read_bytes() if os.path.isfile(path) else None
             write_if_different(path, self.text)
         except OSError as error:
             raise SetupError(
@@ -153,7 +155,7 @@ def _cuda(nvcc: Nvcc, arch: Arch) -> tuple[str, ...]:
 def _cuda_path(nvcc: Nvcc) -> tuple[str, ...]:
     """Distributions spread a toolkit over the system, and clang knows by itself where."""
     parts = ("bin", "include", "nvvm/libdevice")
-    complete = all((nvcc.home / part).is_dir() for part in parts)
+    complete = all(os.path.isdir(nvcc.home / part) for part in parts)
     return (f"--cuda-path={nvcc.home}",) if complete else ()
 
 

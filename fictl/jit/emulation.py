@@ -12,10 +12,11 @@ from fictl.jit.compilers import RUNTIME_NAME
 from fictl.jit.progress import Observer
 from fictl.jit.spec import RUNTIME_MODULE, JitSpec
 from fictl.jit.store.entry import Entry
+from fictl.paths import matching
 
 
 def runtime_spec() -> JitSpec:
-    sources = sorted([*RUNTIME.glob("*.cpp"), *RUNTIME.glob("*.S")])
+    sources = sorted([*matching(RUNTIME, "*.cpp"), *matching(RUNTIME, "*.S")])
     return JitSpec(
         name=RUNTIME_MODULE,
         sources=tuple(sources),

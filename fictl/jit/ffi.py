@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import os
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -29,7 +30,7 @@ def ffi_paths() -> FfiPaths:
     root = Path(spec.origin).parent
     # Why two places for dlpack: releases differ in whether they copy it beside their own headers.
     places = (root / "include", root / "3rdparty" / "dlpack" / "include")
-    dlpack = next((place for place in places if (place / "dlpack").is_dir()), places[0])
+    dlpack = next((place for place in places if os.path.isdir(place / "dlpack")), places[0])
     return FfiPaths(root / "include", dlpack, root / "lib" / "libtvm_ffi.so")
 
 

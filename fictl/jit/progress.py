@@ -9,6 +9,7 @@ from typing import Protocol
 from fictl import settings
 from fictl.log import logger
 from fictl.paths import friendly
+from fictl.redact import hide_secrets
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class LogObserver:
 
     def command(self, line: str) -> None:
         if self.verbose:
-            logger().info("%s", line)
+            logger().info("%s", hide_secrets(line))
 
 
 def start_line(build: Started) -> str:

@@ -99,7 +99,7 @@ def _resolve(include: str, folder: Path, include_dirs: tuple[Path, ...]) -> Path
 def _without_dots(path: Path) -> Path:
     """One name for one file. Links are kept: a compiler looks beside the link, not its target."""
     normal = Path(os.path.normpath(path))
-    return normal if normal.exists() and normal.samefile(path) else path.resolve()
+    return normal if os.path.exists(normal) and normal.samefile(path) else path.resolve()
 
 
 def portable_name(path: Path, base: Path, include_dirs: tuple[Path, ...]) -> str:
@@ -118,4 +118,4 @@ def locate(name: str, base: Path, include_dirs: tuple[Path, ...]) -> Path | None
     if name.startswith("<"):
         return _resolve(name, base, include_dirs)
     path = base / name
-    return path if path.is_file() else None
+    return path if os.path.isfile(path) else None

@@ -121,7 +121,7 @@ def gen_jit_spec(
     checked_name(name)
     paths = tuple(Path(os.path.abspath(source)) for source in sources)
     for path in paths:
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise UsageError(f"{name}: source {path} does not exist")
     if not paths:
         raise UsageError(f"{name}: no sources given")
@@ -161,7 +161,7 @@ def _is_include(flag: str) -> bool:
 def write_if_different(path: str | Path, content: str) -> None:
     """Write generated code; a file that has this text already keeps its mtime."""
     target = Path(path)
-    if target.is_file() and target.read_bytes() == content.encode():
+    if os.path.isfile(target) and target.read_bytes() == content.encode():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(target, content)

@@ -11,6 +11,7 @@ A dataset says its own in eval_config.toml beside definitions/:
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -62,7 +63,7 @@ def layers(
 def config_file(root: Path, path: Path | None = None) -> ConfigFile:
     """`path`, or the dataset's own, which need not be there."""
     found = path or root / NAME
-    if path is None and not found.exists():
+    if path is None and not os.path.exists(found):
         return ConfigFile()
     return parse(found, _text(found))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import time
@@ -135,7 +136,7 @@ class Judge:
         folder = self._scratch / "work"
         folder.mkdir(parents=True, exist_ok=True)
         root = self._root  # Not all of it is hidden: an interpreter may lie there, too.
-        hidden = [root / name for name in _HIDDEN if (root / name).is_dir()] if root else []
+        hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
         hidden.append(all_rooms())
         cell = start(
             SOLUTION, folder, shown=(self._reference.shared,), hidden=tuple(hidden), device=self._kind, gpu=self._gpu,

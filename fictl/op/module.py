@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ def module_spec(
         extra_ldflags=tuple(extra_ldflags),
         include_dirs=folder.project.include_dirs,
         template=template,
-        triton=folder.triton if folder.triton.is_file() else None,
+        triton=folder.triton if os.path.isfile(folder.triton) else None,
         archs=folder.archs_of(backend),
         fallback_archs=folder.project.archs,
         project=folder.project.name,

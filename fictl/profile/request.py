@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ class Request:
     def file(self, suffix: str) -> Path:
         """Where something of this case is kept: `out` with the case's name and this ending."""
         try:
-            if not self.out.is_dir():
+            if not os.path.isdir(self.out):
                 self.out.mkdir(parents=True)
                 # As tools do with caches: nobody commits it by mistake.
                 (self.out / ".gitignore").write_text("*\n", encoding="utf-8")

@@ -5,6 +5,7 @@ from fictl.project.discover import find, folders, names, select
 from fictl.project.folder import OpFolder
 from fictl.project.mount import mount, mounted
 from fictl.project.project import Project
+from fictl.project.trusted import require_trusted
 
 __all__ = [
     "Declaration",
@@ -15,5 +16,6 @@ __all__ = [
     "mount",
     "mounted",
     "names",
+    "require_trusted",
     "select",
 ]

@@ -10,6 +10,8 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 
+from fictl.paths import real
+
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(?P<what>[^\n]*?)[ \t]*$", re.MULTILINE)
 _EXPORT = re.compile(r"\bTVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)(?:\s*,\s*([\w:]+))?")
@@ -145,7 +147,7 @@ def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[Cpp
     """The files, and those of the projects that they include, whatever the `#if` around it."""
     pending, seen = list(paths), set()
     while pending:
-        source = read_cpp(pending.pop(0).resolve())
+        source = read_cpp(real(pending.pop(0)))
         if source.path in seen:
             continue
         seen.add(source.path)

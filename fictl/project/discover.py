@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from fictl.errors import UsageError
+from fictl.paths import matching
 from fictl.project.declaration import Declaration
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
@@ -15,12 +17,12 @@ from fictl.project.python_source import SourceError
 
 def folders(project: Project) -> tuple[OpFolder, ...]:
     """Every op folder of a project, by family and module."""
-    if not project.kernels.is_dir():
+    if not os.path.isdir(project.kernels):
         raise UsageError(
             f"project {project.name} has no folder {project.kernels}",
             f"make it, or set kernels in {project.root}",
         )
-    found = sorted(path.parts[-3:-1] for path in project.kernels.glob("[!._]*/[!._]*/op.py"))
+    found = sorted(path.parts[-3:-1] for path in matching(project.kernels, "[!._]*/[!._]*/op.py"))
     return tuple(OpFolder(project, family, module) for family, module in found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from fictl.arch import ArchRule
 from fictl.errors import UsageError
+from fictl.paths import matching, real
 from fictl.project.declaration import Declaration, read_declarations
 from fictl.project.project import Project
 from fictl.project.python_source import running
@@ -26,7 +28,7 @@ class OpFolder:
     @classmethod
     def of(cls, path: str | Path) -> OpFolder:
         """The one that the file `path` belongs to."""
-        folder = Path(path).resolve().parent
+        folder = real(Path(path)).parent
         project = Project.at(folder)
         if folder.parent.parent != project.kernels:
             raise UsageError(
@@ -86,11 +88,11 @@ class OpFolder:
         """The plain one, and one for each backend that has its own."""
         variants = (f"{self.module}_{backend}.cuh" for backend in self.backends())
         wanted = (self.header, *(self.header.with_name(name) for name in variants))
-        return tuple(path for path in wanted if path.is_file())
+        return tuple(path for path in wanted if os.path.isfile(path))
 
     @property
     def launchers(self) -> tuple[Path, ...]:
-        return tuple(sorted(self.path.glob("launcher*.cu")))
+        return tuple(matching(self.path, "launcher*.cu"))
 
     @property
     def is_composed(self) -> bool:
@@ -124,11 +126,13 @@ class OpFolder:
     def files(self) -> Iterator[tuple[str, Path]]:
         """What it consists of, as (role, path): those that exist, as a reader wants them."""
         kernels = (*self.headers, self.triton)
-        yield from (("kernel", path) for path in kernels if path.is_file())
+        yield from (("kernel", path) for path in kernels if os.path.isfile(path))
         yield from (("launcher", path) for path in self.launchers)
         named = (self.binding, self.jit, self.op, self.trace, self.bench)
         roles = [(path.stem, path) for path in (*named, self.path / "config.jinja")]
-        yield from ((role, path) for role, path in [*roles, ("test", self.test)] if path.is_file())
+        yield from (
+            (role, path) for role, path in [*roles, ("test", self.test)] if os.path.isfile(path)
+        )
 
     def load(self, part: str) -> ModuleType:
         """Import `op`, `jit`, `trace` or `bench` of it, installed or not."""
@@ -138,7 +142,7 @@ class OpFolder:
 
         mount(self.project)
         path = self.path / f"{part}.py"
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise UsageError(
                 f"{self} has no {path}", "fictl check names all that an op consists of"
             )

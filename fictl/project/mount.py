@@ -13,11 +13,13 @@ from types import ModuleType
 from fictl.errors import UsageError
 from fictl.project.facade import Facade
 from fictl.project.project import Project
+from fictl.project.trusted import require_trusted
 
 
 def mount(project: Project | None = None) -> None:
     """Idempotent. A package of that name that is something else is refused, not shadowed."""
     project = project or Project.at()
+    require_trusted(project)
     package = project.package
     if package not in sys.modules and _is_free(package):
         sys.modules[package] = _namespace(project)

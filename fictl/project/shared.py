@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterator
 from contextlib import suppress
 
+from fictl.paths import matching
 from fictl.project.project import Project
 from fictl.project.python_source import assigned, parse
 
 
 def shared(project: Project) -> Iterator[tuple[str, str, str]]:
     """(family, module to import, name) of each; nothing is imported."""
-    for path in sorted(project.kernels.glob("[!._]*/_*.py")):
+    for path in matching(project.kernels, "[!._]*/_*.py"):
         family = path.parent.name
         names = assigned(parse(path), "__all__")
         with suppress(ValueError):

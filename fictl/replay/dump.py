@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.op.watch.dump.record import METADATA, Record, Refused
 from fictl.op.watch.dump.tensors import file_of
+from fictl.paths import matching, real
 from fictl.project import OpFolder, Project
 from fictl.project.discover import find_function, functions
 
@@ -27,7 +29,7 @@ class Dump:
 
     @classmethod
     def open(cls, path: Path) -> Dump:
-        if not (path / METADATA).resolve().is_relative_to(path.resolve()):
+        if not real(path / METADATA).is_relative_to(real(path)):
             raise Refused(f"{path / METADATA} is a link that leaves its folder")
         record = Record.read(path)
         for described in filter(None, (record.inputs, record.outputs)):
@@ -66,12 +68,12 @@ def find_dumps(paths: Iterable[Path]) -> list[Path]:
 
 
 def _dumps_at(path: Path) -> Iterator[Path]:
-    if (path / METADATA).exists():
+    if os.path.exists(path / METADATA):
         yield path
         return
-    if not path.is_dir():
+    if not os.path.isdir(path):
         raise UsageError(f"{path} is no folder", "name a dump, or a folder of dumps")
-    inside = sorted((each.parent for each in path.glob(f"*/{METADATA}")), key=_order)
+    inside = sorted((each.parent for each in matching(path, f"*/{METADATA}")), key=_order)
     if not inside:
         raise UsageError(
             f"{path} is no dump, and has none in it",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import time
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ def _said(child: Child, timeout: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="fictl-replay-") as place:
         report = Path(place) / "outcome.json"
         done = run(child.argv(report), child.environment(), timeout)
-        said = json.loads(report.read_text(encoding="utf-8")) if report.is_file() else None
+        said = json.loads(report.read_text(encoding="utf-8")) if os.path.isfile(report) else None
     rows = said.pop("rows", []) if said else []
     if child.is_sanitized and child.device == "cuda":
         rows = _read(child, done)

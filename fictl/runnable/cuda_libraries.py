@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fictl import settings
 from fictl.errors import SetupError
+from fictl.paths import matching
 from fictl.runnable.error import BuildError, machine_error
 from fictl.toolchain import cutlass_include, find_headers, find_nvcc
 from fictl.trace import Solution
@@ -106,9 +107,9 @@ def _find(name: str) -> Library | None:
         file = _file(folder, name)
         if file is None:
             continue
-        if any((place / header).is_file() for place in searched):
+        if any(os.path.isfile(place / header) for place in searched):
             return Library(name, file)
-        if include is not None and (include / header).is_file():
+        if include is not None and os.path.isfile(include / header):
             return Library(name, file, include)
     return None
 
@@ -129,7 +130,7 @@ def _places(name: str) -> Iterator[tuple[Path | None, Path]]:
 
 def _file(folder: Path, name: str) -> Path | None:
     nvcc = find_nvcc()
-    for file in sorted(folder.glob(f"lib{name}.so*"), key=lambda file: len(file.name)):
+    for file in sorted(matching(folder, f"lib{name}.so*"), key=lambda file: len(file.name)):
         number = file.name.partition(".so.")[2].partition(".")[0]
         if not number:
             continue  # A name for linkers, beside the one that is loaded.
@@ -165,7 +166,7 @@ def _require_cccl(solution: Solution) -> None:
     folders = [
         place for f in (headers.include_dirs if headers else ()) for place in (f, f / "cccl")
     ]
-    if not any((folder / "cuda" / "std").is_dir() for folder in folders):
+    if not any(os.path.isdir(folder / "cuda" / "std") for folder in folders):
         raise machine_error(
             f"{solution.name} needs CCCL: there is no cuda/std beside CUDA's headers",
             "pip install nvidia-cuda-cccl",
@@ -179,4 +180,4 @@ def _driver() -> Path | None:
     stubs = [home / part / "stubs" for home in homes for part in ("lib64", "lib")]
     names = [*(folder / "libcuda.so" for folder in stubs)]
     names += [folder / "libcuda.so.1" for folder in _SYSTEM]
-    return next((path for path in names if path.is_file()), None)
+    return next((path for path in names if os.path.isfile(path)), None)

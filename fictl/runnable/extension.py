@@ -81,12 +81,12 @@ class Extension:
                 lambda _: None, env=self._environment(),
             )  # fmt: skip
             built = fresh / f"{name}.so"
-            if finished.code or not built.is_file():
+            if finished.code or not os.path.isfile(built):
                 raise self._failed(finished.output)
             logger().info("built %s in %.1f s", self.title, finished.seconds)
             for leftover in [*fresh.iterdir()]:
                 if leftover != built:
-                    leftover.unlink() if leftover.is_file() else shutil.rmtree(leftover)
+                    leftover.unlink() if os.path.isfile(leftover) else shutil.rmtree(leftover)
             os.rename(built, fresh / _MODULE)
             digest = hashlib.sha256((fresh / _MODULE).read_bytes()).hexdigest()
             (fresh / _MANIFEST).write_text(json.dumps({"sha256": digest}), encoding="utf-8")

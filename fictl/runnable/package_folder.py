@@ -129,7 +129,7 @@ def remove(folder: Path) -> None:
     except FileNotFoundError:
         return
     with suppress(NotADirectoryError, FileNotFoundError):
-        if aside.is_symlink() or not aside.is_dir():
+        if aside.is_symlink() or not os.path.isdir(aside):
             aside.unlink()
             return
     shutil.rmtree(aside, ignore_errors=True)

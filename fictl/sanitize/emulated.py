@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -43,7 +44,7 @@ def _check(
             tests = run_tests([folder], say, arguments, variables, timeout)
         except FictlError as error:
             problem = error
-        lines = defects.read_text(encoding="utf-8").splitlines() if defects.is_file() else []
+        lines = defects.read_text(encoding="utf-8").splitlines() if os.path.isfile(defects) else []
     sources, rows = Sources(folder.project), [json.loads(line) for line in lines]
     for row in rows:
         row["folder"] = str(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from functools import cached_property
@@ -9,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from fictl.paths import files_below
 from fictl.project import Project
 
 _SUFFIXES = (".cuh", ".cu", ".h", ".hpp", ".cpp", ".inc", ".py")
@@ -52,7 +54,7 @@ class Sources:
     def _by_name(self) -> dict[str, list[Path]]:
         found: dict[str, dict[Path, None]] = defaultdict(dict)
         for folder in self._folders:
-            for path in folder.rglob("*"):
+            for path in files_below(folder):
                 if path.suffix in _SUFFIXES:
                     found[path.name][path] = None
         return defaultdict(list, {name: list(paths) for name, paths in found.items()})
@@ -60,7 +62,9 @@ class Sources:
 
 def _may_be(said: Path, own: Path) -> bool:
     """Another copy of the same bytes; one that is there and differs is another file."""
-    return not (said.is_absolute() and said.is_file()) or said.read_bytes() == own.read_bytes()
+    return (
+        not (said.is_absolute() and os.path.isfile(said)) or said.read_bytes() == own.read_bytes()
+    )
 
 
 def _tail(one: Path, other: Path) -> int:

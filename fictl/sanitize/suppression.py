@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ class Suppression:
 
 def read_suppressions(path: Path) -> tuple[Suppression, ...]:
     """None where there is no file; a file that cannot be read so is an error."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return ()
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

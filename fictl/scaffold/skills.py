@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from fictl.errors import UsageError
-from fictl.paths import data_root
+from fictl.paths import data_root, files_below, matching
 from fictl.project import Project
 from fictl.scaffold.plan.plan import Plan
 
@@ -35,7 +35,7 @@ class Skill:
 
     def files(self) -> dict[str, str]:
         """Its texts by where they are in its folder."""
-        paths = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        paths = [path for path in files_below(self.folder) if os.path.isfile(path)]
         return {
             path.relative_to(self.folder).as_posix(): path.read_text(encoding="utf-8")
             for path in paths
@@ -44,7 +44,7 @@ class Skill:
 
 def skills() -> tuple[Skill, ...]:
     """Those that fictl ships, by name."""
-    return tuple(read(path.parent) for path in sorted(data_root("skills").glob(f"*/{FILE}")))
+    return tuple(read(path.parent) for path in matching(data_root("skills"), f"*/{FILE}"))
 
 
 def read(folder: Path) -> Skill:
@@ -86,7 +86,7 @@ def write_zip(skill: Skill, path: Path, overwrite: bool = False, dry_run: bool =
     """Whether anything changes; what is there and differs is refused."""
     packed = pack(skill)
     try:
-        there = path.read_bytes() if path.exists() else None
+        there = path.read_bytes() if os.path.exists(path) else None
         if there is not None and there != packed and not overwrite:
             raise UsageError(f"{path} is there already", "--force writes over it")
         if there != packed and not dry_run:

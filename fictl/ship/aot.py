@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fictl import rooted
 from fictl.arch import Arch
 from fictl.errors import UsageError
 from fictl.jit.progress import Observer
@@ -19,6 +22,7 @@ from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.jit.store.writing import writing
 from fictl.op.builds import building
 from fictl.op.builds.building import Built
+from fictl.paths import matching
 from fictl.version import VERSION
 
 
@@ -45,14 +49,14 @@ def ship(out: Path, names: Sequence[str], archs: tuple[Arch, ...], observer: Obs
 def _open(root: Path) -> Store:
     """The folder as a store of this version; anything else in it is refused, not mixed with."""
     mark = root / STORE_FILE
-    if mark.is_file():
+    if os.path.isfile(mark):
         made_by = _made_by(mark)
         if made_by != VERSION:
             raise UsageError(
                 f"{root} was made by fictl {made_by}, this is {VERSION}",
                 "remove it, or name another folder",
             )
-    elif root.exists() and (not root.is_dir() or any(root.iterdir())):
+    elif os.path.exists(root) and (not os.path.isdir(root) or any(root.iterdir())):
         raise UsageError(
             f"{root} holds something that fictl did not put there",
             "name a folder that is empty, or does not exist yet",
@@ -70,12 +74,22 @@ def _made_by(mark: Path) -> str:
         return "of an unknown version"
 
 
+def _refuse_links(root: Path, module_dir: Path) -> None:
+    """The folder itself may be one; below it nothing is written elsewhere, or removed there."""
+    for place in (module_dir, *module_dir.parents):
+        if place == root:
+            return
+        if os.path.islink(place):
+            raise UsageError(f"{place} is a link, which leads out of {root}", "remove the link")
+
+
 def _copied(store: Store, built: Built) -> Built:
     """The module and its manifest; logs and build files name paths of this machine."""
     if built.error:
         return built
     source = Entry.read(Path(built.path))
     module_dir = store.module_dir(built.project, built.module)
+    _refuse_links(store.root, module_dir)
     staging = module_dir / f".{secrets.token_hex(8)}"
     with writing(store.root):
         staging.mkdir(parents=True)
@@ -84,7 +98,8 @@ def _copied(store: Store, built: Built) -> Built:
                 shutil.copy2(source.path / name, staging / name)
             entry = publish(staging, module_dir / built.recipe / built.build)
         finally:
-            shutil.rmtree(staging, ignore_errors=True)
+            with suppress(OSError):
+                rooted.remove(store.root, staging)
     return Built(**{**built.__dict__, "path": str(entry.path)})
 
 
@@ -96,7 +111,8 @@ def _replace(store: Store, results: Iterable[Built]) -> Iterable[int]:
     for (project, module), current in recipes.items():
         if "" in current:  # One of them failed: what was there before is better than nothing.
             continue
-        for old in sorted(store.module_dir(project, module).iterdir()):
-            if old.name not in current:
-                shutil.rmtree(old, ignore_errors=True)
-                yield 1
+        for old in matching(store.module_dir(project, module), "*"):
+            if old.name not in current and not os.path.islink(old):
+                with suppress(OSError):
+                    rooted.remove(store.root, old)
+                    yield 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ class Checked:
 def verify(root: Path) -> list[Checked]:
     """Every build: whole, of this ABI, with the code it claims, loadable."""
     root = root.absolute()
-    if not (root / STORE_FILE).is_file():
+    if not os.path.isfile(root / STORE_FILE):
         raise UsageError(
             f"{root} is no folder of prebuilt modules: it has no {STORE_FILE}",
             "fictl aot build --out DIR makes one",

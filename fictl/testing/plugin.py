@@ -5,6 +5,7 @@ It costs a project that is not fictl's nothing but this file's imports.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ def _record(config: pytest.Config) -> None:
 
 def _says_fictl(path: Path) -> bool:
     """Whether a project of fictl's may lie here; `import my_kernels` then works in its tests."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return False
     return path.name == "fictl.toml" or "[tool.fictl]" in path.read_text(encoding="utf-8")
 

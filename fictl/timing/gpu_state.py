@@ -65,7 +65,7 @@ def _whole(row: Row, field: str) -> int | None:
 
 def _others(pids: list[int], ours: tuple[int, ...]) -> list[int]:
     others = [pid for pid in pids if pid not in ours]
-    unseen = [pid for pid in others if not Path(f"/proc/{pid}").exists()]
+    unseen = [pid for pid in others if not os.path.exists(f"/proc/{pid}")]
     if len(others) == len(pids) and unseen:
         # In a container the numbers are the host's: one of them is this process.
         others.remove(unseen[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from fictl import settings
 from fictl.errors import SetupError
+from fictl.paths import matching
 from fictl.toolchain.search import find_nvcc
 
 _HOMES = (Path("/usr/local/cuda"), Path("/opt/cuda"))
@@ -51,7 +53,7 @@ def _places() -> Iterator[tuple[Path, ...]]:
     yield from (_with_cccl(home / "include") for home in homes)
     for root in dict.fromkeys(sys.path):
         nvidia = Path(root or ".") / "nvidia"
-        yield from (_with_cccl(f) for f in sorted(nvidia.glob("cu[0-9]*/include"), reverse=True))
+        yield from (_with_cccl(f) for f in reversed(matching(nvidia, "cu[0-9]*/include")))
         parts = ("cuda_runtime", "cuda_nvcc", "cuda_cccl")  # CUDA 12 has a folder for each wheel.
         yield tuple(nvidia / part / "include" for part in parts)
     yield (_SYSTEM,)
@@ -63,7 +65,7 @@ def _with_cccl(include: Path) -> tuple[Path, ...]:
 
 def _read(folders: Iterable[Path]) -> CudaHeaders | None:
     """Complete: cuda_runtime.h and what it includes of nvcc's own."""
-    present = tuple(folder.resolve() for folder in folders if folder.is_dir())
+    present = tuple(folder.resolve() for folder in folders if os.path.isdir(folder))
     api = _in(present, "cuda_runtime_api.h")
     if not (api and _in(present, "cuda_runtime.h") and _in(present, "crt/host_config.h")):
         return None
@@ -75,4 +77,4 @@ def _read(folders: Iterable[Path]) -> CudaHeaders | None:
 
 
 def _in(folders: Iterable[Path], name: str) -> Path | None:
-    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+    return next((folder / name for folder in folders if os.path.isfile(folder / name)), None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import SetupError
+from fictl.paths import matching
 from fictl.process import ask
 from fictl.toolchain.hostcxx import find_cxx
 
@@ -57,9 +58,9 @@ def _profile(path: Path) -> dict[str, str]:
 def _include_dirs(profile: dict[str, str], home: Path) -> tuple[Path, ...]:
     flags = shlex.split(f"{profile.get('INCLUDES', '')} {profile.get('SYSTEM_INCLUDES', '')}")
     listed = [Path(flag.removeprefix("-I")) for flag in flags if flag != "-isystem"]
-    usual = [home / "include", *sorted(home.glob("targets/*/include"))]
+    usual = [home / "include", *matching(home, "targets/*/include")]
     usual += [folder / "cccl" for folder in usual]
-    folders = (folder.resolve() for folder in listed or usual if folder.is_dir())
+    folders = (folder.resolve() for folder in listed or usual if os.path.isdir(folder))
     # An explicit /usr/include would break the order that #include_next of libstdc++ relies on.
     return tuple(dict.fromkeys(folder for folder in folders if folder != _SYSTEM_INCLUDE))
 
@@ -68,8 +69,8 @@ def _library_dirs(profile: dict[str, str], home: Path) -> list[Path]:
     flags = shlex.split(profile.get("LIBRARIES", ""))
     listed = [Path(flag.removeprefix("-L")) for flag in flags if flag.startswith("-L")]
     # The PyPI wheels' nvcc names lib64, but they install lib; Debian has neither.
-    usual = [home / "lib64", home / "lib", *sorted(home.glob("targets/*/lib"))]
-    return [*listed, *usual, *sorted(Path("/usr/lib").glob("*-linux-gnu"))]
+    usual = [home / "lib64", home / "lib", *matching(home, "targets/*/lib")]
+    return [*listed, *usual, *matching(Path("/usr/lib"), "*-linux-gnu")]
 
 
 def _parts(path: Path, cicc: Path, headers: Iterable[Path]) -> tuple[Path, ...]:
@@ -86,4 +87,4 @@ def _parts(path: Path, cicc: Path, headers: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _first(places: Iterable[Path]) -> Path | None:
-    return next((place.resolve() for place in places if place.is_file()), None)
+    return next((place.resolve() for place in places if os.path.isfile(place)), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import os
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -37,7 +38,7 @@ def cutlass_include() -> Path:
     spec = importlib.util.find_spec("cutlass_library")
     if spec is not None and spec.origin is not None:
         include = Path(spec.origin).parent / "source" / "include"
-        if (include / "cutlass").is_dir():
+        if os.path.isdir(include / "cutlass"):
             return include
     raise SetupError("the CUTLASS headers are not installed", 'pip install "fictl[toolchain]"')
 
@@ -53,7 +54,7 @@ def _cccl_version(include_dirs: Iterable[Path]) -> str:
     for folder in include_dirs:
         for place in (folder, folder / "cccl"):
             header = place / "cuda" / "std" / "__cccl" / "version.h"
-            if header.is_file():
+            if os.path.isfile(header):
                 match = _CCCL_VERSION.search(header.read_text(encoding="utf-8", errors="replace"))
                 return match[1] if match else "unknown"
     return "unknown"

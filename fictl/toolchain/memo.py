@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fictl import paths
+from fictl import paths, private_folder
 from fictl.errors import SetupError
+from fictl.sealed import seal, unseal
 
 _Entries = dict[str, dict[str, Any]]
 _loaded: dict[Path, _Entries] = {}
@@ -30,8 +30,8 @@ def remember(argv: Sequence[str], **answers: Any) -> None:
     entries[" ".join(argv)] = {"stamp": stamp(argv), "answers": merged}
     _loaded[file] = entries
     try:
-        _make_private(file.parent)
-        paths.write_atomic(file, json.dumps(entries, indent=1))
+        private_folder.make(paths.cache_root(), "v1", ".memo")
+        paths.write_atomic(file, seal(entries, indent=1))
     except (OSError, SetupError):
         pass
 
@@ -72,20 +72,12 @@ def _entries(file: Path) -> _Entries:
 
 def _read(file: Path) -> _Entries:
     try:
-        with file.open(encoding="utf-8") as stream:
-            status = os.fstat(stream.fileno())
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(handle, encoding="utf-8") as stream:
+            status = os.fstat(handle)
             # It names programs and headers: what others can write is not believed.
             if status.st_uid != os.getuid() or status.st_mode & 0o022:
                 return {}
-            entries = json.load(stream)
+            return unseal(stream.read())
     except (OSError, ValueError):
         return {}
-    return entries if isinstance(entries, dict) else {}
-
-
-def _make_private(folder: Path) -> None:
-    """Like `mkdir -p`, but from the cache's root down every folder is its user's alone."""
-    root = paths.cache_root()
-    root.parent.mkdir(parents=True, exist_ok=True)
-    for part in (root, folder.parent, folder):
-        part.mkdir(mode=0o700, exist_ok=True)

@@ -52,14 +52,14 @@ def inspect(path: Path) -> Nvcc:
 
 
 def _executable(path: Path) -> Path:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise SetupError(f"{path} is not there")
     if not os.access(path, os.X_OK):
         folders = f"{path.parent}/* {path.parent.parent}/nvvm/bin/*"
         raise SetupError(f"{path} is not executable (chmod +x {folders})")
     # nvcc looks for its profile beside the name it is called by: a lone symlink would miss it.
     real = path.resolve() if path.is_symlink() else path
-    return (real if (real.parent / "nvcc.profile").is_file() else path).absolute()
+    return (real if os.path.isfile(real.parent / "nvcc.profile") else path).absolute()
 
 
 def _revive(path: Path, facts: dict[str, Any]) -> Nvcc | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from fictl.paths import matching
 from fictl.process import ask
 from fictl.toolchain.tools import find_tool
 
@@ -29,7 +30,7 @@ def find_profiler(name: str) -> Path | None:
     if found:
         return found
     for pattern in _ELSEWHERE.get(name, ()):
-        for path in sorted(_OPT.glob(pattern), reverse=True):
+        for path in reversed(matching(_OPT, pattern)):
             return path
     return None
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fictl import settings
 from fictl.errors import SetupError
+from fictl.paths import matching
 from fictl.toolchain.nvcc import Nvcc, inspect
 
 GET_NVCC = 'FICTL_NVCC, CUDA_HOME, or pip install "fictl[toolchain]"'
@@ -102,19 +103,19 @@ def _places() -> Iterator[tuple[str, Iterable[Path], str]]:
 
 
 def _present(paths: Iterable[Path]) -> Iterator[Path]:
-    return (path for path in paths if path.is_file())
+    return (path for path in paths if os.path.isfile(path))
 
 
 def _installed() -> Iterator[Path]:
     """`cuda`, the administrator's choice, then the versions, newest first."""
     for root in _ROOTS:
-        homes = sorted(root.glob("cuda-*"), key=_version_of, reverse=True)
+        homes = sorted(matching(root, "cuda-*"), key=_version_of, reverse=True)
         yield from (home / "bin" / "nvcc" for home in (root / "cuda", *homes))
 
 
 def _wheels() -> Iterator[Path]:
     for folder in dict.fromkeys(sys.path):
-        found = Path(folder or ".").glob("nvidia/cu[0-9]*/bin/nvcc")
+        found = matching(Path(folder or "."), "nvidia/cu[0-9]*/bin/nvcc")
         yield from sorted(found, key=lambda nvcc: _version_of(nvcc.parents[1]), reverse=True)
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from fictl.paths import matching
 from fictl.toolchain.search import find_nvcc
 
 _TRITON = "triton/backends/nvidia"
@@ -23,9 +24,11 @@ def find_tool(name: str) -> Path | None:
     # Triton comes with some: of its own release, so these are the last.
     wheels = (*sorted(_packaged("nvidia/cu[0-9]*"), reverse=True), *_packaged(_TRITON))
     places = (home / "bin" / name for home in (*homes, *wheels))
-    return next((path for path in places if path.is_file() and os.access(path, os.X_OK)), None)
+    return next(
+        (path for path in places if os.path.isfile(path) and os.access(path, os.X_OK)), None
+    )
 
 
 def _packaged(pattern: str) -> Iterator[Path]:
     """Folders of installed packages; nothing is imported."""
-    return (found for folder in sys.path for found in Path(folder or ".").glob(pattern))
+    return (found for folder in sys.path for found in matching(Path(folder or "."), pattern))

@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fictl.paths import matching
+
 # Long enough for a compiler's half-written files and a test's temporary ones to be removed.
 _PATIENCE_SECONDS = 2.0
 
@@ -42,7 +44,7 @@ def end(leader: subprocess.Popen[bytes]) -> None:
 
 def _below(leader: int) -> dict[int, _Process]:
     """Its children, theirs, and so on."""
-    numbers = (int(folder.name) for folder in Path("/proc").glob("[0-9]*"))
+    numbers = (int(folder.name) for folder in matching(Path("/proc"), "[0-9]*"))
     running = {number: found for number in numbers if (found := _read(number))}
     return {number: it for number, it in running.items() if _descends(it, leader, running)}
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fictl.errors import FictlError
+from fictl.paths import files_below
 from fictl.project import OpFolder, Project, find
 from fictl.project.config import OWN_FILE, SHARED_FILE
 from fictl.testing.runner.changed import files_of
@@ -81,10 +83,10 @@ def _used(folder: OpFolder) -> list[OpFolder]:
 def _beside(folder: OpFolder) -> Iterator[Path]:
     """What is found without reading it: all in its folder, and what its project and tests share."""
     own, project = folder.path.resolve(), folder.project
-    yield from (path for path in own.rglob("*") if not is_leftover(path, own))
+    yield from (path for path in files_below(own) if not is_leftover(path, own))
     yield from (place / "conftest.py" for place in (project.tests, folder.test.parent))
     settings = (project.root / name for name in (OWN_FILE, SHARED_FILE))
-    yield from [path for path in settings if path.is_file()][:1]
+    yield from [path for path in settings if os.path.isfile(path)][:1]
 
 
 def _digest(path: Path) -> str:

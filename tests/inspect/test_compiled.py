@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,8 @@ from fictl.jit import JitSpec, gen_jit_spec
 from fictl.jit.build import plan_build
 from fictl.jit.cache.integrity import examine
 from fictl.jit.progress import LogObserver
+from fictl.jit.store import kept
+from fictl.jit.store.kept import RECORD
 from fictl.jit.store.stores import writable_store
 from fictl.toolchain import find_tool
 
@@ -87,16 +88,45 @@ def test_without_a_disassembler_nothing_is_compiled(tmp_path: Path, use_nvcc, mo
 
 @pytest.mark.parametrize("text", ["", "{}", '{"kernels": [{}], "roots": {}}', "[1]"])
 def test_what_cannot_be_read_is_as_good_as_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / "kernels.json").write_text(text)
-    assert compiled.find(tmp_path) is None
-    assert compiled.find(tmp_path / "nowhere") is None
+    folder = tmp_path / "module" / "inspect" / "key"
+    folder.mkdir(parents=True)
+    (folder / RECORD).write_text(text)
+    assert compiled.find(folder) is None
+    assert compiled.find(folder.with_name("nowhere")) is None
+
+
+def _kept(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "unit.cubin").write_bytes(b"cubin 1")
+    (folder / "src").mkdir()
+    (folder / "src" / "config.inc").write_text("#define N 1")
+    roots = {"base": "/a", "include_dirs": [], "rendered": "/b"}
+    kept.write(folder, {"kernels": [], "roots": roots})
+    return folder
+
+
+@pytest.mark.parametrize("name", [RECORD, "unit.cubin", "src/config.inc"])
+def test_a_changed_digit_is_noticed_said_and_made_again(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = _kept(tmp_path / "module" / "inspect" / "key")
+    assert compiled.find(folder)
+    whole = (folder / name).read_bytes()
+    for at, byte in enumerate(whole):
+        if not chr(byte).isdigit():
+            continue
+        changed = bytes([*whole[:at], byte ^ 1, *whole[at + 1 :]])
+        (folder / name).write_bytes(changed)
+        caplog.clear()
+        assert compiled.find(folder) is None
+        assert "corrupt record" in caplog.text
+        assert not folder.exists()
+        _kept(folder)
 
 
 def test_whoever_publishes_second_takes_what_is_there(tmp_path: Path) -> None:
-    report = {"kernels": [], "roots": {"base": "/a", "include_dirs": [], "rendered": "/b"}}
     for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "kernels.json").write_text(json.dumps(report))
+        _kept(tmp_path / name)
         compiled.publish(tmp_path / name, tmp_path / "inspect" / "key")
     assert compiled.find(tmp_path / "inspect" / "key")
     assert (tmp_path / "second").is_dir()
@@ -104,9 +134,8 @@ def test_whoever_publishes_second_takes_what_is_there(tmp_path: Path) -> None:
 
 def test_whoever_publishes_over_what_is_broken_replaces_it(tmp_path: Path) -> None:
     broken, good = tmp_path / "key", tmp_path / "good"
-    for folder, text in ((broken, "half"), (good, '{"kernels": [], "roots": {"base": "", '
-                         '"include_dirs": [], "rendered": ""}}')):  # fmt: skip
-        folder.mkdir()
-        (folder / "kernels.json").write_text(text)
+    _kept(good)
+    broken.mkdir()
+    (broken / RECORD).write_text("half")
     compiled.publish(good, broken)
     assert compiled.find(broken)

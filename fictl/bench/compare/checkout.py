@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,7 +98,7 @@ def _worktree(repo: Any, commit: str) -> Iterator[Path]:
 def _renamed(folder: Path, short: str, label: str) -> Project:
     """Under a name of its own: two revisions are imported and built beside each other."""
     files = (folder / name for name in (OWN_FILE, SHARED_FILE))
-    config = next(filter(None, (read_config(path) for path in files if path.is_file())), None)
+    config = next(filter(None, (read_config(path) for path in files if os.path.isfile(path))), None)
     if config is None:
         raise UsageError(f"{label} has no project at {folder}", f"it has no {OWN_FILE} there")
     package = (config.package or config.name).replace(".", "_")

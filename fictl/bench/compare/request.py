@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from fictl.bench.compare.checkout import WORKING_TREE, is_revision
 from fictl.bench.compare.one_run import declared_backends
@@ -29,7 +29,7 @@ def understand(words: Sequence[str], ops: Sequence[str]) -> Request:
     a, b = _two(words)
     if any(map(_is_result, (a, b))):
         for word in (a, b):
-            if not Path(word).is_file():
+            if not os.path.isfile(word):
                 raise UsageError(f"there is no result {word}", "fictl bench --out FILE writes one")
         return Request(RESULTS, a, b)
     kinds = {word: _kind(word, ops) for word in (a, b)}
@@ -57,7 +57,7 @@ def _two(words: Sequence[str]) -> tuple[str, str]:
 
 
 def _is_result(word: str) -> bool:
-    return word.endswith(".json") or Path(word).is_file()
+    return word.endswith(".json") or os.path.isfile(word)
 
 
 def _kind(word: str, ops: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from fictl.bench.row import Row
 from fictl.bench.run import bench
 from fictl.bench.stored import FOLDER
 from fictl.errors import SetupError
-from fictl.paths import friendly
+from fictl.paths import friendly, matching
 from fictl.project import Project, select
 from fictl.timing.verdict import RUN_TO_RUN
 
@@ -50,7 +50,7 @@ def compare_reports(
 def stored(projects: Iterable[Project]) -> list[tuple[Path, Report]]:
     """Every baseline that the projects keep; none is an error that says how to make one."""
     folders = [project.root / FOLDER for project in projects]
-    paths = [path for folder in folders for path in sorted(folder.glob("*/*.json"))]
+    paths = [path for folder in folders for path in matching(folder, "*/*.json")]
     if not paths:
         places = ", ".join(friendly(folder) for folder in folders)
         raise SetupError(f"there is no baseline in {places}", _MAKE)

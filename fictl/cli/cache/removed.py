@@ -24,8 +24,15 @@ def result(command: str, removal: Removal, dry_run: bool) -> console.Result:
         "left": removal.left,
         "removed": [_described(item) for item in removal.removed],
         "kept": [_described(item) for item in removal.kept],
+        "links": [_described(item) for item in removal.links],
     }
     return console.Result(command, data, lambda out: _view(out, removal, dry_run))
+
+
+def leads_out(item: Item) -> str:
+    """How a link or a mount in the cache is named."""
+    what = "a link" if item.kind == "link" else "a mounted file system"
+    return f"{friendly(item.path)}: {what}; the cache ends there"
 
 
 def _described(item: Item) -> dict[str, Any]:
@@ -44,6 +51,8 @@ def _view(out: Console, removal: Removal, dry_run: bool) -> None:
     for item in removal.kept:
         name = f"{item.project}/{item.module} " if item.module else ""
         out.print(f"  kept {name}{friendly(item.path)}: in use", markup=False, soft_wrap=True)
+    for item in removal.links:
+        out.print(f"  left {leads_out(item)}", markup=False, soft_wrap=True)
     if removal.kept:
         out.print("  a process has it loaded; fictl cache clear --force removes it all the same")
 

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
+from fictl.cli.cache.removed import leads_out
 from fictl.cli.options import Json, Ops
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def _view(out: Console, found: Contents) -> None:
     count = f"{len(found.builds)} build{'s' * (len(found.builds) != 1)}"
     out.print(f"{count} · {spell_size(found.size)} in {friendly(found.root)}", markup=False, end="")
     out.print(others, style="dim", soft_wrap=True)
+    for item in found.links:
+        out.print(f"  {leads_out(item)}", markup=False, soft_wrap=True)
 
 
 def _cells(origin: str, item: Item) -> tuple[str, ...]:

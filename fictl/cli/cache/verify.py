@@ -26,7 +26,7 @@ def command(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Compare every build and object of every store with its hash; exit 1 if one is corrupt."""
+    """Compare every build, object and record of every store with its hash; exit 1 if one is corrupt."""
     from fictl.op.builds.cached import verify
 
     found = verify(repair)
@@ -50,4 +50,6 @@ def _view(out: Console, found: Integrity, error: FictlError | None) -> None:
     if error:
         console.problem(error)
     else:
-        out.print(f"[green]✓[/] {found.checked} builds and objects are as they were published")
+        out.print(
+            f"[green]✓[/] {found.checked} builds, objects and records are as they were written"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ _NAMED = 3
 
 def edited(paths: Sequence[Path]) -> str:
     """`twice.cuh saved`, or gone; '' of none."""
-    gone = [path for path in paths if not path.exists()]
+    gone = [path for path in paths if not os.path.exists(path)]
     kept = [path for path in paths if path not in gone]
     said = ((kept, "saved"), (gone, "gone"))
     return " · ".join(f"{_names(some)} {what}" for some, what in said if some)

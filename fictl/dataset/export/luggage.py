@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,7 +48,9 @@ class Luggage:
         return tuple(path for path in pending if path.is_relative_to(self.folder.project.kernels))
 
     def _is_op(self, folder: Path) -> bool:
-        return folder.parent.parent == self.folder.project.kernels and (folder / "op.py").is_file()
+        return folder.parent.parent == self.folder.project.kernels and os.path.isfile(
+            folder / "op.py"
+        )
 
     def _of_folder(self, folder: Path) -> Iterator[Path]:
         """But for its benchmarks and tests."""
@@ -60,7 +63,7 @@ class Luggage:
             if isinstance(node, ast.ImportFrom) and (place := self._place(node, path)):
                 names = (place / alias.name for alias in node.names)
                 candidates = (each.with_suffix(".py") for each in (place, *names))
-                yield from (each for each in candidates if each.is_file())
+                yield from (each for each in candidates if os.path.isfile(each))
 
     def _place(self, node: ast.ImportFrom, path: Path) -> Path | None:
         """Of the module, which may be named from the project's package on."""

@@ -95,7 +95,7 @@ class Export:
 
 def _write_tensors(path: Path, case: CaseWorkload) -> None:
     """A file that is there is the same: its name has its case's digest."""
-    if not case.is_in_file or path.is_file():
+    if not case.is_in_file or os.path.isfile(path):
         return
     from safetensors.torch import save_file
 

@@ -95,7 +95,7 @@ class _Bench:
         table, base = self._folder / f"{unit.object}.csv", f"{unit.object}.trace"
         traced = [f"{device_trace.FLAG}={base}"] if self._traces else []
         wall = self.run([*self._cold(unit), f"--time={table.name}", *traced]).seconds
-        text = table.read_text(encoding="utf-8", errors="replace") if table.is_file() else ""
+        text = table.read_text(encoding="utf-8", errors="replace") if os.path.isfile(table) else ""
         self.phases += nvcc_phases(text, unit.source, wall)
         trace = device_trace.read_trace(self._folder / f"{base}.json")
         if trace:

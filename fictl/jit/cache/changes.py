@@ -13,6 +13,7 @@ from fictl.jit.ffi import ffi_abi
 from fictl.jit.recipe import Recipe
 from fictl.jit.store import past_sources
 from fictl.jit.store.entry import Manifest
+from fictl.redact import hidden
 
 
 @dataclass(frozen=True)
@@ -103,12 +104,14 @@ def _flags(then: Manifest, recipe: Recipe) -> Iterator[Change]:
     new = asdict(recipe.flags)
     for tool, old in then.flags.items():
         words = new.get(tool, ())  # What another fictl wrote may have other tools.
-        added = [word for word in words if word not in old]
-        removed = [word for word in old if word not in words]
+        if list(old) == list(words):
+            continue
+        before, after = hidden("", list(old)), hidden("", list(words))
+        added = [word for word in after if word not in before]
+        removed = [word for word in before if word not in after]
         how = [f"now with {' '.join(added)}"] * bool(added)
         how += [f"without {' '.join(removed)}"] * bool(removed)
-        if list(old) != list(words):
-            yield Change("flags", tool, ", ".join(how) or "in another order")
+        yield Change("flags", tool, ", ".join(how) or "in another order, or with another secret")
 
 
 def _words(kind: str, old: str, new: str) -> Iterator[Change]:

@@ -1,20 +1,26 @@
-"""Reading every byte of every store: what is not as it was published."""
+"""Reading all that stores hold: what is not as it was written."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from fictl.jit.cache.inventory import Item, builds, inventory
+from fictl import rooted
+from fictl.jit.cache.inventory import INSPECTED, Item, builds, inventory
 from fictl.jit.cache.removal import clear
+from fictl.jit.store import kept, past_sources
 from fictl.jit.store.entry import Corrupt, Entry
+from fictl.jit.store.failure import FAILURE
 from fictl.jit.store.objects import is_whole
 from fictl.jit.store.stores import Store
+from fictl.paths import files_below, matching
+from fictl.sealed import unseal
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A build or an object that is not what it should be."""
+    """A build, an object or a record that is not what it should be."""
 
     store: Path
     path: Path
@@ -32,17 +38,25 @@ class Integrity:
     broken: tuple[Broken, ...]
 
 
+# What has no hash, since nothing is decided by it: logs, locks, what is written anew before each use.
+_READ = ("build", "object", "record", "failed", "memo", "source")
+
+
 def examine(store: Store, repair: bool = False) -> Integrity:
-    """`repair` removes what is broken from a writable store: the next use builds it again."""
+    """`repair` removes what is broken from a writable store: the next use makes it again."""
     everything = inventory(store.root) if store.writable else builds(store.root)
-    items = [item for item in everything if item.kind in ("build", "object")]
+    items = [item for item in everything if item.kind in _READ]
+    items += _records_beside(store.root) if store.writable else []
     problems = {item.path: problem for item in items if (problem := _problem(item))}
     if problems and repair and store.writable:
         clear(store.root, lambda item: item.path in problems)
+        for item in items:
+            if item.kind == _BESIDE and item.path in problems:
+                rooted.remove(store.root, item.path)
     broken = (
         Broken(
             store.root, item.path, item.project, item.module, problems[item.path],
-            removed=not item.path.exists(),
+            removed=not os.path.lexists(item.path),
         )
         for item in items
         if item.path in problems
@@ -50,12 +64,20 @@ def examine(store: Store, repair: bool = False) -> Integrity:
     return Integrity(len(items), tuple(broken))
 
 
+_BESIDE = "beside"
+
+
+def _records_beside(root: Path) -> list[Item]:
+    """What is kept beside the builds and outlives them: tuned tactics, what scaffolds can undo."""
+    folders = [root / name for name in ("tune", "scaffold") if not os.path.islink(root / name)]
+    found = [path for folder in folders for path in matching(folder, "*.json")]
+    return [Item(_BESIDE, path, 0, 0.0) for path in found if not os.path.islink(path)]
+
+
 def _problem(item: Item) -> str:
     try:
-        if item.kind == "object":
-            return "" if is_whole(item.path) else "other bytes than its name says"
-        _verify(item.path)
-    except Corrupt as error:
+        _verify(item)
+    except (Corrupt, ValueError) as error:
         return str(error)
     except FileNotFoundError:
         pass  # Removed since it was listed.
@@ -64,10 +86,32 @@ def _problem(item: Item) -> str:
     return ""
 
 
-def _verify(path: Path) -> None:
+def _verify(item: Item) -> None:
+    path = item.path
+    if item.kind == "build":
+        _verify_build(path)
+    elif item.kind == "object":
+        if not is_whole(path):
+            raise Corrupt("other bytes than its name says")
+    elif item.kind == "source":
+        if not past_sources.is_whole(path.name, rooted.read(path)):
+            raise Corrupt("other bytes than its name says")
+    elif item.kind == "failed":
+        unseal(rooted.read(path / FAILURE))
+    elif path.parent.name == INSPECTED:
+        kept.read(path)
+    elif path.suffix == ".json":
+        # Tactics may be written by hand, and then have no hash.
+        unseal(rooted.read(path), required=item.kind != _BESIDE)
+
+
+def _verify_build(path: Path) -> None:
     entry = Entry.read(path)
     entry.verify(everything=True)
     lies = (path.parent.name, path.name)
     says = (entry.manifest.recipe, entry.manifest.build)
     if lies != says:
         raise Corrupt(f"its manifest is that of {'/'.join(says)}")
+    links = [each for each in files_below(path) if os.path.islink(each)]
+    if links:
+        raise Corrupt(f"{links[0].name} is a link")

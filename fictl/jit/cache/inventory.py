@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fictl.jit.store import past_sources
-from fictl.jit.store.entry import MANIFEST, Corrupt, Entry
+from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.failure import FAILED
 from fictl.jit.store.lock import is_held
 from fictl.jit.store.staging import STAGING, is_abandoned
 from fictl.jit.store.stores import LAYOUT
 from fictl.jit.store.use import in_use
-from fictl.paths import SOLUTIONS
+from fictl.paths import SOLUTIONS, files_below, real
+from fictl.rooted import mounts_in
 
 TRASH = ".trash"
 TEXT = "text"  # What load_inline was given.
@@ -27,6 +30,10 @@ _OF_STORE = {
     ".quarantine": "quarantine", TRASH: "trash", ".memo": "memo",
     past_sources.FOLDER: "source", ".locks": "lock",
 }  # fmt: skip
+
+
+# What fictl did not put there: it is named, and neither followed, counted nor removed.
+LINK, MOUNT = "link", "mount"
 
 
 @dataclass(frozen=True)
@@ -42,69 +49,132 @@ class Item:
     module: str = ""
     entry: Entry | None = None
 
+    @property
+    def leads_out(self) -> bool:
+        return self.kind in (LINK, MOUNT)
+
 
 def inventory(root: Path) -> list[Item]:
-    """Everything below a cache's root that fictl made, of other layout versions too."""
-    items = [item for project in _visible(root / LAYOUT) for item in _of_project(project)]
-    for name, kind in _OF_STORE.items():
-        items += [_item(kind, path, kind == "lock" and is_held(path))
-                  for path in _children(root / LAYOUT / name)]  # fmt: skip
-    for builder in _children(root / SOLUTIONS):
-        items += map(_of_builder, _children(builder))
-    others = (path for path in _children(root) if re.fullmatch(r"v\d+", path.name))
-    return items + [_item("version", path) for path in others if path.name != LAYOUT]
+    """Everything below a cache's root that fictl made, of other layout versions too, and what leads
+    out of it.
+    """
+    walk = _Walk.below(root)
+    ours = [path for path in _children(root) if re.fullmatch(rf"v\d+|{SOLUTIONS}", path.name)]
+    return [item for path in ours for item in walk.at(path, walk.of_root)]
 
 
 def builds(root: Path) -> list[Item]:
     """The builds alone, as a read-only store has them."""
-    return [item for project in _visible(root / LAYOUT) for item in _of_project(project)
-            if item.kind == "build"]  # fmt: skip
+    walk = _Walk.below(root)
+    return [item for item in walk.at(root / LAYOUT, walk.of_layout) if item.kind == "build"]
 
 
 def modules(root: Path) -> set[tuple[str, str]]:
     """Project and module of everything that belongs to one; nothing is measured."""
-    projects = (path for path in _visible(root / LAYOUT) if path.is_dir())
-    return {(project.name, module.name) for project in projects for module in _visible(project)}
+    projects = _plain(root / LAYOUT)
+    return {(project.name, module.name) for project in projects for module in _plain(project)}
 
 
-def _of_project(project: Path) -> Iterator[Item]:
-    for module in _visible(project):
-        names = {"project": project.name, "module": module.name}
-        staged = [
-            _item("staging", path, not is_abandoned(path), **names)
-            for path in _children(module / STAGING)
-        ]
+@dataclass(frozen=True)
+class _Walk:
+    """From the root down, level by level: a link or a mount ends it, whatever it leads to."""
+
+    mounted: frozenset[Path]
+
+    @classmethod
+    def below(cls, root: Path) -> _Walk:
+        top = real(root)
+        inside = (Path(place) for place in mounts_in(top))
+        return cls(frozenset(root / place.relative_to(top) for place in inside if place != top))
+
+    def at(self, path: Path, inside: Callable[..., Iterator[Item]], **names: Any) -> Iterator[Item]:
+        if os.path.islink(path) or path in self.mounted:
+            yield Item(LINK if os.path.islink(path) else MOUNT, path, 0, _used(path), **names)
+        else:
+            yield from inside(path, **names)
+
+    def each(
+        self, folder: Path, inside: Callable[..., Iterator[Item]], **names: Any
+    ) -> Iterator[Item]:
+        for path in _children(folder):
+            yield from self.at(path, inside, **names)
+
+    def of_root(self, path: Path) -> Iterator[Item]:
+        if path.name == LAYOUT:
+            yield from self.of_layout(path)
+        elif path.name == SOLUTIONS:
+            yield from self.each(path, self.of_builder)
+        else:
+            yield from self.whole("version", path)
+
+    def of_layout(self, path: Path) -> Iterator[Item]:
+        yield from self.each(path, self.of_store)
+
+    def of_store(self, path: Path) -> Iterator[Item]:
+        kind = _OF_STORE.get(path.name)
+        if kind:
+            for each in _children(path):
+                yield from self.at(each, partial(self.whole, kind))
+        elif not path.name.startswith("."):
+            for module in _children(path):
+                if not module.name.startswith("."):
+                    yield from self.at(
+                        module, self.of_module, project=path.name, module=module.name
+                    )
+
+    def of_builder(self, path: Path) -> Iterator[Item]:
+        """The folders of solutions, and their locks."""
+        for each in _children(path):
+            kind = "solution" if os.path.isdir(each) else "lock"
+            yield from self.at(each, partial(self.whole, kind))
+
+    def of_module(self, folder: Path, **names: Any) -> Iterator[Item]:
+        staged = list(self.at(folder / STAGING, partial(self.each, inside=self.staged), **names))
         yield from staged
         # Why: a build that runs now may be about to link them.
         busy = any(item.in_use for item in staged)
-        for path in _visible(module):
-            if path.name == "objects":
-                yield from (_item("object", each, busy, **names) for each in _children(path))
-            elif path.name == INSPECTED:
-                yield from (_item("record", each, busy, **names) for each in _children(path))
-            elif path.name in _OF_MODULE or path.is_file():
-                yield _item("failed" if path.name == FAILED else "record", path, busy, **names)
-            elif path.name != STAGING:
-                yield from (_build(each, **names) for each in _visible(path) if each.is_dir())
+        for path in _children(folder):
+            if path.name != STAGING and not path.name.startswith("."):
+                yield from self.at(path, partial(self.of_module_part, busy), **names)
+
+    def staged(self, path: Path, **names: Any) -> Iterator[Item]:
+        yield from self.whole("staging", path, in_use=not is_abandoned(path), **names)
+
+    def of_module_part(self, busy: bool, path: Path, **names: Any) -> Iterator[Item]:
+        if path.name == "objects":
+            yield from self.each(path, partial(self.whole, "object", in_use=busy), **names)
+        elif path.name == INSPECTED:
+            yield from self.each(path, partial(self.whole, "record", in_use=busy), **names)
+        elif path.name in _OF_MODULE or not os.path.isdir(path):
+            kind = "failed" if path.name == FAILED else "record"
+            yield from self.whole(kind, path, in_use=busy, **names)
+        else:
+            yield from self.each(path, self.build, **names)
+
+    def build(self, path: Path, **names: Any) -> Iterator[Item]:
+        if path.name.startswith(".") or not os.path.isdir(path):
+            return
+        entry = None
+        with suppress(Corrupt):
+            entry = Entry.read(path)
+        yield from self.whole("build", path, in_use=in_use(path), entry=entry, **names)
+
+    def whole(
+        self, kind: str, path: Path, in_use: bool = False, project: str = "", module: str = "",
+        entry: Entry | None = None,
+    ) -> Iterator[Item]:  # fmt: skip
+        if kind == "lock":
+            in_use = is_held(path)
+        if any(path in place.parents for place in self.mounted):
+            yield Item(MOUNT, path, 0, _used(path), False, project, module)
+        else:
+            yield Item(kind, path, _size(path), _used(path), in_use, project, module, entry)
 
 
-def _of_builder(path: Path) -> Item:
-    """A solution's folder, or the lock of one."""
-    return _item("solution", path) if path.is_dir() else _item("lock", path, is_held(path))
-
-
-def _build(path: Path, project: str, module: str) -> Item:
-    entry = None
-    with suppress(Corrupt):
-        entry = Entry.read(path)
-    used = in_use(path) if (path / MANIFEST).is_file() else False
-    return Item("build", path, _size(path), _used(path), used, project, module, entry)
-
-
-def _item(
-    kind: str, path: Path, used_now: bool = False, project: str = "", module: str = ""
-) -> Item:
-    return Item(kind, path, _size(path), _used(path), used_now, project, module)
+def _plain(folder: Path) -> list[Path]:
+    """The folders in one that are no links, unless it is one itself."""
+    there = _children(folder) if not os.path.islink(folder) else []
+    return [path for path in there if not path.name.startswith(".") and not os.path.islink(path)]
 
 
 def _used(path: Path) -> float:
@@ -115,8 +185,7 @@ def _used(path: Path) -> float:
 
 
 def _size(path: Path) -> int:
-    # Not rglob, which stops where a running build removes a folder in front of it.
-    inside = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    inside = files_below(path) if os.path.isdir(path) else ()
     return _bytes(path) + sum(map(_bytes, inside))
 
 
@@ -127,10 +196,6 @@ def _bytes(path: str | Path) -> int:
     except OSError:
         return 0
     return 0 if stat.S_ISDIR(status.st_mode) else status.st_size
-
-
-def _visible(folder: Path) -> list[Path]:
-    return [path for path in _children(folder) if not path.name.startswith(".")]
 
 
 def _children(folder: Path) -> list[Path]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fictl import private_folder, rooted
 from fictl.errors import SetupError
 from fictl.jit.cache.inventory import TRASH, Item, inventory
 from fictl.jit.store.staging import STAGING
@@ -24,11 +23,15 @@ _AGELESS = ("memo", "lock", "source")
 
 @dataclass(frozen=True)
 class Removal:
-    """What went, or would go; what stays because it is in use; and the bytes that are left."""
+    """What went, or would go; what stays because it is in use; and the bytes that are left.
+
+    `links` are the ways out of the cache: nobody went there.
+    """
 
     removed: tuple[Item, ...]
     kept: tuple[Item, ...]
     left: int
+    links: tuple[Item, ...] = ()
 
     @property
     def freed(self) -> int:
@@ -41,7 +44,8 @@ def clear(
 ) -> Removal:  # fmt: skip
     """All items that are wanted; those in use only by force."""
     items = inventory(root)
-    picked = [item for item in items if item.kind != "source" and wanted(item)]
+    ours = (item for item in items if item.kind != "source" and not item.leads_out)
+    picked = [item for item in ours if wanted(item)]
     return _remove(root, items, picked, force, dry_run)
 
 
@@ -56,7 +60,8 @@ def gc(
     limit = time.time() - older_than if older_than is not None else 0.0
     left = sum(item.size for item in items)
     picked = []
-    for item in sorted(items, key=lambda item: (item.kind not in _GARBAGE, item.used)):
+    ours = (item for item in items if not item.leads_out)
+    for item in sorted(ours, key=lambda item: (item.kind not in _GARBAGE, item.used)):
         too_old = item.used < limit or (max_size is not None and left > max_size)
         if item.kind in _GARBAGE or (item.kind not in _AGELESS and too_old):
             picked.append(item)
@@ -76,7 +81,8 @@ def _remove(
     if not dry_run:
         _prune(root, removed)
     left = sum(item.size for item in items if item.path not in gone)
-    return Removal(tuple(removed), tuple(kept), left)
+    links = tuple(item for item in items if item.leads_out)
+    return Removal(tuple(removed), tuple(kept), left, links)
 
 
 def _unreferenced(items: list[Item], going: set[Path]) -> list[Item]:
@@ -88,24 +94,21 @@ def _unreferenced(items: list[Item], going: set[Path]) -> list[Item]:
 
 def _take_away(root: Path, item: Item, force: bool) -> bool:
     if item.kind != "build":
-        return _delete(item.path)
+        return _delete(root, item.path)
     with claimed(item.path) as ours:
         if not (ours or force):
             return False
         aside = root / LAYOUT / TRASH / secrets.token_hex(8)
-        aside.parent.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):
-            os.rename(item.path, aside)
-            return _delete(aside)
-        return _delete(item.path)
+            private_folder.make(root, LAYOUT, TRASH)
+            rooted.move(root, item.path, aside)
+            return _delete(root, aside)
+        return _delete(root, item.path)
 
 
-def _delete(path: Path) -> bool:
+def _delete(root: Path, path: Path) -> bool:
     try:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+        rooted.remove(root, path)
     except FileNotFoundError:
         pass  # Somebody else did.
     except OSError as error:
@@ -123,4 +126,4 @@ def _prune(root: Path, removed: list[Item]) -> None:
             module = project / item.module
             for folder in (item.path.parent, module / STAGING, module, project):
                 with suppress(OSError):
-                    folder.rmdir()
+                    rooted.remove_if_empty(root, folder)

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fictl import rooted
 from fictl.arch import Arch
+from fictl.sealed import seal, unseal
 
 SCHEMA = "fictl.build/1"
 MANIFEST = "manifest.json"
@@ -63,14 +65,15 @@ class Manifest:
     schema: str = SCHEMA
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), indent=1, default=str)
+        return seal(asdict(self), indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         try:
-            data = json.loads(text)
-            if data["schema"] != SCHEMA:
-                raise Corrupt(f"schema {data['schema']!r}, expected {SCHEMA!r}")
+            schema = json.loads(text)["schema"]
+            if schema != SCHEMA:
+                raise Corrupt(f"schema {schema!r}, expected {SCHEMA!r}")
+            data = unseal(text, required=False)
             data["archs"] = tuple(str(Arch.parse(arch)) for arch in data["archs"])
             data["files"] = {name: FileStamp(**stamp) for name, stamp in data["files"].items()}
             return cls(**data)
@@ -97,7 +100,7 @@ class Entry:
     def read(cls, path: Path) -> Entry:
         """The entry at `path`; Corrupt if it cannot be trusted."""
         try:
-            text = (path / MANIFEST).read_text(encoding="utf-8")
+            text = rooted.read(path / MANIFEST).decode()
         except (OSError, UnicodeDecodeError) as error:
             raise Corrupt(f"unreadable manifest: {error}") from error
         return cls(path, Manifest.from_json(text))
@@ -131,4 +134,4 @@ def _compare(path: Path, stamp: FileStamp, everything: bool) -> None:
 
 
 def sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(rooted.read(path)).hexdigest()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from fictl import rooted
 from fictl.jit.diagnose import BuildFailed, Diagnosis
+from fictl.sealed import seal, unseal
 
 FAILED = "failed"
-_FILE = "failure.json"
+FAILURE = "failure.json"
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class Failure:
     @classmethod
     def read(cls, module_dir: Path) -> Failure | None:
         try:
-            return cls(**json.loads((module_dir / FAILED / _FILE).read_text(encoding="utf-8")))
+            return cls(**unseal(rooted.read(module_dir / FAILED / FAILURE)))
         except (OSError, ValueError, TypeError):
             return None
 
     def write(self, folder: Path) -> None:
-        (folder / _FILE).write_text(json.dumps(asdict(self)), encoding="utf-8")
+        (folder / FAILURE).write_text(seal(asdict(self)), encoding="utf-8")
 
     def error(self, module: str, module_dir: Path) -> BuildFailed:
         return BuildFailed(module, Diagnosis(self.first, self.hint), module_dir / FAILED)

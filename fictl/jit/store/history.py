@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from fictl import rooted
 from fictl.paths import write_atomic
+from fictl.sealed import seal, unseal
+
+HISTORY = "history.json"
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class History:
     @classmethod
     def read(cls, folder: Path) -> History:
         try:
-            data = json.loads((folder / "history.json").read_text(encoding="utf-8"))
+            data = unseal(rooted.read(folder / HISTORY))
             return cls(dict(data["seconds"]), int(data["peak_kib"]))
         except (OSError, ValueError, KeyError, TypeError):
             return cls()
@@ -28,7 +31,7 @@ class History:
         return History({**self.seconds, **seconds}, max(self.peak_kib, peak_kib))
 
     def write(self, folder: Path) -> None:
-        write_atomic(folder / "history.json", json.dumps(asdict(self)))
+        write_atomic(folder / HISTORY, seal(asdict(self)))
 
     def estimate(self, objects: list[str], jobs: int) -> float:
         """Seconds until these are built, 0 if one was never timed."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from fictl import private_folder
 from fictl.jit.store.writing import writing
 from fictl.paths import on_network
 
@@ -33,8 +34,8 @@ def build_lock(
         yield
         return
     with writing(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        private_folder.make_within(path.parent)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         if _wait(descriptor, timeout, done, say):
             _sign(descriptor)
@@ -46,7 +47,7 @@ def build_lock(
 def is_held(path: Path) -> bool:
     """Whether some process on this machine builds under this lock."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return False
     try:

@@ -8,14 +8,16 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from fictl import private_folder
 from fictl.jit.plan import Unit
 from fictl.jit.store.entry import sha256
+from fictl.paths import matching
 
 
 def fetch(folder: Path, unit: Unit, into: Path) -> bool:
     """Bring the unit's object if it is there and whole. Its name carries its hash."""
     with suppress(FileNotFoundError):  # Whoever clears the cache was quicker.
-        for path in folder.glob(f"{unit.key}.*.o"):
+        for path in matching(folder, f"{unit.key}.*.o"):
             if is_whole(path):
                 _link_or_copy(path, into / unit.object)
                 with suppress(OSError):
@@ -26,7 +28,7 @@ def fetch(folder: Path, unit: Unit, into: Path) -> bool:
 
 
 def is_whole(path: Path) -> bool:
-    return sha256(path)[:16] == path.name.split(".")[1]
+    return sha256(path)[:16] == path.name.split(".")[-2]
 
 
 def keep(folder: Path, unit: Unit, built: Path) -> None:
@@ -34,7 +36,7 @@ def keep(folder: Path, unit: Unit, built: Path) -> None:
     target = folder / f"{unit.key}.{sha256(built)[:16]}.o"
     temporary = folder / f".{unit.key}.{secrets.token_hex(4)}"
     with suppress(FileNotFoundError):  # Whoever clears the cache takes empty folders away.
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder.make_within(folder)
         _link_or_copy(built, temporary)
         os.replace(temporary, target)
         # Why: where both names are links to one file already, the rename does nothing.

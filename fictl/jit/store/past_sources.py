@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 
+from fictl import private_folder, rooted
 from fictl.jit.store.stores import LAYOUT
 from fictl.paths import write_atomic
 
@@ -20,21 +22,27 @@ def keep(root: Path, inputs: dict[str, str], paths: dict[str, Path]) -> None:
     """Keep what is not kept yet. A full disk costs a later explanation, not this build."""
     kept = folder(root)
     with suppress(OSError, UnicodeDecodeError):
-        kept.mkdir(parents=True, exist_ok=True)
+        private_folder.make(root, LAYOUT, FOLDER)
         for name, sha256 in inputs.items():
-            if not (kept / sha256).exists():
+            if not os.path.exists(kept / sha256):
                 _keep(paths[name], kept / sha256)
 
 
 def recall(root: Path, sha256: str) -> str | None:
     try:
-        return (folder(root) / sha256).read_text(encoding="utf-8")
+        data = rooted.read(folder(root) / sha256)
+        return data.decode() if is_whole(sha256, data) else None
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def is_whole(name: str, data: bytes) -> bool:
+    """It is named for its hash."""
+    return hashlib.sha256(data).hexdigest() == name
 
 
 def _keep(path: Path, target: Path) -> None:
     data = path.read_bytes()
     # Why: it may have been edited since it was hashed.
-    if hashlib.sha256(data).hexdigest() == target.name:
+    if is_whole(target.name, data):
         write_atomic(target, data.decode())

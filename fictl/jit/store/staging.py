@@ -6,15 +6,16 @@ import errno
 import os
 import platform
 import secrets
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from fictl import private_folder, rooted
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.use import Removed, keeping
 from fictl.jit.store.writing import writing
+from fictl.paths import matching
 
 STAGING = "staging"
 _FORGOTTEN_SECONDS = 86400.0
@@ -27,19 +28,21 @@ def staging_folder(module_dir: Path) -> Iterator[Path]:
     path = parent / f"{platform.node()}+{os.getpid()}+{secrets.token_hex(4)}"
     try:
         with writing(module_dir):
+            private_folder.check(module_dir, STAGING)
             _make(path)
             _sweep(parent)
             yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            rooted.remove(module_dir, path)
 
 
 def _make(path: Path) -> None:
     for _ in range(3):
         with suppress(FileNotFoundError):  # Whoever clears the cache took an empty parent away.
-            path.mkdir(parents=True)
+            private_folder.make_within(path)
             return
-    path.mkdir(parents=True)
+    private_folder.make_within(path)
 
 
 def publish(staging: Path, final: Path) -> Entry:
@@ -47,7 +50,7 @@ def publish(staging: Path, final: Path) -> Entry:
     with keeping(staging):
         for _ in range(3):
             try:
-                final.parent.mkdir(parents=True, exist_ok=True)
+                private_folder.make_within(final.parent)
                 os.rename(staging, final)
             except FileNotFoundError:
                 continue  # Whoever clears the cache took the empty folder away.
@@ -57,7 +60,8 @@ def publish(staging: Path, final: Path) -> Entry:
                 winner = Entry.whole(final)
                 if winner is not None and _same(winner, Entry.read(staging)):
                     return winner
-                shutil.rmtree(final, ignore_errors=True)
+                with suppress(OSError):
+                    rooted.remove(final.parents[1], final)
             else:
                 break
         try:
@@ -77,7 +81,7 @@ def is_abandoned(path: Path) -> bool:
     host, _, rest = path.name.partition("+")
     pid = rest.partition("+")[0]
     if host == platform.node() and pid.isdigit():
-        return not Path("/proc", pid).exists()
+        return not os.path.exists(Path("/proc", pid))
     try:
         return time.time() - path.stat().st_mtime > _FORGOTTEN_SECONDS
     except OSError:
@@ -86,6 +90,7 @@ def is_abandoned(path: Path) -> bool:
 
 def _sweep(parent: Path) -> None:
     """Remove what killed builds left behind."""
-    for path in parent.iterdir():
+    for path in matching(parent, "*"):
         if is_abandoned(path):
-            shutil.rmtree(path, ignore_errors=True)
+            with suppress(OSError):
+                rooted.remove(parent.parent, path)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from fictl import settings
+from fictl import private_folder, rooted, settings
 from fictl.errors import SetupError
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.log import logger, warn_once
@@ -40,9 +38,13 @@ class Store:
         self, project: str, module: str, recipe: str, fits: Callable[[Entry], bool]
     ) -> Entry | None:
         """The newest valid entry that fits; corrupt ones are set aside and reported."""
+        if self.writable:
+            self.check_private(project, module, recipe)
         for entry in self._newest_first(self.recipe_dir(project, module, recipe)):
             if not fits(entry):
                 continue
+            if self.writable:
+                self.check_private(project, module, recipe, entry.path.name)
             try:
                 entry.verify()
             except Corrupt as error:
@@ -79,14 +81,16 @@ class Store:
         name = f"{path.parent.name}-{path.name}-{secrets.token_hex(4)}"
         aside = self.root / LAYOUT / ".quarantine" / name
         try:
-            aside.parent.mkdir(parents=True, exist_ok=True)
-            os.rename(path, aside)
+            private_folder.make(self.root, LAYOUT, ".quarantine")
+            rooted.move(self.root, path, aside)
         except FileNotFoundError:
             return  # Another process was first,
-        except OSError as reason:
-            shutil.rmtree(path, ignore_errors=True)
-            if path.exists():
-                why = f"{error}; it cannot be removed: {reason.strerror}"
+        except (OSError, SetupError) as failed:
+            reason = getattr(failed, "strerror", "") or str(failed)
+            with suppress(OSError):
+                rooted.remove(self.root, path)
+            if os.path.exists(path):
+                why = f"{error}; it cannot be removed: {reason}"
                 warn_once(f"corrupt build {path} is passed over: {why}")
                 return
         if Entry.whole(aside):  # or even has built it again since this one looked.
@@ -97,36 +101,21 @@ class Store:
             "corrupt build %s (%s): moved to %s, to be built again", path, error, aside
         )
 
-    def ensure_private(self) -> None:
-        """Create the writable store for its user alone; refuse one that others can write."""
-        top = self.root / LAYOUT
+    def ensure_private(self, *module: str) -> None:
+        """Create the writable store, and the folder of a module (project, name), for its user alone;
+        refuse one that others can write.
+        """
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
-            top.mkdir(mode=0o700, exist_ok=True)
+            private_folder.make(self.root, LAYOUT, *module)
         except OSError as error:
             raise SetupError(
-                f"cannot create the cache {top}: {error.strerror}",
+                f"cannot create the cache {self.root / LAYOUT}: {error.strerror}",
                 f"set {settings.WORKSPACE_BASE.name} to a folder that you can write",
             ) from error
-        self.check_private()
 
-    def check_private(self) -> None:
-        top = self.root / LAYOUT
-        try:
-            info = top.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        open_to = "others" if info.st_mode & stat.S_IWOTH else "its group"
-        if info.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
-            raise SetupError(
-                f"the cache {top} can be written by {open_to}; a loaded module is code",
-                f"chmod 700 '{top}', or set {settings.WORKSPACE_BASE.name} to a folder of your own",
-            )
-        if info.st_uid != os.geteuid():
-            raise SetupError(
-                f"the cache {top} belongs to user {info.st_uid}, you are user {os.geteuid()}",
-                f"set {settings.WORKSPACE_BASE.name} to a folder of your own",
-            )
+    def check_private(self, *parts: str) -> None:
+        """Refuse what others can write, from the root down to a module, a recipe or a build."""
+        private_folder.check(self.root, LAYOUT, *parts)
 
 
 def writable_store() -> Store:
@@ -165,6 +154,6 @@ def _read_only(root: Path) -> Store | None:
 
 def _folders(path: Path) -> list[Path]:
     try:
-        return [child for child in path.iterdir() if child.is_dir()]
+        return [child for child in path.iterdir() if os.path.isdir(child)]
     except OSError:
         return []

@@ -52,7 +52,7 @@ def in_use(build: Path) -> bool:
 def claimed(build: Path) -> Iterator[bool]:
     """Keep others from loading it meanwhile; False if one has it loaded."""
     try:
-        descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         yield True  # Without a manifest it cannot be loaded.
         return
@@ -64,7 +64,7 @@ def claimed(build: Path) -> Iterator[bool]:
 
 def _shared(build: Path) -> int:
     try:
-        descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         raise Removed(build) from None
     with suppress(OSError):  # A file system without locks: then nobody is kept from clearing.

@@ -17,6 +17,10 @@ _HINTS = {
     errno.EROFS: f"{_ELSEWHERE} that you can write",
     errno.EACCES: f"{_ELSEWHERE} that you can write",
     errno.EPERM: f"{_ELSEWHERE} that you can write",
+    errno.ELOOP: f"{_ELSEWHERE} that you can write",
+    errno.EIO: f"check that file system, or {_ELSEWHERE} on another",
+    errno.ESTALE: f"check that file system, or {_ELSEWHERE} on another",
+    errno.ENOTCONN: f"check that file system, or {_ELSEWHERE} on another",
     errno.ENOTDIR: f"a file is where a folder should be: remove it, or {_ELSEWHERE} elsewhere",
 }
 

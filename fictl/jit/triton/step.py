@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fictl.arch import Arch, known_gpus, unique
 from fictl.errors import NotInstalled, UsageError
-from fictl.paths import same_packages
+from fictl.paths import matching, same_packages
 
 COMPILER = "fictl.jit.triton.compile"
 
@@ -47,7 +47,7 @@ def require(module: str, identity: Mapping[str, str]) -> None:
 @cache
 def own_digest() -> str:
     """Of what shapes the C++ around the cubins."""
-    texts = (path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    texts = (path.read_bytes() for path in matching(Path(__file__).parent, "*.py"))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 

@@ -28,7 +28,7 @@ def new_room(kind: str) -> Path:
     folder = all_rooms()
     for entry in folder.iterdir():
         owner = entry.name.partition("-")[0]
-        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+        if owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
             shutil.rmtree(entry, ignore_errors=True)
     made = folder / f"{os.getpid()}-{kind}-{secrets.token_hex(4)}"
     made.mkdir(mode=0o700)

@@ -36,7 +36,7 @@ def enter(
     for folder in OWN:
         with suppress(OSError):
             kernel.mount("fictl", folder, "tmpfs", _NOSUID | _NODEV, "size=50%")
-    _hide([path for path in hidden if path.is_dir()], shown)
+    _hide([path for path in hidden if os.path.isdir(path)], shown)
 
 
 def _hide(hidden: list[Path], shown: Iterable[Path]) -> None:

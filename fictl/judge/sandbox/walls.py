@@ -12,6 +12,7 @@ from typing import Any
 
 from fictl.errors import SetupError
 from fictl.judge.sandbox import kernel, landlock, limits, namespaces
+from fictl.paths import matching
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _OTHER_DEVICES = (
@@ -116,7 +117,7 @@ def require(walls: Walls) -> Walls:
 
 
 def _devices() -> Iterable[Path]:
-    return (path for pattern in _OTHER_DEVICES for path in Path("/").glob(pattern[1:]))
+    return (path for pattern in _OTHER_DEVICES for path in matching(Path("/"), pattern[1:]))
 
 
 def _mounts() -> None:

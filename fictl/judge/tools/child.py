@@ -6,6 +6,7 @@ What a profiler collects between cudaProfilerStart and -Stop are the calls alone
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 import traceback
@@ -70,7 +71,7 @@ def _build_kernels(runnable: Runnable) -> None:
     """Of an op that was exported, the modules that its first calls would build: one of each folder."""
     module = sys.modules.get(str(runnable.metadata.misc.get("module_name")))
     project = Project.of(Path(module.__file__).parent) if module and module.__file__ else None
-    if project is None or not project.kernels.is_dir():
+    if project is None or not os.path.isdir(project.kernels):
         return
     for folder in folders(project):
         spec = next(iter(_specs(folder, module.__name__.rpartition(".")[0])), None)  # type: ignore[union-attr]
@@ -80,7 +81,7 @@ def _build_kernels(runnable: Runnable) -> None:
 
 def _specs(folder: OpFolder, package: str) -> list[Any]:
     """By the copy of its jit.py that the solution imports."""
-    if not folder.jit.is_file():
+    if not os.path.isfile(folder.jit):
         return []
     from importlib import import_module
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,7 +68,7 @@ class Look:
                 done = run([*before, *self.argv(job, outcome)], environment, self.timeout)
             except TimedOut as error:
                 return Seen("TIMEOUT", f"it did not end within {self.timeout:g} s", error.hint)
-            if outcome.is_file():
+            if os.path.isfile(outcome):
                 return self._seen(json.loads(outcome.read_text(encoding="utf-8")), done.output)
         died = f"it ended its process with {ending(done.code)}"
         return Seen("RUNTIME_ERROR", died, log=done.output[-_LONGEST_LOG:], output=done.output)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fictl.errors import UsageError
+from fictl.paths import matching
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -82,8 +84,8 @@ def _definition(given: Given, root: Path | None) -> Definition:
 
     if isinstance(given, Mapping) or Path(given).suffix == ".json":
         return _read(Definition, given)
-    places = (root / _FOLDER).glob(f"*/{given}.json") if root else iter(())
-    found = next(places, None)
+    places = matching(root / _FOLDER, f"*/{given}.json") if root else []
+    found = next(iter(places), None)
     if found is None:
         where = f"not in {root}" if root else "in no dataset"
         raise UsageError(
@@ -117,7 +119,7 @@ def _workloads(subject: Subject) -> Iterator[Workload]:
 
     made = subject.definition
     path = (subject.root or Path()) / "workloads" / made.op_type / f"{made.name}.jsonl"
-    if subject.root is None or not path.is_file():
+    if subject.root is None or not os.path.isfile(path):
         return
     for number, line in lines_of(path):
         if isinstance(line, NotReadable):
@@ -144,7 +146,7 @@ def _dataset_of(solution: Given) -> Path | None:
     if isinstance(solution, Mapping):
         return None
     above = Path(solution).absolute().parents
-    return next((place for place in above if (place / _FOLDER).is_dir()), None)
+    return next((place for place in above if os.path.isdir(place / _FOLDER)), None)
 
 
 def _read(model: type[Model], given: Given) -> Model:

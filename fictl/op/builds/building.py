@@ -16,6 +16,7 @@ from fictl.jit.build_time.measure import measure
 from fictl.jit.build_time.report import BuildTime
 from fictl.jit.progress import Observer
 from fictl.project import Project, select
+from fictl.redact import hidden, hide_secrets
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,11 @@ def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:
 
     targets = nvcc_flags(plan.targets.archs)
     kernels = "nvcc" if plan.recipe.device == "cuda" else plan.recipe.device
+    commands = (*(unit.argv for unit in plan.units), plan.link)
+    shown = {kernels: (*flags.kernel, *targets), "cxx": flags.cxx, "link": flags.link}
     return Planned(
         spec.project, spec.name, tuple(spell([arch]) for arch in plan.targets.archs),
         plan.targets.origin, plan.targets.warning, flags.variant,
-        {kernels: (*flags.kernel, *targets), "cxx": flags.cxx, "link": flags.link},
-        (*(shlex.join(unit.argv) for unit in plan.units), shlex.join(plan.link)),
+        {tool: tuple(hidden("", words)) for tool, words in shown.items()},
+        tuple(hide_secrets(shlex.join(argv)) for argv in commands),
     )  # fmt: skip

@@ -25,6 +25,7 @@ class Contents:
     root: str
     builds: tuple[tuple[str, Item], ...]
     others: dict[str, int]
+    links: tuple[Item, ...] = ()
 
     @property
     def size(self) -> int:
@@ -34,23 +35,27 @@ class Contents:
 
     def to_dict(self) -> dict[str, Any]:
         entries = [_entry(origin, item) for origin, item in self.builds]
-        return {"root": self.root, "size": self.size, "entries": entries, "others": self.others}
+        links = [{"kind": item.kind, "path": str(item.path)} for item in self.links]
+        return {"root": self.root, "size": self.size, "entries": entries, "others": self.others,
+                "links": links}  # fmt: skip
 
 
 def contents(names: Sequence[str] = ()) -> Contents:
     """Of the ops named, or of all."""
     found: list[tuple[str, Item]] = []
     others: dict[str, int] = {}
+    links: list[Item] = []
     for store in stores():
         origin = "cache" if store.writable else str(store.root)
         items = inventory(store.root) if store.writable else builds(store.root)
         found += [(origin, item) for item in items if item.kind == "build"]
-        for item in (item for item in items if item.kind != "build"):
+        links += [item for item in items if item.leads_out]
+        for item in (item for item in items if item.kind != "build" and not item.leads_out):
             others[item.kind] = others.get(item.kind, 0) + item.size
     chosen = _chosen(names, {(item.project, item.module) for _, item in found})
     picked = [(origin, item) for origin, item in found if (item.project, item.module) in chosen]
     picked.sort(key=lambda pair: pair[1].used, reverse=True)
-    return Contents(str(cache_root()), tuple(picked), {} if names else others)
+    return Contents(str(cache_root()), tuple(picked), {} if names else others, tuple(links))
 
 
 def clear_builds(names: Sequence[str], force: bool, dry_run: bool) -> Removal:

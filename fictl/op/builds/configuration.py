@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -12,12 +13,13 @@ from fictl import settings
 from fictl.errors import FictlError
 from fictl.project import Project, folders
 from fictl.project.python_source import SourceError
+from fictl.redact import hidden, hide_secrets
 from fictl.settings import Setting
 
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One setting; `problem` says why its value cannot be read."""
+    """One setting, its secrets hidden; `problem` says why its value cannot be read."""
 
     name: str
     value: Any
@@ -49,7 +51,7 @@ def configuration() -> Configuration:
     return Configuration(
         settings=tuple(_row(setting) for setting in (*settings.SETTINGS, *declared)),
         unknown=tuple(settings.unknown(setting.name for setting in declared)),
-        file=str(settings.file_in_use().path),
+        file=hide_secrets(str(settings.file_in_use().path)),
         project={"name": here.name, "root": str(here.root), "archs": here.archs},
     )
 
@@ -71,10 +73,17 @@ def _row(setting: Setting[Any]) -> SettingRow:
     except FictlError as error:
         return SettingRow(
             setting.name, None, _plain(setting.default), "unreadable", "", setting.doc,
-            error.message,
+            hide_secrets(error.message),
         )  # fmt: skip
+    shown = hidden(setting.name, _plain(value))
+    if (
+        setting.kind == "paths"
+        and hide_secrets(joined := os.pathsep.join(map(str, value))) != joined
+    ):
+        shown = [hide_secrets(joined)]  # A ':' may have split what was no list of paths.
     return SettingRow(
-        setting.name, _plain(value), _plain(setting.default), origin.kind, origin.place,
+        setting.name, shown, _plain(setting.default), origin.kind,
+        origin.place,
         setting.doc, problem,
     )  # fmt: skip
 

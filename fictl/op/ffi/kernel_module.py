@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Hashable
 from functools import partial
@@ -167,7 +168,7 @@ class _FirstCall:
 
 def _mutated(op: Path) -> frozenset[str]:
     """What the functions of an op.py write; `out` where the module lies in no op folder."""
-    if not op.is_file():
+    if not os.path.isfile(op):
         return frozenset({"out"})
     from fictl.project.declaration import read_declarations
 

@@ -73,7 +73,7 @@ def load_inline(
 def _written(name: str, cuda: str, binding: str, functions: Sequence[str]) -> list[Path]:
     """The text as it was given, in the cache: compilers and profilers name its lines."""
     store = writable_store()
-    store.ensure_private()
+    store.ensure_private(PROJECT, checked_name(name), TEXT)
     told = hashlib.sha256("\0".join((cuda, binding, *functions)).encode()).hexdigest()
     folder = store.module_dir(PROJECT, checked_name(name)) / TEXT / told[:16]
     kernel, exports = folder / f"{name}.cu", folder / "binding.cpp"

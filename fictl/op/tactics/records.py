@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from fictl.errors import UsageError
 from fictl.op.tactics.machine import Machine
 from fictl.paths import friendly
+from fictl.sealed import BrokenSeal, seal, unseal
 
 SCHEMA = "fictl.tactics/1"
 
@@ -73,7 +74,7 @@ class Document(_Record):
         return ""
 
     def to_json(self) -> str:
-        return self.model_dump_json(by_alias=True, exclude_defaults=True, indent=1) + "\n"
+        return seal(self.model_dump(mode="json", by_alias=True, exclude_defaults=True), 1) + "\n"
 
 
 class Corrupt(UsageError):
@@ -83,15 +84,21 @@ class Corrupt(UsageError):
 def read(path: Path) -> Document | None:
     """None where there is no such file."""
     try:
-        return Document.model_validate_json(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        document = Document.model_validate_json(text)
+        unseal(text, required=False)  # A file written by hand has no hash.
     except FileNotFoundError:
         return None
+    except BrokenSeal as error:
+        why = f"{error}; if you edited it, take out its sha256"
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         why = f"{place}: {first['msg']}" if place else first["msg"]
     except (OSError, UnicodeDecodeError) as error:
         why = str(error)
+    else:
+        return document
     raise Corrupt(
         f"{friendly(path)} is no file of tuned tactics: {why}", "remove it, and tune again"
     )

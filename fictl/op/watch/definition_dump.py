@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ class DefinitionDump:
         self._seen.add((api, name))
         made = definition(template, api, sizes, elements)
         path = self._folder / f"{name}.json"
-        if not path.exists():
+        if not os.path.exists(path):
             save(made, self._folder)
         elif path.read_text(encoding="utf-8") != made.to_json():
             warn_once(f"{path.absolute()} holds another definition than {name} of {api}: it stays")

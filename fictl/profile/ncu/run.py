@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -49,7 +50,7 @@ def profile(
     version, path = version_of(ncu), request.file(".ncu-rep")
     path.unlink(missing_ok=True)  # ncu leaves one that is there where it profiled nothing.
     launched = _launch(ncu, request, collection, path, say)
-    if launched.code or launched.error or not path.is_file():
+    if launched.code or launched.error or not os.path.isfile(path):
         raise_problem(launched, collection, version)
     return _read(ncu, request, collection, launched, path, version)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from fictl.errors import SetupError
+from fictl.paths import matching
 from fictl.process import TimedOut, run
 
 _IMPORTER = "QdstrmImporter"
@@ -31,7 +33,7 @@ def convert(nsys: Path, stream: Path, report: Path) -> None:
         done = run(argv, timeout=_SECONDS)
     except TimedOut as late:
         raise SetupError(f"{importer} did not end within {_SECONDS:g} s: {kept}", _PROPER) from late
-    if done.code or not report.is_file():
+    if done.code or not os.path.isfile(report):
         said = next(reversed(done.output.strip().splitlines()), "nothing")
         said = said.removeprefix(f"{importer}: ")
         raise SetupError(f"{importer} made no report, it says {said}; {kept}", _fix(said))
@@ -49,4 +51,4 @@ def _fix(said: str) -> str:
 def _importers(nsys: Path) -> Iterator[Path]:
     """In the folders beside that of nsys, the real one: `nsys` on PATH is often a link."""
     for folder in (nsys.resolve().parent.parent, nsys.parent.parent):
-        yield from sorted(path for path in folder.glob(f"*/{_IMPORTER}") if path.is_file())
+        yield from (path for path in matching(folder, f"*/{_IMPORTER}") if os.path.isfile(path))

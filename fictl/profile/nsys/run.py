@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -46,9 +47,9 @@ def profile(request: Request, say: Callable[[str], object] = lambda line: None) 
         old.unlink(missing_ok=True)
     launched = launch([nsys, *_RECORD, f"--output={report}"], request, _program(say), {})
     _require_calls(launched, request)
-    if not report.is_file() and stream.is_file():
+    if not os.path.isfile(report) and os.path.isfile(stream):
         convert(nsys, stream, report)
-    if not report.is_file():
+    if not os.path.isfile(report):
         raise _no_report(launched, request)
     tables, pages = _tables(nsys, report)
     return Summary(

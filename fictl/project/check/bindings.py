@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 
+from fictl.paths import matching
 from fictl.project.check.problem import Problem
 from fictl.project.cpp_source import Signature, read_cpp
 from fictl.project.folder import OpFolder
@@ -15,12 +17,12 @@ _MAKES_MODULE = re.compile(r"(\w+\.)*KernelModule\(")
 
 
 def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
-    if not folder.binding.is_file():
+    if not os.path.isfile(folder.binding):
         return
     exported = read_cpp(folder.binding).exports
     called = _called(parse(folder.op))
     shared = {
-        name for path in folder.path.parent.glob("_*.py") for name in _attributes(parse(path))
+        name for path in matching(folder.path.parent, "_*.py") for name in _attributes(parse(path))
     }
     for name, line in exported.items():
         if name not in called and name not in shared:
@@ -38,7 +40,7 @@ def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
 
 def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
     """A drift would fail at link time, after all has been compiled and in mangled names."""
-    if not folder.binding.is_file():
+    if not os.path.isfile(folder.binding):
         return
     launchers = [read_cpp(path) for path in folder.launchers]
     for name, declared in read_cpp(folder.binding).declared:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from fictl.paths import files_below, matching
 from fictl.project.check.problem import Problem
 from fictl.project.cpp_source import CppSource, Include, reach, read_cpp
 from fictl.project.folder import OpFolder
@@ -22,7 +24,7 @@ def headers_are_pure(folder: OpFolder) -> Iterator[Problem]:
 
 
 def library_is_pure(project: Project) -> Iterator[Problem]:
-    return _pure(path for path in sorted(project.include.rglob("*")) if path.suffix in _CPP)
+    return _pure(path for path in files_below(project.include) if path.suffix in _CPP)
 
 
 def _pure(paths: Iterable[Path]) -> Iterator[Problem]:
@@ -50,7 +52,7 @@ def heavy_headers_are_declared(folder: OpFolder) -> Iterator[Problem]:
 
 def _heavy_headers(jit: Path) -> tuple[str, ...]:
     """The literal that jit.py assigns or passes as `heavy_headers`."""
-    for node in ast.walk(parse(jit)) if jit.is_file() else ():
+    for node in ast.walk(parse(jit)) if os.path.isfile(jit) else ():
         named = (
             [node.arg]
             if isinstance(node, ast.keyword)
@@ -99,7 +101,7 @@ def launches_go_through_the_library(folder: OpFolder) -> Iterator[Problem]:
 
 
 def _own(folder: OpFolder) -> tuple[CppSource, ...]:
-    return tuple(read_cpp(p) for p in sorted(folder.path.iterdir()) if p.suffix in _CPP)
+    return tuple(read_cpp(p) for p in matching(folder.path, "*") if p.suffix in _CPP)
 
 
 def _top(include: Include) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import keyword
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,21 +20,21 @@ _RESERVED = ("ops", "include", "binding", "cmake")
 
 
 def files_are_there(folder: OpFolder) -> Iterator[Problem]:
-    has_kernel = bool(folder.headers) or folder.triton.is_file()
+    has_kernel = bool(folder.headers) or os.path.isfile(folder.triton)
     kernel = [
         (has_kernel, folder.header, "the kernel and its host launch template"),
         (bool(folder.launchers), folder.path / "launcher.cu", "DLPack views -> dtype dispatch"),
-        (folder.binding.is_file(), folder.binding, "the TVM-FFI exports and argument checks"),
-        (folder.jit.is_file(), folder.jit, "module() and aot()"),
+        (os.path.isfile(folder.binding), folder.binding, "the TVM-FFI exports and argument checks"),
+        (os.path.isfile(folder.jit), folder.jit, "module() and aot()"),
     ]
     required = [
         *([] if folder.is_composed else kernel),
-        (folder.trace.is_file(), folder.trace, "a TraceTemplate per public function"),
-        (folder.bench.is_file(), folder.bench, "cases()"),
+        (os.path.isfile(folder.trace), folder.trace, "a TraceTemplate per public function"),
+        (os.path.isfile(folder.bench), folder.bench, "cases()"),
     ]
     # Why: a wheel carries our kernels without their tests.
-    if not (folder.project.is_shipped and not folder.project.tests.is_dir()):
-        required.append((folder.test.is_file(), folder.test, "what the trace cannot say"))
+    if not (folder.project.is_shipped and not os.path.isdir(folder.project.tests)):
+        required.append((os.path.isfile(folder.test), folder.test, "what the trace cannot say"))
     for present, path, purpose in required:
         if not present:
             yield Problem("files", path, 1, f"{folder} lacks {path.name}", f"add it: {purpose}")
@@ -64,7 +65,7 @@ def python_files_define_their_part(folder: OpFolder) -> Iterator[Problem]:
         (folder.triton, ("variants",)),
     )
     for path, wanted in parts:
-        defined = definitions(parse(path)) if path.is_file() else dict.fromkeys(wanted)
+        defined = definitions(parse(path)) if os.path.isfile(path) else dict.fromkeys(wanted)
         for name in wanted:
             if name not in defined:
                 yield Problem(
@@ -75,7 +76,7 @@ def python_files_define_their_part(folder: OpFolder) -> Iterator[Problem]:
 def entries_yield_something(folder: OpFolder) -> Iterator[Problem]:
     """An op that ships nothing or benches nothing does so unseen."""
     for path, name in ((folder.jit, "aot"), (folder.bench, "cases")):
-        function = definitions(parse(path)).get(name) if path.is_file() else None
+        function = definitions(parse(path)).get(name) if os.path.isfile(path) else None
         if isinstance(function, ast.FunctionDef) and not _gives_something(function):
             yield Problem(
                 "empty", path, function.lineno, f"{name}() yields nothing",
@@ -96,7 +97,7 @@ def _gives_something(function: ast.FunctionDef) -> bool:
 
 
 def a_test_exists(folder: OpFolder) -> Iterator[Problem]:
-    if folder.test.is_file() and not _TEST.search(_text(folder.test)):
+    if os.path.isfile(folder.test) and not _TEST.search(_text(folder.test)):
         yield Problem(
             "tests", folder.test, 1, f"{folder.test.name} has no test",
             "def test_…: what the trace cannot say, as edges, strides and refusals",
@@ -120,5 +121,5 @@ def _text(path: Path) -> str:
 def kernels_is_no_package(project: Project) -> Iterator[Problem]:
     """An __init__.py there would shadow an installed package called `kernels`."""
     path = project.kernels / "__init__.py"
-    if path.is_file():
+    if os.path.isfile(path):
         yield Problem("no-init", path, 1, "kernels/ is not a Python package", "delete the file")

@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator
 
+from fictl.paths import matching
 from fictl.project.check.problem import Problem
 from fictl.project.folder import OpFolder
 from fictl.project.python_source import parse
@@ -19,7 +20,7 @@ _FIX = (
 
 def imports_stay_inside(folder: OpFolder) -> Iterator[Problem]:
     used = {name for declaration in folder.declarations() for name in declaration.uses}
-    for path in sorted(folder.path.glob("*.py")):
+    for path in matching(folder.path, "*.py"):
         for node in _statements(parse(path), path != folder.bench):
             for name, line in _imports(node, folder):
                 in_triton = path == folder.triton and name.partition(".")[0] == "triton"

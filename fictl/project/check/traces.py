@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ _CONTROLS = ("enable_pdl", "backend", "tactic")
 
 
 def templates_match_functions(folder: OpFolder) -> Iterator[Problem]:
-    if not folder.trace.is_file():
+    if not os.path.isfile(folder.trace):
         return
     tree = parse(folder.trace)
     for declaration in folder.declarations():
@@ -108,7 +109,7 @@ def _source(name: str, path: Path) -> Path:
     for each in imports:
         if each.level == 2 and each.module and name in (alias.name for alias in each.names):
             found = path.parents[1] / f"{each.module}.py"
-            return found if found.is_file() else path
+            return found if os.path.isfile(found) else path
     return path
 
 

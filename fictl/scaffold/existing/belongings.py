@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import files_below
 from fictl.project import OpFolder
 
 
@@ -36,7 +38,7 @@ def text_of(path: Path) -> str:
 
 def _lying_in(folder: Path) -> list[Path]:
     """But for what Python caches."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    files = (path for path in files_below(folder) if os.path.isfile(path))
     return [path for path in files if "__pycache__" not in path.relative_to(folder).parts]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from fictl.paths import matching
 from fictl.project import Project
 
 
@@ -13,4 +14,4 @@ def definition_files(project: Project, functions: Iterable[str]) -> Iterator[Pat
     roots = dict.fromkeys((project.tests, project.tests.parent))
     for folder in (root / "trace" / "definitions" for root in roots):
         for name in functions:
-            yield from sorted((folder / name).glob("*.json"))
+            yield from matching(folder / name, "*.json")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import matching, real
 from fictl.project import OpFolder, find
 from fictl.project.config import OWN_FILE
 from fictl.project.cpp_source import reach
@@ -24,8 +26,8 @@ def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
     """Nothing is written. The project keeps its name, so that includes and namespaces hold; what
     fictl ships gets another one, and goes on using fictl's building blocks.
     """
-    target = target.resolve()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+    target = real(target)
+    if os.path.exists(target) and (not os.path.isdir(target) or any(target.iterdir())):
         raise UsageError(f"{target} is not an empty folder", "name one that is not there yet")
     project = folder.project
     name = name or (f"{folder.module}_kernels" if project.is_shipped else project.name)
@@ -73,9 +75,9 @@ class Luggage:
         if project.is_shipped:
             places = [project.include / project.name / op.family for op in self.ops]
         sources = [path for op in self.ops for path in (*op.launchers, *op.headers, op.binding)]
-        there = (path for path in sources if path.is_file())
+        there = (path for path in sources if os.path.isfile(path))
         for source in reach(there, project.include_dirs):
-            if any(source.path.is_relative_to(place.resolve()) for place in places):
+            if any(source.path.is_relative_to(real(place)) for place in places):
                 yield source.path
 
 
@@ -87,7 +89,7 @@ def _of_project(name: str, user: OpFolder) -> tuple[OpFolder, ...]:
 
 def _family_files(op: OpFolder) -> Iterator[Path]:
     """The `_*.py` of its family that it imports, and those that they import."""
-    pending = [(path, 2) for path in sorted(op.path.glob("*.py"))]
+    pending = [(path, 2) for path in matching(op.path, "*.py")]
     for path, level in pending:
         for node in ast.walk(parse(path)):
             if isinstance(node, ast.ImportFrom) and node.level == level:
@@ -95,11 +97,11 @@ def _family_files(op: OpFolder) -> Iterator[Path]:
                     shared = op.path.parent / f"{module.partition('.')[0]}.py"
                     if shared.name.startswith("_") and (shared, 1) not in pending:
                         pending.append((shared, 1))
-    yield from (path for path, level in pending if level == 1 and path.is_file())
+    yield from (path for path, level in pending if level == 1 and os.path.isfile(path))
 
 
 def _conftests(op: OpFolder) -> Iterator[Path]:
     """Its fixtures; ours are those of binding/, which stays here."""
     if not op.project.is_shipped:
         places = (op.project.tests, op.test.parent)
-        yield from (path for place in places if (path := place / "conftest.py").is_file())
+        yield from (path for place in places if os.path.isfile(path := place / "conftest.py"))

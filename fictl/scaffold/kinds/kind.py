@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
-from fictl.paths import data_root
+from fictl.paths import data_root, files_below, matching
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -61,8 +62,8 @@ class Kind:
         """Where in a project -> its template; a tree that comes later has the last word."""
         found: dict[str, Path] = {}
         for tree in self.trees:
-            for path in sorted(tree.rglob("*")):
-                if path.is_file() and path.name != FILE and "__pycache__" not in path.parts:
+            for path in files_below(tree):
+                if os.path.isfile(path) and path.name != FILE and "__pycache__" not in path.parts:
                     found[path.relative_to(tree).as_posix()] = path
         return found
 
@@ -75,13 +76,13 @@ _KEYS = {field.name for field in fields(Kind)} - {"name", "trees"} | {"base"}
 def kinds(own: Path | None = None) -> dict[str, Kind]:
     """Those that fictl ships and those in the folder `own`, which may replace them, by name."""
     places = _places(own)
-    found = {path.parent.name for place in places for path in place.glob(f"[!_]*/{FILE}")}
+    found = {path.parent.name for place in places for path in matching(place, f"[!_]*/{FILE}")}
     return {name: _read(name, places) for name in sorted(found)}
 
 
 def find_kind(name: str, own: Path | None = None) -> Kind:
     places = _places(own)
-    if not name.startswith("_") and any((place / name / FILE).is_file() for place in places):
+    if not name.startswith("_") and any(os.path.isfile(place / name / FILE) for place in places):
         return _read(name, places)
     known = kinds(own)
     close = get_close_matches(name, known, n=1)
@@ -95,7 +96,7 @@ def find_part(name: str) -> Kind:
 
 
 def _places(own: Path | None) -> list[Path]:
-    if own is not None and not own.is_dir():
+    if own is not None and not os.path.isdir(own):
         raise UsageError(
             f"the templates' folder {own} is not there", "[tool.fictl.templates] names it as op"
         )
@@ -126,7 +127,7 @@ def _read(name: str, places: Sequence[Path]) -> Kind:
 
 def _find(name: str, places: Sequence[Path]) -> Path:
     for place in places:
-        if (place / name / FILE).is_file():
+        if os.path.isfile(place / name / FILE):
             return place / name / FILE
     raise UsageError(f"there is no template {name!r}", f"looked in {', '.join(map(str, places))}")
 

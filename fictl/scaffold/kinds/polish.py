@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -69,13 +70,13 @@ def _ruff_settings(path: Path) -> Path | None:
             if _is_file(folder, name):
                 return folder / name
         table = folder / "pyproject.toml"
-        if table.is_file() and "[tool.ruff" in table.read_text("utf-8", "replace"):
+        if os.path.isfile(table) and "[tool.ruff" in table.read_text("utf-8", "replace"):
             return table
     return None
 
 
 def _is_file(folder: Path, name: str) -> bool:
-    return (folder / name).is_file()
+    return os.path.isfile(folder / name)
 
 
 def _find(name: str) -> str | None:
@@ -84,7 +85,7 @@ def _find(name: str) -> str | None:
     for place in (package and package.submodule_search_locations) or ():
         # Why: what pip puts on the PATH is a Python program that starts this one.
         program = Path(place) / "data" / "bin" / name
-        if program.is_file():
+        if os.path.isfile(program):
             return str(program)
     beside = Path(sys.executable).parent / name
-    return str(beside) if beside.is_file() else which(name)
+    return str(beside) if os.path.isfile(beside) else which(name)

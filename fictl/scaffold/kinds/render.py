@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fictl.errors import UsageError
+from fictl import private_folder
+from fictl.errors import SetupError, UsageError
 from fictl.paths import cache_root
 from fictl.scaffold.kinds import wrap
 
@@ -64,12 +65,12 @@ def _read(name: str) -> str | None:
 
 def _compiled() -> BytecodeCache | None:
     """Compiling our templates takes longer than all else; none where nothing can be kept."""
-    from jinja2 import FileSystemBytecodeCache
+    from fictl.scaffold.kinds.bytecode import CheckedBytecode
 
-    folder = cache_root() / "scaffold" / "templates"
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
+    with suppress(OSError, SetupError):
+        folder = private_folder.make(cache_root(), "scaffold", "templates")
+        return CheckedBytecode(str(folder)) if os.access(folder, os.W_OK) else None
+    return None
 
 
 def _root(name: str, path: Path) -> Path:

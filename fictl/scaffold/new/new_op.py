@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fictl.arch import ArchRule
 from fictl.dtype import DType, parse_dtype
 from fictl.errors import UsageError
-from fictl.project import Project, names
+from fictl.project import Project, names, require_trusted
 from fictl.scaffold.kinds.kind import Kind, find_kind, find_part, kinds
 from fictl.scaffold.kinds.match import match
 from fictl.scaffold.kinds.polish import polish
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 def draft(project: Project, request: Request, overwrite: bool = False) -> Draft:
     """`overwrite` lets it have the name of an op that is there."""
+    if project.templates:
+        require_trusted(project)  # A template may say any Python.
     there = [] if overwrite else [n for n in names([project]) if n != request.family]
     if request.definition:
         return _of_definition(project, request, there)

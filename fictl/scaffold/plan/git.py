@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,9 @@ def commit(paths: Sequence[Path], message: str) -> str:
     What else is staged stays staged. Empty where there is nothing to commit.
     """
     repo = require_repository(paths)
-    known = [path for path in paths if path.exists() or _git(repo, "ls-files", "--", str(path))]
+    known = [
+        path for path in paths if os.path.exists(path) or _git(repo, "ls-files", "--", str(path))
+    ]
     names = [str(path) for path in known]
     if not names or not _git(repo, "status", "--porcelain", "--", *names):
         return ""
@@ -50,7 +53,7 @@ def require_repository(paths: Sequence[Path]) -> Repo:
 def _repository(paths: Sequence[Path]) -> Repo | None:
     """The one that the first path is in. Outside of any git is not even imported."""
     above = paths[0].absolute().parents if paths else ()
-    root = next((folder for folder in above if (folder / ".git").exists()), None)
+    root = next((folder for folder in above if os.path.exists(folder / ".git")), None)
     if root is None:
         return None
     try:
@@ -70,7 +73,7 @@ def _repository(paths: Sequence[Path]) -> Repo | None:
 
 
 def _differing(repo: Repo, paths: Sequence[Path]) -> tuple[Path, ...]:
-    there = [str(path) for path in paths if path.exists()]
+    there = [str(path) for path in paths if os.path.exists(path)]
     if not there:
         return ()
     options = ("--porcelain", "-z", "--no-renames", "--untracked-files=all")
@@ -92,7 +95,7 @@ def _refuse_detached(repo: Repo) -> None:
 def _index_kept_on_failure(repo: Repo) -> Iterator[None]:
     """A commit that is refused, as by a hook, leaves staged what was staged before."""
     index = Path(repo.index.path)
-    before = index.read_bytes() if index.exists() else None
+    before = index.read_bytes() if os.path.exists(index) else None
     try:
         yield
     except BaseException:

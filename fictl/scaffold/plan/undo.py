@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fictl.errors import UsageError
+from fictl import private_folder
+from fictl.errors import SetupError, UsageError
 from fictl.paths import cache_root, write_atomic
+from fictl.scaffold.plan.leftovers import staged_name
 from fictl.scaffold.plan.plan import Change
+from fictl.sealed import seal, unseal
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,23 @@ def finish(record: Record) -> None:
 def last(root: Path) -> Record | None:
     """What can be taken back; None where nothing was written, or it was taken back."""
     try:
-        said = json.loads(_place(root).read_text(encoding="utf-8"))
+        said = unseal(_place(root).read_bytes())
         files = tuple(Written(**each) for each in said.pop("files"))
         return Record(files=files, **{**said, "folders": tuple(said["folders"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def refuse_links(root: Path, path: Path) -> None:
+    """What is deleted lies in the project, not where a folder of it is a link to."""
+    for folder in path.parents:
+        if root not in folder.parents:
+            return
+        if os.path.islink(folder):
+            raise UsageError(
+                f"{path} stays: {folder} is a link to {os.path.realpath(folder)}",
+                "remove the link, or the files that it leads to, by hand",
+            )
 
 
 def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
@@ -78,6 +93,8 @@ def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
             f"`{record.command}` cannot be taken back: {', '.join(edited)} changed since",
             "delete or restore the files by hand",
         )
+    for each in record.files:
+        refuse_links(root, Path(each.path))
     for each, text in present.items():
         staged_name(Path(each.path)).unlink(missing_ok=True)
         if text != each.before:
@@ -87,11 +104,6 @@ def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
             Path(folder).rmdir()
     _place(root).unlink(missing_ok=True)
     return record
-
-
-def staged_name(path: Path) -> Path:
-    """Where a new text waits for all others to be there."""
-    return path.with_name(f".{path.name}.scaffold")
 
 
 def _restore(path: Path, text: str | None) -> None:
@@ -121,7 +133,7 @@ def _place(root: Path) -> Path:
 
 def _write(record: Record) -> None:
     # Why suppress: with no cache there is no way back, and still no reason not to write.
-    with suppress(OSError):
+    with suppress(OSError, SetupError):
         place = _place(Path(record.root))
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomic(place, json.dumps(asdict(record)))
+        private_folder.make(cache_root(), place.parent.name)
+        write_atomic(place, seal(asdict(record)))

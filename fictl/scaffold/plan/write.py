@@ -12,17 +12,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fictl.errors import SetupError
+from fictl.scaffold.plan.leftovers import noted, staged_name, sweep
 from fictl.scaffold.plan.plan import Change, Plan
-from fictl.scaffold.plan.undo import Record, begin, finish, staged_name, take_back
+from fictl.scaffold.plan.undo import Record, begin, finish, refuse_links, take_back
 
 
 def apply(plan: Plan, command: str) -> None:
     """`command` is what `--undo` will say that it takes back."""
+    sweep()
     take_back(plan.root, unfinished_only=True)
     changes = plan.changes()
     if not changes:
         return
-    with _staged(changes) as (staged, folders):
+    new = [change.path for change in changes if change.after is not None]
+    with (
+        noted([*map(staged_name, new)], _missing(new)),
+        _staged(plan.root, changes) as (staged, folders),
+    ):
         record = Record.of(plan.root, command, changes, folders)
         begin(record)
         try:
@@ -43,7 +49,7 @@ def remove_empty(root: Path, gone: Sequence[Path]) -> None:
         for folder in path.parents:
             if folder == root or root not in folder.parents:
                 break
-            if not folder.is_dir():
+            if not os.path.isdir(folder):
                 continue  # gone with another file
             compiled = folder / "__pycache__"
             if any(each != compiled for each in folder.iterdir()):
@@ -53,16 +59,19 @@ def remove_empty(root: Path, gone: Sequence[Path]) -> None:
 
 
 @contextmanager
-def _staged(changes: Sequence[Change]) -> Iterator[tuple[dict[Path, Path], list[Path]]]:
+def _staged(
+    plan_root: Path, changes: Sequence[Change]
+) -> Iterator[tuple[dict[Path, Path], list[Path]]]:
     """Every new text beside where it belongs; gone again, and the folders too, on any error."""
     staged: dict[Path, Path] = {}
     folders: list[Path] = []
     try:
         for change in changes:
             if change.after is not None:
-                folders += _make_folders(change.path.parent)
+                folders += _make_folders(change.path)
                 staged[change.path] = _stage(change.path, change.after)
             else:
+                refuse_links(plan_root, change.path)
                 _refuse_read_only(change.path.parent)
         yield staged, folders
     except BaseException as error:
@@ -82,11 +91,16 @@ def _refuse_read_only(folder: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
-def _make_folders(folder: Path) -> list[Path]:
+def _missing(paths: Sequence[Path]) -> list[Path]:
+    """The folders of these files that are not there, the outermost first."""
+    above = dict.fromkeys(folder for path in paths for folder in reversed(path.parents))
+    return [folder for folder in above if not os.path.exists(folder)]
+
+
+def _make_folders(path: Path) -> list[Path]:
     """Those that were not there, the outermost first."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
     made = []
-    for each in reversed(missing):
+    for each in _missing([path]):
         each.mkdir()
         made.append(each)
     return made
@@ -94,7 +108,7 @@ def _make_folders(folder: Path) -> list[Path]:
 
 def _stage(path: Path, text: str) -> Path:
     staged = staged_name(path)
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666
+    mode = path.stat().st_mode & 0o777 if os.path.exists(path) else 0o666
     handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
+from fictl.paths import matching
 from fictl.project.config import SHARED_FILE, Config
 from fictl.project.project import ENTRY_POINTS
 
@@ -21,7 +23,7 @@ _EXISTING = (SHARED_FILE, "setup.py", "setup.cfg")
 
 def build_file(root: Path) -> Path | None:
     """What says how the folder is packaged."""
-    return next((root / name for name in _EXISTING if (root / name).exists()), None)
+    return next((root / name for name in _EXISTING if os.path.exists(root / name)), None)
 
 
 def with_table(path: Path, settings: str) -> str:
@@ -74,16 +76,16 @@ def _advice(root: Path, config: Config) -> Iterator[str]:
 def _discovers(root: Path) -> bool:
     """Whether setuptools searches the top folder, having been told nothing about packages."""
     path = root / SHARED_FILE
-    table = _parsed(path, path.read_text(encoding="utf-8")) if path.exists() else {}
+    table = _parsed(path, path.read_text(encoding="utf-8")) if os.path.exists(path) else {}
     requires = table.get("build-system", {}).get("requires", ["setuptools"])
     said = {"packages", "py-modules"} & {*table.get("tool", {}).get("setuptools", {})}
-    elsewhere = any((root / name).exists() for name in ("src", "setup.py", "setup.cfg"))
+    elsewhere = any(os.path.exists(root / name) for name in ("src", "setup.py", "setup.cfg"))
     uses = any(each.startswith("setuptools") for each in requires)
     return "project" in table and uses and not said and not elsewhere
 
 
 def _packages(root: Path) -> str:
-    names = sorted(path.parent.name for path in root.glob("*/__init__.py"))
+    names = sorted(path.parent.name for path in matching(root, "*/__init__.py"))
     return "[" + ", ".join(f'"{name}*"' for name in names or ["your_package"]) + "]"
 
 

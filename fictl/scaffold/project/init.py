@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fictl.arch import parse_archs
 from fictl.errors import UsageError
-from fictl.paths import data_root
+from fictl.paths import data_root, real
 from fictl.project import Project
 from fictl.project.config import OWN_FILE, SHARED_FILE, Config
 from fictl.scaffold.kinds.render import render
@@ -56,7 +56,7 @@ def plan_init(folder: Path, name: str = "", archs: str = "", overwrite: bool = F
     """Nothing is written. `overwrite` also renews files of ours that are there and differ, never
     those that say how the project is built.
     """
-    place = _place(folder.resolve(), name, archs)
+    place = _place(real(folder), name, archs)
     root, config = place.root, place.config
     found = tuple(_files(place, overwrite))
     for path, _, _ in found:
@@ -67,7 +67,7 @@ def plan_init(folder: Path, name: str = "", archs: str = "", overwrite: bool = F
 
 
 def _place(root: Path, name: str, archs: str) -> _Place:
-    if root.exists() and not root.is_dir():
+    if os.path.exists(root) and not os.path.isdir(root):
         raise UsageError(f"{root} is a file", "name a folder; it is made where there is none")
     if data_root("kernels") in (root, root / "kernels"):
         raise UsageError(f"{root} holds fictl's own kernels", "start in a folder of your own")
@@ -83,7 +83,7 @@ def _place(root: Path, name: str, archs: str) -> _Place:
     chosen = _name(root, name)
     config = Config(chosen, chosen, archs=archs or Config.archs)
     parse_archs(config.archs)
-    if (root / config.kernels / "__init__.py").exists():
+    if os.path.exists(root / config.kernels / "__init__.py"):
         raise UsageError(
             f"{root / config.kernels} is a Python package already",
             f'write {OWN_FILE} by hand, name = "{config.name}" and kernels = another folder: '
@@ -127,7 +127,7 @@ def _taken(root: Path, name: str) -> str:
     """Where a package or a module of that name is, in the folder or installed."""
     for folder in (root, root / "src"):
         for place in (folder / name / "__init__.py", folder / f"{name}.py"):
-            if place.exists():
+            if os.path.exists(place):
                 return str(place)
     spec = find_spec(name)
     # Without an origin it is a bare folder on the path, which hides nothing.
@@ -164,7 +164,7 @@ def _texts(config: Config, is_new: bool, packaged: bool) -> Iterator[tuple[str, 
 
 def _refuse_in_the_way(path: Path) -> None:
     above = next(folder for folder in path.parents if os.path.lexists(folder))
-    if not above.is_dir():
+    if not os.path.isdir(above):
         raise UsageError(
             f"{above} is a file, and {path.name} belongs into a folder of that name",
             "move the file away; nothing was written",

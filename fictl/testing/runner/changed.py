@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fictl.errors import SetupError, UsageError
 from fictl.jit.sources import reach
+from fictl.paths import files_below, matching
 from fictl.project import OpFolder, find
 
 _INCLUDING = (".cu", ".cuh", ".cpp", ".h", ".jinja")
@@ -35,8 +36,8 @@ def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
     own = folder.path.resolve()
     yield folder.test.resolve()
     yield from (path for path in changed if own in path.parents)
-    yield from (path.resolve() for path in folder.path.parent.glob("_*.py"))
-    sources = [path for path in folder.path.rglob("*") if path.suffix in _INCLUDING]
+    yield from (path.resolve() for path in matching(folder.path.parent, "_*.py"))
+    sources = [path for path in files_below(folder.path) if path.suffix in _INCLUDING]
     reached = reach([*sources, *folder.headers], folder.path, folder.project.include_dirs)
     yield from (path.resolve() for path in reached.files.values())
 

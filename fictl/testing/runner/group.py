@@ -100,7 +100,7 @@ class Group:
             "-o", f"faulthandler_timeout={max(self.limit - 0.5, self.limit / 2)}",
             f"--rootdir={root}", f"--fictl-journal={journal}",
             *(f"--fictl-op={folder}" for folder in self.folders),
-            *(str(folder.test) for folder in self.folders if folder.test.is_file()),
+            *(str(folder.test) for folder in self.folders if os.path.isfile(folder.test)),
             str(CONTRACT),
             *self.arguments,
         ]  # fmt: skip

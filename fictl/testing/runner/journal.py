@@ -70,7 +70,7 @@ class Journal:
 
     def read(self) -> bool:
         """Take in what was written since; whether there was something."""
-        if not self.path.is_file():
+        if not os.path.isfile(self.path):
             return False
         with self.path.open("rb") as file:
             file.seek(self._offset)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from fictl.errors import UsageError
-from fictl.project import OpFolder
+from fictl.project import OpFolder, require_trusted
 from fictl.testing.generated.seed import session_seed
 from fictl.testing.runner.group import Group
 from fictl.testing.runner.report import TestReport, merge
@@ -35,6 +35,8 @@ def run_tests(
     What a test kills, with a wild pointer or a loop without an end, is its process: that is its
     outcome, and the others go on in a new one. `timeout` is for one test.
     """
+    for project in {folder.project for folder in folders}:
+        require_trusted(project)  # Before pytest, which runs its conftest.py before anything else.
     start = time.monotonic()
     # Why here: a process that goes on, and one beside it, must have the same tests.
     arguments = [f"--fictl-seed={session_seed()}", *pytest_arguments]

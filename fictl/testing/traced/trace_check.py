@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fictl.errors import FictlError
-from fictl.paths import write_atomic
+from fictl.paths import matching, write_atomic
 from fictl.testing.inputs import make_inputs
 from fictl.testing.traced.definitions import Traced
 from fictl.trace import Case, Definition, Expr
@@ -136,7 +137,7 @@ def _files(traced: Traced, wanted: dict[str, Definition]) -> Iterator[Finding]:
     op = traced.name
     for name, made in wanted.items():
         path, new = traced.place / f"{name}.json", made.to_json()
-        if not path.is_file():
+        if not os.path.isfile(path):
             yield Finding("missing", op, f"there is no {path}", path, content=new)
             continue
         old = path.read_text(encoding="utf-8", errors="replace")
@@ -145,6 +146,6 @@ def _files(traced: Traced, wanted: dict[str, Definition]) -> Iterator[Finding]:
                 old.splitlines(), new.splitlines(), "committed", "now", lineterm=""
             )
             yield Finding("differs", op, f"{path} differs", path, "\n".join(lines), new)
-    for path in sorted(traced.place.glob("*.json")):
+    for path in matching(traced.place, "*.json"):
         if path.stem not in wanted:
             yield Finding("stale", op, f"no case makes {path} any more", path)

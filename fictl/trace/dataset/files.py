@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import files_below, matching
 
 # SOL-ExecBench has a folder a problem, with these in it.
 _SOL_DEFINITION, _SOL_WORKLOADS = "definition.json", "workload.jsonl"
@@ -28,7 +30,7 @@ class DatasetFiles:
 
     @cached_property
     def is_sol(self) -> bool:
-        return not (self.root / "definitions").is_dir() and bool(self._problems())
+        return not os.path.isdir(self.root / "definitions") and bool(self._problems())
 
     def definitions(self) -> list[Path]:
         return self._problems() if self.is_sol else sorted(self._found("*.json", "definitions"))
@@ -37,7 +39,7 @@ class DatasetFiles:
         ours = self._found("*.json", "solutions")
         if not self.is_sol:
             return sorted(ours)
-        beside = (path.parent.glob("solution*.json") for path in self.definitions())
+        beside = (matching(path.parent, "solution*.json") for path in self.definitions())
         return sorted([*ours, *(path for paths in beside for path in paths)])
 
     def workloads(self, definition: str = "*") -> list[Path]:
@@ -54,7 +56,7 @@ class DatasetFiles:
         """Files that are none of a dataset's in its folders, with how those end."""
         for folder, suffix in _SUFFIXES.items():
             for path in sorted(self._found("*", folder)):
-                if path.suffix != suffix and path.is_file():
+                if path.suffix != suffix and os.path.isfile(path):
                     yield path, suffix
 
     def definition(self, op_type: str, name: str) -> Path:
@@ -82,7 +84,7 @@ class DatasetFiles:
                 f"{self.root / path} leads out of the dataset, to {full}",
                 "copy the file in its place: a dataset holds what it needs",
             )
-        if not full.is_file():
+        if not os.path.isfile(full):
             raise UsageError(
                 f"{self.root / path} is not there", "fetch the dataset's blobs (git lfs pull)"
             )
@@ -91,11 +93,12 @@ class DatasetFiles:
     def _problems(self) -> list[Path]:
         """Of SOL-ExecBench. The root may be any folder: its depths are not searched."""
         depths = (f"{'*/' * depth}{_SOL_DEFINITION}" for depth in range(_DEEPEST))
-        return sorted(path for pattern in depths for path in self.root.glob(pattern))
+        return sorted(path for pattern in depths for path in matching(self.root, pattern))
 
     def _found(self, pattern: str, folder: str = "") -> Iterator[Path]:
         return (
             path
-            for path in (self.root / folder).rglob(pattern)
-            if not any(part.startswith(".") for part in path.relative_to(self.root).parts)
+            for path in files_below(self.root / folder)
+            if path.match(pattern)
+            and not any(part.startswith(".") for part in path.relative_to(self.root).parts)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -37,7 +38,7 @@ class TraceSet:
     def from_path(cls, path: str | Path | None = None) -> TraceSet:
         """Of a folder that is there; nothing is created."""
         root = Path(path or settings.DATASET_PATH.get()).expanduser()
-        if not root.is_dir():
+        if not os.path.isdir(root):
             raise UsageError(
                 f"{root} is no folder",
                 f"name a dataset, or set {settings.DATASET_PATH.name} to one",
@@ -164,7 +165,7 @@ class TraceSet:
         """With the definition of lines that name none."""
         for name, (_, path) in self._definitions.items() if self.files.is_sol else ():
             beside = self.files.beside(path)
-            if definition in (None, name) and beside.is_file():
+            if definition in (None, name) and os.path.isfile(beside):
                 yield beside, name
         yield from ((path, path.stem) for path in self.files.workloads(definition or "*"))
 

@@ -6,7 +6,10 @@ from fictl.jit.store.entry import MODULE
 def test_a_whole_cache_is_fine(fictl, cached) -> None:
     cached()
     answer = fictl("cache", "verify")
-    assert (answer.code, answer.out) == (0, "✓ 1 builds and objects are as they were published\n")
+    assert (answer.code, answer.out) == (
+        0,
+        "✓ 1 builds, objects and records are as they were written\n",
+    )
 
 
 def test_a_corrupt_build_is_named_and_exits_1(fictl, cached) -> None:

@@ -9,9 +9,12 @@ import pytest
 
 from fictl.jit.cache.integrity import examine
 from fictl.jit.store import entry as entry_module
+from fictl.jit.store import kept
 from fictl.jit.store.entry import MANIFEST, MODULE
+from fictl.jit.store.history import History
 from fictl.jit.store.stores import Store
 from fictl.jit.store.use import hold
+from fictl.sealed import seal
 
 
 def _object(put, content):
@@ -111,3 +114,64 @@ def test_a_read_only_store_is_never_repaired(store, add):
     (broken,) = examine(Store(store.root), repair=True).broken
     assert not broken.removed
     assert path.exists()
+
+
+def _sealed(put, store):
+    """One record of each kind that has a hash, by what it is."""
+    module = store.root / "v1" / "mine" / "norm.rms"
+    text = seal({"digits": [1, 2.5], "name": "3"}).encode()
+    inspected = put("mine/norm.rms/inspect/d/unit.cubin", b"cubin 1").parent
+    kept.write(inspected, {"kernels": [{"registers": 32}]})
+    source = hashlib.sha256(b"1234").hexdigest()
+    _object(put, b"1234")
+    return {
+        "history": put("mine/norm.rms/history.json", text),
+        "failure": put("mine/norm.rms/failed/failure.json", text),
+        "probes": put(".memo/compilers.json", text),
+        "tactics": put("../tune/gpu.json", text),
+        "undo": put("../scaffold/p.json", text),
+        "inspected": inspected / kept.RECORD,
+        "cubin": inspected / "unit.cubin",
+        "source": put(f".sources/{source}"),
+        "object": next((module / "objects").iterdir()),
+    }
+
+
+_RECORDS = (
+    "history",
+    "failure",
+    "probes",
+    "tactics",
+    "undo",
+    "inspected",
+    "cubin",
+    "source",
+    "object",
+)
+
+
+@pytest.mark.parametrize("which", _RECORDS)
+def test_a_changed_digit_of_any_record_is_named_and_repaired(store, put, which):
+    path = _sealed(put, store)[which]
+    assert examine(store).broken == ()
+    data = path.read_bytes()
+    at = next(at for at, byte in enumerate(data) if chr(byte).isdigit())
+    path.write_bytes(bytes([*data[:at], data[at] ^ 1, *data[at + 1 :]]))
+    (broken,) = examine(store).broken
+    assert path.resolve().is_relative_to(broken.path.resolve())
+    assert examine(store, repair=True).broken[0].removed
+    assert examine(store).broken == ()
+
+
+def test_every_digit_of_a_manifest_counts(store, add):
+    manifest = add() / MANIFEST
+    whole = manifest.read_bytes()
+    for at, byte in enumerate(whole):
+        if chr(byte).isdigit():
+            manifest.write_bytes(bytes([*whole[:at], byte ^ 1, *whole[at + 1 :]]))
+            assert examine(store).broken, whole[at - 20 : at + 1]
+
+
+def test_what_a_killed_or_older_one_left_without_a_hash_is_no_history(store, put):
+    put("mine/norm.rms/history.json", b'{"seconds": {"a.o": 1e9}, "peak_kib": 99}')
+    assert History.read(store.root / "v1" / "mine" / "norm.rms") == History()

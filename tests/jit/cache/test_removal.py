@@ -142,6 +142,6 @@ def test_what_cannot_be_removed_is_said(store, add, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("shutil.rmtree", refuse)
+    monkeypatch.setattr("fictl.rooted.remove", refuse)
     with pytest.raises(SetupError, match=r"cannot remove .*: Permission denied"):
         clear(store.root)

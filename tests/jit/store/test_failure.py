@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
@@ -11,6 +10,7 @@ from fictl.jit import BuildFailed
 from fictl.jit.diagnose import Diagnosis
 from fictl.jit.store.failure import Failure
 from fictl.paths import cache_root
+from fictl.sealed import seal, unseal
 
 DIAGNOSIS = Diagnosis("x.cu(1): error: no", "say yes")
 
@@ -57,7 +57,7 @@ def test_the_failure_of_the_holder_is_the_failure_of_those_who_waited(
         spec.build()
     (path,) = cache_root().glob("v1/*/*/failed/failure.json")
     # As if it had happened while the next one waited for the lock.
-    path.write_text(json.dumps({**json.loads(path.read_text()), "when": time.time() + 0.2}))
+    path.write_text(seal({**unseal(path.read_text()), "when": time.time() + 0.2}))
     monkeypatch.setattr("fictl.jit.build.make_plan", _slowly)
     with pytest.raises(BuildFailed) as second:
         spec.build()

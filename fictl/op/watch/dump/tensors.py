@@ -73,7 +73,7 @@ def file_of(folder: Path, described: TensorFile) -> Path:
     path = folder / described.file
     if not path.resolve().is_relative_to(folder.resolve()):
         raise Refused(f"{path} is a link that leaves its folder")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise Refused(f"{folder} has no {described.file}")
     size = path.stat().st_size
     if size != described.size:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import files_below
 from fictl.project import OpFolder, folders, names
 from fictl.project.python_source import parse
 from fictl.scaffold.existing.belongings import other_files, own_files, text_of
@@ -64,7 +66,7 @@ def _target(folder: OpFolder, name: str, family: str) -> OpFolder:
         families = {each.family for each in folders(folder.project)}
         check_op(name, [each for each in names([folder.project]) if each not in own | families])
     for path in (target.path, target.header, target.test):
-        if path.exists():
+        if os.path.exists(path):
             raise UsageError(f"{path} is there already", "move it away, or take another name")
     return target
 
@@ -96,8 +98,8 @@ def _sources(folder: OpFolder) -> Iterator[tuple[Path, str]]:
     """The project's other code, in which the op may be used."""
     project = folder.project
     for root in dict.fromkeys((project.kernels, project.tests)):
-        for path in sorted(root.rglob("*")):
-            if path.suffix in (".py", *SUFFIXES) and path.is_file():
+        for path in files_below(root):
+            if path.suffix in (".py", *SUFFIXES) and os.path.isfile(path):
                 yield path, path.read_text(encoding="utf-8", errors="replace")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ def read_kernel(text: str) -> KernelSource:
     path, named = Path(f"{file}.cu{suffix}"), _ENTRY.fullmatch(entry)
     if ".cu" not in text or not colon or named is None:
         raise UsageError(f"{text!r} names no function of a CUDA file", FORM)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise UsageError(f"there is no file {path}", FORM)
     source = CppSource(path)
     function = _find(source, named["name"])
@@ -136,7 +137,7 @@ def _refuse_foreign(source: CppSource, function: Function) -> None:
                 f"{place}: an op's header has no framework in it",
                 f"move {function.name} and what it calls to a file without that line",
             )
-        if include.operand.startswith('"') and (source.path.parent / include.name).is_file():
+        if include.operand.startswith('"') and os.path.isfile(source.path.parent / include.name):
             raise UsageError(
                 f"{place}: that file is not brought along",
                 "paste it in, or put it into kernels/include and name it <project/file.cuh>",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -176,7 +177,7 @@ def _child(function: FunctionSource, job: Mapping[str, Any]) -> dict[str, Any]:
                 f"{function.path}:{function.node.name} did not return within {_SECONDS:g} s",
                 "show a call of smaller tensors with --example",
             ) from None
-        if outcome.is_file():
+        if os.path.isfile(outcome):
             return dict(json.loads(outcome.read_text(encoding="utf-8")))
     last = next(reversed(done.output.strip().splitlines()), "")
     raise FictlError(

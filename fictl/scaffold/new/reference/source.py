@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ def read_function(text: str) -> FunctionSource:
     if not file or not name:
         raise UsageError(f"{text!r} names no function of a file", FORM)
     path = Path(file)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise UsageError(f"there is no file {file}", FORM)
     tree = parse(path)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -113,7 +114,9 @@ def _refuse_local(function: FunctionSource, statement: ast.Import | ast.ImportFr
     folder = function.path.parent
     for module in modules:
         top = module.partition(".")[0]
-        beside = (folder / f"{top}.py").is_file() or (folder / top / "__init__.py").is_file()
+        beside = os.path.isfile(folder / f"{top}.py") or os.path.isfile(
+            folder / top / "__init__.py"
+        )
         if getattr(statement, "level", 0) or beside:
             raise UsageError(
                 f"{function.at(statement)}: {function.node.name} uses {ast.unparse(statement)!r}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def _workload_files(scope: Scope) -> dict[str, list[Path]]:
     found = _by_definition(scope.files.workloads())
     for name, (_, path) in scope.definitions.items() if scope.files.is_sol else ():
         beside = scope.files.beside(path)
-        if beside.is_file():
+        if os.path.isfile(beside):
             found.setdefault(name, []).append(beside)
     return found
 

@@ -1,0 +1,114 @@
+"""Whose a project is: the code of one whose files belong to another user does not run, as with git."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from fictl import settings
+from fictl.errors import SetupError
+from fictl.project.project import Project
+
+_EVERY = Path("*")
+# How far folders are gone into: behind a link, which may lead anywhere, to the files of an op.
+_DEEPEST, _BEHIND_LINK = 32, 3
+
+
+@cache
+def require_trusted(project: Project) -> None:
+    """Refuse a project of another user, before anything of it is imported, compiled or rendered.
+
+    What Python imports by itself is not refused: it is installed, or on the path that it was given.
+    """
+    if _is_installed(project) or _is_allowed(project.root):
+        return
+    stranger = next(_strangers(project), None)
+    if stranger is not None:
+        raise SetupError(
+            f"project {project.name} ({project.root}): {_belongs(stranger)}, and you are "
+            f"{_name(os.geteuid())}: its code does not run",
+            f"if you trust all of it: {settings.SAFE_PROJECTS.name}={project.root}, or "
+            f'safe_projects = ["{project.root}"] in your settings file',
+        )
+
+
+def _is_installed(project: Project) -> bool:
+    from importlib.util import find_spec
+
+    if project.is_shipped:
+        return True
+    with suppress(ImportError, ValueError):
+        spec = find_spec(project.package)
+        places = spec.submodule_search_locations if spec and spec.origin else None
+        return any(Project.at(Path(place)) == project for place in places or ())
+    return False
+
+
+def _is_allowed(root: Path) -> bool:
+    listed = settings.SAFE_PROJECTS.get()
+    return _EVERY in listed or any(root.is_relative_to(os.path.realpath(each)) for each in listed)
+
+
+def _trusted_users() -> set[int]:
+    """Who runs this, root, and who asked root to with sudo."""
+    users = {0, os.geteuid()}
+    if os.geteuid() == 0 and (caller := settings.SUDO_UID.get()) is not None:
+        users.add(caller)
+    return users
+
+
+def _strangers(project: Project) -> Iterator[str]:
+    """What of a project belongs to somebody else: its folder, and all that may run, or steer it."""
+    users = _trusted_users()
+    folders = dict.fromkeys((project.kernels, project.tests, project.templates or project.tests))
+    beside = {
+        folder for place in folders for folder in place.parents if project.top in folder.parents
+    }
+    seen: set[tuple[int, int]] = set()
+    for folder in (project.root, project.top, *beside):
+        yield from _of_others(str(folder), users)
+        yield from (each for path in _listed(str(folder)) for each in _of_others(path, users))
+    pending = [(str(folder), _DEEPEST) for folder in folders]
+    while pending:
+        place, depth = pending.pop()
+        yield from _of_others(place, users)
+        with suppress(OSError):
+            info = os.stat(place)
+            if depth and (info.st_dev, info.st_ino) not in seen:
+                seen.add((info.st_dev, info.st_ino))
+                for each in _listed(place):
+                    if os.path.isdir(each):
+                        below = depth - 1 if not os.path.islink(each) else min(depth, _BEHIND_LINK)
+                        pending.append((each, below))
+                    else:
+                        yield from _of_others(each, users)
+
+
+def _of_others(path: str, users: set[int]) -> Iterator[str]:
+    """A link counts, and what it leads to."""
+    with suppress(OSError):
+        if os.lstat(path).st_uid not in users or os.stat(path).st_uid not in users:
+            yield path
+
+
+def _listed(folder: str) -> list[str]:
+    with suppress(OSError):
+        return [entry.path for entry in os.scandir(folder)]
+    return []
+
+
+def _belongs(path: str) -> str:
+    with suppress(OSError):
+        linked = os.path.realpath(path) if os.path.islink(path) else path
+        return f"{linked} belongs to {_name(os.stat(linked).st_uid)}"
+    return f"{path} is not yours"
+
+
+def _name(user: int) -> str:
+    with suppress(KeyError):
+        return f"{pwd.getpwuid(user).pw_name} (user {user})"
+    return f"user {user}"

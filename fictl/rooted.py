@@ -1,0 +1,130 @@
+"""What lies below a folder: read, moved and removed without ever following a link out of it.
+
+A path is opened part by part, so that a folder swapped for a link meanwhile is an error: the root
+alone may be a link.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove(root: Path, path: Path) -> None:
+    """The file, link or whole folder at `path`; nothing of it where something is mounted in it."""
+    mounted = mounts_in(path)
+    if mounted:
+        raise OSError(errno.EBUSY, "a file system is mounted there", mounted[0])
+    with _opened(root, path.parent) as parent:
+        if not stat.S_ISDIR(os.lstat(path.name, dir_fd=parent).st_mode):
+            os.unlink(path.name, dir_fd=parent)
+            return
+        folder = os.open(path.name, _FOLDER, dir_fd=parent)
+        try:
+            _empty(folder)
+        finally:
+            os.close(folder)
+        os.rmdir(path.name, dir_fd=parent)
+
+
+def read(path: Path) -> bytes:
+    """The bytes of an ordinary file: a pipe in its place is an error, and not waited for."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not an ordinary file", str(path))
+        return file.read()
+
+
+def remove_if_empty(root: Path, folder: Path) -> None:
+    with _opened(root, folder.parent) as parent:
+        os.rmdir(folder.name, dir_fd=parent)
+
+
+def move(root: Path, source: Path, target: Path) -> None:
+    with _opened(root, source.parent) as old, _opened(root, target.parent) as new:
+        os.rename(source.name, target.name, src_dir_fd=old, dst_dir_fd=new)
+
+
+def mounts_in(path: Path) -> list[str]:
+    """The places at or below `path` where file systems are mounted, the same one again, too."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
+    except OSError:
+        return []
+    top = os.fsencode(os.path.join(os.path.realpath(path.parent), path.name))
+    places = (re.sub(rb"\\([0-7]{3})", _unescaped, line.split(b" ")[4]) for line in lines)
+    return [os.fsdecode(each) for each in places if each == top or each.startswith(top + b"/")]
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    return bytes([int(match[1], 8)])
+
+
+@contextmanager
+def _opened(root: Path, folder: Path) -> Iterator[int]:
+    here = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
+    try:
+        for part in folder.relative_to(root).parts:
+            here = _entered(here, part)
+        yield here
+    finally:
+        os.close(here)
+
+
+def _entered(here: int, name: str) -> int:
+    """The folder of that name, in place of the one that it is in."""
+    inner = os.open(name, _FOLDER, dir_fd=here)
+    os.close(here)
+    return inner
+
+
+def _empty(folder: int) -> None:
+    """Whatever depth it has: one folder is open at a time, and Python's stack does not grow."""
+    here = os.dup(folder)
+    way: list[tuple[str, os.stat_result]] = []  # To here: a name, and the folder that it is in.
+    try:
+        while True:
+            name = _first_folder(here)
+            if name is not None:
+                way.append((name, os.fstat(here)))
+                here = _entered(here, name)
+            elif way:
+                name, above = way.pop()
+                here = _left(here, above)
+                os.rmdir(name, dir_fd=here)
+            else:
+                return
+    finally:
+        os.close(here)
+
+
+def _left(here: int, above: os.stat_result) -> int:
+    """The folder that was come from: another one if this was moved meanwhile."""
+    outer = os.open("..", _FOLDER, dir_fd=here)
+    if not os.path.samestat(os.fstat(outer), above):
+        os.close(outer)
+        raise OSError(errno.ESTALE, "a folder was moved while it was removed")
+    os.close(here)
+    return outer
+
+
+def _first_folder(here: int) -> str | None:
+    """The first folder in this one, once all before it that is none is unlinked."""
+    found = True
+    while found:  # What is unlinked while it is listed may hide what comes after it.
+        found = False
+        with os.scandir(here) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    return entry.name
+                os.unlink(entry.name, dir_fd=here)
+                found = True
+    return None

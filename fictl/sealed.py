@@ -1,0 +1,35 @@
+"""Records that carry their own hash: what was changed by a disk, or by hand, is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_SEAL = "sha256"
+
+
+class BrokenSeal(ValueError):
+    """A record is not what it was when it was written."""
+
+
+def seal(data: Mapping[str, Any], indent: int | None = None) -> str:
+    """As JSON, with the hash of all of it."""
+    plain = json.loads(json.dumps(data, default=str))
+    return json.dumps({**plain, _SEAL: _digest(plain)}, indent=indent)
+
+
+def unseal(text: str | bytes, required: bool = True) -> dict[str, Any]:
+    """What was sealed. Unless it is `required`, a record may be of a time before there were seals."""
+    data = json.loads(text)
+    if not isinstance(data, dict):
+        raise BrokenSeal("it is no record")
+    said = data.pop(_SEAL, None)
+    if (said is not None or required) and said != _digest(data):
+        raise BrokenSeal("it has other content than was written" if said else "it has no hash")
+    return data
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
