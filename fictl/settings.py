@@ -137,7 +137,11 @@ class Setting(Generic[T]):
         # What names the file cannot stand in it.
         if self.name.startswith(PREFIX) and self is not CONFIG:
             file = file_in_use()
-            text = file.text(self.name, self.kind).strip()
+            try:
+                text = file.text(self.name, self.kind).strip()
+            except InvalidValue:
+                forget_file()
+                raise
             if text:
                 return Origin("file", file.place(self.name), text)
         return _DEFAULT
@@ -149,6 +153,8 @@ class Setting(Generic[T]):
         try:
             return self.parse(origin.text)
         except ValueError as error:
+            if origin.kind == "file":
+                forget_file()
             where = f"{origin.place}: {key_of(self.name)} = " if origin.kind == "file" else ""
             said = f"{where or origin.place + '='}{origin.text!r}"
             why, hint = getattr(error, "message", str(error)), getattr(error, "hint", "")
@@ -378,6 +384,12 @@ def _file(*_variables: str | None) -> SettingsFile:
     except RuntimeError:  # A user without a home has no file there.
         folder = Path(os.devnull)
     return read(CONFIG.get() or folder / "fictl" / "settings.toml")
+
+
+def forget_file() -> None:
+    """Read the file again at the next question: its user was told to mend it."""
+    _file.cache_clear()
+    read.cache_clear()
 
 
 def unknown(known: Iterable[str] = ()) -> list[tuple[str, str]]:

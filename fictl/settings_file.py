@@ -51,7 +51,7 @@ class SettingsFile:
 
 @cache
 def read(path: Path) -> SettingsFile:
-    """Once in a process."""
+    """Read once in a process, unless what it says cannot be used."""
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
