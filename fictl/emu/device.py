@@ -81,7 +81,11 @@ class EmulatedDevice:
 
     def follow_settings(self) -> None:
         """Run from now on as the settings say, where they say something else than before."""
-        asked = (settings.EMU_SCHEDULE.get(), settings.EMU_THREADS.get(), settings.EMU_TIMEOUT.get())
+        asked = (
+            settings.EMU_SCHEDULE.get(),
+            settings.EMU_THREADS.get(),
+            settings.EMU_TIMEOUT.get(),
+        )
         if asked != self._asked:
             self.run_under(Schedule.parse(asked[0]))
             self._asked = asked
