@@ -287,7 +287,7 @@ LOCK_TIMEOUT = Setting(
 )  # fmt: skip
 LOGGING_LEVEL = Setting(
     "FICTL_LOGGING_LEVEL", "level", _choice("debug", "info", "warning", "error"), "info",
-    "what the library says on stderr: builds (info), cache decisions (debug)",
+    "what the library says on stderr: builds (info), which build was found or missed where (debug)",
 )  # fmt: skip
 LOGLEVEL = Setting(
     "FICTL_LOGLEVEL", "level", _call_level, 0,

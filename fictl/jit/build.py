@@ -22,6 +22,7 @@ from fictl.jit.store.entry import Entry
 from fictl.jit.store.failure import Failure
 from fictl.jit.store.lock import build_lock
 from fictl.jit.store.stores import LAYOUT, Store, stores, writable_store
+from fictl.log import logger
 from fictl.paths import write_atomic
 from fictl.toolchain import Targets, visible_gpus
 
@@ -208,12 +209,19 @@ def _raise_failure_since(asked: float, plan: Plan, store: Store) -> None:
 
 
 def _lookup(spec: JitSpec, recipe: Recipe, need: Need) -> Entry | None:
-    identity = _identity(recipe)
+    identity, looked = _identity(recipe), []
     for store in stores():
         fits = _fitting(need, None if store.prebuilt else identity)
         entry = store.find(spec.project, spec.name, recipe.key, fits)
         if entry is not None:
+            logger().debug("%s/%s: found %s", spec.project, spec.name, entry.path)
             return entry
+        looked.append(str(store.root))
+    logger().debug(
+        "%s/%s: recipe %s for %s is in none of %s",
+        spec.project, spec.name, recipe.key, spell(need.targets or need.gpus) or "any GPU",
+        ", ".join(looked),
+    )  # fmt: skip
     return None
 
 
