@@ -137,24 +137,24 @@ class Setting(Generic[T]):
         # What names the file cannot stand in it.
         if self.name.startswith(PREFIX) and self is not CONFIG:
             file = file_in_use()
-            try:
-                text = file.text(self.name, self.kind).strip()
-            except InvalidValue:
-                forget_file()
-                raise
+            text = file.text(self.name, self.kind).strip()
             if text:
                 return Origin("file", file.place(self.name), text)
         return _DEFAULT
 
     def get(self) -> T:
-        origin = self.origin()
+        try:
+            return self._value(self.origin())
+        except InvalidValue:
+            _file.cache_clear()  # The user is told to mend it.
+            raise
+
+    def _value(self, origin: Origin) -> T:
         if origin is _DEFAULT:
             return self.default
         try:
             return self.parse(origin.text)
         except ValueError as error:
-            if origin.kind == "file":
-                forget_file()
             where = f"{origin.place}: {key_of(self.name)} = " if origin.kind == "file" else ""
             said = f"{where or origin.place + '='}{origin.text!r}"
             why, hint = getattr(error, "message", str(error)), getattr(error, "hint", "")
@@ -384,12 +384,6 @@ def _file(*_variables: str | None) -> SettingsFile:
     except RuntimeError:  # A user without a home has no file there.
         folder = Path(os.devnull)
     return read(CONFIG.get() or folder / "fictl" / "settings.toml")
-
-
-def forget_file() -> None:
-    """Read the file again at the next question: its user was told to mend it."""
-    _file.cache_clear()
-    read.cache_clear()
 
 
 def unknown(known: Iterable[str] = ()) -> list[tuple[str, str]]:

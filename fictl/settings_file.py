@@ -11,7 +11,6 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +48,8 @@ class SettingsFile:
         )
 
 
-@cache
 def read(path: Path) -> SettingsFile:
-    """Read once in a process, unless what it says cannot be used."""
+    """The file as it is now."""
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
