@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
@@ -48,10 +49,9 @@ def _family(name: str, found: list[OpFolder]) -> str:
 
 def _entry(folder: OpFolder, declared: Declaration) -> str:
     template: TraceTemplate = getattr(folder.load("trace"), declared.name)
-    call = ", ".join(f"{p.name}={p.default}" if p.default else p.name for p in declared.parameters)
     backends = ", ".join(f"{name} ({rule})" for name, rule in declared.backends.items())
     facts = [
-        f"### {declared.name}\n\n`{declared.name}({call})`\n\n{declared.doc}\n",
+        f"### {declared.name}\n\n{_calls(folder, declared)}\n\n{declared.doc}\n",
         f"- {', '.join(_tensors(template.input_tensors()))} → "
         f"{', '.join(_tensors(template.outputs.items()))}",
         f"- {' '.join(dtype.short for dtype in declared.dtypes)} · architectures {declared.archs} · "
@@ -59,6 +59,28 @@ def _entry(folder: OpFolder, declared: Declaration) -> str:
         "",
     ]
     return "\n".join([*facts, *_measured(folder, declared.name)])
+
+
+def _calls(folder: OpFolder, declared: Declaration) -> str:
+    """As it is called: a function at once, a class in the three steps that it has."""
+    function = getattr(folder.load("op"), declared.name)
+    if not inspect.isclass(function):
+        return f"`{declared.name}{_signature(function, declared)}`"
+    steps = ((declared.name, function.__init__), (".plan", function.plan), (".run", function.run))
+    return "\n".join(f"`{name}{_signature(step, declared)}`<br>" for name, step in steps)
+
+
+def _signature(function: Any, declared: Declaration) -> str:
+    """Without types, and defaults as the source has them."""
+    texts = {each.name: each.default for each in declared.parameters}
+    shown: list[str] = []
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is each.KEYWORD_ONLY and "*" not in shown:
+            shown.append("*")
+        has_default = each.default is not each.empty
+        default = texts.get(each.name) or repr(each.default)
+        shown.append(f"{each.name}={default}" if has_default else each.name)
+    return f"({', '.join(name for name in shown if name != 'self')})"
 
 
 def _tensors(tensors: Iterable[tuple[str, Tensor]]) -> Iterator[str]:

@@ -82,7 +82,7 @@ Its variables are not read. This is what stands for each:
 
 OPS_INTRO = """## Of ops
 
-What shipped ops declare themselves, by `@op(settings=…)`:
+What shipped ops declare themselves, by `@op(settings=…)`; one that is above, too, means this to them besides:
 """
 
 

@@ -61,6 +61,11 @@ class Arch:
     def plain(self) -> Arch:
         return Arch(self.major, self.minor)
 
+    @property
+    def full(self) -> Arch:
+        """The target with all features of this GPU: from 9.0 on, the one that runs on no other."""
+        return Arch(self.major, self.minor, "a" if self.major >= 9 else "")
+
     def runs_on(self, gpu: Arch) -> bool:
         """Whether code built for this target runs on `gpu`."""
         if self.suffix == "a":

@@ -144,7 +144,13 @@ class Setting(Generic[T]):
         return _DEFAULT
 
     def get(self) -> T:
-        origin = self.origin()
+        try:
+            return self._value(self.origin())
+        except InvalidValue:
+            _file.cache_clear()  # The user is told to mend it.
+            raise
+
+    def _value(self, origin: Origin) -> T:
         if origin is _DEFAULT:
             return self.default
         try:
@@ -287,7 +293,7 @@ LOCK_TIMEOUT = Setting(
 )  # fmt: skip
 LOGGING_LEVEL = Setting(
     "FICTL_LOGGING_LEVEL", "level", _choice("debug", "info", "warning", "error"), "info",
-    "what the library says on stderr: builds (info), cache decisions (debug)",
+    "what the library says on stderr: builds (info), which build was found or missed where (debug)",
 )  # fmt: skip
 LOGLEVEL = Setting(
     "FICTL_LOGLEVEL", "level", _call_level, 0,

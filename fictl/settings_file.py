@@ -11,7 +11,6 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +49,8 @@ class SettingsFile:
         )
 
 
-@cache
 def read(path: Path) -> SettingsFile:
-    """Once in a process."""
+    """The file as it is now."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -80,10 +80,15 @@ def _options_there(line: str) -> set[str]:
     return {"--help", "--version"}.union(*named)
 
 
+def settings_there_are() -> set[str]:
+    """fictl's own, and those of shipped ops."""
+    known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
+    return known.union(*(declared.settings for _, declared in functions(Project.shipped())))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_settings_named_exist(page: Path) -> None:
-    known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
-    known |= {name for _, declared in functions(Project.shipped()) for name in declared.settings}
+    known = settings_there_are()
     defines = {"FICTL_ENABLE_FP8_E8M0", "FICTL_ENABLE_FP4_E2M1", "FICTL_CMAKE", "FICTL_THROW"}
     defines |= {"FICTL_ATTEND_BACKEND", "FICTL_ATTEND_ALGO"}  # of an op made up for the page
     header = ROOT / "kernels/include/fictl/device/profiler.cuh"  # What kernels write, by name.
@@ -95,7 +100,7 @@ def test_settings_named_exist(page: Path) -> None:
 
 def test_flashinfers_variables_stand_for_what_there_is() -> None:
     table = runpy.run_path(str(ROOT / "docs/counterparts.py"))
-    known = {name for setting in SETTINGS for name in (setting.name, *setting.also)}
+    known = settings_there_are()
     here = {theirs: table["counterpart"](theirs) in known for theirs in table["COUNTERPARTS"]}
     assert here == {theirs: not why_none for theirs, why_none in table["COUNTERPARTS"].items()}
 

@@ -29,7 +29,7 @@ SIBLINGS = {
     "emu": {"toolchain"},
     "timing": {"toolchain"},
     "scaffold": {"project", "translate", "trace"},
-    "jit": {"toolchain", "emu"},
+    "jit": {"toolchain", "emu", "project"},
     "sanitize": {"testing", "bench"},
     "replay": {"testing", "sanitize", "profile"},
     "profile": {"bench", "testing"},

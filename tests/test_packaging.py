@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import json
 import os
@@ -114,6 +115,54 @@ def test_the_wheel_holds_every_content_file(folder: str, checkout: Path, wheel: 
 def test_the_wheel_holds_every_module_of_the_package(checkout: Path, wheel: set[str]) -> None:
     tracked = run("git", "ls-files", "-z", "fictl", cwd=checkout).split("\0")
     assert {name for name in tracked if name} <= wheel
+
+
+# What a package is imported as, where that is not its name.
+IMPORTED_AS = {"apache_tvm_ffi": "tvm_ffi", "gitpython": "git"}
+# gdb brings its own; what is an extra is asked for where it is missing.
+BROUGHT = {"gdb"}
+
+
+def test_what_fictl_imports_is_a_dependency_of_a_plain_install_or_an_extra(dist: Path) -> None:
+    """What is not an extra is there after `pip install fictl`: pytest too, for `fictl test`."""
+    needed, extra = requirements(next(dist.glob("*.whl")))
+    assert needed <= imported_by_fictl()  # Nothing is installed that nothing uses.
+    missing = imported_by_fictl() - needed - BROUGHT
+    assert missing == {"triton"}
+    assert missing <= extra
+
+
+def requirements(wheel: Path) -> tuple[set[str], set[str]]:
+    """What a plain install brings, and what extras do, as they are imported."""
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(each for each in archive.namelist() if each.endswith("/METADATA"))
+        lines = archive.read(name).decode().splitlines()
+    said = [line.partition(": ")[2] for line in lines if line.startswith("Requires-Dist: ")]
+    plain = {_imported_as(line) for line in said if "extra ==" not in line}
+    return plain, {_imported_as(line) for line in said if "extra ==" in line}
+
+
+def _imported_as(requirement: str) -> str:
+    name = re.match(r"[\w.-]+", requirement)
+    assert name is not None
+    normal = name[0].lower().replace("-", "_")
+    return IMPORTED_AS.get(normal, normal)
+
+
+def imported_by_fictl() -> set[str]:
+    names = {
+        name
+        for path in (ROOT / "fictl").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in _names(node)
+    }
+    return {name.partition(".")[0] for name in names} - {"fictl", *sys.stdlib_module_names}
+
+
+def _names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
 
 
 def test_no_compiled_python_is_packed(wheel: set[str], sdist: set[str]) -> None:

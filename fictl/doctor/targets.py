@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.arch import ArchRule, parse_archs, spell
+from fictl.arch import ArchRule, known_gpus, spell
 from fictl.doctor.finding import Finding, error, ok, warning
 from fictl.errors import FictlError
 from fictl.toolchain import Gpu, Targets, can_target, select_targets
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
 _RULE = ArchRule.parse(">=7.5")
-_USUAL = parse_archs("7.5 8.0 8.6 8.9 9.0a 10.0a 10.3a 12.0a")
 
 
 def targets(facts: Facts) -> Iterator[Finding]:
     if facts.nvcc is None:
         return
     name, nvcc = "architectures", facts.nvcc
-    can = (
-        f"nvcc {nvcc.release} can target {spell(arch for arch in _USUAL if can_target(nvcc, arch))}"
-    )
+    targets = (gpu.full for gpu in known_gpus())
+    can = f"nvcc {nvcc.release} can target {spell(a for a in targets if can_target(nvcc, a))}"
     asked = (
         settings.CUDA_ARCH_LIST.get() or settings.ENABLE_SM120.get() or settings.ENABLE_SM120A.get()
     )

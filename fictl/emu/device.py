@@ -66,14 +66,29 @@ class Watched:
 
 
 class EmulatedDevice:
-    """The runtime, loaded; it is as the settings say until run_under() says otherwise."""
+    """The runtime, loaded; it is as the settings say until run_under() says otherwise.
+
+    Whichever speaks last counts: a setting that is changed later is followed at the next call.
+    """
 
     def __init__(self, library: Path) -> None:
         self._runtime = ctypes.CDLL(str(library))
         if self._runtime.fictl_emu_abi() != _ABI:
             raise FictlError(f"{library} is a runtime of another fictl", "fictl cache clear")
         self._runtime.fictl_emu_take_reports.restype = ctypes.c_char_p
-        self.run_under(Schedule.parse(settings.EMU_SCHEDULE.get()))
+        self._asked: tuple[object, ...] = ()
+        self.follow_settings()
+
+    def follow_settings(self) -> None:
+        """Run from now on as the settings say, where they say something else than before."""
+        asked = (
+            settings.EMU_SCHEDULE.get(),
+            settings.EMU_THREADS.get(),
+            settings.EMU_TIMEOUT.get(),
+        )
+        if asked != self._asked:
+            self.run_under(Schedule.parse(asked[0]))
+            self._asked = asked
 
     def run_under(self, schedule: Schedule, threads: int | None = None) -> None:
         """From the next launch on. One thread of the system makes a random schedule repeatable."""

@@ -1,6 +1,8 @@
 """Compiling modules on first use: the names that op authors and users import."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fictl.lazy import lazy
 
@@ -23,7 +25,7 @@ __all__ = [
     "write_if_different",
 ]
 
-__getattr__ = lazy(
+_own = lazy(
     __name__,
     {
         "BuildFailed": "diagnose",
@@ -37,3 +39,16 @@ __getattr__ = lazy(
         "write_if_different": "spec",
     },
 )
+
+
+def __getattr__(name: str) -> Any:
+    """Ours, else what a family of the shipped ops offers here: it is found, not listed."""
+    # Why asked of the disk: `from fictl.jit import build` asks for an attribute first.
+    is_module = any(Path(place, f"{name}{end}").exists() for place in __path__ for end in ("", ".py"))
+    if name in __all__ or name.startswith("_") or is_module:
+        return _own(name)
+    from fictl.project import Project
+    from fictl.project.shared import offered
+
+    places = offered(Project.shipped(), __name__)
+    return getattr(import_module(places[name]), name) if name in places else _own(name)

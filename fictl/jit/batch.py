@@ -32,9 +32,16 @@ def build_jit_specs(
 
 
 def build_all(
-    specs: list[JitSpec], archs: tuple[Arch, ...], observer: Observer, any_build: bool = False
+    specs: list[JitSpec],
+    archs: tuple[Arch, ...],
+    observer: Observer,
+    any_build: bool = False,
+    exact: bool = False,
 ) -> list[Outcome | FictlError]:
-    """The outcome or the error of each, in order. `any_build` takes what runs on this machine."""
+    """The outcome or the error of each, in order.
+
+    `any_build` takes what runs on this machine, `exact` no build for more than was asked for.
+    """
     limit = settings.MAX_JOBS.get()
     width = limit or min(usable_cores(), max(1, fitting()))
     workers = max(1, min(width, len(specs)))
@@ -44,7 +51,8 @@ def build_all(
             found = find(spec) if any_build else None
             if found:
                 return Outcome(found, compiled=False)
-            return ensure(spec, archs, observer, cores=max(1, width // workers))
+            cores = max(1, width // workers)
+            return ensure(spec, archs, observer, cores=cores, exact=exact)
         except FictlError as error:
             return error
 

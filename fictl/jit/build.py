@@ -11,7 +11,7 @@ from fictl import settings
 from fictl.arch import Arch, parse_archs, spell
 from fictl.errors import FictlError, SetupError
 from fictl.jit.compile import SourcesChanged, compile_plan, prepare
-from fictl.jit.compilers import find_compilers, require_compilers
+from fictl.jit.compilers import cuda_targets, find_compilers, require_compilers
 from fictl.jit.ffi import ffi_abi
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan, make_plan
@@ -22,6 +22,7 @@ from fictl.jit.store.entry import Entry
 from fictl.jit.store.failure import Failure
 from fictl.jit.store.lock import build_lock
 from fictl.jit.store.stores import LAYOUT, Store, stores, writable_store
+from fictl.log import logger
 from fictl.paths import write_atomic
 from fictl.toolchain import Targets, visible_gpus
 
@@ -42,14 +43,19 @@ class MissingBuild(SetupError):
 
 @dataclass(frozen=True)
 class Need:
-    """What a build must cover: these very targets, or GPUs that it must run on."""
+    """What a build must cover: these very targets, or GPUs that it must run on.
+
+    With `exact` it holds these targets and no others.
+    """
 
     targets: tuple[Arch, ...] = ()
     gpus: tuple[Arch, ...] = ()
+    exact: bool = False
 
     def met_by(self, archs: tuple[Arch, ...]) -> bool:
         runs = all(any(arch.runs_on(gpu) for arch in archs) for gpu in self.gpus)
-        return runs and set(self.targets) <= set(archs)
+        targets, built = set(self.targets), set(archs)
+        return runs and (targets == built if self.exact else targets <= built)
 
 
 @dataclass(frozen=True)
@@ -71,17 +77,24 @@ class Look:
     entry: Entry | None
 
 
-def examine(spec: JitSpec, archs: tuple[Arch, ...] = (), recipe: Recipe | None = None) -> Look:
+def examine(
+    spec: JitSpec,
+    archs: tuple[Arch, ...] = (),
+    recipe: Recipe | None = None,
+    exact: bool = False,
+) -> Look:
     """Hit or miss, without building. Where nothing can compile, any build that runs will do."""
     spec = spec.aimed_at(archs)
     recipe = recipe or recipe_of(spec)
     compilers = None if settings.DISABLE_JIT.get() else find_compilers(recipe.device)
-    if compilers is None:
-        targets, need = None, Need(targets=archs) if archs else _need_to_run(spec)
-    else:
+    if compilers is not None:
         targets = compilers.targets(spec, archs)
-        need = Need(targets=targets.archs)
-    return Look(recipe, need, targets, _lookup(spec, recipe, need))
+        need = Need(targets=targets.archs, exact=exact)
+        return Look(recipe, need, targets, _lookup(spec, recipe, need))
+    if exact and recipe.device == "cuda":
+        return _best_there_is(spec, recipe, cuda_targets(spec, archs, None))
+    need = Need(targets=archs) if archs else _need_to_run(spec)
+    return Look(recipe, need, None, _lookup(spec, recipe, need))
 
 
 def find(spec: JitSpec) -> Entry | None:
@@ -94,12 +107,16 @@ def ensure(
     archs: tuple[Arch, ...] = (),
     observer: Observer | None = None,
     cores: int | None = None,
+    exact: bool = False,
 ) -> Outcome:
-    """A build for `archs`, or for what the environment and the GPUs ask for."""
+    """A build for `archs`, or for what the environment and the GPUs ask for.
+
+    `exact`: for these and no others, unless nothing here can compile.
+    """
     spec, watch = spec.aimed_at(archs), observer or LogObserver()
     for _ in range(_TRIES):
         try:
-            return _ensure_recipe(spec, recipe_of(spec), archs, watch, cores)
+            return _ensure_recipe(spec, recipe_of(spec), archs, watch, cores, exact)
         except SourcesChanged:
             watch.note(f"{spec.name}: sources changed while they were compiled; building again")
     raise FictlError(f"{spec.name}: its sources keep changing", "save them and build again")
@@ -138,9 +155,12 @@ def plan_build(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Plan:
 
 
 def _ensure_recipe(
-    spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], watch: Observer, cores: int | None
-) -> Outcome:
-    look = examine(spec, archs, recipe)
+    spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], watch: Observer, cores: int | None,
+    exact: bool,
+) -> Outcome:  # fmt: skip
+    look = examine(spec, archs, recipe, exact)
+    if exact and look.targets and look.targets.warning:
+        watch.note(look.targets.warning)
     if look.entry is not None:
         return Outcome(look.entry, compiled=False, targets=look.targets)
     if settings.DISABLE_JIT.get():
@@ -148,7 +168,7 @@ def _ensure_recipe(
     compilers, targets = require_compilers(recipe.device), look.targets
     assert targets is not None
     asked = time.time()
-    if targets.warning:
+    if targets.warning and not exact:
         watch.note(targets.warning)
     store = writable_store()
     store.ensure_private(spec.project, spec.name)
@@ -171,6 +191,14 @@ def _ensure_recipe(
         return Outcome(compile_plan(plan, store, watch, cores), compiled=True, targets=targets)
 
 
+def _best_there_is(spec: JitSpec, recipe: Recipe, targets: Targets) -> Look:
+    """The build for exactly these targets, else one that covers them."""
+    needs = (Need(targets.archs, exact=True), Need(targets.archs))
+    found = ((need, _lookup(spec, recipe, need)) for need in needs)
+    need, entry = next((each for each in found if each[1]), (needs[1], None))
+    return Look(recipe, need, targets, entry)
+
+
 def _raise_failure_since(asked: float, plan: Plan, store: Store) -> None:
     """What another process found out while this one waited for it."""
     module_dir = store.module_dir(plan.spec.project, plan.spec.name)
@@ -181,12 +209,19 @@ def _raise_failure_since(asked: float, plan: Plan, store: Store) -> None:
 
 
 def _lookup(spec: JitSpec, recipe: Recipe, need: Need) -> Entry | None:
-    identity = _identity(recipe)
+    identity, looked = _identity(recipe), []
     for store in stores():
         fits = _fitting(need, None if store.prebuilt else identity)
         entry = store.find(spec.project, spec.name, recipe.key, fits)
         if entry is not None:
+            logger().debug("%s/%s: found %s", spec.project, spec.name, entry.path)
             return entry
+        looked.append(str(store.root))
+    logger().debug(
+        "%s/%s: recipe %s for %s is in none of %s",
+        spec.project, spec.name, recipe.key, spell(need.targets or need.gpus) or "any GPU",
+        ", ".join(looked),
+    )  # fmt: skip
     return None
 
 

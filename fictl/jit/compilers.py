@@ -14,6 +14,7 @@ from fictl.jit.flags import Flags
 from fictl.jit.spec import JitSpec
 from fictl.toolchain import (
     HostCompiler,
+    Nvcc,
     Targets,
     Toolchain,
     current_toolchain,
@@ -80,10 +81,7 @@ class CudaCompilers:
         return {**self.toolchain.identity(), **versions}
 
     def targets(self, spec: JitSpec, archs: tuple[Arch, ...]) -> Targets:
-        return select_targets(
-            spec.name, spec.archs, self.toolchain.nvcc,
-            explicit=archs or spec.exact_archs or None, fallback=spec.fallback_archs,
-        )  # fmt: skip
+        return cuda_targets(spec, archs, self.toolchain.nvcc)
 
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
         nvcc, cxx = self.toolchain.nvcc, self.toolchain.cxx
@@ -133,6 +131,14 @@ class EmuCompilers:
 
     def libraries(self, spec: JitSpec) -> tuple[str, ...]:
         return () if spec.is_runtime else ("-L.", f"-l:{RUNTIME_NAME}")
+
+
+def cuda_targets(spec: JitSpec, archs: tuple[Arch, ...], nvcc: Nvcc | None) -> Targets:
+    """`archs`, or what environment and GPUs ask for; without an nvcc nothing is left out."""
+    explicit = archs or spec.exact_archs or None
+    return select_targets(
+        spec.name, spec.archs, nvcc, explicit=explicit, fallback=spec.fallback_archs
+    )
 
 
 def find_compilers(device: str) -> Compilers | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection
 
 from fictl.arch import Arch, ArchRule, spell, unique
@@ -14,14 +13,27 @@ _ANY = ArchRule.parse(">=0.0")
 
 
 class CompilationContext:
-    """Reads the environment and looks for GPUs on first use, never at import."""
+    """Reads the environment and looks for GPUs when it is asked, never at import."""
 
-    @functools.cached_property
+    def __init__(self) -> None:
+        self._chosen: set[tuple[int, str]] | None = None
+
+    @property
     def TARGET_CUDA_ARCHS(self) -> set[tuple[int, str]]:  # noqa: N802
-        """Major version, and minor version with its suffix: {(9, '0a'), (10, '0a')}."""
-        if isinstance(self._found, SetupError):
+        """Major version, and minor version with its suffix: {(9, '0a'), (10, '0a')}.
+
+        What a caller sets counts from then on, whatever the environment says.
+        """
+        if self._chosen is not None:
+            return self._chosen
+        found = _find()
+        if isinstance(found, SetupError):
             return set()
-        return {(arch.major, str(arch).partition(".")[2]) for arch in self._found.archs}
+        return {(arch.major, str(arch).partition(".")[2]) for arch in found.archs}
+
+    @TARGET_CUDA_ARCHS.setter
+    def TARGET_CUDA_ARCHS(self, archs: set[tuple[int, str]]) -> None:  # noqa: N802
+        self._chosen = archs
 
     def get_nvcc_flags_list(
         self, supported_major_versions: Collection[int] | None = None
@@ -34,16 +46,6 @@ class CompilationContext:
             raise self._no_arch(supported_major_versions)
         return list(nvcc_flags(archs))
 
-    @functools.cached_property
-    def _found(self) -> Targets | SetupError:
-        try:
-            targets = select_targets("this process", _ANY, find_nvcc())
-        except SetupError as error:
-            return error
-        if targets.warning:
-            warn_once(targets.warning)
-        return targets
-
     def _no_arch(self, majors: Collection[int] | None) -> SetupError:
         nvcc = find_nvcc()
         gpus = ", ".join(map(str, visible_gpus())) or "none"
@@ -54,9 +56,24 @@ class CompilationContext:
         return SetupError(message, "name some with FICTL_CUDA_ARCH_LIST, as in '9.0a 10.0a'")
 
     def _why(self) -> str:
-        if isinstance(self._found, SetupError):
-            return self._found.message
-        return f"the targets are {spell(self._found.archs)} ({self._found.origin})"
+        if self._chosen is not None:
+            named = ", ".join(f"{major}.{rest}" for major, rest in sorted(self._chosen))
+            return f"TARGET_CUDA_ARCHS was set to {named or 'nothing'}"
+        found = _find()
+        if isinstance(found, SetupError):
+            return found.message
+        return f"the targets are {spell(found.archs)} ({found.origin})"
+
+
+def _find() -> Targets | SetupError:
+    """What the environment and the GPUs ask for now: an error is not remembered, nor a list."""
+    try:
+        targets = select_targets("this process", _ANY, find_nvcc())
+    except SetupError as error:
+        return error
+    if targets.warning:
+        warn_once(targets.warning)
+    return targets
 
 
 current_compilation_context = CompilationContext()

@@ -34,12 +34,16 @@ def ffi_paths() -> FfiPaths:
     return FfiPaths(root / "include", dlpack, root / "lib" / "libtvm_ffi.so")
 
 
-@cache
 def ffi_abi() -> str:
-    """The version part within which tvm-ffi keeps its binary interface."""
-    loaded = sys.modules.get("tvm_ffi")
+    """The version part within which tvm-ffi keeps its binary interface; '' where there is none."""
     try:
-        version = loaded.__version__ if loaded else importlib.metadata.version("apache-tvm-ffi")
+        return _installed_abi()
     except importlib.metadata.PackageNotFoundError:
         return ""
+
+
+@cache
+def _installed_abi() -> str:
+    loaded = sys.modules.get("tvm_ffi")
+    version = loaded.__version__ if loaded else importlib.metadata.version("apache-tvm-ffi")
     return ".".join(version.split(".")[:2])

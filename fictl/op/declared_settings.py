@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fictl.errors import InvalidValue, UsageError
+from fictl.op.ffi.dynamo import constant_to_dynamo
 from fictl.settings import Setting
 
-_declared: dict[str, str] = {}
+_declared: dict[str, Setting[str]] = {}
 
 
 def declare_settings(settings: Mapping[str, str]) -> None:
     """What `@op(settings=…)` says: name -> what it does."""
-    _declared.update(settings)
+    _declared.update({name: Setting(name, "text", str, "", doc) for name, doc in settings.items()})
 
 
+@constant_to_dynamo
 def setting(name: str) -> str:
-    """The value of a setting that an imported op declares; '' where it is unset."""
-    if name not in _declared:
+    """The value of a setting that an imported op declares; '' where it is unset.
+
+    It is read at every call. What torch.compile traces keeps the value of that time.
+    """
+    declared = _declared.get(name)
+    if declared is None:
         raise UsageError(
             f"no op that is imported declares the setting {name!r}",
             f'write @op(…, settings={{"{name}": "what it does"}})',
         )
-    return Setting(name, "text", str, "", _declared[name]).get().strip()
+    return declared.get().strip()
 
 
 def backend_variable(op: str) -> str:

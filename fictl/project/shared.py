@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from fictl.paths import matching
 from fictl.project.project import Project
@@ -13,9 +14,31 @@ from fictl.project.python_source import assigned, parse
 
 def shared(project: Project) -> Iterator[tuple[str, str, str]]:
     """(family, module to import, name) of each; nothing is imported."""
+    for path, place in _files(project):
+        for name in _literal(path, "__all__"):
+            yield path.parent.name, place, name
+
+
+def offered(project: Project, package: str) -> dict[str, str]:
+    """Name -> module to import of what families offer in a package of fictl, too.
+
+    A file says so of all names in its `__all__`: `OFFERED_IN = ("fictl.jit",)`.
+    """
+    return {
+        name: place
+        for path, place in _files(project)
+        if package in _literal(path, "OFFERED_IN")
+        for name in _literal(path, "__all__")
+    }
+
+
+def _files(project: Project) -> Iterator[tuple[Path, str]]:
     for path in matching(project.kernels, "[!._]*/_*.py"):
-        family = path.parent.name
-        names = assigned(parse(path), "__all__")
-        with suppress(ValueError):
-            for name in ast.literal_eval(names) if names else ():
-                yield family, f"{project.package}.{family}.{path.stem}", name
+        yield path, f"{project.package}.{path.parent.name}.{path.stem}"
+
+
+def _literal(path: Path, variable: str) -> tuple[str, ...]:
+    value = assigned(parse(path), variable)
+    with suppress(ValueError):
+        return tuple(ast.literal_eval(value)) if value else ()
+    return ()

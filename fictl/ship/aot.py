@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,22 +28,34 @@ from fictl.version import VERSION
 
 @dataclass(frozen=True)
 class Shipped:
-    """What became of each module, and how many builds of earlier sources were taken out."""
+    """The outcome for each module, and the number of builds of earlier sources taken out.
+
+    `kept` are builds beside them that earlier runs made: module and architectures.
+    """
 
     out: Path
     built: tuple[Built, ...]
     replaced: int
+    kept: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         modules = [built.to_dict() for built in self.built]
-        return {"out": str(self.out), "modules": modules, "replaced": self.replaced}
+        kept = [{"module": module, "archs": archs} for module, archs in self.kept]
+        return {
+            "out": str(self.out), "modules": modules, "replaced": self.replaced, "kept": kept,
+        }  # fmt: skip
 
 
 def ship(out: Path, names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> Shipped:
-    """Build in the cache, then copy: what is built already costs nothing; failures are isolated."""
+    """Build in the cache, then copy: what is built already costs nothing; failures are isolated.
+
+    A build for more architectures than asked for is taken only where nothing can compile.
+    """
     store = _open(out.absolute())
-    results = tuple(_copied(store, built) for built in building.build(names, archs, observer))
-    return Shipped(store.root, results, sum(_replace(store, results)))
+    built = building.build(names, archs, observer, exact=True)
+    results = tuple(_copied(store, each) for each in built)
+    replaced = sum(_replace(store, results))
+    return Shipped(store.root, results, replaced, tuple(_kept(store, results)))
 
 
 def _open(root: Path) -> Store:
@@ -116,3 +128,12 @@ def _replace(store: Store, results: Iterable[Built]) -> Iterable[int]:
                 with suppress(OSError):
                     rooted.remove(store.root, old)
                     yield 1
+
+
+def _kept(store: Store, results: Sequence[Built]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Builds of the same modules that are not of this run."""
+    made = {Path(built.path) for built in results}
+    for project, module in dict.fromkeys((built.project, built.module) for built in results):
+        for entry in store.entries(project, module):
+            if entry.path not in made:
+                yield module, entry.manifest.archs

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fictl.arch import Arch
 from fictl.errors import UsageError
 from fictl.jit.cache.integrity import examine
 from fictl.jit.cache.inventory import Item, builds
@@ -24,6 +25,9 @@ _LOAD = (
     "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL); "
     "ctypes.CDLL(sys.argv[2], os.RTLD_NOW)"
 )
+
+_HEADER = re.compile(r"Fatbin (elf|ptx) code:\s*=+\s*arch = sm_(\w+)")
+_NO_CODE = "does not contain device code"
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,12 @@ def _check(item: Item, broken: str) -> Checked:
     if broken or item.entry is None:
         return Checked(item.project, item.module, (), item.size, str(item.path), (broken,))
     entry = item.entry
-    coded, note = _code(entry)
-    problems = (*_abi(entry), *_archs(entry, coded), *_loads(entry))
+    coded, unread = _code(entry)
+    problems = (*_abi(entry), *_missing(entry, coded), *_loads(entry))
+    notes = tuple(filter(None, (unread, *_beyond(entry, coded))))
     return Checked(
-        item.project, item.module, entry.manifest.archs, item.size, str(item.path),
-        problems, (note,) if note else (),
-    )  # fmt: skip
+        item.project, item.module, entry.manifest.archs, item.size, str(item.path), problems, notes
+    )
 
 
 def _abi(entry: Entry) -> Iterator[str]:
@@ -72,20 +76,47 @@ def _abi(entry: Entry) -> Iterator[str]:
 
 
 def _code(entry: Entry) -> tuple[set[str] | None, str]:
-    """The architectures in the file itself, as cuobjdump reads them."""
+    """The code in the file itself, as cuobjdump reads it.
+
+    Its headers are read, not its lists: there the cubin of a family, sm_100f, is called sm_100.
+    """
     tool = find_tool("cuobjdump")
     if tool is None:
         return None, "which architectures it holds was not read: there is no cuobjdump here"
-    said = ask([tool, "--list-elf", "--list-ptx", entry.module])
-    return set(re.findall(r"sm_(\d+[af]?)\.", said.output)), ""
+    said = ask([tool, entry.module]).output
+    found = _HEADER.findall(said)
+    if not found and _NO_CODE not in said:
+        return None, f"which architectures it holds was not read: cuobjdump says {said.strip()!r}"
+    return {_spell(Arch.parse(number), kind == "ptx") for kind, number in found}, ""
 
 
-def _archs(entry: Entry, coded: set[str] | None) -> Iterator[str]:
-    missing = [str(a) for a in entry.archs if coded is not None and a.number not in coded]
+def _claimed(archs: Iterable[Arch]) -> set[str]:
+    forward = {_spell(arch, ptx=True) for arch in archs if arch.ptx}
+    return {_spell(arch, ptx=False) for arch in archs} | forward
+
+
+def _spell(arch: Arch, ptx: bool) -> str:
+    return f"{'PTX of ' * ptx}{replace(arch, ptx=False)}"
+
+
+def _missing(entry: Entry, coded: set[str] | None) -> Iterator[str]:
     # A module without a kernel holds no device code, whatever it was built for.
-    if coded and missing:
-        has = " ".join(sorted(coded))
-        yield f"it holds no code for {' '.join(missing)}, which its manifest claims, but for {has}"
+    if coded and (missing := _claimed(entry.archs) - coded):
+        yield (
+            f"it holds no code for {_list(missing)}, which its manifest claims, "
+            f"but for {_list(coded)}"
+        )
+
+
+def _beyond(entry: Entry, coded: set[str] | None) -> Iterator[str]:
+    """More than is claimed does no harm where it is loaded, but somebody should know."""
+    if coded and (more := coded - _claimed(entry.archs)):
+        module = entry.manifest.module
+        yield f"{module} holds code for {_list(more)}, too, which its manifest does not claim"
+
+
+def _list(parts: Iterable[str]) -> str:
+    return ", ".join(sorted(parts))
 
 
 def _loads(entry: Entry) -> Iterator[str]:

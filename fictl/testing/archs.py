@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fictl import settings
 from fictl.arch import Arch
 from fictl.errors import SetupError, UsageError
 
@@ -13,12 +14,18 @@ if TYPE_CHECKING:
 
 def get_compute_capability(device: torch.device | str | int | None = None) -> tuple[int, int]:
     """Of a GPU, by default the current one: (9, 0). Emulated, it is the emulated device's."""
-    arch = _arch(device)
-    if arch is None:
+    from fictl.testing.device import available_archs
+
+    archs, arch = available_archs(), _arch(device)
+    if arch is not None:
+        return arch.major, arch.minor
+    if not archs:
         raise SetupError(
             "there is no GPU that has a compute capability", "FICTL_DEVICE=emu emulates one"
         )
-    return arch.major, arch.minor
+    raise UsageError(
+        f"there is no GPU {device!s}", f"those visible are cuda:0 to cuda:{len(archs) - 1}"
+    )
 
 
 def is_sm90a_supported(device: torch.device | str | int | None = None) -> bool:
@@ -59,7 +66,10 @@ def is_sm121a_supported(device: torch.device | str | int | None = None) -> bool:
 def _supports(
     name: str, device: torch.device | str | int | None, since: tuple[int, int] = (0, 0)
 ) -> bool:
-    """Whether code for the target `name` runs on the GPU, and nvcc, asked itself, compiles it."""
+    """Whether code for the target `name` runs on the GPU, and nvcc, asked itself, compiles it.
+
+    Where there is no such GPU it does not: this is a condition of tests, which are then skipped.
+    """
     from fictl.toolchain import can_target, find_nvcc
 
     target, gpu = Arch.parse(name), _arch(device)
@@ -70,25 +80,40 @@ def _supports(
 
 
 def _arch(device: Any) -> Arch | None:
-    """Of the device that tests run on; the driver is asked, torch only which GPU is the current one."""
+    """Of the device that tests run on; the driver is asked, torch only which GPU is the current one.
+
+    None where there is no such GPU.
+    """
     from fictl.testing.device import available_archs
 
+    kind, index = _named(device)
     archs = available_archs()
-    index = _index(device) if len(archs) > 1 or device is not None else 0
-    if not archs:
+    emulated = settings.DEVICE.get() == "emu"
+    if not archs or kind not in (("cuda", "cpu") if emulated else ("cuda",)):
         return None
-    if index >= len(archs):
-        raise UsageError(f"there is no GPU {index}", f"those visible are 0 to {len(archs) - 1}")
-    return archs[index]
+    if index is None or emulated:
+        index = _current() if len(archs) > 1 else 0
+    return archs[index] if 0 <= index < len(archs) else None
 
 
-def _index(device: Any) -> int:
-    if isinstance(device, int):
-        return device
+def _named(device: Any) -> tuple[str, int | None]:
+    """Kind and number of a device, however it is said; neither needs a torch with CUDA."""
+    if device is None or isinstance(device, int):
+        return "cuda", device
     import torch
 
-    named = torch.device("cuda" if device is None else device)
-    if named.type == "cpu":
-        return 0  # The emulated device's tensors.
-    index: int | None = named.index
-    return torch.cuda.current_device() if index is None else index
+    try:
+        named = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise UsageError(
+            f"{device!r} names no device: {str(error).partition(chr(10))[0]}",
+            "name one as torch does: 'cuda', 'cuda:1', 1 or torch.device('cuda')",
+        ) from None
+    return named.type, named.index
+
+
+def _current() -> int:
+    """The GPU that torch has chosen; the first one where this torch has no CUDA."""
+    import torch
+
+    return torch.cuda.current_device() if torch.cuda.is_available() else 0

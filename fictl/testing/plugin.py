@@ -16,6 +16,7 @@ import pytest
 from fictl import settings
 from fictl.errors import NotInstalled, NotOnDevice
 from fictl.testing.hooks import gates, schedules
+from fictl.testing.hooks.memory import UsedUpMemory
 from fictl.testing.hooks.ranks import _meeting_point, process_group, ranks
 from fictl.testing.hooks.schedules import device
 
@@ -57,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Defects(Path(config.getoption("--fictl-defects"))))
     if config.getoption("--fictl-journal"):
         _record(config)
+    else:
+        config.pluginmanager.register(UsedUpMemory(_is_ours))
     if _says_fictl(config.rootpath / "fictl.toml") or _says_fictl(
         config.rootpath / "pyproject.toml"
     ):
@@ -79,6 +82,12 @@ def _says_fictl(path: Path) -> bool:
     if not os.path.isfile(path):
         return False
     return path.name == "fictl.toml" or "[tool.fictl]" in path.read_text(encoding="utf-8")
+
+
+def _is_ours(item: pytest.Item) -> bool:
+    """Whether the test's file lies below a fictl project."""
+    files = (each / name for each in item.path.parents for name in ("fictl.toml", "pyproject.toml"))
+    return any(map(_says_fictl, files))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fictl import settings
 from fictl.errors import SetupError
-from fictl.toolchain import hostcxx, memo, search
+from fictl.toolchain import gpus, hostcxx, memo, search
 from fictl.toolchain.capability import can_target
 from fictl.toolchain.gpus import Gpu, Probe, probe, require_gpu, visible_gpus
 from fictl.toolchain.headers import CudaHeaders, find_headers, require_headers
@@ -84,7 +84,6 @@ def current_toolchain() -> Toolchain | None:
 
 def forget() -> None:
     """Look again, as after a compiler was installed under a running process."""
-    for module in (memo, hostcxx, search):
+    for module in (memo, hostcxx, search, gpus):
         module.forget()
     can_target.cache_clear()
-    probe.cache_clear()

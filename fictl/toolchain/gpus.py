@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 from dataclasses import dataclass
 
+from fictl import settings
 from fictl.arch import Arch
 from fictl.errors import SetupError
 
 _LIBRARY = "libcuda.so.1"
 _NO_GPU = (34, 100)  # CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_NO_DEVICE
 _CAPABILITY = (75, 76)  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{MAJOR,MINOR}
+_ANY = None  # Whatever CUDA_VISIBLE_DEVICES is set to from now on.
+
+_known: dict[str | None, Probe] = {}
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,25 @@ def require_gpu(problem: str, hint: str) -> None:
         raise SetupError(problem, hint)
 
 
-@functools.cache
 def probe() -> Probe:
-    """Asked once: the driver reads CUDA_VISIBLE_DEVICES only once in a process, too."""
+    """Asked until it shows GPUs: then the driver has read CUDA_VISIBLE_DEVICES for good.
+
+    That there are none is remembered for this value of it; a driver that failed is asked again.
+    """
+    visible = settings.CUDA_VISIBLE_DEVICES.get()
+    known = _known.get(_ANY) or _known.get(visible)
+    if known is None:
+        known = _probe()
+        if not known.problem:
+            _known[_ANY if known.gpus else visible] = known
+    return known
+
+
+def forget() -> None:
+    _known.clear()
+
+
+def _probe() -> Probe:
     try:
         driver = _Driver(ctypes.CDLL(_LIBRARY))
     except OSError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fictl import settings
 from fictl.arch import Arch, ArchRule, parse_archs, unique
@@ -52,7 +52,7 @@ def make_request(
 def native_targets(gpus: Iterable[Gpu] | None = None) -> tuple[Arch, ...]:
     """What to compile for the GPUs present: from 9.0 on, the target with all their features."""
     found = _probe(None).gpus if gpus is None else gpus
-    return unique(replace(gpu.arch, suffix="a" if gpu.arch.major >= 9 else "") for gpu in found)
+    return unique(gpu.arch.full for gpu in found)
 
 
 def _from_list(listed: str, gpus: tuple[Gpu, ...] | None) -> Request:

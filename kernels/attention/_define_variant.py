@@ -14,6 +14,7 @@ from fictl.op.translate import Type
 from ._user_variant import Scalar, UserVariant, of_functions, of_text
 
 __all__ = ["define_variant"]
+OFFERED_IN = ("fictl.jit",)
 
 _MODES = ("NONE", "CAUSAL", "CUSTOM")
 _INT32 = range(-(1 << 31), 1 << 31)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fictl.arch import Arch, known_gpus
 from fictl.doctor.targets import targets
 
 H200, B300, RTX = "NVIDIA H200 9.0", "NVIDIA B300 10.3", "RTX 5090 12.0"
@@ -14,8 +15,15 @@ def test_without_an_nvcc_there_is_nothing_to_say(findings):
 def test_without_a_gpu_it_is_what_nvcc_can_do(finding, use_nvcc):
     found = finding(targets, nvcc=use_nvcc("12.8"))
     assert (found.level, found.found) == (
-        "ok", "nvcc 12.8 can target 7.5 8.0 8.6 8.9 9.0a 10.0a 12.0a",
+        "ok", "nvcc 12.8 can target 7.5 8.0 8.6 8.7 8.9 9.0a 10.0a 12.0a",
     )  # fmt: skip
+
+
+def test_every_gpu_that_is_known_is_among_the_targets(finding, use_nvcc):
+    found = finding(targets, nvcc=use_nvcc("13.0")).found
+    named = {Arch.parse(word) for word in found.partition("can target ")[2].split()}
+    assert {arch.plain for arch in named} == set(known_gpus())
+    assert all(arch == arch.plain.full for arch in named)
 
 
 def test_with_a_gpu_it_is_that_gpus(finding, use_nvcc):

@@ -106,6 +106,27 @@ def test_a_random_schedule_runs_on_one_core_that_a_seed_may_repeat_it(told, monk
     assert config.threads == 4
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "field", "now"),
+    [("TIMEOUT", "9", "timeout_ms", 9000), ("THREADS", "2", "threads", 2),
+     ("SCHEDULE", "random-7", "seed", 7)],
+)  # fmt: skip
+def test_a_setting_that_is_changed_later_is_followed(
+    told, monkeypatch, name: str, value: str, field: str, now: int
+) -> None:
+    device, config = told
+    monkeypatch.setenv(f"FICTL_EMU_{name}", value)
+    device.follow_settings()
+    assert getattr(config, field) == now
+
+
+def test_what_a_caller_chose_stays_where_no_setting_changes(told) -> None:
+    device, config = told
+    device.run_under(Schedule("random", 3))
+    device.follow_settings()
+    assert (config.order, config.seed) == (2, 3)
+
+
 def test_the_caller_may_choose_the_cores(told) -> None:
     device, config = told
     device.run_under(Schedule("random", 3), threads=2)

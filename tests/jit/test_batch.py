@@ -94,7 +94,7 @@ def test_cores_and_memory_are_shared_out(named, monkeypatch, cores, room, limit,
     shares = []
     monkeypatch.setattr(batch, "usable_cores", lambda: cores)
     monkeypatch.setattr(batch, "fitting", lambda: room)
-    monkeypatch.setattr(batch, "ensure", lambda *_, cores: shares.append(cores))
+    monkeypatch.setattr(batch, "ensure", lambda *_, cores, **__: shares.append(cores))
     if limit:
         monkeypatch.setenv("FICTL_MAX_JOBS", limit)
     build_all([named(f"m{number}") for number in range(specs)], (), LogObserver())

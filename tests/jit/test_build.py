@@ -35,10 +35,30 @@ A80, A90A = Arch(8, 0), Arch(9, 0, "a")
         (Need(gpus=(Arch(9, 0),)), (A80,), False),
         (Need(gpus=(Arch(8, 0), Arch(9, 0))), (A80, A90A), True),
         (Need(gpus=(Arch(9, 0),)), (Arch(8, 0, ptx=True),), True),
+        (Need(targets=(A80,), exact=True), (A80,), True),
+        (Need(targets=(A80,), exact=True), (A80, A90A), False),
+        (Need(targets=(A80, A90A), exact=True), (A80,), False),
     ],
 )
 def test_a_build_covers_targets_or_runs_on_gpus(need, archs, met):
     assert need.met_by(archs) == met
+
+
+def test_the_log_says_which_build_was_found_and_where_there_is_none(
+    answer, caplog, cache, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("FICTL_STORES", str(tmp_path / "prebuilt"))
+    monkeypatch.setenv("FICTL_LOGGING_LEVEL", "debug")
+    ensure(answer())
+    missed = [text for text in caplog.messages if "is in none of" in text]
+    assert f"for 8.0 is in none of {cache}, {tmp_path / 'prebuilt'}" in missed[0]
+    caplog.clear()
+    entry = ensure(answer()).entry
+    assert caplog.messages == [f"local/answer: found {entry.path}"]
+    caplog.clear()
+    monkeypatch.setenv("FICTL_LOGGING_LEVEL", "info")
+    ensure(answer())
+    assert caplog.messages == []
 
 
 def test_the_second_request_finds_what_the_first_compiled(answer, compiled):

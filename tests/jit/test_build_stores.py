@@ -88,6 +88,27 @@ def test_a_read_only_store_is_used_and_never_written(answer, as_store, compiled,
     assert not (cache / "v1" / "local").exists()
 
 
+def test_that_nothing_may_be_compiled_is_forgotten(answer, monkeypatch):
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    for _ in range(2):
+        with pytest.raises(MissingBuild):
+            answer(3).build_and_load()
+    monkeypatch.delenv("FICTL_DISABLE_JIT")
+    assert answer(3).build_and_load().answer() == 3
+
+
+def test_a_store_that_is_named_later_is_looked_in(answer, as_store, monkeypatch):
+    spec = answer(3)
+    spec.build()
+    store = as_store()
+    monkeypatch.delenv("FICTL_STORES")
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    with pytest.raises(MissingBuild):
+        spec.build_and_load()
+    monkeypatch.setenv("FICTL_STORES", str(store))
+    assert spec.build_and_load().answer() == 3
+
+
 def test_an_edit_beats_a_prebuilt_store(answer, as_store, listing):
     answer(3).build()
     store = as_store(VERSION)

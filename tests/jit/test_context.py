@@ -84,16 +84,44 @@ def test_a_list_that_cannot_be_read_is_an_error_that_names_the_token(context, mo
         context.get_nvcc_flags_list()
 
 
-def test_the_environment_is_read_on_first_use_and_then_kept(context, monkeypatch):
+def test_the_environment_is_read_at_every_question(context, monkeypatch):
     monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "9.0a")
     assert {(9, "0a")} == context.TARGET_CUDA_ARCHS
     monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "8.0")
-    assert {(9, "0a")} == context.TARGET_CUDA_ARCHS
+    assert {(8, "0")} == context.TARGET_CUDA_ARCHS
 
 
-def test_targets_that_the_caller_sets_are_used(context):
+CHANGES = {
+    "the list": lambda patch, see: patch.setenv("FICTL_CUDA_ARCH_LIST", "9.0a"),
+    "a GPU": lambda patch, see: see((9, 0)),
+    "a switch": lambda patch, see: patch.setenv("FICTL_ENABLE_SM120A", "1"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_after_an_error_what_its_hint_says_helps(context, monkeypatch, see_gpus, change):
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="no GPU is visible"):
+            context.get_nvcc_flags_list(supported_major_versions=[9, 12])
+    change(monkeypatch, see_gpus)
+    assert len(context.get_nvcc_flags_list(supported_major_versions=[9, 12])) >= 1
+
+
+def test_after_an_old_toolkit_a_newer_one_is_asked(context, use_nvcc, monkeypatch):
+    use_nvcc("12.6")
+    monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "10.3a")
+    with pytest.raises(RuntimeError, match=r"nvcc 12\.6 cannot target 10\.3a"):
+        context.get_nvcc_flags_list()
+    use_nvcc("13.0")
+    assert context.get_nvcc_flags_list()[0] == "-gencode=arch=compute_103a,code=sm_103a"
+
+
+def test_targets_that_the_caller_sets_are_used(context, monkeypatch):
     context.TARGET_CUDA_ARCHS = {(9, "0a")}
+    monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "8.0")
     assert context.get_nvcc_flags_list() == ["-gencode=arch=compute_90a,code=sm_90a"]
+    with pytest.raises(RuntimeError, match=r"TARGET_CUDA_ARCHS was set to 9\.0a"):
+        context.get_nvcc_flags_list([12])
 
 
 def test_what_the_toolkit_lacks_is_logged_once(use_nvcc, see_gpus, monkeypatch, caplog):

@@ -14,10 +14,10 @@ from fictl.jit import ffi
 
 @pytest.fixture(autouse=True)
 def unasked():
-    for function in (ffi.ffi_paths, ffi.ffi_abi):
+    for function in (ffi.ffi_paths, ffi._installed_abi):
         function.cache_clear()
     yield
-    for function in (ffi.ffi_paths, ffi.ffi_abi):
+    for function in (ffi.ffi_paths, ffi._installed_abi):
         function.cache_clear()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 from pathlib import Path
 
@@ -34,18 +35,46 @@ def test_a_cmake_project_finds_the_package(toolkit: Toolkit, tmp_path: Path) -> 
     run_on_gpu(tmp_path / "cpp_use")
 
 
-def test_a_program_plans_and_runs_attention(toolkit: Toolkit, tmp_path: Path) -> None:
-    program = tmp_path / "attention"
-    toolkit.compile(f"-I{INCLUDE}", "-arch=sm_80", PROJECT / "attention.cu", "-o", program)
+@pytest.mark.parametrize("name", ["attention", "one_call", "one_call_graph"])
+def test_a_program_runs_attention(name: str, toolkit: Toolkit, tmp_path: Path) -> None:
+    program = tmp_path / name
+    toolkit.compile(f"-I{INCLUDE}", "-arch=sm_80", PROJECT / f"{name}.cu", "-o", program)
     run_on_gpu(program)
 
 
-def test_the_same_program_is_right_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["attention", "one_call"])
+def test_the_same_program_is_right_without_a_gpu(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run_emulated(PROJECT / f"{name}.cu", monkeypatch) == 0
+
+
+def test_the_program_of_the_page_prints_what_it_says(
+    toolkit: Toolkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
+) -> None:
+    source = tmp_path / "main.cu"
+    source.write_text(program_of(KERNELS.parent / "docs" / "cpp.md"), encoding="utf-8")
+    toolkit.compile(f"-I{INCLUDE}", "-arch=sm_80", source, "-o", tmp_path / "main")
+    assert run_emulated(source, monkeypatch) == 0
+    ctypes.CDLL(None).fflush(None)
+    assert capfd.readouterr().out == "0.5\n"
+
+
+def program_of(page: Path) -> str:
+    """The block that says which file it is."""
+    (found,) = re.findall(
+        r"^```cpp\n(// main\.cu\n.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    return found
+
+
+def run_emulated(source: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """What its main() returns."""
     monkeypatch.setenv("FICTL_DEVICE", "emu")
-    spec = gen_jit_spec("cpp_attention", [PROJECT / "attention.cu"], ["-fvisibility=default"])
+    spec = gen_jit_spec(f"cpp_{source.stem}", [source], ["-fvisibility=default"])
     module = spec.build().module
     emulated_device()
-    assert ctypes.CDLL(str(module)).main() == 0
+    return ctypes.CDLL(str(module)).main()
 
 
 def test_clusters_large_shared_memory_and_pdl_launch(toolkit: Toolkit, tmp_path: Path) -> None:

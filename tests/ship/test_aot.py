@@ -6,6 +6,7 @@ import json
 import shutil
 import stat
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -14,6 +15,7 @@ from fictl.errors import UsageError
 from fictl.jit.progress import LogObserver
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.stores import STORE_FILE, Store
+from fictl.op.builds.building import build
 from fictl.project import find
 from fictl.ship.aot import ship
 from fictl.version import VERSION
@@ -73,9 +75,70 @@ def test_architectures_are_those_asked_for(out: Path) -> None:
     assert built.archs == ("8.0", "9.0a")
 
 
-def test_builds_for_other_architectures_stay_beside_each_other(out: Path) -> None:
-    _ship(out, archs=(Arch(8, 0),))
-    assert _ship(out, archs=(Arch(9, 0, "a"),)).replaced == 0
+@pytest.fixture
+def wide(tiny: Path) -> None:
+    """The cache holds a build of more architectures than a test asks for, and nothing else."""
+    build(["twice"], (Arch(8, 0), Arch(8, 6), Arch(9, 0, "a")), LogObserver())
+
+
+ASKED = {
+    "by a flag": ((Arch(8, 0), Arch(9, 0, "a")), ""),
+    "by the list": ((), "8.0 9.0a"),
+    "by the list, in other words": ((), "sm_90a;80"),
+}
+
+
+@pytest.mark.parametrize(("archs", "listed"), ASKED.values(), ids=ASKED)
+def test_a_cached_build_of_more_is_not_what_was_asked_for(
+    wide: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archs, listed: str
+) -> None:
+    monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", listed)
+    (built,) = _ship(tmp_path / "out", archs=archs).built
+    assert (built.archs, built.beyond, built.compiled) == (("8.0", "9.0a"), (), True)
+    (again,) = _ship(tmp_path / "out", archs=archs).built
+    assert (again.archs, again.compiled) == (built.archs, False)
+
+
+@pytest.mark.parametrize(("archs", "listed"), ASKED.values(), ids=ASKED)
+def test_where_nothing_can_compile_a_build_of_more_is_taken_and_told(
+    wide: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archs, listed: str
+) -> None:
+    monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", listed)
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    (built,) = _ship(tmp_path / "out", archs=archs).built
+    assert (built.archs, built.beyond) == (("8.0", "8.6", "9.0a"), ("8.6",))
+
+
+def test_where_nothing_can_compile_a_build_of_less_is_not_taken(
+    wide: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "8.0 8.9")
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    (built,) = _ship(tmp_path / "out").built
+    assert "FICTL_DISABLE_JIT forbids" in built.error.message
+
+
+def test_what_the_toolkit_lacks_is_told_of_a_cached_build_too(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Notes(LogObserver):
+        said: ClassVar[list[str]] = []
+
+        def note(self, text: str) -> None:
+            self.said.append(text)
+
+    refuse = lambda nvcc, arch: arch.major < 10  # noqa: E731
+    monkeypatch.setattr("fictl.toolchain.targets.can_target", refuse)
+    for _ in range(2):
+        (built,) = ship(out, [], (Arch(8, 0), Arch(10, 3, "a")), Notes()).built
+        assert built.archs == ("8.0",)
+    assert len([line for line in Notes.said if "10.3a" in line]) == 2
+
+
+def test_builds_for_other_architectures_stay_beside_each_other_and_are_named(out: Path) -> None:
+    assert _ship(out, archs=(Arch(8, 0),)).kept == ()
+    second = _ship(out, archs=(Arch(9, 0, "a"),))
+    assert (second.replaced, second.kept) == (0, (("elementwise.twice", ("8.0",)),))
     assert len(list(out.rglob("module.so"))) == 2
 
 

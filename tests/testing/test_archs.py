@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 import fictl.testing
 from fictl.arch import Arch
@@ -68,15 +69,78 @@ def test_one_gpu_of_several_is_named_as_torch_names_it(gpus, use_nvcc, device) -
     assert supported(device) == {"90a"}
 
 
-def test_a_gpu_that_is_not_there_is_an_error(gpus) -> None:
+FORMS = {
+    "none": (),
+    "None": (None,),
+    "torch.device": (torch.device("cuda"),),
+    "torch.device with a number": (torch.device("cuda", 0),),
+    "text": ("cuda",),
+    "text with a number": ("cuda:0",),
+    "int": (0,),
+    "int out of range": (7,),
+    "int below 0": (-1,),
+    "text out of range": ("cuda:7",),
+    "torch.device out of range": (torch.device("cuda:7"),),
+    "another device": ("cpu",),
+    "a device without numbers": (torch.device("meta"),),
+}
+
+
+@pytest.fixture(params=["without CUDA", "without a GPU"])
+def poor_torch(request, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What torch says of the current GPU where it was built without CUDA, or sees none."""
+    error = {
+        "without CUDA": AssertionError("Torch not compiled with CUDA enabled"),
+        "without a GPU": RuntimeError("No CUDA GPUs are available"),
+    }[request.param]
+
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for name in ("current_device", "get_device_capability", "get_device_properties", "init"):
+        monkeypatch.setattr(torch.cuda, name, refuse)
+
+
+@pytest.mark.parametrize("device", FORMS.values(), ids=FORMS)
+def test_without_a_gpu_every_form_of_the_question_is_answered_no(gpus, poor_torch, device) -> None:
+    gpus()
+    assert supported(*device) == set()
+    with pytest.raises(SetupError, match="no GPU that has a compute capability"):
+        get_compute_capability(*device)
+
+
+@pytest.mark.parametrize("device", FORMS.values(), ids=FORMS)
+def test_a_torch_without_cuda_beside_gpus_has_the_first_as_its_current(
+    gpus, use_nvcc, poor_torch, device
+) -> None:
+    gpus((9, 0), (8, 0))
+    use_nvcc("13.0")
+    is_there = not device or device[0] is None or str(device[0]) in ("cuda", "cuda:0", "0")
+    assert supported(*device) == ({"90a"} if is_there else set())
+
+
+@pytest.mark.parametrize("device", ["cuda:1", 1, -1, torch.device("cuda:1"), "cpu"])
+def test_a_gpu_that_is_not_there_has_no_capability(gpus, use_nvcc, device) -> None:
     gpus((9, 0))
-    with pytest.raises(UsageError, match="there is no GPU 1"):
-        get_compute_capability("cuda:1")
+    use_nvcc("13.0")
+    assert supported(device) == set()
+    with pytest.raises(UsageError, match=f"there is no GPU {device}"):
+        get_compute_capability(device)
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "", object()])
+def test_what_names_no_device_is_refused_in_words(gpus, device) -> None:
+    gpus()
+    with pytest.raises(UsageError, match="names no device"):
+        supported(device)
 
 
 def test_emulated_it_is_the_emulated_device(monkeypatch) -> None:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
-    assert get_compute_capability() == get_compute_capability("cpu") == (8, 9)
+    for device in (None, "cpu", "cuda", torch.device("cuda"), torch.device("cpu"), 0):
+        assert get_compute_capability(device) == (8, 9)
+        assert supported(device) == set()
 
 
 def test_what_the_package_offers_is_there_and_nothing_is_imported_for_it() -> None:

@@ -61,6 +61,30 @@ def test_an_error_that_the_driver_cannot_name_keeps_its_code(driver):
     assert "4711 (unknown)" in probe().problem
 
 
+@pytest.mark.parametrize("code", ["999", "4711"])
+def test_a_driver_that_failed_is_asked_again(driver, code):
+    driver.setenv("FAKE_CUDA_INIT", code)
+    assert probe().problem
+    driver.delenv("FAKE_CUDA_INIT")
+    driver.setenv("FAKE_CUDA_GPUS", "90")
+    assert [gpu.arch for gpu in visible_gpus()] == [Arch(9, 0)]
+
+
+def test_gpus_that_were_hidden_are_seen_once_they_are_not(driver):
+    driver.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    driver.setenv("FAKE_CUDA_INIT", "100")
+    assert visible_gpus() == ()
+    driver.setenv("CUDA_VISIBLE_DEVICES", "0")
+    driver.delenv("FAKE_CUDA_INIT")
+    driver.setenv("FAKE_CUDA_GPUS", "90")
+    assert len(visible_gpus()) == 1
+
+
+def test_that_there_is_none_is_asked_once(driver):
+    driver.setenv("FAKE_CUDA_INIT", "100")
+    assert visible_gpus() is visible_gpus()
+
+
 def test_the_driver_is_asked_once(driver):
     driver.setenv("FAKE_CUDA_GPUS", "90")
     before = visible_gpus()

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from fictl.ship.aot import Shipped
 
 
+_BEYOND = "more than was asked for ({}): it is the build there is, and nothing here can compile"
+
+
 def command(
     out: Annotated[Path, typer.Option("--out", help="The folder to fill.", show_default=False)],
     ops: Ops = None,
@@ -55,11 +58,15 @@ def _view(out: Console, shipped: Shipped) -> None:
             continue
         how = f"compiled in {built.seconds:.1f} s" if built.compiled else "was built already"
         out.print(f"[green]✓[/] [bold]{built.module}[/]  {' '.join(built.archs)}  {how}")
+        if built.beyond:
+            out.print(f"  {_BEYOND.format(' '.join(built.beyond))}", markup=False, soft_wrap=True)
     failed = sum(built.error is not None for built in shipped.built)
     total = len(shipped.built)
     old = f" · {shipped.replaced} of earlier sources removed" if shipped.replaced else ""
     out.print(
         f"{total - failed} of {total} modules in {friendly(shipped.out)}{old}", soft_wrap=True
     )
+    for module, archs in shipped.kept:
+        out.print(f"  kept of an earlier run: {module}  {' '.join(archs)}", soft_wrap=True)
     if total > failed:
         out.print(f"  use it: FICTL_STORES={shipped.out}", markup=False, soft_wrap=True)

@@ -21,11 +21,15 @@ from fictl.redact import hidden, hide_secrets
 
 @dataclass(frozen=True)
 class Built:
-    """The outcome for one module; `error` is set where there is none, `time` where it was asked."""
+    """The outcome for one module; `error` is set where there is none, `time` where it was asked.
+
+    `archs` are those of the build, `beyond` the ones among them that nobody asked for.
+    """
 
     project: str
     module: str
     archs: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
     origin: str = ""
     compiled: bool = False
     seconds: float = 0.0
@@ -60,10 +64,15 @@ class Planned:
         return asdict(self)
 
 
-def build(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> list[Built]:
-    """Every module of the ops named, or of the project at hand; failures are isolated."""
+def build(
+    names: Sequence[str], archs: tuple[Arch, ...], observer: Observer, exact: bool = False
+) -> list[Built]:
+    """Every module of the ops named, or of the project at hand; failures are isolated.
+
+    `exact` takes no build for more architectures than were asked for.
+    """
     specs = specs_of(names)
-    results = build_all(specs, archs, observer)
+    results = build_all(specs, archs, observer, exact=exact)
     return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
 
 
@@ -92,9 +101,15 @@ def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
         return Built(spec.project, spec.name, error=result)
     manifest = result.entry.manifest
     return Built(
-        spec.project, spec.name, manifest.archs, result.targets.origin if result.targets else "",
-        result.compiled, manifest.seconds, manifest.recipe, manifest.build, str(result.entry.path),
+        spec.project, spec.name, manifest.archs, _beyond(result),
+        result.targets.origin if result.targets else "", result.compiled, manifest.seconds, manifest.recipe, manifest.build, str(result.entry.path),
     )  # fmt: skip
+
+
+def _beyond(result: Outcome) -> tuple[str, ...]:
+    if result.targets is None:
+        return ()
+    return tuple(str(arch) for arch in result.entry.archs if arch not in result.targets.archs)
 
 
 def _timed(

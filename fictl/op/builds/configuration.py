@@ -57,12 +57,14 @@ def configuration() -> Configuration:
 
 
 def _of_ops() -> Iterator[Setting[str]]:
+    """Those that only ops know: one that they share with fictl is fictl's."""
+    own = {setting.name for setting in settings.SETTINGS}
     found: dict[str, str] = {}
     for folder in (folder for project in Project.all() for folder in folders(project)):
         with suppress(SourceError):  # `fictl check` says what is wrong with it.
             for declared in folder.declarations():
                 found.update(declared.settings)
-    for name, doc in sorted(found.items()):
+    for name, doc in sorted(item for item in found.items() if item[0] not in own):
         yield Setting(name, "text", str, "", doc)
 
 

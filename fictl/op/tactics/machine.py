@@ -29,7 +29,9 @@ def machine(index: int = 0) -> Machine:
     """Of the device that a call runs on: what `get_device()` of its first tensor says."""
     if settings.DEVICE.get() == "emu":
         return Machine(_EMULATED, "")
-    return _of_gpu(max(index, 0))
+    number = max(index, 0)
+    found = [gpu for gpu in visible_gpus() if gpu.index == number]
+    return Machine(found[0].name, _driver(number)) if found else Machine("no GPU", "")
 
 
 def versions() -> dict[str, str]:
@@ -42,11 +44,6 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def _of_gpu(index: int) -> Machine:
-    found = [gpu for gpu in visible_gpus() if gpu.index == index]
-    return Machine(found[0].name, _driver(index)) if found else Machine("no GPU", "")
-
-
 def _driver(index: int) -> str:
     try:
         return _RELEASE.read_text(encoding="utf-8").strip()

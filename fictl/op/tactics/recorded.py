@@ -30,7 +30,7 @@ def entry(op: Op, key: str, device: int) -> Entry | None:
         return None
     here = machine(device)
     path = default_path(here) if asked == Path() else asked
-    document = _fitting(path, here)
+    document = _fitting(path, _stamp(path), here)
     of_op = document.ops.get(op.api) if document else None
     if of_op is None:
         return None
@@ -45,7 +45,7 @@ def entry(op: Op, key: str, device: int) -> Entry | None:
 def forget() -> None:
     """Files are read again."""
     _fitting.cache_clear()
-    _digest.cache_clear()
+    _recipes.cache_clear()
 
 
 def kernel_digest(op: Op) -> str:
@@ -53,26 +53,33 @@ def kernel_digest(op: Op) -> str:
 
     '' where it stands in none: nothing says whether it is the function that was tuned.
     """
-    return _digest(op.module, settings.DEVICE.get())
-
-
-@cache
-def _digest(module: str, _device: str) -> str:
-    from fictl.jit.recipe import digest, recipe_of
-    from fictl.project import OpFolder
-
-    file = getattr(sys.modules.get(module), "__file__", None)
+    file = getattr(sys.modules.get(op.module), "__file__", None)
     if file is None:
         return ""
     try:
-        specs = OpFolder.of(file).specs()
+        return _recipes(file, settings.DEVICE.get())
     except FictlError:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:24]
-    return digest([recipe_of(spec).key for spec in specs])
 
 
 @cache
-def _fitting(path: Path, here: Machine) -> Document | None:
+def _recipes(file: str, _device: str) -> str:
+    from fictl.jit.recipe import digest, recipe_of
+    from fictl.project import OpFolder
+
+    return digest([recipe_of(spec).key for spec in OpFolder.of(file).specs()])
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+@cache
+def _fitting(path: Path, _stamp: tuple[int, int] | None, here: Machine) -> Document | None:
     try:
         document = read(path)
     except Corrupt as error:

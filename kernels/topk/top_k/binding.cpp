@@ -2,15 +2,16 @@
 
 namespace fictl::topk {
 void top_k(const Launch& launch, View values, View indices, View input, int64_t k, int64_t order,
-           int64_t tie_break, bool enable_pdl);
+           int64_t tie_break, int64_t algorithm, bool enable_pdl);
 void top_k_page_table_transform(const Launch& launch, View out, const View* out_raw_indices,
                                 View input, View src_page_table, View lengths,
                                 const View* row_to_batch, const View* row_starts,
                                 const View* page_table_row_starts, int64_t k, int64_t page_size,
-                                int64_t order, int64_t tie_break, bool enable_pdl);
+                                int64_t order, int64_t tie_break, int64_t algorithm,
+                                bool enable_pdl);
 void top_k_ragged_transform(const Launch& launch, View out, View input, View offsets, View lengths,
                             const View* row_starts, int64_t k, int64_t order, int64_t tie_break,
-                            bool enable_pdl);
+                            int64_t algorithm, bool enable_pdl);
 }  // namespace fictl::topk
 
 namespace {
@@ -85,20 +86,21 @@ void check_pages(const char* op, int64_t page_size, const View* row_starts, cons
 }
 
 void top_k(View values, View indices, View input, int64_t k, int64_t order, int64_t tie_break,
-           bool enable_pdl) {
+           int64_t algorithm, bool enable_pdl) {
   check_input(__func__, input);
   check_k(__func__, k, input, /*within=*/true);
   check_tie_break(__func__, tie_break);
   check_result(__func__, "values", values, input, k, input.dtype());
   check_result(__func__, "indices", indices, input, k, kLong);
   fictl::call(__func__, input, fictl::topk::top_k, values, indices, input, k, order, tie_break,
-              enable_pdl);
+              algorithm, enable_pdl);
 }
 
 void top_k_page_table_transform(View out, Optional out_raw_indices, View input, View src_page_table,
                                 View lengths, Optional row_to_batch, Optional row_starts,
                                 Optional page_table_row_starts, int64_t k, int64_t page_size,
-                                int64_t order, int64_t tie_break, bool enable_pdl) {
+                                int64_t order, int64_t tie_break, int64_t algorithm,
+                                bool enable_pdl) {
   const View* raw = pointer(out_raw_indices);
   const View* batches = pointer(row_to_batch);
   const View* starts = pointer(row_starts);
@@ -116,11 +118,12 @@ void top_k_page_table_transform(View out, Optional out_raw_indices, View input, 
   if (raw != nullptr) check_result(__func__, "out_raw_indices", *raw, input, k, kInt);
   fictl::call(__func__, input, fictl::topk::top_k_page_table_transform, out, raw, input,
               src_page_table, lengths, batches, starts, table_starts, k, page_size, order,
-              tie_break, enable_pdl);
+              tie_break, algorithm, enable_pdl);
 }
 
 void top_k_ragged_transform(View out, View input, View offsets, View lengths, Optional row_starts,
-                            int64_t k, int64_t order, int64_t tie_break, bool enable_pdl) {
+                            int64_t k, int64_t order, int64_t tie_break, int64_t algorithm,
+                            bool enable_pdl) {
   const View* starts = pointer(row_starts);
   check_input(__func__, input);
   check_k(__func__, k, input, /*within=*/false);
@@ -130,7 +133,7 @@ void top_k_ragged_transform(View out, View input, View offsets, View lengths, Op
   check_numbers(__func__, "row_starts", starts, input);
   check_result(__func__, "out", out, input, k, kInt);
   fictl::call(__func__, input, fictl::topk::top_k_ragged_transform, out, input, offsets, lengths,
-              starts, k, order, tie_break, enable_pdl);
+              starts, k, order, tie_break, algorithm, enable_pdl);
 }
 
 }  // namespace

@@ -16,18 +16,19 @@ device::Indices indices_of(const Launch& launch, const char* name, const View* x
 
 template <typename T>
 void run(const Launch& launch, View input, const Sink<T>& sink, device::Indices starts,
-         device::Indices lengths, int64_t k, int64_t order, int64_t tie_break, bool enable_pdl) {
+         device::Indices lengths, int64_t k, int64_t order, int64_t tie_break, int64_t algorithm,
+         bool enable_pdl) {
   const TopKRows<T> rows{input.data<const T>(), ROW_PITCH(launch, input),
                          static_cast<int>(input.size(1)), starts, lengths};
-  CUDA_CHECK(launch,
-             TopK(rows, sink, input.size(0), static_cast<int>(k), static_cast<Order>(order),
-                  tie_break == kLarge, launch.sm_count, launch.stream, launch.pdl && enable_pdl));
+  CUDA_CHECK(launch, TopK(rows, sink, input.size(0), static_cast<int>(k), static_cast<Order>(order),
+                          tie_break == kLarge, launch.sm_count, launch.stream,
+                          launch.pdl && enable_pdl, static_cast<TopKAlgorithm>(algorithm)));
 }
 
 }  // namespace
 
 void top_k(const Launch& launch, View values, View indices, View input, int64_t k, int64_t order,
-           int64_t tie_break, bool enable_pdl) {
+           int64_t tie_break, int64_t algorithm, bool enable_pdl) {
   const int64_t values_pitch = WRITTEN_ROW_PITCH(launch, values);
   const int64_t indices_pitch = WRITTEN_ROW_PITCH(launch, indices);
   DISPATCH_DTYPE(launch, input, T, (__half, __nv_bfloat16, float), {
@@ -36,7 +37,7 @@ void top_k(const Launch& launch, View values, View indices, View input, int64_t 
     sink.values_pitch = values_pitch;
     sink.indices = indices.data<int64_t>();
     sink.indices_pitch = indices_pitch;
-    run<T>(launch, input, sink, {}, {}, k, order, tie_break, enable_pdl);
+    run<T>(launch, input, sink, {}, {}, k, order, tie_break, algorithm, enable_pdl);
   });
 }
 
@@ -44,7 +45,8 @@ void top_k_page_table_transform(const Launch& launch, View out, const View* out_
                                 View input, View src_page_table, View lengths,
                                 const View* row_to_batch, const View* row_starts,
                                 const View* page_table_row_starts, int64_t k, int64_t page_size,
-                                int64_t order, int64_t tie_break, bool enable_pdl) {
+                                int64_t order, int64_t tie_break, int64_t algorithm,
+                                bool enable_pdl) {
   const int64_t rows = input.size(0);
   const auto starts = indices_of(launch, "row_starts", row_starts, rows);
   const auto sizes = indices_of(launch, "lengths", &lengths, rows);
@@ -71,13 +73,13 @@ void top_k_page_table_transform(const Launch& launch, View out, const View* out_
     sink.raw_pitch = raw_pitch;
     sink.has_pages = true;
     sink.pages = pages;
-    run<T>(launch, input, sink, starts, sizes, k, order, tie_break, enable_pdl);
+    run<T>(launch, input, sink, starts, sizes, k, order, tie_break, algorithm, enable_pdl);
   });
 }
 
 void top_k_ragged_transform(const Launch& launch, View out, View input, View offsets, View lengths,
                             const View* row_starts, int64_t k, int64_t order, int64_t tie_break,
-                            bool enable_pdl) {
+                            int64_t algorithm, bool enable_pdl) {
   const int64_t rows = input.size(0);
   const auto starts = indices_of(launch, "row_starts", row_starts, rows);
   const auto sizes = indices_of(launch, "lengths", &lengths, rows);
@@ -87,7 +89,7 @@ void top_k_ragged_transform(const Launch& launch, View out, View input, View off
     sink.out = out.data<int32_t>();
     sink.out_pitch = out_pitch;
     sink.offsets = indices_of(launch, "offsets", &offsets, rows);
-    run<T>(launch, input, sink, starts, sizes, k, order, tie_break, enable_pdl);
+    run<T>(launch, input, sink, starts, sizes, k, order, tie_break, algorithm, enable_pdl);
   });
 }
 

@@ -6,6 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
+from .._algorithm import algorithm
 from .._tie_break import TopKTieBreak
 from .jit import module
 
@@ -16,7 +17,16 @@ _SORTABLE = 4096
 _ANY, _BY_INDEX, _BY_VALUE = 0, 1, 2
 
 
-@op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="values indices")
+@op(
+    archs=">=7.5",
+    dtypes="f16 bf16 f32",
+    devices="cuda emu",
+    mutates="values indices",
+    settings={
+        "FICTL_TOPK_ALGO": "how top_k and its transforms choose: auto, filtered, multi_cta (radix) "
+        "or clusters; the elements chosen are the same",
+    },
+)
 def top_k(
     input: torch.Tensor,
     k: int,
@@ -53,7 +63,8 @@ def top_k(
     by_torch = sorted and k > _SORTABLE
     order = _BY_VALUE if sorted and not by_torch else _order(deterministic or by_torch)
     kernel.top_k(
-        values, indices, input, k, order, int(tie_break), enable_pdl is None or enable_pdl
+        values, indices, input, k, order, int(tie_break), algorithm(),
+        enable_pdl is None or enable_pdl,
     )  # fmt: skip
     if by_torch:
         ordered = values.sort(dim=-1, descending=True, stable=True)
@@ -109,7 +120,7 @@ def top_k_page_table_transform(
         out = input.new_empty((*input.shape[:-1], max(k, 0)), dtype=torch.int32)
     kernel.top_k_page_table_transform(
         out, out_raw_indices, input, src_page_table, lengths, row_to_batch, row_starts,
-        page_table_row_starts, k, page_size, _order(deterministic), int(tie_break),
+        page_table_row_starts, k, page_size, _order(deterministic), int(tie_break), algorithm(),
         enable_pdl is None or enable_pdl,
     )  # fmt: skip
     return out
@@ -152,7 +163,7 @@ def top_k_ragged_transform(
         out = input.new_empty((*input.shape[:-1], max(k, 0)), dtype=torch.int32)
     kernel.top_k_ragged_transform(
         out, input, offsets, lengths, row_starts, k, _order(deterministic), int(tie_break),
-        enable_pdl is None or enable_pdl,
+        algorithm(), enable_pdl is None or enable_pdl,
     )  # fmt: skip
     return out
 

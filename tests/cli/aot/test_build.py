@@ -16,6 +16,20 @@ def test_it_says_what_was_built_and_how_to_use_it(fictl, tiny: Path, tmp_path: P
     assert f"use it: FICTL_STORES={out}" in answer.out
 
 
+def test_it_says_what_more_is_in_the_folder_and_why(
+    fictl, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    assert fictl("aot", "build", "--out", str(out), "--arch", "8.0 9.0a").code == 0
+    answer = fictl("aot", "build", "--out", str(out), "--arch", "8.0")
+    assert "kept of an earlier run: elementwise.twice  8.0 9.0a" in answer.out
+    assert fictl("cache", "clear").code == 0
+    assert fictl("build", "--arch", "8.6 8.0").code == 0
+    monkeypatch.setenv("FICTL_DISABLE_JIT", "1")
+    answer = fictl("aot", "build", "--out", str(tmp_path / "another"), "--arch", "8.0")
+    assert "more than was asked for (8.6)" in answer.out
+
+
 def test_a_failure_is_exit_1_with_the_rest_built(fictl, tiny: Path, tmp_path: Path) -> None:
     launcher = tiny / "kernels" / "elementwise" / "twice" / "launcher.cu"
     launcher.write_text("#error half done\n")

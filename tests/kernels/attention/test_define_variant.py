@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from fictl import ops
-from fictl.compat.flashinfer.jit import define_variant
+from fictl.jit import define_variant
 from fictl.testing import assert_close
 from fictl.translate import Untranslatable
 

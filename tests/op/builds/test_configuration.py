@@ -50,6 +50,15 @@ def test_the_settings_of_ops_are_known(tiny: Path, monkeypatch) -> None:
     assert configuration().unknown == ()
 
 
+def test_no_setting_is_there_twice(tiny: Path) -> None:
+    op = tiny / "kernels" / "elementwise" / "twice" / "op.py"
+    declared = 'mutates="", settings={"FICTL_VALIDATE_INPUTS": "look at what it doubles"}'
+    op.write_text(op.read_text().replace('mutates=""', declared))
+    names = [row.name for row in configuration().settings]
+    assert len(names) == len(set(names))
+    assert _rows()["FICTL_VALIDATE_INPUTS"].default is False
+
+
 def test_names_that_mean_nothing_are_told(tiny: Path, monkeypatch) -> None:
     monkeypatch.setenv("FICTL_NVC", "x")
     assert configuration().unknown == (("FICTL_NVC", "FICTL_NVCC"),)

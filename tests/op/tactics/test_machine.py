@@ -17,9 +17,9 @@ def _two_gpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]
     monkeypatch.setattr(module, "visible_gpus", lambda: gpus)
     monkeypatch.setattr(module, "_RELEASE", tmp_path / "version")
     monkeypatch.setenv("FICTL_DEVICE", "cuda")
-    module._of_gpu.cache_clear()
+    module._driver.cache_clear()
     yield
-    module._of_gpu.cache_clear()
+    module._driver.cache_clear()
 
 
 def test_a_gpu_has_its_name_and_the_drivers_release(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_where_the_kernel_hides_it_nvidia_smi_is_asked(monkeypatch: pytest.Monke
     state = gpu_state.GpuState("NVIDIA H200", "", "570.1", *[None] * 5)  # type: ignore[arg-type]
     monkeypatch.setattr(gpu_state, "gpu_state", lambda index: state)
     assert machine().driver == "570.1"
-    module._of_gpu.cache_clear()
+    module._driver.cache_clear()
     monkeypatch.setattr(gpu_state, "gpu_state", lambda index: None)
     assert machine().driver == ""
 

@@ -55,6 +55,17 @@ def test_what_was_tuned_before_is_used(written: Any, function: Any, split: Any) 
     assert function(ROWS) == split(4)
 
 
+def test_a_file_that_is_made_later_is_used(
+    written: Any, function: Any, split: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FICTL_AUTOTUNER_LOAD_FROM_FILE", str(tmp_path / "tuned.json"))
+    assert recorded.entry(function.op, KEY, 0) is None
+    (tmp_path / "tuned.json").write_text("{", encoding="utf-8")
+    assert recorded.entry(function.op, KEY, 0) is None
+    written()
+    assert recorded.entry(function.op, KEY, 0) is not None
+
+
 def test_other_keys_get_the_default(written: Any, function: Any, split: Any) -> None:
     written()
     assert function(torch.zeros(9, 64)) == split(1)

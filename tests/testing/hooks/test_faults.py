@@ -20,6 +20,11 @@ def faked(is_initialized: bool, error: Exception | None = None) -> SimpleNamespa
     return SimpleNamespace(cuda=cuda)
 
 
+def raised_from(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
 def test_a_context_that_is_gone_answers_with_its_fault(monkeypatch) -> None:
     fault = RuntimeError("CUDA error: an illegal memory access was encountered")
     monkeypatch.setitem(sys.modules, "torch", faked(True, fault))
@@ -38,6 +43,13 @@ def test_no_torch_no_context_or_a_sound_one_is_no_fault(monkeypatch, torch) -> N
         (MemoryError(), True),
         (torch.OutOfMemoryError("CUDA out of memory"), True),
         (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"), True),
+        (RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9"), True),
+        (RuntimeError("CUDA error: out of memory"), True),
+        (RuntimeError("CUDA out of memory. Tried to allocate 9.00 GiB"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`"), True),
+        (raised_from(ValueError("backend failed"), MemoryError("9 TB")), True),
+        (raised_from(ValueError("backend failed"), KeyError("x")), False),
+        (AssertionError("CUDA out of memory"), False),
         (RuntimeError("CUDA error: an illegal memory access was encountered"), False),
         (None, False),
     ],

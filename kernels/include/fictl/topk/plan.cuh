@@ -26,6 +26,14 @@ inline int power_of_two(int64_t wanted, int least, int most) {
 // As many entries instead of k cost less than a narrower bound.
 __host__ __device__ inline int64_t top_k_enough(int k) { return int64_t{k} + k / 4 + 64; }
 
+// Which way a row is worked on. All of them choose the same elements.
+enum class TopKAlgorithm {
+  kAuto,      // by the number of rows, their length, and k
+  kFiltered,  // a block a row, which collects what reaches a bound
+  kCounted,   // all elements are counted, in passes over the row: a radix select of its own
+  kClusters,  // as many blocks as a long row has work for share it, however many rows there are
+};
+
 // How a row is worked on.
 struct TopKPlan {
   int blocks;
@@ -33,6 +41,7 @@ struct TopKPlan {
   int capacity;  // of the list of a block
   bool alone;    // each block finds a bound of its own
   int sample;    // batches of each block that it is found in
+  bool counted;  // no bound, no list
 };
 
 // Of shared memory, as many as a block may have on this GPU.

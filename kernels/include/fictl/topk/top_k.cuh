@@ -42,6 +42,7 @@ struct TopKOptions {
   int capacity;         // as in the plan
   bool alone;
   int sample;
+  bool counted;
 };
 
 // What the threads of a cluster do for one row.
@@ -88,7 +89,7 @@ class TopKRow {
     int before = 0;
     int total = INT_MAX;
     uint32_t least = kLeastKey;
-    if (k_ <= options_.capacity) {
+    if (k_ <= options_.capacity && !options_.counted) {
       least = collect();
       total = share_counts(before);
     } else {
@@ -559,7 +560,8 @@ __global__ void __launch_bounds__(kTopKThreads)
 template <typename T>
 cudaError_t TopK(const TopKRows<T>& rows, const Sink<T>& sink, int64_t count, int k, Order order,
                  bool last_of_equals, const TopKPlan& plan, cudaStream_t stream, bool pdl) {
-  const TopKOptions options{k, order, last_of_equals, plan.capacity, plan.alone, plan.sample};
+  const TopKOptions options{k,          order,       last_of_equals, plan.capacity,
+                            plan.alone, plan.sample, plan.counted};
   device::LaunchConfig config;
   config.grid = dim3(static_cast<unsigned>(count * plan.blocks));
   config.block = dim3(plan.threads);
@@ -570,20 +572,27 @@ cudaError_t TopK(const TopKRows<T>& rows, const Sink<T>& sink, int64_t count, in
   return device::launch<TopKKernel<T>>(config, rows, sink, options);
 }
 
+// Blocks that share a row: of a cluster, where the GPU has them.
+template <typename T>
+int top_k_blocks(TopKAlgorithm algorithm, int64_t rows, int cols, int sm_count) {
+  if (algorithm == TopKAlgorithm::kFiltered) return 1;
+  if (algorithm == TopKAlgorithm::kClusters) rows = 1;
+  return device::blocks_a_row<TopKKernel<T>>(rows, cols, kTopKBlockElements, sm_count);
+}
+
 // 0 < k, of as many rows as `count`. Order::kValue is for k <= kTopKSortable. With `pdl` the kernel
 // starts while its predecessor on the stream ends, where the GPU can.
 template <typename T>
 cudaError_t TopK(const TopKRows<T>& rows, const Sink<T>& sink, int64_t count, int k, Order order,
-                 bool last_of_equals, int sm_count, cudaStream_t stream = nullptr,
-                 bool pdl = false) {
+                 bool last_of_equals, int sm_count, cudaStream_t stream = nullptr, bool pdl = false,
+                 TopKAlgorithm algorithm = TopKAlgorithm::kAuto) {
   if (count == 0 || k == 0) return cudaSuccess;
   int shared_bytes;
   const cudaError_t status = top_k_shared_bytes(shared_bytes);
   if (status != cudaSuccess) return status;
-  const int blocks =
-      device::blocks_a_row<TopKKernel<T>>(count, rows.cols, kTopKBlockElements, sm_count);
-  const TopKPlan plan =
-      top_k_plan(count, blocks, rows.cols, Window<T>::kVec, k, sm_count, shared_bytes);
+  const int blocks = top_k_blocks<T>(algorithm, count, rows.cols, sm_count);
+  TopKPlan plan = top_k_plan(count, blocks, rows.cols, Window<T>::kVec, k, sm_count, shared_bytes);
+  plan.counted = algorithm == TopKAlgorithm::kCounted;
   return TopK(rows, sink, count, k, order, last_of_equals, plan, stream, pdl);
 }
 
