@@ -23,13 +23,14 @@ from fictl.dataset.plan import Job, Plan, plan
 from fictl.dataset.slot import Slot, slots
 from fictl.dataset.summary import Summary
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.judge.fault import JudgeFault
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from fictl.trace import Evaluation, TraceSet, Workload
 
-# A solution that hangs this often takes no more of anybody's time.
-_MOST_TIMEOUTS = 2
+# A solution that hangs this often takes no more of anybody's time; nor one that the judge fails at.
+_MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 
 MakeDesk = Callable[[Path, Slot], Desk]
@@ -149,23 +150,28 @@ class _Run:
     def _slot_ended(self) -> None:
         self._slots_left -= 1
 
-    def _not_built(self, job: Job, failure: Evaluation) -> None:
+    def _not_built(self, job: Job, failure: Evaluation | JudgeFault) -> None:
         """What cannot be built needs no slot."""
         for workload in job.workloads(self._dataset):
-            outcome = Outcome(*_names(job, workload), evaluation=_marked(failure, job))
+            if isinstance(failure, JudgeFault):
+                outcome = _not_judged(job, workload, failure)
+            else:
+                outcome = Outcome(*_names(job, workload), evaluation=_marked(failure, job))
             self._done.put(partial(self._keep, job, workload, outcome))
 
     def _judge(self, job: Job, desk: Desk) -> None:
-        timeouts = 0
+        timeouts = faults = 0
         for position, workload in enumerate(job.workloads(self._dataset)):
             if self._stop.is_set():
                 return
             outcome = self._outcome(job, workload, desk)
             self._done.put(partial(self._keep, job, workload, outcome))
             timeouts += outcome.status == "TIMEOUT"
+            faults += outcome.is_fault
             left = job.count - position - 1
-            if timeouts >= _MOST_TIMEOUTS and left:
-                why = f"{job}: {timeouts} timeouts; {counted(left, 'more workload')} left out"
+            if left and (timeouts >= _MOST_TIMEOUTS or faults >= _MOST_FAULTS):
+                what = f"{faults} faults of the judge" if faults else f"{timeouts} timeouts"
+                why = f"{job}: {what}; {counted(left, 'more workload')} left out"
                 self._done.put(partial(self._leave_out, why))
                 return
 
@@ -174,6 +180,8 @@ class _Run:
             made = desk.evaluate(job, workload)
         except Stopped:
             raise
+        except JudgeFault as fault:
+            return _not_judged(job, workload, fault)
         except SetupError:
             raise  # As for every other solution.
         except FictlError as error:
@@ -202,6 +210,12 @@ class _Run:
 
 def _names(job: Job, workload: Workload) -> tuple[str, str, str]:
     return job.definition.name, job.solution.name, workload.uuid
+
+
+def _not_judged(job: Job, workload: Workload, fault: JudgeFault) -> Outcome:
+    """Nothing is saved of it, so that --resume comes back to it."""
+    said = " ".join(filter(None, (fault.message, f"({fault.hint})" if fault.hint else "")))
+    return Outcome(*_names(job, workload), error=said, is_fault=True)
 
 
 def _marked(evaluation: Evaluation, job: Job) -> Evaluation:

@@ -29,6 +29,11 @@ class Summary:
         return [each for each in self.outcomes if each.error]
 
     @property
+    def faults(self) -> list[Outcome]:
+        """Errors of the judge: --resume runs these again."""
+        return [each for each in self.outcomes if each.is_fault]
+
+    @property
     def all_passed(self) -> bool:
         return all(each.passed for each in self.outcomes)
 

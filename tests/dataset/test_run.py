@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 
@@ -12,6 +13,7 @@ from fictl.dataset.outcome import Outcome
 from fictl.dataset.plan import Job
 from fictl.dataset.slot import Slot
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.judge.fault import JudgeFault
 from fictl.trace import Evaluation, TraceSet, Workload
 
 from .samples import FakeDesk, evaluation, run, saved, solution, workload
@@ -232,6 +234,68 @@ def test_what_cannot_be_built_fails_on_every_workload(
     assert {trace.evaluation.log for trace in saved(dataset) if trace.evaluation} == {
         "no such header"
     }
+
+
+def test_a_fault_of_the_judge_is_kept_nowhere_and_resumed(dataset: TraceSet) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        if workload.uuid == "s1":
+            raise JudgeFault("the disk is full", "free some")
+        return evaluation()
+
+    summary = run(dataset, judge, solutions=("scale_a", "mm_a"))
+    assert dict(summary.statuses) == {"PASSED": 3, "ERROR": 1}
+    assert [(each.workload, each.error) for each in summary.faults] == [
+        ("s1", "the disk is full (free some)")
+    ]
+    assert len(saved(dataset)) == 3
+    again = run(dataset, resume=True, solutions=("scale_a", "mm_a"))
+    assert [(each.workload, each.status) for each in again.outcomes] == [("s1", "PASSED")]
+
+
+def test_a_judge_that_fails_again_and_again_leaves_the_rest_of_a_solution(
+    dataset: TraceSet,
+) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        if job.solution.name == "scale_a":
+            raise JudgeFault("it has gone")
+        return evaluation()
+
+    summary = run(dataset, judge)
+    assert dict(summary.statuses) == {"ERROR": 2, "PASSED": 4}
+    assert summary.left_out == ("scale  scale_a: 2 faults of the judge; 1 more workload left out",)
+
+
+def test_a_build_that_the_judge_failed_at_is_resumed(
+    dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(desk: FakeDesk, job: Job) -> Evaluation:
+        raise JudgeFault("it has gone")
+
+    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    with monkeypatch.context() as patch:
+        patch.setattr(FakeDesk, "build", fails)
+        assert len(run(dataset, solutions=("scale_a",)).faults) == 3
+    assert dict(run(dataset, resume=True, solutions=("scale_a",)).statuses) == {"PASSED": 3}
+
+
+def test_a_build_without_a_place_is_no_compile_error(
+    dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    monkeypatch.setattr("fictl.dataset.builds.secrets.token_hex", lambda size: "nowhere/at/all")
+    summary = run(dataset, solutions=("scale_a",))
+    assert [each.is_fault for each in summary.outcomes] == [True] * 3
+    assert saved(dataset) == []
+
+
+def test_a_run_without_a_room_to_build_in_does_not_begin(
+    dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    (dataset.root / "file").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(dataset.root / "file"))
+    with pytest.raises(JudgeFault, match="making its folder"):
+        run(dataset)
 
 
 def test_no_thread_stays(dataset: TraceSet) -> None:

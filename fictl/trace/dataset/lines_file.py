@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from fictl.errors import FictlError
+from fictl.errors import SetupError
 
 
 def append_lines(path: Path, lines: Iterable[str]) -> None:
@@ -21,7 +21,7 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
             for line in lines:
                 _append(handle, line.encode("utf-8"))
     except OSError as error:
-        raise FictlError(f"{path} cannot be added to: {error.strerror}") from None
+        raise SetupError(f"{path} cannot be added to: {error.strerror}") from None
 
 
 @contextlib.contextmanager
