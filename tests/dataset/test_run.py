@@ -282,7 +282,7 @@ def test_a_build_without_a_place_is_no_compile_error(
     dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
-    monkeypatch.setattr("fictl.dataset.builds.secrets.token_hex", lambda size: "nowhere/at/all")
+    monkeypatch.setattr("fictl.dataset.builds.new_room", lambda kind: dataset.root / "nowhere")
     summary = run(dataset, solutions=("scale_a",))
     assert [each.is_fault for each in summary.outcomes] == [True] * 3
     assert saved(dataset) == []
