@@ -176,7 +176,10 @@ class _Run:
                 return
 
     def _outcome(self, job: Job, workload: Workload, desk: Desk) -> Outcome:
+        from fictl.trace.documents.fitting import require_fit
+
         try:
+            require_fit(job.definition, workload)
             made = desk.evaluate(job, workload)
         except Stopped:
             raise

@@ -20,6 +20,7 @@ from fictl.judge.reference import InvalidReference, Reference
 from fictl.judge.trial import Trial
 from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
+from fictl.trace.documents.fitting import require_fit
 
 _HIDDEN = ("definitions", "solutions", "workloads", "traces", "blob", "reports")
 _SEED_BITS = 53  # What JSON keeps exactly.
@@ -107,6 +108,7 @@ class Judge:
         self.close()
 
     def _run(self, workload: Workload, config: EvalConfig, outcome: Outcome) -> None:
+        require_fit(self._definition, workload)
         if self._build_failure is not None:
             raise self._build_failure
         opened = self._reference.open(workload, config)

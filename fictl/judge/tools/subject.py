@@ -64,6 +64,7 @@ def find_subject(
     random inputs; without both the dataset's first is taken.
     """
     from fictl.trace import Solution
+    from fictl.trace.documents.fitting import require_fit
 
     made = _read(Solution, solution)
     place = Path(root) if root else _dataset_of(solution)
@@ -74,7 +75,10 @@ def find_subject(
             "name another definition, or say so in the solution",
         )
     subject = Subject(answered, made, None, place)
-    return replace(subject, workload=_workload(subject, workload, axes))
+    chosen = _workload(subject, workload, axes)
+    if chosen is not None:
+        require_fit(answered, chosen)
+    return replace(subject, workload=chosen)
 
 
 def _definition(given: Given, root: Path | None) -> Definition:

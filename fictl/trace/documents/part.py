@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
 import math
 import re
+import unicodedata
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import (
@@ -16,8 +18,11 @@ from pydantic import (
     model_serializer,
 )
 
-# What JSON has no numbers for is written as these words.
-_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+# What JSON has no numbers for is written as words; read are all that flashinfer-bench reads.
+_WORD = re.compile(r"\s*[+-]?(nan|inf|infinity)\s*", re.IGNORECASE | re.ASCII)
+_LARGEST = (1 << 63) - 1  # As torch's sizes are.
+# They mean something else wherever the name would be written: in expressions, in --axes, in JSON.
+_TAKEN = {"nan", "inf", "infinity"}
 
 
 class Part(BaseModel):
@@ -48,7 +53,7 @@ def _said(value: Any) -> Any:
 
 
 def scalar(value: Any) -> bool | int | float:
-    """A text is no number, but for the three words."""
+    """A text is no number, but for the words of what JSON lacks."""
     value = _words(value)
     if not isinstance(value, bool | int | float):
         raise ValueError("expected a number, true or false")  # noqa: TRY004 - as pydantic wants
@@ -56,12 +61,20 @@ def scalar(value: Any) -> bool | int | float:
 
 
 def _words(value: Any) -> Any:
-    return _WORDS.get(value, value) if isinstance(value, str) else value
+    return float(value) if isinstance(value, str) and _WORD.fullmatch(value) else value
 
 
 def _not_negative(value: float) -> float:
     if value < 0:
         raise ValueError("expected a number from 0, or NaN")
+    return value
+
+
+def _name(value: str) -> str:
+    if not value.isidentifier() or unicodedata.normalize("NFKC", value) != value:
+        raise ValueError("a name has letters, digits and _, and begins with no digit")
+    if keyword.iskeyword(value) or value.casefold() in _TAKEN:
+        raise ValueError("this word means something else: choose another name")
     return value
 
 
@@ -94,7 +107,11 @@ NotNegative: TypeAlias = Annotated[float, BeforeValidator(_words), Field(ge=0, s
 RealNotNegative: TypeAlias = Annotated[
     float, BeforeValidator(_words), Field(strict=True), AfterValidator(_not_negative)
 ]
-Count: TypeAlias = Annotated[int, Field(ge=0, strict=True)]
+# Of a workload, which may have nothing in it; of a definition, which may not.
+Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST, strict=True)]
+Size: TypeAlias = Annotated[int, Field(ge=1, le=_LARGEST, strict=True)]
+# Of an axis, an input or an output.
+Name: TypeAlias = Annotated[str, Field(max_length=200), AfterValidator(_name)]
 FileName: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=200), AfterValidator(_file_name)
 ]

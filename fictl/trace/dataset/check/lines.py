@@ -12,6 +12,7 @@ from fictl.trace.dataset.check.inputs import check_inputs
 from fictl.trace.dataset.check.scope import Scope
 from fictl.trace.dataset.record_lines import parse_trace, parse_workload
 from fictl.trace.documents.evaluation import EvaluationStatus
+from fictl.trace.documents.fitting import too_large
 from fictl.trace.documents.reading import NotReadable, lines_of
 from fictl.trace.documents.record import Trace
 
@@ -68,6 +69,8 @@ class Lines:
         except UsageError as error:
             yield found("axes", f"{error.message} ({error.hint})", "workload.axes")
             return
+        if large := too_large(self.definition, workload.axes):
+            yield found("axes", f"{large}: no tensor has so many elements", "workload.axes")
         for kind, text, field in check_inputs(self.scope.files, self.definition, workload, sizes):
             yield found(kind, text, f"workload.inputs.{field}" if field else "workload.inputs")
 
