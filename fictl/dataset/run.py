@@ -22,6 +22,7 @@ from fictl.dataset.outcome import Outcome
 from fictl.dataset.plan import Job, Plan, plan
 from fictl.dataset.slot import Slot, slots
 from fictl.dataset.summary import Summary
+from fictl.dataset.torn import told
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.judge.fault import JudgeFault
 from fictl.quantity import counted
@@ -55,13 +56,16 @@ def run_dataset(
         raise UsageError(f"{root}: there is no solution with a workload among those chosen", _WHAT)
     watching = observer or Observer()
     watching.planned(planned.total, len(planned.jobs), planned.skipped)
-    if not planned.jobs:
-        return Summary((), planned.skipped, planned.left_out, saved=options.save)
-    if options.save:
+    if options.save and planned.jobs:
         _require_writable(root)
+    broken = told(planned.unreadable, mend=options.save)
+    for each in broken:
+        watching.note(each)
+    if not planned.jobs:
+        return Summary((), planned.skipped, planned.left_out, saved=options.save, unreadable=broken)
     found = slots(options.device, options.gpus) if places is None else places
     desk = make_desk or (lambda at, slot: ProcessDesk(at, slot, options.isolated))
-    return _Run(dataset, planned, options, watching).on(found, desk)
+    return _Run(dataset, planned, options, watching, broken).on(found, desk)
 
 
 _WHAT = "fictl dataset validate shows what a dataset has"
@@ -81,8 +85,14 @@ class _Run:
     """Slots have a thread each; outcomes are written and told by the one that began the run."""
 
     def __init__(
-        self, dataset: TraceSet, planned: Plan, options: RunOptions, observer: Observer
+        self,
+        dataset: TraceSet,
+        planned: Plan,
+        options: RunOptions,
+        observer: Observer,
+        broken: tuple[str, ...] = (),
     ) -> None:
+        self._broken = broken
         self._dataset, self._planned = dataset, planned
         self._options, self._observer = options, observer
         self._done: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
@@ -104,7 +114,7 @@ class _Run:
             raise problem
         return Summary(
             self._outcomes, self._planned.skipped, tuple(self._left_out),
-            time.monotonic() - start, self._options.save,
+            time.monotonic() - start, self._options.save, self._broken,
         )  # fmt: skip
 
     def _run(self, desks: list[tuple[Slot, Desk]]) -> None:
@@ -188,7 +198,7 @@ class _Run:
         except SetupError:
             raise  # As for every other solution.
         except FictlError as error:
-            return Outcome(*_names(job, workload), error=error.message)
+            return Outcome(*_names(job, workload), error=_said(error))
         return Outcome(*_names(job, workload), evaluation=_marked(made, job))
 
     def _keep(self, job: Job, workload: Workload, outcome: Outcome) -> None:
@@ -217,8 +227,11 @@ def _names(job: Job, workload: Workload) -> tuple[str, str, str]:
 
 def _not_judged(job: Job, workload: Workload, fault: JudgeFault) -> Outcome:
     """Nothing is saved of it, so that --resume comes back to it."""
-    said = " ".join(filter(None, (fault.message, f"({fault.hint})" if fault.hint else "")))
-    return Outcome(*_names(job, workload), error=said, is_fault=True)
+    return Outcome(*_names(job, workload), error=_said(fault), is_fault=True)
+
+
+def _said(error: FictlError) -> str:
+    return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 def _marked(evaluation: Evaluation, job: Job) -> Evaluation:

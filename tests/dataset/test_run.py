@@ -14,9 +14,9 @@ from fictl.dataset.plan import Job
 from fictl.dataset.slot import Slot
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.judge.fault import JudgeFault
-from fictl.trace import Evaluation, TraceSet, Workload
+from fictl.trace import Definition, Evaluation, TraceSet, Workload
 
-from .samples import FakeDesk, evaluation, run, saved, solution, workload
+from .samples import FakeDesk, definition, evaluation, run, saved, solution, workload
 
 
 def test_every_solution_runs_on_every_workload_of_its_definition(dataset: TraceSet) -> None:
@@ -85,14 +85,26 @@ def test_resume_does_not_count_results_of_another_device(dataset: TraceSet) -> N
     assert len(run(dataset, resume=True).outcomes) == 7
 
 
-def test_resume_after_a_kill_in_the_middle_of_a_line(dataset: TraceSet) -> None:
-    run(dataset, solutions=("mm_a",))
-    (path,) = dataset.root.rglob("traces/**/*.jsonl")
-    path.write_bytes(path.read_bytes()[:-40])
-    assert len(run(dataset, resume=True, solutions=("mm_a",)).outcomes) == 1
-    lines = path.read_bytes().splitlines()
-    assert len(lines) == 2
-    assert lines[1].endswith(b"}")
+def test_a_workload_that_breaks_a_constraint_is_not_judged(dataset: TraceSet) -> None:
+    made = definition("even").model_dump(mode="json") | {"constraints": ["n % 2 == 0", "n < 9"]}
+    dataset.add_definition(Definition.model_validate(made))
+    dataset.add_solution(solution("even_a", "even"))
+    dataset.add_workloads("even", [workload("w3", 3), workload("w4", 4), workload("w10", 10)])
+    summary = run(dataset, definitions=("even",))
+    assert [(each.workload, each.status, each.is_fault) for each in summary.outcomes] == [
+        ("w3", "ERROR", False), ("w4", "PASSED", False), ("w10", "ERROR", False),
+    ]  # fmt: skip
+    assert summary.outcomes[0].error == "workload w3: even demands n % 2 == 0 (here n=3)"
+    assert [trace.workload.uuid for trace in saved(dataset)] == ["w4"]
+
+
+def test_two_workloads_of_one_uuid_are_refused_unless_they_are_one(dataset: TraceSet) -> None:
+    path = dataset.files.workload("gemm", "mm")
+    path.write_text(path.read_text() * 2)
+    assert len(run(dataset, definitions=("mm",)).outcomes) == 1
+    path.write_text(path.read_text() + path.read_text().replace('"n":4', '"n":5'))
+    with pytest.raises(UsageError, match="two workloads of mm are g0"):
+        run(dataset, definitions=("mm",))
 
 
 def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:

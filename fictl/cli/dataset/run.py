@@ -75,17 +75,21 @@ def command(
 
 def _plan(root: Path, options: RunOptions) -> None:
     from fictl.dataset.plan import plan
+    from fictl.dataset.torn import told
     from fictl.trace import TraceSet
 
     planned = plan(TraceSet.from_path(root), options)
     rows = [(job.definition.name, job.solution.name, str(job.count)) for job in planned.jobs]
     rows.append((counted(len(rows), "solution"), "", f"{planned.total}"))
     rows += [(why, "", "") for why in planned.left_out]
+    broken = told(planned.unreadable, mend=False)
+    rows += [(each, "", "") for each in broken]
     data = {
         "jobs": [job.to_dict() for job in planned.jobs],
         "total": planned.total,
         "skipped": planned.skipped,
         "left_out": [*planned.left_out],
+        "unreadable": [*broken],
     }
     view = console.Table(("definition", "solution", "workloads"), rows)
     console.show(console.Result("dataset.run", data, view))

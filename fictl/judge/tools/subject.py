@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fictl.errors import UsageError
+from fictl.trace.dataset.chosen import nearest
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -90,9 +92,11 @@ def _definition(given: Given, root: Path | None) -> Definition:
     found = next(places, None)
     if found is None:
         where = f"not in {root}" if root else "in no dataset"
+        known = {path.stem for path in (root / _FOLDER).glob("*/*.json")} if root else set()
+        near = f"{nearest(str(given), known)} " if get_close_matches(str(given), known) else ""
         raise UsageError(
             f"the definition {given} is {where}",
-            "--definition names its file, --dataset the folder of a dataset that has it",
+            f"{near}--definition names its file, --dataset the folder of a dataset that has it",
         )
     return Definition.read(found)
 
@@ -104,14 +108,14 @@ def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) ->
         return _read(Workload, given)
     if axes:
         return _random(subject.definition, axes)
+    seen: list[str] = []
     for each in _workloads(subject):
         if each.uuid.startswith(str(given)):
             return each
+        seen.append(each.uuid)
     if given:
-        raise UsageError(
-            f"{subject.definition.name} has no workload {given}",
-            f"the dataset is {subject.root or 'not said: --dataset'}",
-        )
+        hint = nearest(str(given), seen) if subject.root else "the dataset is not said: --dataset"
+        raise UsageError(f"{subject.definition.name} has no workload {given}", hint)
     return None
 
 

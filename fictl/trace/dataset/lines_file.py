@@ -10,6 +10,8 @@ from pathlib import Path
 
 from fictl.errors import SetupError
 
+_BLOCK = 1 << 20
+
 
 def append_lines(path: Path, lines: Iterable[str]) -> None:
     """Whole lines or none: one that a crash cut off is ended first, and spoils no other."""
@@ -22,6 +24,32 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
                 _append(handle, line.encode("utf-8"))
     except OSError as error:
         raise SetupError(f"{path} cannot be added to: {error.strerror}") from None
+
+
+def cut_unfinished(path: Path, aside: Path) -> bool:
+    """Move a last line without an end to the file `aside`; False where there is none."""
+    try:
+        with _opened(path) as handle:
+            size = os.fstat(handle).st_size
+            start = _start_of_last_line(handle, size)
+            if start == size:
+                return False
+            append_lines(aside, [os.pread(handle, size - start, start).decode("utf-8", "replace")])
+            os.ftruncate(handle, start)
+            return True
+    except OSError as error:
+        raise SetupError(f"{path} cannot be mended: {error.strerror}") from None
+
+
+def _start_of_last_line(handle: int, size: int) -> int:
+    at = size
+    while at > 0:
+        begin = max(0, at - _BLOCK)
+        found = os.pread(handle, at - begin, begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        at = begin
+    return 0
 
 
 @contextlib.contextmanager

@@ -10,8 +10,7 @@ from fictl.trace.dataset.check.finding import Finding
 from fictl.trace.dataset.check.lines import Lines
 from fictl.trace.dataset.check.scope import Scope
 from fictl.trace.dataset.check.solutions import check_solutions
-
-BASELINE = "baseline"
+from fictl.trace.dataset.speedup_metrics import BASELINE
 
 
 def validate(scope: Scope) -> Iterator[Finding]:
@@ -19,6 +18,7 @@ def validate(scope: Scope) -> Iterator[Finding]:
     yield from _strange_files(scope) if scope.wants("layout") else ()
     yield from check_definitions(scope)
     yield from check_solutions(scope)
+    scope.require_known()
     workloads, traces = _workload_files(scope), _by_definition(scope.files.traces())
     for name in sorted({*scope.definitions, *workloads, *traces}):
         if scope.has(name):
