@@ -17,7 +17,7 @@ def readable_traces(
     from fictl.trace.dataset.record_lines import parse_trace
     from fictl.trace.documents.reading import NotReadable, lines_of
 
-    for path in dataset.files.traces(definition or "*"):
+    for path in dataset.files.traces(definition):
         for number, line in lines_of(path):
             try:
                 trace = parse_trace(line, path, number)

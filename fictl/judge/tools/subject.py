@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fictl.errors import UsageError
 from fictl.trace.dataset.chosen import nearest
+from fictl.trace.dataset.file_names import file_name
+from fictl.trace.dataset.files import DatasetFiles
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -88,17 +90,31 @@ def _definition(given: Given, root: Path | None) -> Definition:
 
     if isinstance(given, Mapping) or Path(given).suffix == ".json":
         return _read(Definition, given)
-    places = (root / _FOLDER).glob(f"*/{given}.json") if root else iter(())
-    found = next(places, None)
+    stem = file_name(str(given))
+    places = DatasetFiles(root).definitions() if root else []
+    found = next((path for path in places if path.stem == stem), None) or next(
+        (path for path in places if _is_named(path, str(given))), None
+    )
     if found is None:
         where = f"not in {root}" if root else "in no dataset"
-        known = {path.stem for path in (root / _FOLDER).glob("*/*.json")} if root else set()
+        known = {path.stem for path in places}
         near = f"{nearest(str(given), known)} " if get_close_matches(str(given), known) else ""
         raise UsageError(
             f"the definition {given} is {where}",
             f"{near}--definition names its file, --dataset the folder of a dataset that has it",
         )
     return Definition.read(found)
+
+
+def _is_named(path: Path, name: str) -> bool:
+    """Others' files need not be named after what is in them."""
+    from fictl.trace import Definition
+    from fictl.trace.documents.reading import NotReadable
+
+    try:
+        return Definition.read(path).name == name
+    except NotReadable:
+        return False
 
 
 def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) -> Workload | None:
@@ -120,17 +136,16 @@ def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) ->
 
 
 def _workloads(subject: Subject) -> Iterator[Workload]:
-    from fictl.trace.documents.reading import NotReadable, lines_of, parse_document
-    from fictl.trace.documents.record import Trace
+    from fictl.trace.dataset.record_lines import parse_workload
+    from fictl.trace.documents.reading import lines_of
 
     made = subject.definition
-    path = (subject.root or Path()) / "workloads" / made.op_type / f"{made.name}.jsonl"
-    if subject.root is None or not path.is_file():
-        return
-    for number, line in lines_of(path):
-        if isinstance(line, NotReadable):
-            raise line
-        yield parse_document(Trace, line, path, number).workload
+    paths = DatasetFiles(subject.root).workloads(made.name) if subject.root else []
+    for path in paths:
+        for number, line in lines_of(path):
+            trace = parse_workload(line, path, number, made.name)
+            if trace.definition == made.name:
+                yield trace.workload
 
 
 def _random(definition: Definition, axes: Mapping[str, int]) -> Workload:

@@ -73,7 +73,7 @@ class TraceSet:
 
     def traces(self, definition: str | None = None) -> Iterator[Trace]:
         """Of one definition: what the files named after it have of it."""
-        for path in self.files.traces(definition or "*"):
+        for path in self.files.traces(definition):
             for number, line in lines_of(path):
                 trace = parse_trace(line, path, number)
                 if definition in (None, trace.definition):
@@ -207,7 +207,7 @@ class TraceSet:
             beside = self.files.beside(path)
             if definition in (None, name) and beside.is_file():
                 yield beside, name
-        yield from ((path, path.stem) for path in self.files.workloads(definition or "*"))
+        yield from ((path, path.stem) for path in self.files.workloads(definition))
 
     def _definition(self, name: str) -> Definition:
         if name not in self.definitions:

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from fictl.errors import InvalidValue
 from fictl.trace.documents.axis import Axis, AxisConst, AxisExpr, AxisVar
 from fictl.trace.documents.call_arguments import merged
-from fictl.trace.documents.part import FileName, Name, Part
+from fictl.trace.documents.part import Name, Part, Title
 from fictl.trace.documents.reading import read_document
 from fictl.trace.documents.sizes import check_constraints, computed_axes, equations_of, shapes_of
 from fictl.trace.documents.tensor_spec import TensorSpec, is_digits, torch_dtype
@@ -50,9 +50,9 @@ class Definition(Part):
     SOL-ExecBench leaves out `op_type`, and names a function of the reference that makes inputs.
     """
 
-    name: FileName
+    name: Title
     description: str | None = None
-    op_type: FileName = "other"
+    op_type: Title = "other"
     tags: tuple[str, ...] = ()
     axes: dict[Name, Axis]
     constraints: tuple[Constraint, ...] = ()

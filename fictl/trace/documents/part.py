@@ -78,15 +78,9 @@ def _name(value: str) -> str:
     return value
 
 
-def _file_name(value: str) -> str:
-    if not re.fullmatch(r"[\w+-][\w.+-]*", value):
-        raise ValueError("letters, digits and _ . + - only: it names a file")
-    return value
-
-
-def _folder_name(value: str) -> str:
-    if not re.fullmatch(r"[^\s./\\][^/\\]*(?<!\s)", value) or not value.isprintable():
-        raise ValueError("no / or \\, no dot or space at its ends: it names a folder")
+def _title(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise ValueError("a name has characters that are shown, and not spaces alone")
     return value
 
 
@@ -112,12 +106,8 @@ Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST, strict=True)]
 Size: TypeAlias = Annotated[int, Field(ge=1, le=_LARGEST, strict=True)]
 # Of an axis, an input or an output.
 Name: TypeAlias = Annotated[str, Field(max_length=200), AfterValidator(_name)]
-FileName: TypeAlias = Annotated[
-    str, Field(min_length=1, max_length=200), AfterValidator(_file_name)
-]
-FolderName: TypeAlias = Annotated[
-    str, Field(min_length=1, max_length=200), AfterValidator(_folder_name)
-]
+# Of a document: any text that can be shown. What file it lies in is fictl.trace.dataset's business.
+Title: TypeAlias = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_title)]
 InsidePath: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=1024), AfterValidator(_inside)
 ]

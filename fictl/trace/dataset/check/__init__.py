@@ -10,6 +10,7 @@ from fictl.trace.dataset.check.finding import Finding
 from fictl.trace.dataset.check.lines import Lines
 from fictl.trace.dataset.check.scope import Scope
 from fictl.trace.dataset.check.solutions import check_solutions
+from fictl.trace.dataset.file_names import stems
 from fictl.trace.dataset.speedup_metrics import BASELINE
 
 
@@ -19,7 +20,7 @@ def validate(scope: Scope) -> Iterator[Finding]:
     yield from check_definitions(scope)
     yield from check_solutions(scope)
     scope.require_known()
-    workloads, traces = _workload_files(scope), _by_definition(scope.files.traces())
+    workloads, traces = _workload_files(scope), _by_definition(scope, scope.files.traces())
     for name in sorted({*scope.definitions, *workloads, *traces}):
         if scope.has(name):
             lines = Lines(scope, name)
@@ -34,7 +35,7 @@ def _strange_files(scope: Scope) -> Iterator[Finding]:
 
 
 def _workload_files(scope: Scope) -> dict[str, list[Path]]:
-    found = _by_definition(scope.files.workloads())
+    found = _by_definition(scope, scope.files.workloads())
     for name, (_, path) in scope.definitions.items() if scope.files.is_sol else ():
         beside = scope.files.beside(path)
         if beside.is_file():
@@ -42,10 +43,12 @@ def _workload_files(scope: Scope) -> dict[str, list[Path]]:
     return found
 
 
-def _by_definition(paths: Iterable[Path]) -> dict[str, list[Path]]:
+def _by_definition(scope: Scope, paths: Iterable[Path]) -> dict[str, list[Path]]:
+    """A file is of the definition that it is named after."""
+    known = {stem: name for name in scope.definitions for stem in reversed(stems(name))}
     found: dict[str, list[Path]] = {}
     for path in paths:
-        found.setdefault(path.stem, []).append(path)
+        found.setdefault(known.get(path.stem, path.stem), []).append(path)
     return found
 
 

@@ -68,7 +68,8 @@ class Scope:
         """What was chosen is there, once definitions and solutions have been read."""
         lines = [*self.files.workloads(), *self.files.traces()]
         solved = {each.definition for each in self.solutions.values()}
-        names = {*self.definitions, *self.unreadable, *solved, *(path.stem for path in lines)}
+        of_files = {path.stem for path in lines}
+        names = {*self.definitions, *self.unreadable, *solved, *of_files}
         require_known(self.names, names, "definition")
         folders = {path.parent.name for path in (*lines, *self.files.definitions())}
         types = {made.op_type for made, _ in self.definitions.values()}
