@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,7 @@ class Plan:
 
     jobs: tuple[Job, ...]
     skipped: int = 0
+    is_isolated: bool = False
     left_out: tuple[str, ...] = ()
     unreadable: tuple[NotReadable, ...] = ()
 
@@ -84,6 +85,11 @@ class Plan:
 def plan(dataset: TraceSet, options: RunOptions) -> Plan:
     """Definitions one after the other, so that what their reference computes is kept for all."""
     file = config_file(dataset.root, options.config)
+    options = replace(
+        options,
+        definitions=options.definitions or file.only_definitions,
+        solutions=options.solutions or file.only_solutions,
+    )
     jobs: list[Job] = []
     left_out: list[str] = []
     unreadable: list[NotReadable] = []
@@ -104,7 +110,7 @@ def plan(dataset: TraceSet, options: RunOptions) -> Plan:
             if len(uuids) > len(done):
                 job = Job(definition, solution, config, len(uuids) - len(done), done | large)
                 jobs.append(job)
-    return Plan(tuple(jobs), skipped, tuple(left_out), tuple(unreadable))
+    return Plan(tuple(jobs), skipped, file.is_isolated, tuple(left_out), tuple(unreadable))
 
 
 def _uuids(dataset: TraceSet, definition: Definition) -> set[str]:

@@ -64,7 +64,8 @@ def run_dataset(
     if not planned.jobs:
         return Summary((), planned.skipped, planned.left_out, saved=options.save, unreadable=broken)
     found = slots(options.device, options.gpus) if places is None else places
-    desk = make_desk or (lambda at, slot: ProcessDesk(at, slot, options.isolated))
+    isolated = options.isolated or planned.is_isolated
+    desk = make_desk or (lambda at, slot: ProcessDesk(at, slot, isolated))
     return _Run(dataset, planned, options, watching, broken).on(found, desk)
 
 

@@ -222,6 +222,24 @@ def test_the_configuration_of_the_dataset_reaches_the_judge(dataset: TraceSet) -
     assert seen == {"mm": (0.25, 5), "scale": (0.5, 5)}
 
 
+def test_a_configuration_may_choose_what_is_run(dataset: TraceSet) -> None:
+    """As flashinfer-bench's do; the command line is stronger."""
+    path = dataset.root / "eval_config.yaml"
+    path.write_text("definitions: [mm]\nop_type_config:\n  gemm:\n    rtol: 1e-4\n")
+    seen: list[float] = []
+
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        seen.append(job.config.rtol)
+        return evaluation()
+
+    assert [each.definition for each in run(dataset, judge).outcomes] == ["mm"]
+    assert seen == [1e-4]
+    assert len(run(dataset, definitions=("scale",)).outcomes) == 6
+    path.write_text("solutions: [nobody]\n")
+    with pytest.raises(UsageError, match="there is no solution 'nobody'"):
+        run(dataset)
+
+
 def test_a_long_log_is_kept_in_the_dataset_only(dataset: TraceSet) -> None:
     def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
         return evaluation("RUNTIME_ERROR", log="x" * 100_000)
