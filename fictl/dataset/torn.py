@@ -18,7 +18,7 @@ def told(unreadable: Iterable[NotReadable], *, mend: bool) -> tuple[str, ...]:
 
     found = [*unreadable]
     paths = dict.fromkeys(error.problems[0].path for error in found)
-    cut = {path for path in paths if mend and cut_unfinished(path, _aside(path))}
+    cut = {path for path in paths if mend and cut_unfinished(path, _aside(path), _is_broken)}
     last = {path: max(e.problems[0].line for e in found if _path(e) == path) for path in cut}
     return tuple(_sentence(error, last) for error in found)
 
@@ -29,6 +29,17 @@ def _sentence(error: NotReadable, last: dict[Path, int]) -> str:
     was_cut = last.get(problem.path) == problem.line
     kept = f"; it is in {_aside(problem.path).name} now" if was_cut else ""
     return f"{problem}: not counted, what it stood for is run again{kept}"
+
+
+def _is_broken(line: bytes) -> bool:
+    from fictl.trace.dataset.record_lines import parse_trace
+    from fictl.trace.documents.reading import NotReadable
+
+    try:
+        parse_trace(line, Path(), 0)
+    except NotReadable:
+        return True
+    return False
 
 
 def _path(error: NotReadable) -> Path:

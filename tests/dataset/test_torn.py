@@ -46,6 +46,28 @@ def test_a_last_line_without_an_end_that_is_whole_counts(dataset: TraceSet) -> N
     assert (again.skipped, again.unreadable) == (1, ())
 
 
+def test_a_whole_line_without_an_end_is_not_cut_for_another_that_is_broken(
+    dataset: TraceSet,
+) -> None:
+    run(dataset, solutions=("scale_a",))
+    (path,) = dataset.root.rglob("traces/**/*.jsonl")
+    first, *rest = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([first[:50], *rest]))
+    again = run(dataset, resume=True, solutions=("scale_a",))
+    assert [each.workload for each in again.outcomes] == ["s0"]
+    assert not path.with_name(".scale.jsonl.torn").exists()
+    assert rest[-1] in path.read_bytes().splitlines()
+
+
+def test_a_file_of_nothing_but_a_torn_line_is_emptied(dataset: TraceSet) -> None:
+    run(dataset, solutions=("mm_a",))
+    (path,) = dataset.root.rglob("traces/**/*.jsonl")
+    path.write_bytes(b"\xff{")
+    assert len(run(dataset, resume=True, solutions=("mm_a",)).outcomes) == 1
+    assert len(saved(dataset)) == 1
+    assert [*dataset.files.others()] == []
+
+
 def test_what_is_not_kept_mends_nothing(dataset: TraceSet) -> None:
     run(dataset, solutions=("mm_a",))
     (path,) = dataset.root.rglob("traces/**/*.jsonl")

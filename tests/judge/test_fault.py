@@ -15,7 +15,9 @@ from safetensors import SafetensorError
 
 from fictl.errors import SetupError, UsageError
 from fictl.judge import Judge, judge
-from fictl.judge.fault import JudgeFault, fault, is_of_machine, own_faults
+from fictl.judge.contact import Contact
+from fictl.judge.fault import FAULT, JudgeFault, fault, is_of_machine, own_faults
+from fictl.judge.outcome import Decided
 from fictl.judge.process import spawn
 from fictl.judge.process.cell import Cell
 from fictl.judge.process.room import all_rooms
@@ -214,6 +216,34 @@ def test_what_a_solution_leaves_harms_no_other(kind: str, reference: Reference) 
     found = judge(definition(), solution(HONEST), WORKLOAD, CONFIG, reference=reference)
     assert found.status.value == "PASSED", said(found)
     assert {*all_rooms().iterdir()} - before <= {reference.folder}
+
+
+class _Says:
+    """A cell that has one answer."""
+
+    def __init__(self, **answer: object) -> None:
+        self.answer = answer
+
+    def ask(self, request: dict[str, object], seconds: float) -> dict[str, object]:
+        return self.answer
+
+    def survey(self) -> None:
+        return None
+
+
+def test_what_a_process_calls_the_judges_fault_is_no_runtime_error(tmp_path: Path) -> None:
+    for kind, error in ((FAULT, JudgeFault), ("OSError", Decided)):
+        said = _Says(ok=False, kind=kind, trace="No space left on device")
+        contact = Contact(said, tmp_path)  # type: ignore[arg-type]
+        with pytest.raises(error, match=r"judge's part|No space left"):
+            contact.ask({"op": "save"})
+        assert contact.is_spent
+
+
+def test_a_survey_that_nobody_answers_is_no_reward_hack(tmp_path: Path) -> None:
+    contact = Contact(_Says(), tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(JudgeFault, match="has gone"):
+        contact.survey()
 
 
 def test_what_has_a_meaning_passes() -> None:

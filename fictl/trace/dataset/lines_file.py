@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from fictl.errors import SetupError
@@ -26,15 +26,16 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
         raise SetupError(f"{path} cannot be added to: {error.strerror}") from None
 
 
-def cut_unfinished(path: Path, aside: Path) -> bool:
-    """Move a last line without an end to the file `aside`; False where there is none."""
+def cut_unfinished(path: Path, aside: Path, is_broken: Callable[[bytes], bool]) -> bool:
+    """Move a broken last line without an end to the file `aside`; False where there is none."""
     try:
         with _opened(path) as handle:
             size = os.fstat(handle).st_size
             start = _start_of_last_line(handle, size)
-            if start == size:
+            tail = os.pread(handle, size - start, start)
+            if not tail or not is_broken(tail):
                 return False
-            append_lines(aside, [os.pread(handle, size - start, start).decode("utf-8", "replace")])
+            append_lines(aside, [tail.decode("utf-8", "replace")])
             os.ftruncate(handle, start)
             return True
     except OSError as error:
