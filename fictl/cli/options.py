@@ -9,6 +9,8 @@ import typer
 from fictl import settings
 from fictl.errors import UsageError
 
+_MOST_DIGITS = 18  # Of a size that torch can have.
+
 
 def op_names(incomplete: str) -> list[str]:
     """Shell completion: what the projects at hand call their ops."""
@@ -73,10 +75,11 @@ def use_device(device: str, arch: str | None = None) -> None:
 
 def sizes(axes: str) -> dict[str, int]:
     """Of --axes."""
-    found = {}
+    found: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in axes.split(","))):
-        name, _, size = part.partition("=")
-        if not size.strip().isdecimal():
+        name, _, size = (word.strip() for word in part.partition("="))
+        if not (name and size.isascii() and size.isdecimal() and len(size) <= _MOST_DIGITS):
             raise UsageError(f"--axes: {part!r} is no size", "as in rows=7,n=64")
-        found[name.strip()] = int(size)
+        if found.setdefault(name, int(size)) != int(size):
+            raise UsageError(f"--axes: {name} is {found[name]} and {size}", "say it once")
     return found

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import queue
-import shutil
-import tempfile
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,9 @@ from typing import TYPE_CHECKING
 
 from fictl.dataset.desk import Desk, Stopped
 from fictl.jit.jobs import usable_cores
+from fictl.judge.fault import JudgeFault, own_faults
+from fictl.judge.process.room import new_room
+from fictl.removal import remove
 
 if TYPE_CHECKING:
     from fictl.dataset.plan import Job
@@ -23,7 +25,7 @@ _TICK_SECONDS = 0.2
 # A compiler uses several cores by itself, and what is timed meanwhile needs some, too.
 _CORES_EACH = 4
 
-Failed = Callable[["Job", "Evaluation"], object]
+Failed = Callable[["Job", "Evaluation | JudgeFault"], object]
 
 
 class Builds:
@@ -56,7 +58,7 @@ class Builds:
     @contextmanager
     def running(self, desks: Sequence[Desk]) -> Iterator[None]:
         """With these as compilers; what they have built is thrown away in the end."""
-        folder = Path(tempfile.mkdtemp(prefix="fictl-builds-")) if desks else None
+        folder = new_room("builds") if desks else None
         threads = [
             threading.Thread(target=self._work, args=(desk, folder), daemon=True) for desk in desks
         ]
@@ -71,7 +73,7 @@ class Builds:
             for thread in threads:
                 thread.join()
             if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
 
     def stop(self) -> None:
         self._stop.set()
@@ -89,13 +91,22 @@ class Builds:
             desk.close()
 
     def _build(self, job: Job, desk: Desk, folder: Path) -> None:
-        placed = replace(job, scratch=Path(tempfile.mkdtemp(dir=folder)))
         try:
+            placed = replace(job, scratch=_new_folder(folder))
             failure = desk.build(placed)
             if failure is None:
                 self._ready.put(placed)
             else:
                 self._failed(job, failure)
+        except JudgeFault as fault:
+            self._failed(job, fault)
         finally:
             with self._lock:
                 self._left -= 1
+
+
+def _new_folder(above: Path) -> Path:
+    made = above / secrets.token_hex(4)
+    with own_faults("making a folder to build in"):
+        made.mkdir(mode=0o700)
+    return made

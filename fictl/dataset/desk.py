@@ -13,12 +13,12 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from fictl.dataset.lines import Lines
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.judge.fault import JudgeFault, own_faults
 from fictl.paths import same_packages
 from fictl.process import ending
 
@@ -37,7 +37,8 @@ _PROGRAM = ("-m", "fictl.dataset.worker")
 class Desk(Protocol):
     """One at a time. `stop` is for other threads: what runs is ended, and Stopped is raised.
 
-    `build` gives None where the job's solution is now built in its `scratch`.
+    `build` gives None where the job's solution is now built in its `scratch`. JudgeFault where the
+    judge has failed: the solution is neither right nor wrong.
     """
 
     def build(self, job: Job) -> Evaluation | None: ...
@@ -65,33 +66,33 @@ class ProcessDesk:
 
     def build(self, job: Job) -> Evaluation | None:
         seconds = job.config.compile_timeout_seconds + _SPARE_SECONDS
-        return self._asked(job, {"kind": "build"}, seconds, "COMPILE_ERROR")
+        return self._asked(job, {"kind": "build"}, seconds)
 
     def evaluate(self, job: Job, workload: Workload) -> Evaluation:
         config = job.config
         # It is built, called for the first time and timed; its reference takes its time, too.
         seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
         asked = {"kind": "workload", "workload": workload.model_dump(mode="json")}
-        made = self._asked(job, asked, seconds, "RUNTIME_ERROR")
+        made = self._asked(job, asked, seconds)
         assert made is not None
         return made
 
-    def _asked(
-        self, job: Job, message: dict[str, Any], seconds: float, failure: str
-    ) -> Evaluation | None:
-        """Of this side's own process that dies or hangs, too, there is a result."""
+    def _asked(self, job: Job, message: dict[str, Any], seconds: float) -> Evaluation | None:
+        """A process of this side that dies or hangs is replaced, and no solution is blamed."""
         try:
-            return self._answer(job, message, seconds)
-        except (OSError, _Gone) as gone:
-            how = self._end()
+            with own_faults("talking to its own process"):
+                return self._answer(job, message, seconds)
+        except (_Gone, JudgeFault) as gone:
+            how = "" if isinstance(gone, _Told) else self._end()
             if self._stopped:
                 raise Stopped("the run was stopped") from None
+            if isinstance(gone, JudgeFault):
+                raise
             is_late = isinstance(gone, _Late)
             what = f"did not answer within {seconds:g} s" if is_late else f"ended with {how}"
-            return _failed(
-                "TIMEOUT" if is_late else failure,
-                f"the judge's own process {what}, at this solution or its reference",
-            )
+            raise JudgeFault(
+                f"the judge's own process {what}", "this is no verdict on the solution"
+            ) from None
 
     def stop(self) -> None:
         self._stopped = True
@@ -121,10 +122,12 @@ class ProcessDesk:
         assert self._answers is not None
         line = self._answers.next(time.monotonic() + seconds)
         if line is None:
-            raise _Late
+            raise _Late("it is late")
         if not line:
-            raise _Gone
+            raise _Gone("it has gone")
         answer = json.loads(line)
+        if answer["kind"] == "fault":
+            raise _Told(answer["message"], answer["hint"])
         if answer["kind"] == "error":
             raise _ERRORS.get(answer["code"], FictlError)(answer["message"], answer["hint"])
         made = answer["evaluation"]
@@ -133,6 +136,8 @@ class ProcessDesk:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._stopped:
             raise Stopped("the run was stopped")
+        if self._child is not None and self._child.poll() is not None:
+            self._end()  # It ended while nobody asked it anything.
         if self._child is None:
             variables = {**os.environ, **same_packages(), **self._slot.variables}
             self._child = subprocess.Popen(
@@ -145,8 +150,11 @@ class ProcessDesk:
 
     def _send(self, child: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
         pipe = _stdin(child)
-        pipe.write(json.dumps(message).encode() + b"\n")
-        pipe.flush()
+        try:
+            pipe.write(json.dumps(message).encode() + b"\n")
+            pipe.flush()
+        except BrokenPipeError:
+            raise _Gone("it has gone") from None
 
     def _end(self) -> str:
         """With all of its group; how it ended."""
@@ -166,7 +174,11 @@ class ProcessDesk:
         return ending(child.returncode)
 
 
-class _Gone(Exception):
+class _Told(JudgeFault):
+    """Its process says so itself, and goes on."""
+
+
+class _Gone(FictlError):
     """Nothing more comes of it."""
 
 
@@ -181,14 +193,6 @@ def _said(job: Job, root: Path, isolated: bool) -> dict[str, Any]:
         "definition": job.definition.model_dump(mode="json"),
         "solution": job.solution.model_dump(mode="json"),
     }  # fmt: skip
-
-
-def _failed(status: str, log: str) -> Evaluation:
-    from fictl.trace import Evaluation
-
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    said = {"status": status, "environment": {"hardware": "unknown"}, "timestamp": now, "log": log}
-    return Evaluation.model_validate(said)
 
 
 def _stdin(child: subprocess.Popen[bytes]) -> IO[bytes]:

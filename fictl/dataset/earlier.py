@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fictl.dataset.readable import readable_traces
 
 if TYPE_CHECKING:
     from fictl.trace import TraceSet
+    from fictl.trace.documents.reading import NotReadable
 
 # In Evaluation.fictl: which text of the solution it was, and on what it ran.
 HASH, DEVICE = "solution_hash", "device"
 
 
-def evaluated(dataset: TraceSet, definition: str, device: str) -> dict[str, frozenset[str]]:
-    """By the hash of a solution: the workloads with a result on this kind of device.
+@dataclass
+class Earlier:
+    """`results` by the hash of a solution: the workloads with one on this kind of device.
 
-    One that was changed since has another hash, and results of others' tools have none.
+    A solution that was changed since has another hash, and results of others' tools have none.
+    `unreadable` are lines that a crash, or another tool, left broken.
     """
+
+    results: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    unreadable: list[NotReadable] = field(default_factory=list)
+
+
+def evaluated(dataset: TraceSet, definition: str, device: str) -> Earlier:
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for trace in readable_traces(dataset, definition, lambda error: None):
+    broken: list[NotReadable] = []
+    for trace in readable_traces(dataset, definition, broken.append):
         said = trace.evaluation.fictl if trace.evaluation is not None else None
         if said and said.get(DEVICE) == kind_of(device) and isinstance(said.get(HASH), str):
             found[said[HASH]].add(trace.workload.uuid)
-    return {digest: frozenset(uuids) for digest, uuids in found.items()}
+    return Earlier({digest: frozenset(uuids) for digest, uuids in found.items()}, broken)
 
 
 def kind_of(device: str) -> str:

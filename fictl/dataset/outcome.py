@@ -11,13 +11,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An evaluation; or the reason why there is none, which is no fault of the solution."""
+    """An evaluation; or the reason why there is none, which is no fault of the solution.
+
+    `is_fault` where the judge or its machine failed, not the dataset.
+    """
 
     definition: str
     solution: str
     workload: str
     evaluation: Evaluation | None = None
     error: str = ""
+    is_fault: bool = False
 
     @property
     def status(self) -> str:

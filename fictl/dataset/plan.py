@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fictl.dataset.earlier import evaluated
+from fictl.dataset.earlier import Earlier, evaluated
 from fictl.errors import UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.config_file import config_file, layers
 from fictl.quantity import counted
+from fictl.trace.dataset.chosen import is_chosen, require_known
 
 if TYPE_CHECKING:
     from fictl.dataset.options import RunOptions
     from fictl.trace import Definition, Solution, TraceSet, Workload
+    from fictl.trace.documents.reading import NotReadable
 
 _COMPILED = ("cuda", "cpp")
 _MOST_EMULATED = 10_000_000
@@ -46,8 +46,10 @@ class Job:
         return self.solution.spec.language.value in _COMPILED
 
     def workloads(self, dataset: TraceSet) -> Iterator[Workload]:
+        done = {*self.done}
         for trace in dataset.workloads(self.definition.name):
-            if trace.workload.uuid not in self.done:
+            if trace.workload.uuid not in done:
+                done.add(trace.workload.uuid)
                 yield trace.workload
 
     def __str__(self) -> str:
@@ -64,11 +66,16 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """`skipped` counts what `--resume` leaves out, `left_out` says why others are not run."""
+    """`skipped` counts what `--resume` leaves out, `left_out` says why others are not run.
+
+    `unreadable` are lines of results that it cannot count: what they stood for is run again.
+    """
 
     jobs: tuple[Job, ...]
     skipped: int = 0
+    is_isolated: bool = False
     left_out: tuple[str, ...] = ()
+    unreadable: tuple[NotReadable, ...] = ()
 
     @property
     def total(self) -> int:
@@ -78,29 +85,45 @@ class Plan:
 def plan(dataset: TraceSet, options: RunOptions) -> Plan:
     """Definitions one after the other, so that what their reference computes is kept for all."""
     file = config_file(dataset.root, options.config)
+    options = replace(
+        options,
+        definitions=options.definitions or file.only_definitions,
+        solutions=options.solutions or file.only_solutions,
+    )
     jobs: list[Job] = []
     left_out: list[str] = []
+    unreadable: list[NotReadable] = []
     skipped = 0
     for definition, solutions in _chosen(dataset, options):
         config = layers(definition, file, {**options.flags, "device": options.device})
         large = _too_large(dataset, definition) if _is_slow(options) else frozenset()
         if large and solutions:
             left_out.append(_LARGE.format(counted(len(large), "workload"), definition.name))
-        uuids = [
-            trace.workload.uuid
-            for trace in dataset.workloads(definition.name)
-            if trace.workload.uuid not in large
-        ]
-        known: Mapping[str, frozenset[str]] = {}
-        if options.resume:
-            known = evaluated(dataset, definition.name, options.device)
+        uuids = _uuids(dataset, definition) - large
+        before = Earlier()
+        if options.resume and solutions:
+            before = evaluated(dataset, definition.name, options.device)
+            unreadable += before.unreadable
         for solution in solutions:
-            done = known.get(solution.hash(), frozenset()) & {*uuids}
+            done = before.results.get(solution.hash(), frozenset()) & uuids
             skipped += len(done)
             if len(uuids) > len(done):
                 job = Job(definition, solution, config, len(uuids) - len(done), done | large)
                 jobs.append(job)
-    return Plan(tuple(jobs), skipped, tuple(left_out))
+    return Plan(tuple(jobs), skipped, file.is_isolated, tuple(left_out), tuple(unreadable))
+
+
+def _uuids(dataset: TraceSet, definition: Definition) -> set[str]:
+    """A result names its workload by it: two different ones of one uuid could not be told apart."""
+    found: dict[str, Workload] = {}
+    for trace in dataset.workloads(definition.name):
+        workload = trace.workload
+        if found.setdefault(workload.uuid, workload) != workload:
+            raise UsageError(
+                f"two workloads of {definition.name} are {workload.uuid}, and not the same",
+                "fictl dataset validate names their lines",
+            )
+    return {*found}
 
 
 def _is_slow(options: RunOptions) -> bool:
@@ -130,28 +153,12 @@ def _chosen(
     dataset: TraceSet, options: RunOptions
 ) -> Iterator[tuple[Definition, Sequence[Solution]]]:
     definitions = dataset.definitions
-    _require(options.definitions, definitions, "definition")
-    _require(options.op_types, {each.op_type for each in definitions.values()}, "op type")
+    require_known(options.definitions, definitions, "definition")
+    require_known(options.op_types, {each.op_type for each in definitions.values()}, "op type")
     every = [one.name for among in dataset.solutions.values() for one in among]
-    _require(options.solutions, every, "solution")
+    require_known(options.solutions, every, "solution")
     for name in sorted(definitions, key=lambda name: (definitions[name].op_type, name)):
         definition = definitions[name]
-        if _fits(name, options.definitions) and _fits(definition.op_type, options.op_types):
+        if is_chosen(name, options.definitions) and is_chosen(definition.op_type, options.op_types):
             among = dataset.solutions.get(name, ())
-            yield definition, [one for one in among if _fits(one.name, options.solutions)]
-
-
-def _fits(name: str, patterns: Iterable[str]) -> bool:
-    """No pattern fits all."""
-    listed = [*patterns]
-    return not listed or any(fnmatchcase(name, pattern) for pattern in listed)
-
-
-def _require(patterns: Iterable[str], names: Iterable[str], what: str) -> None:
-    """Each of them names something: a slip of the pen is no empty run."""
-    known = [*names]
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            near = get_close_matches(pattern, known, 3)
-            hint = f"is it {' or '.join(near)}?" if near else f"there are {len(known)}"
-            raise UsageError(f"there is no {what} {pattern!r}", hint)
+            yield definition, [one for one in among if is_chosen(one.name, options.solutions)]

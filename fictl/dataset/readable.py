@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from fictl.errors import UsageError
-
 if TYPE_CHECKING:
     from fictl.trace import Trace, TraceSet
+    from fictl.trace.documents.reading import NotReadable
 
 
 def readable_traces(
-    dataset: TraceSet, definition: str | None, unreadable: Callable[[UsageError], object]
+    dataset: TraceSet, definition: str | None, unreadable: Callable[[NotReadable], object]
 ) -> Iterator[Trace]:
     """`fictl dataset validate` names what is handed to `unreadable` here."""
     from fictl.trace.dataset.record_lines import parse_trace
-    from fictl.trace.documents.reading import lines_of
+    from fictl.trace.documents.reading import NotReadable, lines_of
 
-    for path in dataset.files.traces(definition or "*"):
+    for path in dataset.files.traces(definition):
         for number, line in lines_of(path):
             try:
                 trace = parse_trace(line, path, number)
-            except UsageError as error:
+            except NotReadable as error:
                 unreadable(error)
                 continue
             if definition in (None, trace.definition):

@@ -22,14 +22,16 @@ from fictl.dataset.outcome import Outcome
 from fictl.dataset.plan import Job, Plan, plan
 from fictl.dataset.slot import Slot, slots
 from fictl.dataset.summary import Summary
+from fictl.dataset.torn import told
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.judge.fault import JudgeFault
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
     from fictl.trace import Evaluation, TraceSet, Workload
 
-# A solution that hangs this often takes no more of anybody's time.
-_MOST_TIMEOUTS = 2
+# A solution that hangs this often takes no more of anybody's time; nor one that the judge fails at.
+_MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 
 MakeDesk = Callable[[Path, Slot], Desk]
@@ -54,13 +56,17 @@ def run_dataset(
         raise UsageError(f"{root}: there is no solution with a workload among those chosen", _WHAT)
     watching = observer or Observer()
     watching.planned(planned.total, len(planned.jobs), planned.skipped)
-    if not planned.jobs:
-        return Summary((), planned.skipped, planned.left_out, saved=options.save)
-    if options.save:
+    if options.save and planned.jobs:
         _require_writable(root)
+    broken = told(planned.unreadable, mend=options.save)
+    for each in broken:
+        watching.note(each)
+    if not planned.jobs:
+        return Summary((), planned.skipped, planned.left_out, saved=options.save, unreadable=broken)
     found = slots(options.device, options.gpus) if places is None else places
-    desk = make_desk or (lambda at, slot: ProcessDesk(at, slot, options.isolated))
-    return _Run(dataset, planned, options, watching).on(found, desk)
+    isolated = options.isolated or planned.is_isolated
+    desk = make_desk or (lambda at, slot: ProcessDesk(at, slot, isolated))
+    return _Run(dataset, planned, options, watching, broken).on(found, desk)
 
 
 _WHAT = "fictl dataset validate shows what a dataset has"
@@ -80,8 +86,14 @@ class _Run:
     """Slots have a thread each; outcomes are written and told by the one that began the run."""
 
     def __init__(
-        self, dataset: TraceSet, planned: Plan, options: RunOptions, observer: Observer
+        self,
+        dataset: TraceSet,
+        planned: Plan,
+        options: RunOptions,
+        observer: Observer,
+        broken: tuple[str, ...] = (),
     ) -> None:
+        self._broken = broken
         self._dataset, self._planned = dataset, planned
         self._options, self._observer = options, observer
         self._done: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
@@ -103,7 +115,7 @@ class _Run:
             raise problem
         return Summary(
             self._outcomes, self._planned.skipped, tuple(self._left_out),
-            time.monotonic() - start, self._options.save,
+            time.monotonic() - start, self._options.save, self._broken,
         )  # fmt: skip
 
     def _run(self, desks: list[tuple[Slot, Desk]]) -> None:
@@ -149,35 +161,45 @@ class _Run:
     def _slot_ended(self) -> None:
         self._slots_left -= 1
 
-    def _not_built(self, job: Job, failure: Evaluation) -> None:
+    def _not_built(self, job: Job, failure: Evaluation | JudgeFault) -> None:
         """What cannot be built needs no slot."""
         for workload in job.workloads(self._dataset):
-            outcome = Outcome(*_names(job, workload), evaluation=_marked(failure, job))
+            if isinstance(failure, JudgeFault):
+                outcome = _not_judged(job, workload, failure)
+            else:
+                outcome = Outcome(*_names(job, workload), evaluation=_marked(failure, job))
             self._done.put(partial(self._keep, job, workload, outcome))
 
     def _judge(self, job: Job, desk: Desk) -> None:
-        timeouts = 0
+        timeouts = faults = 0
         for position, workload in enumerate(job.workloads(self._dataset)):
             if self._stop.is_set():
                 return
             outcome = self._outcome(job, workload, desk)
             self._done.put(partial(self._keep, job, workload, outcome))
             timeouts += outcome.status == "TIMEOUT"
+            faults += outcome.is_fault
             left = job.count - position - 1
-            if timeouts >= _MOST_TIMEOUTS and left:
-                why = f"{job}: {timeouts} timeouts; {counted(left, 'more workload')} left out"
+            if left and (timeouts >= _MOST_TIMEOUTS or faults >= _MOST_FAULTS):
+                what = f"{faults} faults of the judge" if faults else f"{timeouts} timeouts"
+                why = f"{job}: {what}; {counted(left, 'more workload')} left out"
                 self._done.put(partial(self._leave_out, why))
                 return
 
     def _outcome(self, job: Job, workload: Workload, desk: Desk) -> Outcome:
+        from fictl.trace.documents.fitting import require_fit
+
         try:
+            require_fit(job.definition, workload)
             made = desk.evaluate(job, workload)
         except Stopped:
             raise
+        except JudgeFault as fault:
+            return _not_judged(job, workload, fault)
         except SetupError:
             raise  # As for every other solution.
         except FictlError as error:
-            return Outcome(*_names(job, workload), error=error.message)
+            return Outcome(*_names(job, workload), error=_said(error))
         return Outcome(*_names(job, workload), evaluation=_marked(made, job))
 
     def _keep(self, job: Job, workload: Workload, outcome: Outcome) -> None:
@@ -202,6 +224,15 @@ class _Run:
 
 def _names(job: Job, workload: Workload) -> tuple[str, str, str]:
     return job.definition.name, job.solution.name, workload.uuid
+
+
+def _not_judged(job: Job, workload: Workload, fault: JudgeFault) -> Outcome:
+    """Nothing is saved of it, so that --resume comes back to it."""
+    return Outcome(*_names(job, workload), error=_said(fault), is_fault=True)
+
+
+def _said(error: FictlError) -> str:
+    return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 def _marked(evaluation: Evaluation, job: Job) -> Evaluation:

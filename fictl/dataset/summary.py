@@ -12,13 +12,16 @@ from fictl.dataset.outcome import Outcome
 
 @dataclass(frozen=True)
 class Summary:
-    """`left_out` says which workloads were not run, and why."""
+    """`left_out` says which workloads were not run, and why; `unreadable` which results were not
+    counted, so that theirs were.
+    """
 
     outcomes: Sequence[Outcome] = ()
     skipped: int = 0
     left_out: tuple[str, ...] = ()
     seconds: float = 0.0
     saved: bool = True
+    unreadable: tuple[str, ...] = ()
     statuses: Counter[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -29,12 +32,17 @@ class Summary:
         return [each for each in self.outcomes if each.error]
 
     @property
+    def faults(self) -> list[Outcome]:
+        """Errors of the judge: --resume runs these again."""
+        return [each for each in self.outcomes if each.is_fault]
+
+    @property
     def all_passed(self) -> bool:
         return all(each.passed for each in self.outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "statuses": dict(self.statuses), "skipped": self.skipped,
-            "left_out": list(self.left_out), "seconds": round(self.seconds, 3),
+            "left_out": list(self.left_out), "unreadable": list(self.unreadable), "seconds": round(self.seconds, 3),
             "saved": self.saved, "outcomes": [each.to_dict() for each in self.outcomes],
         }  # fmt: skip

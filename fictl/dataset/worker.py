@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from fictl.dataset.earlier import kind_of
 from fictl.dataset.lines import Lines
 from fictl.errors import FictlError
+from fictl.judge.fault import JudgeFault, own_faults
 
 
 def main() -> int:
@@ -69,9 +70,12 @@ def _answer(desk: _Desk, message: dict[str, Any]) -> dict[str, Any] | None:
         desk.begin(message)
         return None
     try:
-        if message["kind"] == "build":
-            return {"kind": "evaluation", "evaluation": desk.build()}
-        return {"kind": "evaluation", "evaluation": desk.evaluate(message["workload"])}
+        with own_faults("judging"):
+            if message["kind"] == "build":
+                return {"kind": "evaluation", "evaluation": desk.build()}
+            return {"kind": "evaluation", "evaluation": desk.evaluate(message["workload"])}
+    except JudgeFault as error:
+        return {"kind": "fault", "message": error.message, "hint": error.hint}
     except FictlError as error:
         said = {"message": error.message, "hint": error.hint, "code": error.exit_code}
         return {"kind": "error", **said}

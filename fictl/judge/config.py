@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from fictl.errors import UsageError
+from fictl.errors import InvalidValue
 
 if TYPE_CHECKING:
     from fictl.trace.documents.workload import Workload
@@ -57,7 +57,7 @@ class EvalConfig:
             problem = _problem(field.name, getattr(self, field.name))
             if problem:
                 seen = getattr(self, field.name)
-                raise UsageError(f"{field.name} is {seen!r}", f"it is {problem}")
+                raise InvalidValue(f"{field.name} is {seen!r}", f"it is {problem}")
 
     def changed(self, values: Mapping[str, Any]) -> EvalConfig:
         return replace(self, **values) if values else self

@@ -7,12 +7,15 @@ A dataset says its own in eval_config.toml beside definitions/:
     required_matched_ratio = 0.95
     [definition.gemm_n4096_k4096]
     atol = 1e-1
+
+or in eval_config.yaml, which flashinfer-bench's files may be.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import reprlib
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,13 +23,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fictl.errors import UsageError
+from fictl.errors import InvalidValue, UsageError
 from fictl.judge.config import OF_FILES, EvalConfig
+from fictl.judge.yaml_table import SUFFIXES, yaml_table
 
 if TYPE_CHECKING:
     from fictl.trace import Definition
 
-NAME = "eval_config.toml"
+NAMES = ("eval_config.toml", "eval_config.yaml", "eval_config.yml")
 # Ours, and flashinfer-bench's spelling.
 _OP_TYPE = ("op_type", "op_type_config")
 _DEFINITION = ("definition", "definition_config")
@@ -37,14 +41,24 @@ _OP_TYPES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+# What flashinfer-bench's files say of a run, not of an evaluation; the last is ignored there, too.
+_SELECTIONS, _ISOLATED, _IGNORED = ("definitions", "solutions"), "use_isolated_runner", "log_dir"
+
+
 @dataclass(frozen=True)
 class ConfigFile:
-    """What it says for all, for op types and for definitions."""
+    """What it says for all, for op types and for definitions; and what a run is of, if it says so.
+
+    Empty selections are all there is.
+    """
 
     path: Path | None = None
     all: Mapping[str, Any] = field(default_factory=dict)
     op_types: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    only_definitions: tuple[str, ...] = ()
+    only_solutions: tuple[str, ...] = ()
+    is_isolated: bool = False
 
 
 def layers(
@@ -62,17 +76,45 @@ def layers(
 
 def config_file(root: Path, path: Path | None = None) -> ConfigFile:
     """`path`, or the dataset's own, which need not be there."""
-    found = path or root / NAME
-    if path is None and not os.path.exists(found):
-        return ConfigFile()
-    return parse(found, _text(found))
+    own = [root / name for name in NAMES if os.path.lexists(root / name)]
+    if path is None and len(own) > 1:
+        names = " and ".join(each.name for each in own)
+        raise InvalidValue(f"{root} has {names}", "keep one of them, or name one with --config")
+    found = path or next(iter(own), None)
+    return ConfigFile() if found is None else parse(found, _text(found))
 
 
 def parse(path: Path, text: str) -> ConfigFile:
     table = _table(path, text)
     op_types = _sections(path, text, table, _OP_TYPE)
     definitions = _sections(path, text, table, _DEFINITION)
-    return ConfigFile(path, _checked(path, text, table, ""), op_types, definitions)
+    only = {f"only_{name}": _selection(path, text, table, name) for name in _SELECTIONS}
+    is_isolated = _flag(path, text, table, _ISOLATED)
+    table.pop(_IGNORED, None)
+    return ConfigFile(
+        path,
+        _checked(path, text, table, ""),
+        op_types,
+        definitions,
+        is_isolated=is_isolated,
+        **only,
+    )
+
+
+def _selection(path: Path, text: str, table: dict[str, Any], name: str) -> tuple[str, ...]:
+    said = table.pop(name, [])
+    if not isinstance(said, list) or not all(isinstance(each, str) and each for each in said):
+        raise InvalidValue(
+            f"{_at(path, text, name)}: {name} = {_short(said)}", "it is a list of names"
+        )
+    return tuple(said)
+
+
+def _flag(path: Path, text: str, table: dict[str, Any], name: str) -> bool:
+    said = table.pop(name, False)
+    if not isinstance(said, bool):
+        raise InvalidValue(f"{_at(path, text, name)}: {name} = {_short(said)}", "true or false")
+    return said
 
 
 def _text(path: Path) -> str:
@@ -83,6 +125,8 @@ def _text(path: Path) -> str:
 
 
 def _table(path: Path, text: str) -> dict[str, Any]:
+    if path.suffix in SUFFIXES:
+        return yaml_table(path, text)
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -90,7 +134,7 @@ def _table(path: Path, text: str) -> dict[str, Any]:
     try:
         table: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}", "https://toml.io") from None
+        raise InvalidValue(f"{path}: not valid TOML: {error}", "https://toml.io") from None
     return table
 
 
@@ -104,26 +148,35 @@ def _sections(
         for key, values in section.items() if isinstance(section, dict) else ():
             where = f"{name}.{key}"
             if not isinstance(values, dict):
-                raise UsageError(f"{_at(path, text, key)}: {where} = {values!r}", "it is a table")
+                raise InvalidValue(
+                    f"{_at(path, text, key)}: {where} = {_short(values)}", "it is a table"
+                )
             found[key] = {**found.get(key, {}), **_checked(path, text, values, where)}
         if not isinstance(section, dict):
-            raise UsageError(f"{_at(path, text, name)}: {name} = {section!r}", "it is a table")
+            raise InvalidValue(
+                f"{_at(path, text, name)}: {name} = {_short(section)}", "it is a table"
+            )
     return found
 
 
 def _checked(path: Path, text: str, values: Mapping[str, Any], where: str) -> dict[str, Any]:
     found = dict(_flat(values))
     for key, value in found.items():
-        place = f"{_at(path, text, key)}: {where + '.' if where else ''}{key} = {value!r}"
+        place = f"{_at(path, text, key)}: {where + '.' if where else ''}{key} = {_short(value)}"
         if key not in OF_FILES:
             near = get_close_matches(key, OF_FILES, 1)
             hint = f"is it {near[0]}?" if near else f"known are {', '.join(OF_FILES)}"
-            raise UsageError(f"{place}: there is no such key", hint)
+            raise InvalidValue(f"{place}: there is no such key", hint)
         try:
             EvalConfig().changed({key: value})
         except UsageError as error:
-            raise UsageError(place, error.hint) from None
+            raise InvalidValue(place, error.hint) from None
     return found
+
+
+def _short(value: object) -> str:
+    """Whatever it is: YAML can say much in few words."""
+    return reprlib.repr(value)
 
 
 def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import FictlError
+from fictl.judge.fault import FAULT, NO_VERDICT, JudgeFault
 from fictl.judge.outcome import Decided
 from fictl.judge.process import cell as cells
 from fictl.judge.process.cell import Cell
@@ -54,6 +55,10 @@ class Contact:
             self._settle(said)
             return said
         self.is_spent = True
+        if said.get("kind") == FAULT:
+            raise JudgeFault(
+                "the judge's part of a solution's process failed", _text(said, "trace")
+            )
         if said.get("kind") == "nothing":
             raise Decided(_HACK, _text(said, "trace"))
         raise Decided(_FAILED, _text(said, "trace"))
@@ -78,7 +83,8 @@ class Contact:
         """Once its runs are over: nothing that it started may still be there."""
         left = self.cell.survey()
         if left is None:
-            raise self._forged("who watches it has gone")
+            self.is_spent = True
+            raise JudgeFault("the process that watches a judged one has gone", NO_VERDICT)
         if left:
             self.is_spent = True
             raise Decided(_HACK, f"it left a process running: {', '.join(left[:8])}")
@@ -95,6 +101,9 @@ class Contact:
             raise Decided(EvaluationStatus.TIMEOUT, f"{doing} when its time was up") from None
         except cells.Forged as error:
             raise self._forged(error.message) from None
+        except JudgeFault:
+            self.is_spent = True
+            raise
         except FictlError as error:
             self.is_spent = True
             raise Decided(_FAILED, error.message) from None

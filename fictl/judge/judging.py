@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
+from fictl.judge.fault import own_faults
 from fictl.judge.judged.inside import SOLUTION
 from fictl.judge.outcome import Decided, Outcome
 from fictl.judge.process.parcel import Damaged
@@ -19,7 +19,9 @@ from fictl.judge.process.room import all_rooms, new_room
 from fictl.judge.process.spawn import start
 from fictl.judge.reference import InvalidReference, Reference
 from fictl.judge.trial import Trial
+from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
+from fictl.trace.documents.fitting import require_fit
 
 _HIDDEN = ("definitions", "solutions", "workloads", "traces", "blob", "reports")
 _SEED_BITS = 53  # What JSON keeps exactly.
@@ -58,8 +60,12 @@ class Judge:
         self._is_new = self._is_built = False
         self._build_failure: Decided | None = None
 
+    @own_faults("judging a workload")
     def evaluate(self, workload: Workload) -> Evaluation:
-        """SetupError where this machine cannot; whatever the solution does is a status."""
+        """SetupError where this machine cannot, JudgeFault where the judge fails: no verdict.
+
+        Whatever the solution does is a status.
+        """
         start_time = time.monotonic()
         config = self._config.for_workload(workload)
         outcome = Outcome(facts=self._facts(config))
@@ -71,9 +77,13 @@ class Judge:
             outcome.decide(Decided(EvaluationStatus.INVALID_REFERENCE, error.message, error.hint))
         except Damaged as error:
             outcome.decide(Decided(EvaluationStatus.REWARD_HACK, error.message))
+        except BaseException:  # Nobody knows what state its process is in.
+            self._end_contact()
+            raise
         outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
         return outcome.evaluation(self._reference.environment, self._end())
 
+    @own_faults("building a solution")
     def build(self) -> Evaluation | None:
         """Without running it, nor the reference: None, or what its failure is called."""
         try:
@@ -86,13 +96,11 @@ class Judge:
         return None
 
     def close(self) -> None:
-        if self._contact is not None:
-            self._contact.close()
-            self._contact = None
+        self._end_contact()
         if self._own_reference:
             self._reference.close()
         if self._is_temporary:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            remove(self._scratch)
 
     def __enter__(self) -> Judge:
         return self
@@ -101,6 +109,7 @@ class Judge:
         self.close()
 
     def _run(self, workload: Workload, config: EvalConfig, outcome: Outcome) -> None:
+        require_fit(self._definition, workload)
         if self._build_failure is not None:
             raise self._build_failure
         opened = self._reference.open(workload, config)
@@ -123,9 +132,13 @@ class Judge:
         if contact is None:
             return ""
         if contact.is_spent or self._isolated:
-            contact.close()
-            self._contact = None
+            self._end_contact()
         return contact.cell.log.take()
+
+    def _end_contact(self) -> None:
+        contact, self._contact = self._contact, None
+        if contact is not None:
+            contact.close()
 
     def _facts(self, config: EvalConfig) -> dict[str, Any]:
         return {
@@ -134,7 +147,6 @@ class Judge:
 
     def _started(self) -> Contact:
         folder = self._scratch / "work"
-        folder.mkdir(parents=True, exist_ok=True)
         root = self._root  # Not all of it is hidden: an interpreter may lie there, too.
         hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
         hidden.append(all_rooms())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,12 +10,14 @@ from typing import Any
 
 from fictl.errors import FictlError, UsageError
 from fictl.judge.config import EvalConfig
+from fictl.judge.fault import FAULT, JudgeFault, own_faults
 from fictl.judge.judged.inside import REFERENCE
 from fictl.judge.process import cell as cells
 from fictl.judge.process.cell import Cell
 from fictl.judge.process.parcel import Damaged
 from fictl.judge.process.room import new_room
 from fictl.judge.process.spawn import start
+from fictl.removal import remove
 from fictl.trace import Definition, Workload
 
 _SEED_BITS = 62
@@ -58,6 +59,7 @@ class Reference:
         self.clocks: dict[str, Any] = {}
         self._folder: Path | None = None
         self._cell: Cell | None = None
+        self._is_built = False
         self._times: dict[str, float] = {}
         self._seconds = 0.0
 
@@ -113,11 +115,9 @@ class Reference:
         return self.folder / "own"
 
     def close(self) -> None:
-        if self._cell is not None:
-            self._cell.close()
-            self._cell = None
+        self._end()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove(self._folder)
             self._folder = None
 
     def __enter__(self) -> Reference:
@@ -127,18 +127,18 @@ class Reference:
         self.close()
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        cell = self._started()
         try:
-            return self._answered(cell, request)
+            with own_faults("asking the reference"):
+                return self._answered(self._started(), request)
         except InvalidReference:
             if self.device == "cuda":  # What failed there may have taken the GPU's context with it.
-                self._cell = None
-                cell.close()
+                self._end()
+            raise
+        except JudgeFault:
+            self._end()
             raise
         except (cells.Ended, cells.Hung, cells.Forged) as error:
-            log = cell.log.take().strip()
-            self._cell = None
-            cell.close()
+            log = self._end()
             raise InvalidReference(
                 f"the reference of {self.definition.name}: {error.message}", log[-2000:]
             ) from None
@@ -149,17 +149,30 @@ class Reference:
             return said
         if said["kind"] == "usage":
             raise UsageError(str(said["trace"]), str(said["hint"]))
+        if said["kind"] == FAULT:
+            raise JudgeFault(
+                f"the reference of {self.definition.name} cannot be run", said["trace"]
+            )
         raise InvalidReference(f"the reference of {self.definition.name} fails", str(said["trace"]))
+
+    def _end(self) -> str:
+        """Of its process; what that has printed."""
+        cell, self._cell = self._cell, None
+        self._is_built = False
+        if cell is None:
+            return ""
+        cell.close()
+        return cell.log.take().strip()
 
     def _started(self) -> Cell:
         if self._cell is None:
-            self.own.mkdir(exist_ok=True)
             self._cell = start(
                 REFERENCE, self.own, also=(self.shared,), device=self.device, gpu=self.gpu
             )
+        if not self._is_built:
             said = self._answered(self._cell, {
                 "op": "build", "definition": self.definition.model_dump(mode="json"),
                 "device": self.device, "root": str(self.root.absolute()) if self.root else "",
             })  # fmt: skip
-            self.environment = said["environment"]
+            self.environment, self._is_built = said["environment"], True
         return self._cell

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import sys
 from dataclasses import asdict, dataclass
 from importlib.machinery import ExtensionFileLoader
@@ -20,8 +19,9 @@ from fictl.jit.diagnose import diagnose
 from fictl.log import logger
 from fictl.paths import same_packages
 from fictl.process import stream
+from fictl.removal import remove
 from fictl.runnable.error import BuildError
-from fictl.runnable.package_folder import put_in_place, read_file, remove, staging
+from fictl.runnable.package_folder import put_in_place, read_file, staging
 
 _MANIFEST = "manifest.json"
 _MODULE = "module.so"
@@ -86,7 +86,7 @@ class Extension:
             logger().info("built %s in %.1f s", self.title, finished.seconds)
             for leftover in [*fresh.iterdir()]:
                 if leftover != built:
-                    leftover.unlink() if os.path.isfile(leftover) else shutil.rmtree(leftover)
+                    remove(leftover)
             os.rename(built, fresh / _MODULE)
             digest = hashlib.sha256((fresh / _MODULE).read_bytes()).hexdigest()
             (fresh / _MANIFEST).write_text(json.dumps({"sha256": digest}), encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -13,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from fictl import settings
 from fictl.errors import SetupError, UsageError
+from fictl.removal import remove
 
 _TRIES = 3
 _LARGEST = 16 << 20
@@ -66,7 +66,7 @@ def staging(final: Path) -> Iterator[Path]:
     try:
         yield fresh
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        remove(fresh)
 
 
 def put_in_place(fresh: Path, final: Path) -> bool:
@@ -119,17 +119,3 @@ def _write(folder: Path, path: PurePosixPath, data: bytes) -> None:
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
-
-
-def remove(folder: Path) -> None:
-    """Out of the way first, whole: nobody sees a half of it."""
-    aside = folder.with_name(f".{secrets.token_hex(8)}")
-    try:
-        os.rename(folder, aside)
-    except FileNotFoundError:
-        return
-    with suppress(NotADirectoryError, FileNotFoundError):
-        if aside.is_symlink() or not os.path.isdir(aside):
-            aside.unlink()
-            return
-    shutil.rmtree(aside, ignore_errors=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
 from fictl.trace.documents.axis import AxisConst, AxisExpr, AxisVar
@@ -46,18 +48,26 @@ def definition(
     texts = [*template.constraints, *equations]
     known = {*axes, *template.scalars()}
     op = api.rpartition(".")[2]
-    return Definition(
-        name=definition_name(template, api, sizes, dtypes),
-        description=template.description or None,
-        op_type=template.op_type or op,
-        tags=(f"{API_TAG}{api}", *template.tags),
-        axes=axes,
-        constraints=tuple(text for text in texts if names_in(text) <= known),
-        inputs={name: _spec(name, spec, dtypes) for name, spec in inputs.items()},
-        outputs={name: _spec(name, spec, dtypes) for name, spec in template.outputs.items()},
-        reference=_run(template, [*inputs], dtypes),
-        init=standalone(template.init).text if template.init else None,
-    )
+    document = {
+        "name": definition_name(template, api, sizes, dtypes),
+        "description": template.description or None,
+        "op_type": template.op_type or op,
+        "tags": (f"{API_TAG}{api}", *template.tags),
+        "axes": axes,
+        "constraints": tuple(text for text in texts if names_in(text) <= known),
+        "inputs": {name: _spec(name, spec, dtypes) for name, spec in inputs.items()},
+        "outputs": {name: _spec(name, spec, dtypes) for name, spec in template.outputs.items()},
+        "reference": _run(template, [*inputs], dtypes),
+        "init": standalone(template.init).text if template.init else None,
+    }
+    try:
+        return Definition.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field, said = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        raise UsageError(
+            f"{op} at {dict(sizes)} makes no definition: {field}: {said}", "other sizes may"
+        ) from None
 
 
 def _dtype_words(template: TraceTemplate, dtypes: Mapping[str, str]) -> Iterator[str]:

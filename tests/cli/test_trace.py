@@ -95,6 +95,15 @@ def test_run_fails_where_they_differ(fictl, users_cache: None, tmp_path: Path) -
     assert "elements differ" in answer.document["data"]["mismatch"]
 
 
+def test_run_keeps_the_constraints_that_its_definition_adds(fictl, tmp_path: Path) -> None:
+    document = {**json.loads(RMSNORM.read_text()), "constraints": ["rows % 2 == 0"]}
+    path = tmp_path / "even.json"
+    path.write_text(json.dumps(document))
+    answer = fictl("trace", "run", str(path), "--device", "emu", "--axes", "rows=3")
+    assert answer.code == 2
+    assert "rmsnorm_h64_bf16 demands rows % 2 == 0" in answer.err
+
+
 @pytest.mark.parametrize("words", [["--axes", "rows"], ["--axes", "rows=-1"], ["--axes", "a=b"]])
 def test_sizes_that_cannot_be_read_are_refused(fictl, words: list[str]) -> None:
     answer = fictl("trace", "run", str(RMSNORM), *words, "--device", "emu")

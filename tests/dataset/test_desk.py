@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from fictl.dataset.plan import Job
 from fictl.dataset.slot import Slot
 from fictl.errors import SetupError, UsageError
 from fictl.judge.config import EvalConfig
+from fictl.judge.fault import JudgeFault
 from fictl.trace import TraceSet
 
 from .samples import definition, solution, workload
@@ -34,7 +36,12 @@ for line in sys.stdin:
         os.kill(os.getpid(), signal.SIGSEGV)
     if what == "hangs":
         time.sleep(100)
-    if what.startswith("error"):
+    if what == "mumbles":
+        print("what?", flush=True)
+        continue
+    if what == "fault":
+        answer = {"kind": "fault", "message": "no space", "hint": ""}
+    elif what.startswith("error"):
         code = int(what[-1])
         answer = {"kind": "error", "message": what, "hint": "do it", "code": code}
     elif said["kind"] == "build":
@@ -74,26 +81,59 @@ def test_a_build_that_is_done_is_no_result(desk: ProcessDesk) -> None:
     assert desk.build(job("fine")) is None
 
 
-def test_a_worker_that_dies_is_a_result_and_the_next_has_another(desk: ProcessDesk) -> None:
+def test_a_worker_that_dies_is_the_judges_fault_and_the_next_has_another(
+    desk: ProcessDesk,
+) -> None:
     first = pid(desk)
-    made = desk.evaluate(job("dies"), workload("w"))
-    assert made.status.value == "RUNTIME_ERROR"
-    assert "the judge's own process ended with SIGSEGV" in made.log
+    with pytest.raises(JudgeFault, match="the judge's own process ended with SIGSEGV"):
+        desk.evaluate(job("dies"), workload("w"))
     assert pid(desk) != first
 
 
-def test_a_compiler_that_dies_is_a_build_that_failed(desk: ProcessDesk) -> None:
-    failure = desk.build(job("dies"))
-    assert failure is not None
-    assert failure.status.value == "COMPILE_ERROR"
+def test_a_worker_that_died_unasked_is_replaced_in_silence(desk: ProcessDesk) -> None:
+    first = pid(desk)
+    os.kill(int(first), signal.SIGKILL)
+    time.sleep(0.2)
+    assert pid(desk) != first
+
+
+def test_a_compiler_that_dies_is_the_judges_fault(desk: ProcessDesk) -> None:
+    with pytest.raises(JudgeFault, match="SIGSEGV"):
+        desk.build(job("dies"))
 
 
 def test_a_worker_that_hangs_is_ended(desk: ProcessDesk) -> None:
     first = pid(desk)
     slow = job("hangs", timeout_seconds=0.03, compile_timeout_seconds=0.03)
-    made = desk.evaluate(slow, workload("w"))
-    assert made.status.value == "TIMEOUT"
+    with pytest.raises(JudgeFault, match="did not answer within"):
+        desk.evaluate(slow, workload("w"))
     assert not _is_alive(int(first))
+
+
+def test_a_worker_that_says_what_cannot_be_read_is_replaced(desk: ProcessDesk) -> None:
+    first = pid(desk)
+    with pytest.raises(JudgeFault, match="JSONDecodeError"):
+        desk.evaluate(job("mumbles"), workload("w"))
+    assert pid(desk) != first
+
+
+def test_a_worker_that_has_failed_goes_on(desk: ProcessDesk) -> None:
+    first = pid(desk)
+    with pytest.raises(JudgeFault, match="no space"):
+        desk.evaluate(job("fault"), workload("w"))
+    assert pid(desk) == first
+
+
+def test_a_worker_that_cannot_be_started_is_the_judges_fault(
+    desk: ProcessDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*words: object, **more: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("fictl.dataset.desk.subprocess.Popen", refused)
+    with pytest.raises(JudgeFault, match="Too many open files") as caught:
+        desk.evaluate(job("fine"), workload("w"))
+    assert "ulimit -n" in caught.value.hint
 
 
 @pytest.mark.parametrize(("name", "kind"), [("error2", UsageError), ("error3", SetupError)])

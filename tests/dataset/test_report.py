@@ -12,6 +12,7 @@ from fictl.dataset.report.numbers import distribution, fast, mean
 from fictl.dataset.report.report import Report, report
 from fictl.dataset.report.result import cause
 from fictl.dataset.report.tables import headline, remarks, sections
+from fictl.errors import UsageError
 from fictl.trace import Evaluation, Trace, TraceSet
 
 from .samples import evaluation, solution, workload
@@ -86,10 +87,23 @@ def test_results_of_two_machines_stay_apart(evaluated: TraceSet) -> None:
 
 @pytest.mark.parametrize(
     ("chosen", "count"),
-    [({"definitions": ["sc*"]}, 6), ({"op_types": ["gemm"]}, 1), ({"definitions": ["none"]}, 0)],
+    [({"definitions": ["sc*"]}, 6), ({"op_types": ["gemm"]}, 1), ({"hardware": ["NVIDIA*"]}, 7)],
 )
 def test_what_is_chosen_is_shown(evaluated: TraceSet, chosen: dict, count: int) -> None:
     assert len(report(evaluated, **chosen).results) == count
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"definitions": ["scal"]}, "there is no definition 'scal'"),
+        ({"op_types": ["gem"]}, "there is no op type 'gem'"),
+        ({"hardware": ["*B200*"]}, "there is no hardware"),
+    ],
+)
+def test_a_choice_of_nothing_is_refused(evaluated: TraceSet, chosen: dict, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        report(evaluated, **chosen)
 
 
 @pytest.mark.parametrize(

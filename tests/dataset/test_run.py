@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 
@@ -12,9 +13,10 @@ from fictl.dataset.outcome import Outcome
 from fictl.dataset.plan import Job
 from fictl.dataset.slot import Slot
 from fictl.errors import FictlError, SetupError, UsageError
-from fictl.trace import Evaluation, TraceSet, Workload
+from fictl.judge.fault import JudgeFault
+from fictl.trace import Definition, Evaluation, TraceSet, Workload
 
-from .samples import FakeDesk, evaluation, run, saved, solution, workload
+from .samples import FakeDesk, definition, evaluation, run, saved, solution, workload
 
 
 def test_every_solution_runs_on_every_workload_of_its_definition(dataset: TraceSet) -> None:
@@ -83,14 +85,26 @@ def test_resume_does_not_count_results_of_another_device(dataset: TraceSet) -> N
     assert len(run(dataset, resume=True).outcomes) == 7
 
 
-def test_resume_after_a_kill_in_the_middle_of_a_line(dataset: TraceSet) -> None:
-    run(dataset, solutions=("mm_a",))
-    (path,) = dataset.root.rglob("traces/**/*.jsonl")
-    path.write_bytes(path.read_bytes()[:-40])
-    assert len(run(dataset, resume=True, solutions=("mm_a",)).outcomes) == 1
-    lines = path.read_bytes().splitlines()
-    assert len(lines) == 2
-    assert lines[1].endswith(b"}")
+def test_a_workload_that_breaks_a_constraint_is_not_judged(dataset: TraceSet) -> None:
+    made = definition("even").model_dump(mode="json") | {"constraints": ["n % 2 == 0", "n < 9"]}
+    dataset.add_definition(Definition.model_validate(made))
+    dataset.add_solution(solution("even_a", "even"))
+    dataset.add_workloads("even", [workload("w3", 3), workload("w4", 4), workload("w10", 10)])
+    summary = run(dataset, definitions=("even",))
+    assert [(each.workload, each.status, each.is_fault) for each in summary.outcomes] == [
+        ("w3", "ERROR", False), ("w4", "PASSED", False), ("w10", "ERROR", False),
+    ]  # fmt: skip
+    assert summary.outcomes[0].error == "workload w3: even demands n % 2 == 0 (here n=3)"
+    assert [trace.workload.uuid for trace in saved(dataset)] == ["w4"]
+
+
+def test_two_workloads_of_one_uuid_are_refused_unless_they_are_one(dataset: TraceSet) -> None:
+    path = dataset.files.workload("gemm", "mm")
+    path.write_text(path.read_text() * 2)
+    assert len(run(dataset, definitions=("mm",)).outcomes) == 1
+    path.write_text(path.read_text() + path.read_text().replace('"n":4', '"n":5'))
+    with pytest.raises(UsageError, match="two workloads of mm are g0"):
+        run(dataset, definitions=("mm",))
 
 
 def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:
@@ -208,6 +222,24 @@ def test_the_configuration_of_the_dataset_reaches_the_judge(dataset: TraceSet) -
     assert seen == {"mm": (0.25, 5), "scale": (0.5, 5)}
 
 
+def test_a_configuration_may_choose_what_is_run(dataset: TraceSet) -> None:
+    """As flashinfer-bench's do; the command line is stronger."""
+    path = dataset.root / "eval_config.yaml"
+    path.write_text("definitions: [mm]\nop_type_config:\n  gemm:\n    rtol: 1e-4\n")
+    seen: list[float] = []
+
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        seen.append(job.config.rtol)
+        return evaluation()
+
+    assert [each.definition for each in run(dataset, judge).outcomes] == ["mm"]
+    assert seen == [1e-4]
+    assert len(run(dataset, definitions=("scale",)).outcomes) == 6
+    path.write_text("solutions: [nobody]\n")
+    with pytest.raises(UsageError, match="there is no solution 'nobody'"):
+        run(dataset)
+
+
 def test_a_long_log_is_kept_in_the_dataset_only(dataset: TraceSet) -> None:
     def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
         return evaluation("RUNTIME_ERROR", log="x" * 100_000)
@@ -232,6 +264,68 @@ def test_what_cannot_be_built_fails_on_every_workload(
     assert {trace.evaluation.log for trace in saved(dataset) if trace.evaluation} == {
         "no such header"
     }
+
+
+def test_a_fault_of_the_judge_is_kept_nowhere_and_resumed(dataset: TraceSet) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        if workload.uuid == "s1":
+            raise JudgeFault("the disk is full", "free some")
+        return evaluation()
+
+    summary = run(dataset, judge, solutions=("scale_a", "mm_a"))
+    assert dict(summary.statuses) == {"PASSED": 3, "ERROR": 1}
+    assert [(each.workload, each.error) for each in summary.faults] == [
+        ("s1", "the disk is full (free some)")
+    ]
+    assert len(saved(dataset)) == 3
+    again = run(dataset, resume=True, solutions=("scale_a", "mm_a"))
+    assert [(each.workload, each.status) for each in again.outcomes] == [("s1", "PASSED")]
+
+
+def test_a_judge_that_fails_again_and_again_leaves_the_rest_of_a_solution(
+    dataset: TraceSet,
+) -> None:
+    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+        if job.solution.name == "scale_a":
+            raise JudgeFault("it has gone")
+        return evaluation()
+
+    summary = run(dataset, judge)
+    assert dict(summary.statuses) == {"ERROR": 2, "PASSED": 4}
+    assert summary.left_out == ("scale  scale_a: 2 faults of the judge; 1 more workload left out",)
+
+
+def test_a_build_that_the_judge_failed_at_is_resumed(
+    dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(desk: FakeDesk, job: Job) -> Evaluation:
+        raise JudgeFault("it has gone")
+
+    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    with monkeypatch.context() as patch:
+        patch.setattr(FakeDesk, "build", fails)
+        assert len(run(dataset, solutions=("scale_a",)).faults) == 3
+    assert dict(run(dataset, resume=True, solutions=("scale_a",)).statuses) == {"PASSED": 3}
+
+
+def test_a_build_without_a_place_is_no_compile_error(
+    dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    monkeypatch.setattr("fictl.dataset.builds.new_room", lambda kind: dataset.root / "nowhere")
+    summary = run(dataset, solutions=("scale_a",))
+    assert [each.is_fault for each in summary.outcomes] == [True] * 3
+    assert saved(dataset) == []
+
+
+def test_a_run_without_a_room_to_build_in_does_not_begin(
+    dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    (dataset.root / "file").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(dataset.root / "file"))
+    with pytest.raises(JudgeFault, match="making its folder"):
+        run(dataset)
 
 
 def test_no_thread_stays(dataset: TraceSet) -> None:

@@ -149,10 +149,10 @@ def test_a_reference_that_takes_the_name_run_is_refused(tmp_path, monkeypatch) -
         definition(traced, "k.ops.x", {"n": 2}, {"x": "float32"})
 
 
-def test_an_op_without_outputs_has_a_run_of_none() -> None:
+def test_an_op_without_outputs_has_no_definition() -> None:
     traced = TraceTemplate({"n": Var("")}, {"input": Tensor(("n",))}, {}, _check)
-    made = definition(traced, "k.ops.x", {"n": 2}, {"input": "float32"})
-    assert run(made, torch.ones(2)) == ()
+    with pytest.raises(UsageError, match=r"x at .* makes no definition: outputs: .* at least 1"):
+        definition(traced, "k.ops.x", {"n": 2}, {"input": "float32"})
 
 
 def _check(input: torch.Tensor) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fictl.cli import console
 from fictl.cli.dataset import run_flags as flags
 from fictl.cli.options import DryRun, Json
-from fictl.errors import UsageError
+from fictl.errors import SetupError, UsageError
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def command(
 ) -> None:
     """Run solutions on the workloads of their definitions, and add the results to the dataset.
 
-    A solution that fails is a result. The exit code is 1 where something could not be evaluated.
+    A solution that fails is a result. The exit code is 1 where something could not be evaluated, 3
+    where the judge or this machine is the reason: --resume runs that again.
     """
     said = {
         "warmup_runs": warmup_runs, "iterations": iterations, "num_trials": num_trials,
@@ -74,17 +75,21 @@ def command(
 
 def _plan(root: Path, options: RunOptions) -> None:
     from fictl.dataset.plan import plan
+    from fictl.dataset.torn import told
     from fictl.trace import TraceSet
 
     planned = plan(TraceSet.from_path(root), options)
     rows = [(job.definition.name, job.solution.name, str(job.count)) for job in planned.jobs]
     rows.append((counted(len(rows), "solution"), "", f"{planned.total}"))
     rows += [(why, "", "") for why in planned.left_out]
+    broken = told(planned.unreadable, mend=False)
+    rows += [(each, "", "") for each in broken]
     data = {
         "jobs": [job.to_dict() for job in planned.jobs],
         "total": planned.total,
         "skipped": planned.skipped,
         "left_out": [*planned.left_out],
+        "unreadable": [*broken],
     }
     view = console.Table(("definition", "solution", "workloads"), rows)
     console.show(console.Result("dataset.run", data, view))
@@ -102,7 +107,8 @@ def _run(root: Path, options: RunOptions, strict: bool, quiet: bool) -> None:
     def view(out: Console) -> None:
         _show(out, summary, options.device)
 
-    console.show(console.Result("dataset.run", data, view, 1 if bad else 0))
+    code = SetupError.exit_code if summary.faults else int(bad)
+    console.show(console.Result("dataset.run", data, view, code))
 
 
 def _show(out: Console, summary: Summary, device: str) -> None:
@@ -117,6 +123,9 @@ def _show(out: Console, summary: Summary, device: str) -> None:
     for each in summary.errors[:20]:
         line = f"  {each.definition}  {each.workload}  {each.error}"
         out.print(line, markup=False, soft_wrap=True)
+    if summary.faults:
+        said = f"{counted(len(summary.faults), 'workload')} not judged: --resume runs them"
+        out.print(said, style="yellow", markup=False)
     if summary.outcomes and device != "cuda":
         out.print(NO_GPU, style="yellow", markup=False)
     saved = "fictl dataset report shows them" if summary.saved else "--no-save: none was kept"

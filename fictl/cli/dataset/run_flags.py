@@ -103,7 +103,7 @@ Jobs = Annotated[
 Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", help="In place of the dataset's eval_config.toml.", show_default=False
+        "--config", help="In place of the dataset's eval_config.toml or .yaml.", show_default=False
     ),
 ]
 Save = Annotated[

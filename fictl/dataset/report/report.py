@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from fictl.dataset.readable import readable_traces
 from fictl.dataset.report.numbers import FAST, best_by_task, distribution, fast
 from fictl.dataset.report.result import Result
 from fictl.dataset.report.standing import Author, Standing, authors, standings
+from fictl.trace.dataset.chosen import is_chosen, require_known
 
 if TYPE_CHECKING:
     from fictl.trace import TraceSet
@@ -76,16 +76,22 @@ def report(
 ) -> Report:
     """What cannot be read is named, and left out. Hardware may be a pattern, as in '*H200*'."""
     problems: list[str] = []
+    every: set[str] = set()
     last: dict[tuple[str, ...], Result] = {}
     for trace in readable_traces(dataset, None, lambda error: problems.append(error.message)):
         solution = dataset.get_solution(trace.solution or "")
         made = Result.of(trace, solution.author if solution else "unknown")
-        if made is None or (hardware and not any(fnmatchcase(made.hardware, h) for h in hardware)):
+        if made is None:
+            continue
+        every.add(made.hardware)
+        if not is_chosen(made.hardware, hardware):
             continue
         if _is_chosen(dataset, made.definition, definitions, op_types):
             # What is added later stands behind what was there.
             last[(made.definition, made.solution, made.workload, made.hardware)] = made
     results = tuple(last.values())
+    _require_known(dataset, definitions, op_types)
+    require_known(hardware, every, "hardware")
     chosen = [n for n in dataset.definitions if _is_chosen(dataset, n, definitions, op_types)]
     return _of(dataset, results, problems, len({*chosen} - {each.definition for each in results}))
 
@@ -117,8 +123,15 @@ def _is_chosen(
     dataset: TraceSet, name: str, definitions: Sequence[str], op_types: Sequence[str]
 ) -> bool:
     made = dataset.definitions.get(name)
-    of_type = not op_types or (made is not None and made.op_type in op_types)
-    return of_type and (not definitions or any(fnmatchcase(name, each) for each in definitions))
+    of_type = is_chosen(made.op_type, op_types) if made is not None else not op_types
+    return of_type and is_chosen(name, definitions)
+
+
+def _require_known(dataset: TraceSet, definitions: Sequence[str], op_types: Sequence[str]) -> None:
+    found = {path.stem for path in dataset.files.traces()}
+    require_known(definitions, {*dataset.definitions, *found}, "definition")
+    types = {made.op_type for made in dataset.definitions.values()}
+    require_known(op_types, types, "op type")
 
 
 def _causes(results: Sequence[Result]) -> list[Cause]:

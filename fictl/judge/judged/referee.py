@@ -13,6 +13,7 @@ from fictl.errors import UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.evaluators.choose import evaluator_for
 from fictl.judge.evaluators.verdict import Verdict
+from fictl.judge.fault import FAULT, is_of_machine
 from fictl.judge.inputs import given_inputs, make_inputs
 from fictl.judge.judged.failure import told
 from fictl.judge.judged.runner import TIMED, WARM, Runner
@@ -54,7 +55,9 @@ class Referee:
         except UsageError as error:
             return {"ok": False, "kind": "usage", "trace": error.message, "hint": error.hint}
         except BaseException as error:
-            return {"ok": False, "kind": type(error).__name__, "trace": told(error)}
+            is_fault = is_of_machine(error) or isinstance(error, MemoryError)
+            kind = FAULT if is_fault else type(error).__name__
+            return {"ok": False, "kind": kind, "trace": told(error)}
 
     def _build(self, request: dict[str, Any]) -> dict[str, Any]:
         from fictl.runnable import BuilderRegistry

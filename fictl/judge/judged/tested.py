@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fictl.errors import FictlError
+from fictl.judge.fault import FAULT, is_of_machine
 from fictl.judge.inputs import random_inputs
 from fictl.judge.judged.failure import told
 from fictl.judge.judged.integrity import taken
@@ -57,7 +58,8 @@ class Tested:
                     "seconds": 0.0,
                     "findings": [(HACK, f"it replaced {replaced[0]}")],
                 }
-            return {"ok": False, "kind": type(error).__name__, "trace": told(error)}
+            kind = FAULT if _is_fault(request["op"], error) else type(error).__name__
+            return {"ok": False, "kind": kind, "trace": told(error)}
 
     def _build(self, request: dict[str, Any]) -> dict[str, Any]:
         from fictl.runnable import BuilderRegistry, BuildError
@@ -162,6 +164,13 @@ class Tested:
     def _of(self) -> Workload:
         assert self._workload is not None
         return self._workload
+
+
+def _is_fault(step: str, error: BaseException) -> bool:
+    """Whether the judge's own code failed, where the solution's had no part."""
+    if step == "prepare":
+        return is_of_machine(error) or isinstance(error, parcel.Damaged)
+    return step == "save" and is_of_machine(error)
 
 
 def _misfit(turn: Turn) -> tuple[str, str] | None:

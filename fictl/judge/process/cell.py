@@ -12,8 +12,9 @@ from contextlib import suppress
 from typing import Any
 
 from fictl.errors import FictlError
+from fictl.judge.fault import NO_VERDICT, JudgeFault
 from fictl.judge.process.channel import LONGEST, TOKEN
-from fictl.judge.process.keeper import ENDED, SURVEY
+from fictl.judge.process.keeper import ENDED, NEVER_BEGAN, SURVEY
 from fictl.judge.process.log import Log
 from fictl.process import ending
 
@@ -46,6 +47,7 @@ class Cell:
         self._log_is_open = True
         self._heard = bytearray()
         self._status: int | None = None
+        self._keeper_has_gone = False
         channel.setblocking(False)
         os.set_blocking(log, False)
 
@@ -100,7 +102,7 @@ class Cell:
             except BlockingIOError:
                 self._wait(deadline, deadline - time.monotonic(), writing=True)
             except OSError:
-                raise Ended(self._how()) from None
+                raise self._end() from None
 
     def _wait(self, deadline: float, seconds: float, *, writing: bool = False) -> None:
         left = deadline - time.monotonic()
@@ -114,7 +116,7 @@ class Cell:
         if self._log_handle in ready:
             self._hear_log()
         if ready.get(self._channel.fileno(), 0) & ~select.POLLOUT and not self._hear():
-            raise Ended(self._how())
+            raise self._end()
 
     def _hear(self) -> bool:
         """False at the end of what it says."""
@@ -138,16 +140,21 @@ class Cell:
             self._log_is_open = bool(part)
             self.log.add(part)
 
-    def _how(self) -> str:
-        """Why nothing more comes."""
+    def _end(self) -> FictlError:
+        """Why nothing more comes: Ended, unless it is the judge's own fault."""
         for _ in range(_LAST_WORDS):
             self._hear_log()
         said = self._ask_keeper("") if self._status is None else {}
         if said.get("kind") == ENDED:
             self._status = int(said["status"])
-        if self._status is None:
-            return "it closed the connection to the judge"
-        return f"its process ended with {ending(self._status)}"
+        if self._status == NEVER_BEGAN:
+            why = self.log.take().strip()[-500:] or "nobody knows why"
+            return JudgeFault("the sandbox of a judged process could not be built", why)
+        if self._status is not None:
+            return Ended(f"its process ended with {ending(self._status)}")
+        if self._keeper_has_gone:
+            return JudgeFault("the process that watches a judged one has gone", NO_VERDICT)
+        return Ended("it closed the connection to the judge")
 
     def _ask_keeper(self, what: str) -> dict[str, Any]:
         """With nothing to ask: what it has to tell by itself, for a moment."""
@@ -161,6 +168,7 @@ class Cell:
                     self._status = int(heard["status"])
                 if not what or heard["kind"] == what:
                     return heard
+            self._keeper_has_gone = True
         return {}
 
 

@@ -19,6 +19,8 @@ from fictl.judge.sandbox.walls import Walls
 
 SURVEY, ENDED = "survey", "ended"
 _STATUS = struct.Struct("i")
+# In place of a signal or an exit code: the judged code runs now, or it never did.
+_BEGAN, NEVER_BEGAN = 1 << 16, 1 << 17
 _FAILED = 120
 _KILLED = -signal.SIGKILL
 
@@ -45,12 +47,16 @@ def keep(
 
 def _serve(control: socket.socket, status: int) -> None:
     watched: list[Any] = [control, status]
+    otherwise = NEVER_BEGAN
     while True:
         ready = select.select(watched, [], [])[0]
         if status in ready:
-            watched.remove(status)
             said = os.read(status, _STATUS.size)
-            code = _STATUS.unpack(said)[0] if len(said) == _STATUS.size else _KILLED
+            code = _STATUS.unpack(said)[0] if len(said) == _STATUS.size else otherwise
+            if code == _BEGAN:
+                otherwise = _KILLED
+                continue
+            watched.remove(status)
             control.send(json.dumps({"kind": ENDED, "status": code}).encode())
         if control in ready:
             if control.recv(1 << 16) != SURVEY.encode():
@@ -80,12 +86,16 @@ def _first(
     _die_with_parent()
     walls.first()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    heard, begins = os.pipe()
     judged = os.fork()
     if judged == 0:
         os.close(status)
-        _guarded(log, lambda: _inside(channel, log, walls, inside))
-    for handle in (channel, log):
+        _guarded(log, lambda: _inside(channel, log, begins, walls, inside))
+    for handle in (channel, log, begins):
         os.close(handle)
+    if not os.read(heard, 1):  # It ended while its sandbox was built.
+        os._exit(_FAILED)
+    os.write(status, _STATUS.pack(_BEGAN))
     while True:
         pid, code = os.wait()
         if pid == judged:
@@ -102,15 +112,19 @@ def _wait_for_the_keeper() -> NoReturn:
         time.sleep(0.05)
 
 
-def _inside(channel: int, log: int, walls: Walls, inside: Callable[[int], NoReturn]) -> NoReturn:
+def _inside(
+    channel: int, log: int, begins: int, walls: Walls, inside: Callable[[int], NoReturn]
+) -> NoReturn:
     _die_with_parent()
     os.setsid()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
     null = os.open(os.devnull, os.O_RDWR)
     for target, handle in enumerate((null, log, log)):
         os.dup2(handle, target)
-    _close_all_but({0, 1, 2, channel})
+    _close_all_but({0, 1, 2, channel, begins})
     walls.close()
+    os.write(begins, b"1")
+    os.close(begins)
     inside(channel)
 
 
@@ -129,8 +143,11 @@ def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
     try:
         step()
     except BaseException as error:
-        with suppress(OSError):
-            os.write(log, f"the judge's sandbox failed: {error!r}\n".encode())
+        said = f"the judge's sandbox failed: {error!r}\n".encode()
+        for handle in (log, 2):  # Of the two, the second is all that an inner one has left open.
+            with suppress(OSError):
+                os.write(handle, said)
+                break
     finally:
         os._exit(_FAILED)
 

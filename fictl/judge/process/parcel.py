@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.errors import FictlError
+from fictl.judge.fault import is_of_machine
 
 if TYPE_CHECKING:
     import torch
@@ -50,6 +51,8 @@ def read(path: Path, device: str, most: int = 1 << 40) -> dict[str, torch.Tensor
     except (
         SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError,
     ) as error:  # fmt: skip
+        if is_of_machine(error):
+            raise
         raise Damaged(f"{path.name} does not hold what it says: {error!r}") from None
 
 

@@ -10,13 +10,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from fictl.errors import SetupError
 from fictl.judge.process.cell import Cell
 from fictl.judge.process.environment import environment
+from fictl.judge.process.room import furnish
 from fictl.judge.sandbox.limits import all_memory
 from fictl.judge.sandbox.walls import Walls, require
 from fictl.paths import same_packages
@@ -30,15 +32,14 @@ class Zygote:
     """Its process, and the socket that it is asked by."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, tempfile.TemporaryFile() as said:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with _closed_on_failure(self._socket), theirs, tempfile.TemporaryFile() as said:
             self._popen = subprocess.Popen(
                 [sys.executable, "-m", "fictl.judge.process.zygote", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[theirs.fileno()],
                 env={**environment(), **same_packages()}, start_new_session=True,
             )  # fmt: skip
             theirs.close()
-            self._socket = ours
             self.walls = self._greeted(said)
 
     def _greeted(self, said: object) -> Walls:
@@ -53,7 +54,8 @@ class Zygote:
             said.seek(0)  # type: ignore[attr-defined]
             last = said.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
             raise SetupError(
-                "the process that solutions are judged in does not start", last[-2000:]
+                "the process that solutions are judged in does not start",
+                last[-2000:] or "it said nothing: fictl doctor looks at this Python",
             )
         return Walls.from_dict(json.loads(hello)["walls"])
 
@@ -69,17 +71,31 @@ class Zygote:
 
     def cell(self, role: str, walls: Walls) -> Cell:
         """A new process in this role, behind these walls."""
-        control, keeper = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours, theirs = socket.socketpair()
-        log, log_end = os.pipe()
         request = json.dumps({"role": role, "walls": walls.to_dict()}).encode()
-        with keeper, theirs:
+        with ExitStack() as ours, ExitStack() as theirs:
+            control, keeper = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.enter_context(control)
+            theirs.enter_context(keeper)
+            channel, other = socket.socketpair()
+            ours.enter_context(channel)
+            theirs.enter_context(other)
+            log, log_end = os.pipe()
+            ours.callback(os.close, log)
+            theirs.callback(os.close, log_end)
             with _lock:
-                socket.send_fds(
-                    self._socket, [request], [keeper.fileno(), theirs.fileno(), log_end]
-                )
-            os.close(log_end)
-        return Cell(control, ours, log, walls.label)
+                handles = [keeper.fileno(), other.fileno(), log_end]
+                socket.send_fds(self._socket, [request], handles)
+            ours.pop_all()
+        return Cell(control, channel, log, walls.label)
+
+
+@contextmanager
+def _closed_on_failure(ours: socket.socket) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        ours.close()
+        raise
 
 
 def zygote() -> Zygote:
@@ -110,8 +126,7 @@ def start(
     for those of `shown`.
     """
     made = zygote()
-    for name in ("home", "tmp"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+    furnish(folder)
     if untrusted:
         require(made.walls)
     writable = tuple(str(path.resolve()) for path in (folder, *also))

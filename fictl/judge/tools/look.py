@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 
 from fictl import settings
 from fictl.errors import SetupError
+from fictl.judge.process.room import room
 from fictl.judge.tools.first_error import FirstError, first_error
 from fictl.judge.tools.subject import Subject
 from fictl.paths import same_packages
@@ -39,8 +39,8 @@ class Look:
     @contextmanager
     def job(self) -> Iterator[tuple[Path, Path]]:
         """Files of the job and of its outcome."""
-        with tempfile.TemporaryDirectory(prefix="fictl-solution-") as place:
-            job, outcome = Path(place) / "job.json", Path(place) / "outcome.json"
+        with room("look") as place:
+            job, outcome = place / "job.json", place / "outcome.json"
             job.write_text(json.dumps(self._document()), encoding="utf-8")
             yield job, outcome
 

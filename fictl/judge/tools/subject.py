@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fictl.errors import UsageError
-from fictl.paths import matching
+from fictl.trace.dataset.chosen import nearest
+from fictl.trace.dataset.file_names import file_name
+from fictl.trace.dataset.files import DatasetFiles
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -66,6 +69,7 @@ def find_subject(
     random inputs; without both the dataset's first is taken.
     """
     from fictl.trace import Solution
+    from fictl.trace.documents.fitting import require_fit
 
     made = _read(Solution, solution)
     place = Path(root) if root else _dataset_of(solution)
@@ -76,7 +80,10 @@ def find_subject(
             "name another definition, or say so in the solution",
         )
     subject = Subject(answered, made, None, place)
-    return replace(subject, workload=_workload(subject, workload, axes))
+    chosen = _workload(subject, workload, axes)
+    if chosen is not None:
+        require_fit(answered, chosen)
+    return replace(subject, workload=chosen)
 
 
 def _definition(given: Given, root: Path | None) -> Definition:
@@ -84,15 +91,31 @@ def _definition(given: Given, root: Path | None) -> Definition:
 
     if isinstance(given, Mapping) or Path(given).suffix == ".json":
         return _read(Definition, given)
-    places = matching(root / _FOLDER, f"*/{given}.json") if root else []
-    found = next(iter(places), None)
+    stem = file_name(str(given))
+    places = DatasetFiles(root).definitions() if root else []
+    found = next((path for path in places if path.stem == stem), None) or next(
+        (path for path in places if _is_named(path, str(given))), None
+    )
     if found is None:
         where = f"not in {root}" if root else "in no dataset"
+        known = {path.stem for path in places}
+        near = f"{nearest(str(given), known)} " if get_close_matches(str(given), known) else ""
         raise UsageError(
             f"the definition {given} is {where}",
-            "--definition names its file, --dataset the folder of a dataset that has it",
+            f"{near}--definition names its file, --dataset the folder of a dataset that has it",
         )
     return Definition.read(found)
+
+
+def _is_named(path: Path, name: str) -> bool:
+    """Others' files need not be named after what is in them."""
+    from fictl.trace import Definition
+    from fictl.trace.documents.reading import NotReadable
+
+    try:
+        return Definition.read(path).name == name
+    except NotReadable:
+        return False
 
 
 def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) -> Workload | None:
@@ -102,29 +125,28 @@ def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) ->
         return _read(Workload, given)
     if axes:
         return _random(subject.definition, axes)
+    seen: list[str] = []
     for each in _workloads(subject):
         if each.uuid.startswith(str(given)):
             return each
+        seen.append(each.uuid)
     if given:
-        raise UsageError(
-            f"{subject.definition.name} has no workload {given}",
-            f"the dataset is {subject.root or 'not said: --dataset'}",
-        )
+        hint = nearest(str(given), seen) if subject.root else "the dataset is not said: --dataset"
+        raise UsageError(f"{subject.definition.name} has no workload {given}", hint)
     return None
 
 
 def _workloads(subject: Subject) -> Iterator[Workload]:
-    from fictl.trace.documents.reading import NotReadable, lines_of, parse_document
-    from fictl.trace.documents.record import Trace
+    from fictl.trace.dataset.record_lines import parse_workload
+    from fictl.trace.documents.reading import lines_of
 
     made = subject.definition
-    path = (subject.root or Path()) / "workloads" / made.op_type / f"{made.name}.jsonl"
-    if subject.root is None or not os.path.isfile(path):
-        return
-    for number, line in lines_of(path):
-        if isinstance(line, NotReadable):
-            raise line
-        yield parse_document(Trace, line, path, number).workload
+    paths = DatasetFiles(subject.root).workloads(made.name) if subject.root else []
+    for path in paths:
+        for number, line in lines_of(path):
+            trace = parse_workload(line, path, number, made.name)
+            if trace.definition == made.name:
+                yield trace.workload
 
 
 def _random(definition: Definition, axes: Mapping[str, int]) -> Workload:

@@ -132,6 +132,7 @@ def _sizes(made: Definition, template: TraceTemplate, axes: Mapping[str, int]) -
     known = _first_that_fits(template, {**constants, **axes}, free, absent)
     if template.elements(known, [*made.inputs]) > _MOST_ELEMENTS:
         raise UsageError(f"{made.name} is too large to run: {known}", "give smaller --axes")
+    made.sizes({axis: known[axis] for axis in made.var_axes if axis in known})
     return known
 
 

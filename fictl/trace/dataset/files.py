@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fictl.errors import UsageError
 from fictl.paths import files_below, matching
+from fictl.trace.dataset.file_names import file_name, stems
 
 # SOL-ExecBench has a folder a problem, with these in it.
 _SOL_DEFINITION, _SOL_WORKLOADS = "definition.json", "workload.jsonl"
@@ -42,15 +43,15 @@ class DatasetFiles:
         beside = (matching(path.parent, "solution*.json") for path in self.definitions())
         return sorted([*ours, *(path for paths in beside for path in paths)])
 
-    def workloads(self, definition: str = "*") -> list[Path]:
+    def workloads(self, definition: str | None = None) -> list[Path]:
         """Of SOL-ExecBench's layout, what stands beside a definition is asked of `beside`."""
-        return sorted(self._found(f"{definition}.jsonl", "workloads"))
+        return self._lines("workloads", definition)
 
     def beside(self, definition: Path) -> Path:
         return definition.with_name(_SOL_WORKLOADS)
 
-    def traces(self, definition: str = "*") -> list[Path]:
-        return sorted(self._found(f"{definition}.jsonl", "traces"))
+    def traces(self, definition: str | None = None) -> list[Path]:
+        return self._lines("traces", definition)
 
     def others(self) -> Iterator[tuple[Path, str]]:
         """Files that are none of a dataset's in its folders, with how those end."""
@@ -60,21 +61,24 @@ class DatasetFiles:
                     yield path, suffix
 
     def definition(self, op_type: str, name: str) -> Path:
-        return self.root / "definitions" / op_type / f"{name}.json"
+        return self.root / "definitions" / file_name(op_type) / f"{file_name(name)}.json"
 
     def solution(self, author: str, op_type: str, definition: str, name: str) -> Path:
-        return self.root / "solutions" / author / op_type / definition / f"{name}.json"
+        folders = map(file_name, (author, op_type, definition))
+        return self.root.joinpath("solutions", *folders, f"{file_name(name)}.json")
 
     def workload(self, op_type: str, definition: str) -> Path:
-        return self.root / "workloads" / op_type / f"{definition}.jsonl"
+        return self.root / "workloads" / file_name(op_type) / f"{file_name(definition)}.jsonl"
 
     def trace(self, author: str, op_type: str, definition: str) -> Path:
-        return self.root / "traces" / author / op_type / f"{definition}.jsonl"
+        folders = map(file_name, (author, op_type))
+        return self.root.joinpath("traces", *folders, f"{file_name(definition)}.jsonl")
 
     def new_blob(self, op_type: str, definition: str, uuid: str) -> Path:
         """Where the tensors of a workload are to be kept."""
-        folder = self.root / "blob" / "workloads" / op_type / definition
-        return folder / f"{definition}_{uuid}.safetensors"
+        folders = map(file_name, (op_type, definition))
+        name = file_name(f"{definition}_{uuid}")
+        return self.root.joinpath("blob", "workloads", *folders, f"{name}.safetensors")
 
     def blob(self, path: str) -> Path:
         """A path that a workload says. Links that lead out of the dataset are refused."""
@@ -89,6 +93,12 @@ class DatasetFiles:
                 f"{self.root / path} is not there", "fetch the dataset's blobs (git lfs pull)"
             )
         return full
+
+    def _lines(self, folder: str, definition: str | None) -> list[Path]:
+        """Named after a definition: whose a line is, it says itself."""
+        found = self._found("*.jsonl", folder)
+        wanted = stems(definition) if definition is not None else ()
+        return sorted(path for path in found if definition is None or path.stem in wanted)
 
     def _problems(self) -> list[Path]:
         """Of SOL-ExecBench. The root may be any folder: its depths are not searched."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from fictl.errors import FictlError
+from fictl.errors import SetupError
+
+_BLOCK = 1 << 20
 
 
 def append_lines(path: Path, lines: Iterable[str]) -> None:
@@ -21,7 +23,34 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
             for line in lines:
                 _append(handle, line.encode("utf-8"))
     except OSError as error:
-        raise FictlError(f"{path} cannot be added to: {error.strerror}") from None
+        raise SetupError(f"{path} cannot be added to: {error.strerror}") from None
+
+
+def cut_unfinished(path: Path, aside: Path, is_broken: Callable[[bytes], bool]) -> bool:
+    """Move a broken last line without an end to the file `aside`; False where there is none."""
+    try:
+        with _opened(path) as handle:
+            size = os.fstat(handle).st_size
+            start = _start_of_last_line(handle, size)
+            tail = os.pread(handle, size - start, start)
+            if not tail or not is_broken(tail):
+                return False
+            append_lines(aside, [tail.decode("utf-8", "replace")])
+            os.ftruncate(handle, start)
+            return True
+    except OSError as error:
+        raise SetupError(f"{path} cannot be mended: {error.strerror}") from None
+
+
+def _start_of_last_line(handle: int, size: int) -> int:
+    at = size
+    while at > 0:
+        begin = max(0, at - _BLOCK)
+        found = os.pread(handle, at - begin, begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        at = begin
+    return 0
 
 
 @contextlib.contextmanager

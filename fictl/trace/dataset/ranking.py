@@ -1,11 +1,11 @@
-"""How authors do against the references and each other."""
+"""How authors do against the references and each other: a count of our own, with no baseline."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fictl.trace.dataset.speedup_metrics import SpeedupMetrics
 from fictl.trace.documents.record import Trace
 
 
@@ -25,14 +25,14 @@ class AuthorScore:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """Of all traces."""
+class TraceSetSummary:
+    """Counts of all traces, and flashinfer-bench's ranking."""
 
     total: int
     passed: int
     failed: int
+    rankings: list[tuple[str, SpeedupMetrics]]
     by_status: dict[str, int]
-    rankings: list[AuthorScore]
 
 
 def is_within(trace: Trace, atol: float, rtol: float) -> bool:
@@ -53,26 +53,18 @@ def speedup(trace: Trace) -> float:
 
 
 def rank(traces: Iterable[tuple[str, Trace]]) -> list[AuthorScore]:
-    return _scores(_best(traces, Counter()))
-
-
-def summarise(traces: Iterable[tuple[str, Trace]]) -> Summary:
-    statuses = Counter[str]()
-    rankings = _scores(_best(traces, statuses))
-    total, passed = statuses.total(), statuses["PASSED"]
-    return Summary(total, passed, total - passed, dict(statuses), rankings)
+    return _scores(_best(traces))
 
 
 # By (definition, workload), then by author.
 _Best = dict[tuple[str, str], dict[str, float]]
 
 
-def _best(traces: Iterable[tuple[str, Trace]], statuses: Counter[str]) -> _Best:
+def _best(traces: Iterable[tuple[str, Trace]]) -> _Best:
     found: _Best = {}
     for author, trace in traces:
         if trace.evaluation is None:
             continue
-        statuses[trace.evaluation.status.value] += 1
         authors = found.setdefault((trace.definition, trace.workload.uuid), {})
         authors[author] = max(speedup(trace), authors.get(author, 0.0))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +14,10 @@ from fictl.errors import FictlError, UsageError
 from fictl.paths import write_atomic
 from fictl.trace.dataset.files import DatasetFiles
 from fictl.trace.dataset.lines_file import append_lines
-from fictl.trace.dataset.ranking import AuthorScore, Summary, is_within, rank, speedup, summarise
+from fictl.trace.dataset.ranking import AuthorScore, TraceSetSummary, is_within, rank, speedup
 from fictl.trace.dataset.record_lines import parse_trace, parse_workload
+from fictl.trace.dataset.scores import Scores
+from fictl.trace.dataset.speedup_metrics import BASELINE, SpeedupMetrics
 from fictl.trace.documents.definition import Definition
 from fictl.trace.documents.reading import lines_of
 from fictl.trace.documents.record import Trace
@@ -71,7 +74,7 @@ class TraceSet:
 
     def traces(self, definition: str | None = None) -> Iterator[Trace]:
         """Of one definition: what the files named after it have of it."""
-        for path in self.files.traces(definition or "*"):
+        for path in self.files.traces(definition):
             for number, line in lines_of(path):
                 trace = parse_trace(line, path, number)
                 if definition in (None, trace.definition):
@@ -135,14 +138,52 @@ class TraceSet:
         )
         return max(found, key=speedup, default=None)
 
+    def get_solution_score(
+        self, solution_name: str, baseline_author: str = BASELINE
+    ) -> SpeedupMetrics | None:
+        """The mean of the baseline's latency over its own; 0 where it failed a workload.
+
+        None of an unknown solution, of the baseline itself, and where no workload is common.
+        """
+        return Scores(self, baseline_author).of_solution(solution_name)
+
+    def get_author_score(
+        self,
+        author: str,
+        baseline_author: str = BASELINE,
+        op_type: str | None = None,
+        definition_name: str | None = None,
+    ) -> SpeedupMetrics | None:
+        """The mean over definitions, each with the author's best solution of it."""
+        return Scores(self, baseline_author).of_author(author, op_type, definition_name)
+
     def rank_authors(
+        self,
+        baseline_author: str = BASELINE,
+        op_type: str | None = None,
+        definition_name: str | None = None,
+    ) -> list[tuple[str, SpeedupMetrics]]:
+        """The best first, without the baseline's author. Each definition needs its one baseline."""
+        return Scores(self, baseline_author).ranking(op_type, definition_name)
+
+    def summary(
+        self,
+        baseline_author: str = BASELINE,
+        op_type: str | None = None,
+        definition_name: str | None = None,
+    ) -> TraceSetSummary:
+        """Counts of all traces, and the ranking within what is chosen."""
+        found = [trace.evaluation for trace in self.traces()]
+        statuses = Counter(each.status.value for each in found if each)
+        total, passed = len(found), statuses["PASSED"]
+        rankings = self.rank_authors(baseline_author, op_type, definition_name) if total else []
+        return TraceSetSummary(total, passed, total - passed, rankings, dict(statuses))
+
+    def rank_by_reference(
         self, op_type: str | None = None, definition: str | None = None
     ) -> list[AuthorScore]:
-        """The best first."""
+        """Ours: every author against the definitions' references, workload by workload."""
         return rank(self._by_author(op_type, definition))
-
-    def summary(self) -> Summary:
-        return summarise(self._by_author(None, None))
 
     def _by_author(
         self, op_type: str | None, definition: str | None
@@ -167,7 +208,7 @@ class TraceSet:
             beside = self.files.beside(path)
             if definition in (None, name) and os.path.isfile(beside):
                 yield beside, name
-        yield from ((path, path.stem) for path in self.files.workloads(definition or "*"))
+        yield from ((path, path.stem) for path in self.files.workloads(definition))
 
     def _definition(self, name: str) -> Definition:
         if name not in self.definitions:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, field_validator
 
 from fictl.errors import UsageError
-from fictl.trace.documents.part import Count, Part
+from fictl.trace.documents.part import Part, Size
 from fictl.trace.expression import names_in
 
 
@@ -22,7 +22,7 @@ class AxisConst(Part):
     """Its size is the definition's."""
 
     type: Literal["const"] = "const"
-    value: Count
+    value: Size
     description: str | None = None
 
 

@@ -7,17 +7,17 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from fictl.errors import InvalidValue
 from fictl.trace.documents.axis import Axis, AxisConst, AxisExpr, AxisVar
 from fictl.trace.documents.call_arguments import merged
-from fictl.trace.documents.part import FileName, NonEmpty, Part
+from fictl.trace.documents.part import Name, Part, Title
 from fictl.trace.documents.reading import read_document
 from fictl.trace.documents.sizes import check_constraints, computed_axes, equations_of, shapes_of
-from fictl.trace.documents.tensor_spec import TensorSpec, torch_dtype
+from fictl.trace.documents.tensor_spec import TensorSpec, is_digits, torch_dtype
 from fictl.trace.expression import Number, names_in
 
 if TYPE_CHECKING:
@@ -29,20 +29,35 @@ _LARGEST_FILE = 4 << 20
 Shape = tuple[int, ...] | None
 
 
+def _condition(text: str) -> str:
+    """The format allows any Python; what is no condition at all is a slip of the pen."""
+    found = _python(text.strip(), "eval").body
+    is_not = isinstance(found, ast.UnaryOp) and isinstance(found.op, ast.Not)
+    if not is_not and not isinstance(found, _CONDITIONS):
+        raise ValueError("no condition: it says nothing that could be false")
+    return text
+
+
+_CONDITIONS = (
+    ast.Compare, ast.BoolOp, ast.Call, ast.IfExp, ast.Attribute, ast.Subscript,
+)  # fmt: skip
+Constraint: TypeAlias = Annotated[str, AfterValidator(_condition)]
+
+
 class Definition(Part):
     """What an op computes at these constant sizes and dtypes. The order of inputs is the call's.
 
     SOL-ExecBench leaves out `op_type`, and names a function of the reference that makes inputs.
     """
 
-    name: FileName
+    name: Title
     description: str | None = None
-    op_type: FileName = "other"
+    op_type: Title = "other"
     tags: tuple[str, ...] = ()
-    axes: dict[NonEmpty, Axis]
-    constraints: tuple[str, ...] = ()
-    inputs: dict[NonEmpty, TensorSpec]
-    outputs: dict[NonEmpty, TensorSpec]
+    axes: dict[Name, Axis]
+    constraints: tuple[Constraint, ...] = ()
+    inputs: Annotated[dict[Name, TensorSpec], Field(min_length=1)]
+    outputs: Annotated[dict[Name, TensorSpec], Field(min_length=1)]
     reference: str = Field(min_length=1)
     init: str | None = None
     custom_inputs_entrypoint: str | None = None
@@ -52,13 +67,6 @@ class Definition(Part):
     def _null_is_unsaid(cls, value: Any, info: ValidationInfo) -> Any:
         field = cls.model_fields[str(info.field_name)]
         return field.default if value is None else value
-
-    @field_validator("constraints")
-    @classmethod
-    def _are_expressions(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for text in value:
-            _python(text, "eval")
-        return value
 
     @field_validator("reference")
     @classmethod
@@ -70,7 +78,7 @@ class Definition(Part):
     @model_validator(mode="after")
     def _names_are_declared(self) -> Definition:
         for name, spec in [*self.inputs.items(), *self.outputs.items()]:
-            unknown = [a for a in spec.shape or () if a not in self.axes and not a.isdecimal()]
+            unknown = [a for a in spec.shape or () if a not in self.axes and not is_digits(a)]
             if unknown:
                 raise ValueError(f"{name} has the unknown axes {unknown}")
         for name, axis in self.expr_axes.items():
@@ -202,7 +210,7 @@ class Definition(Part):
         return computed_axes(self.name, self.axes, axes, self._equations, scalars)
 
     def _fixed(self, axis: str, found: Mapping[str, int]) -> int | None:
-        return int(axis) if axis.isdecimal() else self.const_axes.get(axis)
+        return int(axis) if is_digits(axis) else self.const_axes.get(axis)
 
 
 def _functions(code: str) -> set[str]:

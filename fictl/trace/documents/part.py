@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
 import math
 import re
+import unicodedata
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import (
@@ -16,8 +18,11 @@ from pydantic import (
     model_serializer,
 )
 
-# What JSON has no numbers for is written as these words.
-_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+# What JSON has no numbers for is written as words; read are all that flashinfer-bench reads.
+_WORD = re.compile(r"\s*[+-]?(nan|inf|infinity)\s*", re.IGNORECASE | re.ASCII)
+_LARGEST = (1 << 63) - 1  # As torch's sizes are.
+# They mean something else wherever the name would be written: in expressions, in --axes, in JSON.
+_TAKEN = {"nan", "inf", "infinity"}
 
 
 class Part(BaseModel):
@@ -48,7 +53,7 @@ def _said(value: Any) -> Any:
 
 
 def scalar(value: Any) -> bool | int | float:
-    """A text is no number, but for the three words."""
+    """A text is no number, but for the words of what JSON lacks."""
     value = _words(value)
     if not isinstance(value, bool | int | float):
         raise ValueError("expected a number, true or false")  # noqa: TRY004 - as pydantic wants
@@ -56,7 +61,7 @@ def scalar(value: Any) -> bool | int | float:
 
 
 def _words(value: Any) -> Any:
-    return _WORDS.get(value, value) if isinstance(value, str) else value
+    return float(value) if isinstance(value, str) and _WORD.fullmatch(value) else value
 
 
 def _not_negative(value: float) -> float:
@@ -65,15 +70,17 @@ def _not_negative(value: float) -> float:
     return value
 
 
-def _file_name(value: str) -> str:
-    if not re.fullmatch(r"[\w+-][\w.+-]*", value):
-        raise ValueError("letters, digits and _ . + - only: it names a file")
+def _name(value: str) -> str:
+    if not value.isidentifier() or unicodedata.normalize("NFKC", value) != value:
+        raise ValueError("a name has letters, digits and _, and begins with no digit")
+    if keyword.iskeyword(value) or value.casefold() in _TAKEN:
+        raise ValueError("this word means something else: choose another name")
     return value
 
 
-def _folder_name(value: str) -> str:
-    if not re.fullmatch(r"[^\s./\\][^/\\]*(?<!\s)", value) or not value.isprintable():
-        raise ValueError("no / or \\, no dot or space at its ends: it names a folder")
+def _title(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise ValueError("a name has characters that are shown, and not spaces alone")
     return value
 
 
@@ -94,13 +101,13 @@ NotNegative: TypeAlias = Annotated[float, BeforeValidator(_words), Field(ge=0, s
 RealNotNegative: TypeAlias = Annotated[
     float, BeforeValidator(_words), Field(strict=True), AfterValidator(_not_negative)
 ]
-Count: TypeAlias = Annotated[int, Field(ge=0, strict=True)]
-FileName: TypeAlias = Annotated[
-    str, Field(min_length=1, max_length=200), AfterValidator(_file_name)
-]
-FolderName: TypeAlias = Annotated[
-    str, Field(min_length=1, max_length=200), AfterValidator(_folder_name)
-]
+# Of a workload, which may have nothing in it; of a definition, which may not.
+Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST, strict=True)]
+Size: TypeAlias = Annotated[int, Field(ge=1, le=_LARGEST, strict=True)]
+# Of an axis, an input or an output.
+Name: TypeAlias = Annotated[str, Field(max_length=200), AfterValidator(_name)]
+# Of a document: any text that can be shown. What file it lies in is fictl.trace.dataset's business.
+Title: TypeAlias = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_title)]
 InsidePath: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=1024), AfterValidator(_inside)
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -108,7 +109,9 @@ def _text(data: bytes, path: Path, line: int, hint: str) -> str:
 
 def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
     try:
-        document = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        document = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+        )
         if text.count("{") + text.count("[") > _DEEPEST:
             _refuse_deep(document)
         if _SURROGATE.search(text):
@@ -162,10 +165,17 @@ def _constant(word: str) -> NoReturn:
     raise _Unclear(f'{word} is no JSON: write "{word}", as text', word)
 
 
+def _float(text: str) -> float:
+    made = float(text)
+    if math.isinf(made):
+        raise _Unclear(f"{text} is more than a number of 64 bits holds", text)
+    return made
+
+
 def _field(loc: tuple[int | str, ...], document: Any) -> tuple[int | str, ...]:
     """Without what pydantic adds: the tags of unions. The last part may be one that is missing."""
     found: list[int | str] = []
-    for depth, part in enumerate(loc):
+    for depth, part in enumerate(part for part in loc if part != "[key]"):
         try:
             document = document[part]
         except (LookupError, TypeError):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fictl.trace.documents.evaluation import Evaluation, EvaluationStatus
-from fictl.trace.documents.part import FileName, Part
+from fictl.trace.documents.part import Part, Title
 from fictl.trace.documents.workload import Workload
 
 
 class Trace(Part):
     """Without solution and evaluation it is a workload that waits for them."""
 
-    definition: FileName
+    definition: Title
     workload: Workload
-    solution: FileName | None = None
+    solution: Title | None = None
     evaluation: Evaluation | None = None
 
     says_null = frozenset({"solution", "evaluation"})

@@ -8,7 +8,7 @@ from typing import Any
 
 from fictl.errors import InvalidValue
 from fictl.trace.documents.axis import AxisConst, AxisExpr, AxisVar
-from fictl.trace.documents.tensor_spec import TensorSpec
+from fictl.trace.documents.tensor_spec import TensorSpec, is_digits
 from fictl.trace.expression import Malformed, Number, evaluate, names_in
 
 
@@ -83,7 +83,7 @@ def shapes_of(
 ) -> list[tuple[int, ...] | None]:
     return [
         None if spec.shape is None
-        else tuple(int(axis) if axis.isdecimal() else known[axis] for axis in spec.shape)
+        else tuple(int(axis) if is_digits(axis) else known[axis] for axis in spec.shape)
         for spec in specs
     ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from fictl.trace.documents.build_spec import BuildSpec
-from fictl.trace.documents.part import FileName, FolderName, Part
+from fictl.trace.documents.part import Part, Title
 from fictl.trace.documents.reading import read_document
 from fictl.trace.documents.source_file import SourceFile
 
@@ -25,9 +25,9 @@ _LARGEST_FILE = 6 * _LARGEST
 class Solution(Part):
     """One author's answer. Its `hash()` is of what decides how it computes and is called."""
 
-    name: FileName
-    definition: FileName
-    author: FolderName
+    name: Title
+    definition: Title
+    author: Title
     description: str | None = None
     spec: BuildSpec
     sources: Annotated[tuple[SourceFile, ...], Field(min_length=1, max_length=_MOST_FILES)]

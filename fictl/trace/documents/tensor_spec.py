@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+from pydantic import Field
 
 from fictl.trace.documents.part import NonEmpty, Part
 
@@ -18,7 +20,13 @@ _Ours = Literal["float64", "uint8", "float8_e8m0fnu", "float4_e2m1fn_x2"]
 # What flashinfer-bench reads, and what fictl reads and writes beside it.
 PUBLISHED_TYPES: tuple[str, ...] = get_args(_Published)
 ELEMENT_TYPES: tuple[str, ...] = PUBLISHED_TYPES + get_args(_Ours)
+_MOST_DIMENSIONS = 64  # As torch's tensors have.
 _TORCH = {"float4_e2m1": "float4_e2m1fn_x2"}
+
+
+def is_digits(axis: str) -> bool:
+    """Whether a part of a shape is a size, and not the name of an axis."""
+    return axis.isascii() and axis.isdecimal()
 
 
 def torch_name(dtype: str) -> str:
@@ -45,7 +53,7 @@ class TensorSpec(Part):
     A shape's parts are names of axes; SOL-ExecBench has sizes in digits too.
     """
 
-    shape: tuple[NonEmpty, ...] | None
+    shape: Annotated[tuple[NonEmpty, ...], Field(max_length=_MOST_DIMENSIONS)] | None
     dtype: _Published | _Ours
     description: str | None = None
 

@@ -8,11 +8,11 @@ from pydantic import Field, PlainValidator, StrictBool
 
 from fictl.trace.documents.part import (
     Count,
-    FileName,
     InsidePath,
     NonEmpty,
     NotNegative,
     Part,
+    Title,
     scalar,
 )
 
@@ -67,7 +67,7 @@ class Workload(Part):
 
     axes: dict[NonEmpty, Count]
     inputs: dict[NonEmpty, InputSpec]
-    uuid: FileName
+    uuid: Title
     tolerance: Tolerance | None = None
 
     def scalars(self) -> dict[str, Any]:

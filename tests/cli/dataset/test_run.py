@@ -9,6 +9,7 @@ from fictl.dataset import run as loop
 from fictl.dataset.plan import Job
 from fictl.dataset.slot import Slot
 from fictl.errors import SetupError, UsageError
+from fictl.judge.fault import JudgeFault
 from fictl.trace import Definition, Evaluation, Solution, TraceSet, Workload
 
 _SPEC = {"shape": ["n"], "dtype": "float32"}
@@ -180,6 +181,21 @@ def test_what_cannot_be_run_is_refused(
 
 def test_a_folder_that_is_none_is_refused(fictl, tmp_path: Path) -> None:
     assert fictl("dataset", "run", str(tmp_path / "none")).code == 2
+
+
+def test_a_fault_of_the_judge_is_the_environments(
+    fictl, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def evaluate(self: Desk, job: Job, workload: Workload) -> Evaluation:
+        raise JudgeFault("no space left", "free some")
+
+    monkeypatch.setattr(Desk, "evaluate", evaluate)
+    monkeypatch.setattr(loop, "ProcessDesk", Desk)
+    answer = fictl("dataset", "run", str(root), "--device", "cpu")
+    assert answer.code == 3
+    assert "  scale  w0  no space left (free some)" in answer.out
+    assert "4 workloads not judged: --resume runs them" in answer.out
+    assert [*TraceSet.from_path(root).traces()] == []
 
 
 def test_what_could_not_be_evaluated_is_said(

@@ -71,8 +71,31 @@ def test_warnings_fail_if_asked(fictl, dataset: Path) -> None:
     assert answer.code == 0
     assert "warning baseline-missing" in answer.out
     assert fictl(*words, "--strict").code == 1
-    assert fictl(*words, "--strict", "--definition", "other").code == 0
-    assert fictl(*words, "--strict", "--op-type", "other").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--definition", "nope"), "there is no definition 'nope'\n  hint: there are add_n"),
+        (("--definition", "ad_n"), "there is no definition 'ad_n'\n  hint: is it add_n?"),
+        (("--definition", "add_n", "--definition", "b*"), "there is no definition 'b*'"),
+        (("--op-type", "ad"), "there is no op type 'ad'\n  hint: is it add?"),
+    ],
+)
+def test_what_is_not_there_is_not_well(
+    fictl, dataset: Path, words: tuple[str, ...], said: str
+) -> None:
+    answer = fictl("dataset", "validate", str(dataset), *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
+
+
+def test_a_definition_that_nobody_can_read_is_there(fictl, dataset: Path) -> None:
+    (dataset / "definitions" / "add" / "broken.json").write_text("{")
+    for choice in (("--definition", "broken"), ("--definition", "brok*")):
+        answer = fictl("dataset", "validate", str(dataset), *choice)
+        assert answer.code == 1
+        assert "definition-unreadable" in answer.out
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from fictl.errors import SetupError
-from fictl.judge.process.room import all_rooms, new_room
+from fictl.judge.fault import JudgeFault
+from fictl.judge.process.room import all_rooms, furnish, new_room, room
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +37,78 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / f"fictl-judges-{os.getuid()}").symlink_to(elsewhere)
     with pytest.raises(SetupError):
         all_rooms()
+
+
+def test_however_deep_it_is_and_nobody_is_held_up() -> None:
+    left = all_rooms() / f"{1 << 22}-solution-1"
+    left.mkdir()
+    handle = os.open(left, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=handle)
+        inner = os.open("d", os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    os.close(handle)
+    new_room("solution")
+    assert not left.exists()
+
+
+def test_what_cannot_be_removed_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = all_rooms() / f"{1 << 22}-solution-2"
+    left.mkdir()
+    (left / "file").touch()
+
+    def refused(*words: object, **more: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refused)
+        assert new_room("solution").is_dir()
+        (kept,) = all_rooms().glob("left-*")
+        assert new_room("solution").is_dir()
+        assert [*all_rooms().glob("left-*")] == [kept]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EMFILE])
+def test_no_room_is_a_fault_of_the_judge(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    all_rooms()
+
+    def refused(*words: object, **more: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    with pytest.raises(JudgeFault, match=os.strerror(number)) as caught:
+        new_room("solution")
+    assert caught.value.hint
+
+
+def test_a_room_for_a_while_is_gone_afterwards() -> None:
+    with room("look") as made:
+        (made / "file").touch()
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("kind", ["nothing", "file", "link", "closed", "fifo"])
+def test_a_process_finds_a_home_whatever_was_there(kind: str, tmp_path: Path) -> None:
+    folder, outside = tmp_path / "work", tmp_path / "outside"
+    outside.mkdir()
+    if kind != "nothing":
+        folder.mkdir()
+    if kind == "file":
+        (folder / "home").touch()
+    elif kind == "link":
+        (folder / "tmp").symlink_to(outside)
+    elif kind == "fifo":
+        os.mkfifo(folder / "home")
+    elif kind == "closed":
+        (folder / "home").mkdir(mode=0)
+        folder.chmod(0o100)
+    furnish(folder)
+    for place in (folder, folder / "home", folder / "tmp"):
+        assert place.is_dir()
+        assert not place.is_symlink()
+        assert place.stat().st_mode & 0o777 == 0o700
+    assert [*outside.iterdir()] == []
 
 
 def test_what_a_dead_process_left_goes() -> None:

@@ -20,6 +20,10 @@ GOOD: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _axes(value: object) -> dict[str, Any]:
+    return {"M": {"type": "var"}, "N": {"type": "const", "value": value}}
+
+
 def write(tmp_path: Path, **changes: Any) -> Path:
     path = tmp_path / "def.json"
     path.write_text(json.dumps({**GOOD, **changes}), encoding="utf-8")
@@ -44,9 +48,9 @@ def test_without_a_tag_it_names_no_function(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"name": "../../etc/passwd"}, "name: letters, digits"),
+        ({"name": "a\tb"}, "name: a name has characters that are shown"),
         ({"name": ""}, "name: "),
-        ({"op_type": "a/b"}, "op_type: letters, digits"),
+        ({"op_type": " "}, "op_type: a name has characters that are shown"),
         (
             {"axes": {"M": {"type": "var"}, "N": {"type": "const", "value": -1}}},
             "axes.N.value: Input",
@@ -60,7 +64,46 @@ def test_without_a_tag_it_names_no_function(tmp_path: Path) -> None:
         ({"custom_inputs_entrypoint": "make"}, "no top-level function 'make', which makes inputs"),
         ({"axes": {"M": {"type": "var"}}}, r"A has the unknown axes \['N'\]"),
         ({"inputs": {"A": {"shape": None, "dtype": "uint7"}}}, "inputs.A.dtype: "),
-        ({"constraints": ["M %"]}, "constraints: not valid Python"),
+        ({"constraints": ["M %"]}, "constraints.0: not valid Python"),
+        ({"constraints": ["M > 0", "  "]}, "constraints.1: not valid Python"),
+        ({"constraints": ["M + 1"]}, "constraints.0: no condition"),
+        ({"constraints": ["8"]}, "constraints.0: no condition"),
+        ({"constraints": ["'M > 0'"]}, "constraints.0: no condition"),
+        ({"constraints": ["M > \uff14"]}, "constraints.0: not valid Python"),
+        ({"constraints": [8]}, "constraints.0: Input should be a valid string"),
+        ({"axes": _axes(0)}, "axes.N.value: Input should be greater than or equal to 1"),
+        ({"axes": _axes(2**80)}, "axes.N.value: Input should be less than or equal to 92"),
+        ({"axes": _axes("4096")}, "axes.N.value: Input should be a valid integer"),
+        ({"axes": _axes("\uff14")}, "axes.N.value: Input should be a valid integer"),
+        ({"axes": _axes(True)}, "axes.N.value: Input should be a valid integer"),
+        ({"axes": _axes(4096.0)}, "axes.N.value: Input should be a valid integer"),
+        ({"outputs": {}}, "outputs: Dictionary should have at least 1 item"),
+        ({"inputs": {}}, "inputs: Dictionary should have at least 1 item"),
+        (
+            {"inputs": {"A": {"shape": ["M"] * 200, "dtype": "int8"}}},
+            "inputs.A.shape: .*at most 64",
+        ),
+        ({"inputs": {"A": {"shape": ["\uff14"], "dtype": "int8"}}}, "A has the unknown axes"),
+        *(
+            ({part: {**GOOD[part], word: next(iter(GOOD[part].values()))}}, rf"{part}.{word}: ")
+            for part in ("axes", "inputs", "outputs")
+            for word in (
+                "nan",
+                "NaN",
+                "inf",
+                "Infinity",
+                "None",
+                "True",
+                "lambda",
+                "in",
+                "4",
+                "\uff14",
+                "a b",
+                "a=b",
+                "\uff4e",
+                "",
+            )
+        ),
         ({"reference": "def run(:"}, "reference: not valid Python"),
         ({"reference": "def walk(A):\n    return A\n"}, "no top-level function run"),
         ({"reference": "\0"}, "reference: not valid Python"),

@@ -49,10 +49,25 @@ def test_what_is_not_finite_is_written_as_words_and_read_again() -> None:
     assert read.max_absolute_error == math.inf
 
 
-@pytest.mark.parametrize("value", [-1.0, "-Infinity", "12", "nan", None, True])
+@pytest.mark.parametrize("value", [-1.0, "-Infinity", "-inf", "12", "nano", None, True])
 def test_an_error_is_a_number_from_0(value: Any) -> None:
     with pytest.raises(ValidationError):
         Correctness(max_relative_error=value)
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        *((word, math.nan) for word in ("NaN", "nan", "NAN", " nan ", "-nan")),
+        *((word, math.inf) for word in ("Infinity", "infinity", "inf", "+inf", "INF")),
+    ],
+)
+def test_what_json_lacks_is_read_as_flashinfer_bench_reads_it(word: str, value: float) -> None:
+    """And written as it writes it."""
+    read = Correctness(max_relative_error=word)
+    assert read.max_relative_error == pytest.approx(value, nan_ok=True)
+    written = json.loads(read.model_dump_json())["max_relative_error"]
+    assert written == ("NaN" if math.isnan(value) else "Infinity")
 
 
 def test_what_flashinfer_bench_adds_to_a_performance_is_kept() -> None:

@@ -51,6 +51,9 @@ def problem(data: bytes, line: int = 7) -> str:
         (b'{"a": 1, "b": {"c": 1, "c": 2}}', "c: the name stands twice in one object"),
         (b'{"a": NaN}', 'NaN is no JSON: write "NaN", as text'),
         (b'{"a": -Infinity}', '-Infinity is no JSON: write "-Infinity", as text'),
+        (b'{"a": 1e400}', "1e400 is more than a number of 64 bits holds"),
+        (b'{"a": -1.5e999}', "-1.5e999 is more than a number of 64 bits holds"),
+        ('{"a": \uff14}'.encode(), "no JSON: Expecting value (column 7)"),
         (b"[" * 100_000, "is nested too deeply"),
         (b'{"a":' * 100_000, "is nested too deeply"),
         (b'{"a":' * 101 + b"1" + b"}" * 101, "is nested too deeply"),
@@ -79,7 +82,7 @@ def test_what_cannot_be_read_says_where_and_why(data: bytes, said: str) -> None:
         (("workload", "inputs", "idx", "path"), "C:/i", "workload.inputs.idx.path: an absolute path"),
         (("workload", "inputs", "idx", "path"), "a\\b", "workload.inputs.idx.path: paths have /"),
         (("workload", "inputs", "idx", "path"), "a\0b", "workload.inputs.idx.path: paths have /"),
-        (("workload", "uuid"), "a/b", "workload.uuid: letters, digits"),
+        (("workload", "uuid"), "a\nb", "workload.uuid: a name has characters that are shown"),
         (("evaluation", "status"), "GREAT", "evaluation.status: Input should be 'PASSED'"),
         (("evaluation", "correctness", "max_absolute_error"), "1.5",
          'evaluation.correctness.max_absolute_error: Input should be a valid number (seen "1.5")'),
@@ -108,7 +111,7 @@ def test_in_a_file_of_many_lines_the_line_is_the_fields(tmp_path: Path) -> None:
 
 
 def test_a_long_value_is_shown_by_its_beginning() -> None:
-    text = problem(json.dumps({**LINE, "definition": "/" * 500}).encode())
+    text = problem(json.dumps({**LINE, "definition": "\n" * 500}).encode())
     assert len(text) < 300
 
 

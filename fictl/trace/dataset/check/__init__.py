@@ -11,8 +11,8 @@ from fictl.trace.dataset.check.finding import Finding
 from fictl.trace.dataset.check.lines import Lines
 from fictl.trace.dataset.check.scope import Scope
 from fictl.trace.dataset.check.solutions import check_solutions
-
-BASELINE = "baseline"
+from fictl.trace.dataset.file_names import stems
+from fictl.trace.dataset.speedup_metrics import BASELINE
 
 
 def validate(scope: Scope) -> Iterator[Finding]:
@@ -20,7 +20,8 @@ def validate(scope: Scope) -> Iterator[Finding]:
     yield from _strange_files(scope) if scope.wants("layout") else ()
     yield from check_definitions(scope)
     yield from check_solutions(scope)
-    workloads, traces = _workload_files(scope), _by_definition(scope.files.traces())
+    scope.require_known()
+    workloads, traces = _workload_files(scope), _by_definition(scope, scope.files.traces())
     for name in sorted({*scope.definitions, *workloads, *traces}):
         if scope.has(name):
             lines = Lines(scope, name)
@@ -35,7 +36,7 @@ def _strange_files(scope: Scope) -> Iterator[Finding]:
 
 
 def _workload_files(scope: Scope) -> dict[str, list[Path]]:
-    found = _by_definition(scope.files.workloads())
+    found = _by_definition(scope, scope.files.workloads())
     for name, (_, path) in scope.definitions.items() if scope.files.is_sol else ():
         beside = scope.files.beside(path)
         if os.path.isfile(beside):
@@ -43,10 +44,12 @@ def _workload_files(scope: Scope) -> dict[str, list[Path]]:
     return found
 
 
-def _by_definition(paths: Iterable[Path]) -> dict[str, list[Path]]:
+def _by_definition(scope: Scope, paths: Iterable[Path]) -> dict[str, list[Path]]:
+    """A file is of the definition that it is named after."""
+    known = {stem: name for name in scope.definitions for stem in reversed(stems(name))}
     found: dict[str, list[Path]] = {}
     for path in paths:
-        found.setdefault(path.stem, []).append(path)
+        found.setdefault(known.get(path.stem, path.stem), []).append(path)
     return found
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from pathlib import Path
 
+from fictl.errors import UsageError
 from fictl.trace.dataset.check.finding import Finding, in_document, unreadable
 from fictl.trace.dataset.check.scope import Scope
 from fictl.trace.documents.definition import Definition
 from fictl.trace.documents.reading import NotReadable
-from fictl.trace.documents.sizes import can_be_told
-from fictl.trace.documents.tensor_spec import PUBLISHED_TYPES
+from fictl.trace.documents.sizes import can_be_told, check_constraints
+from fictl.trace.documents.tensor_spec import PUBLISHED_TYPES, is_digits
 
 
 def check_definitions(scope: Scope) -> Iterator[Finding]:
@@ -73,12 +75,28 @@ def _init(made: Definition, path: Path) -> Iterator[Finding]:
 def _constraints(made: Definition, path: Path) -> Iterator[Finding]:
     known = [*made.axes, *(n for n, spec in made.inputs.items() if spec.shape is None)]
     for index, text in enumerate(made.constraints):
-        if not can_be_told(text, known):
+        if problem := _constraint(made, text):
+            yield in_document("definition-constraint", path, problem, "constraints", index)
+        elif not can_be_told(text, known):
+            problem = f"{text!r} is about more than axes and scalar inputs: it is not checked"
             yield in_document(
-                "definition-constraint", path,
-                f"{text!r} is about more than axes and scalar inputs: it is not checked",
-                "constraints", index, level="note",
-            )  # fmt: skip
+                "definition-constraint", path, problem, "constraints", index, level="note"
+            )
+
+
+def _constraint(made: Definition, text: str) -> str:
+    """Why no workload at all can keep it, or what it names that is not there."""
+    there = {*made.axes, *made.inputs, *made.outputs, *vars(builtins), "torch", "math"}
+    nodes = [*ast.walk(ast.parse(text.strip(), mode="eval"))]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    if unknown := sorted({node.id for node in names} - there - bound):
+        return f"{text!r} is about {', '.join(unknown)}, which is no axis, input or output"
+    try:
+        check_constraints(made.name, [text], made.const_axes)
+    except UsageError as error:
+        return f"no workload keeps it: {error.message} ({error.hint})"
+    return ""
 
 
 def _portability(made: Definition, path: Path) -> Iterator[Finding]:
@@ -91,7 +109,7 @@ def _portability(made: Definition, path: Path) -> Iterator[Finding]:
         *(((part, name, "dtype"), spec.dtype)
           for part, name, spec in specs if spec.dtype not in PUBLISHED_TYPES),
         *(((part, name, "shape"), "a size in digits")
-          for part, name, spec in specs if any(map(str.isdecimal, spec.shape or ()))),
+          for part, name, spec in specs if any(map(is_digits, spec.shape or ()))),
     ]  # fmt: skip
     if foreign:
         said = ", ".join(f"{'.'.join(field)} ({what})" for field, what in foreign)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fictl.errors import UsageError
 from fictl.trace.dataset.files import DatasetFiles
 from fictl.trace.dataset.safetensors_header import read_header
+from fictl.trace.documents import number
 from fictl.trace.documents.definition import Definition
 from fictl.trace.documents.sizes import shapes_of
 from fictl.trace.documents.tensor_spec import TensorSpec
@@ -47,19 +48,9 @@ def _problem(definition: Definition, spec: TensorSpec, said: InputSpec) -> str:
     if isinstance(said, ScalarInput):
         if spec.shape is not None:
             return f"a number, where a tensor of {spec.dtype} is taken"
-        return _number(spec, said.value)
+        return number.problem(said.value, spec.dtype)
     is_number = isinstance(said, RandomInput) and spec.shape is None
     return "a number has a value: it is not made at random" if is_number else ""
-
-
-def _number(spec: TensorSpec, value: float) -> str:
-    if spec.dtype == "bool":
-        right = isinstance(value, bool)
-    elif "float" in spec.dtype:
-        right = not isinstance(value, bool)
-    else:
-        right = type(value) is int
-    return "" if right else f"{value!r} is no {spec.dtype}"
 
 
 def _tensor(

@@ -10,8 +10,10 @@ from fictl.errors import UsageError
 from fictl.trace.dataset.check.finding import Finding, Level, unreadable
 from fictl.trace.dataset.check.inputs import check_inputs
 from fictl.trace.dataset.check.scope import Scope
+from fictl.trace.dataset.file_names import file_name
 from fictl.trace.dataset.record_lines import parse_trace, parse_workload
 from fictl.trace.documents.evaluation import EvaluationStatus
+from fictl.trace.documents.fitting import too_large
 from fictl.trace.documents.reading import NotReadable, lines_of
 from fictl.trace.documents.record import Trace
 
@@ -68,6 +70,8 @@ class Lines:
         except UsageError as error:
             yield found("axes", f"{error.message} ({error.hint})", "workload.axes")
             return
+        if large := too_large(self.definition, workload.axes):
+            yield found("axes", f"{large}: no tensor has so many elements", "workload.axes")
         for kind, text, field in check_inputs(self.scope.files, self.definition, workload, sizes):
             yield found(kind, text, f"workload.inputs.{field}" if field else "workload.inputs")
 
@@ -100,10 +104,8 @@ class Lines:
             yield found("dangling", f"there is no solution {trace.solution}", "solution")
         elif solution.definition != self.name:
             yield found("dangling", f"{trace.solution} solves {solution.definition}", "solution")
-        elif path.parent.parent.name != solution.author:
-            text = (
-                f"{trace.solution} is by {solution.author}, its place is traces/{solution.author}"
-            )
+        elif path.parent.parent.name != file_name(solution.author):
+            text = f"{trace.solution} is by {solution.author}, its place is traces/{file_name(solution.author)}"
             yield found("misplaced", text, "solution")
         elif (trace.evaluation.fictl or {}).get(
             "solution_hash", solution.digest
@@ -128,7 +130,7 @@ class Lines:
         folder = path.relative_to(self.scope.files.root).parts[0]
         if folder not in {"workloads", "traces"}:
             return True  # SOL-ExecBench's stand beside their definition.
-        return self.definition is None or path.parent.name == self.definition.op_type
+        return self.definition is None or path.parent.name == file_name(self.definition.op_type)
 
 
 def _performance(trace: Trace) -> str:

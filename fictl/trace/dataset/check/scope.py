@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.trace.dataset.chosen import is_chosen, require_known
 from fictl.trace.dataset.files import DatasetFiles
 from fictl.trace.documents.definition import Definition
 from fictl.trace.documents.solution import Solution
@@ -56,13 +57,23 @@ class Scope:
     def has(self, name: str) -> bool:
         """Of a definition that may not be there: then nobody knows its type."""
         made = self.get(name)
-        of_type = made.op_type in self.op_types if made else False
-        return (not self.names or name in self.names) and (not self.op_types or of_type)
+        of_type = is_chosen(made.op_type, self.op_types) if made else not self.op_types
+        return of_type and is_chosen(name, self.names)
 
     def has_file(self, path: Path) -> bool:
         """Of a definition that nobody can read: its place says what it is."""
-        of_type = not self.op_types or path.parent.name in self.op_types
-        return of_type and (not self.names or path.stem in self.names)
+        return is_chosen(path.parent.name, self.op_types) and is_chosen(path.stem, self.names)
+
+    def require_known(self) -> None:
+        """What was chosen is there, once definitions and solutions have been read."""
+        lines = [*self.files.workloads(), *self.files.traces()]
+        solved = {each.definition for each in self.solutions.values()}
+        of_files = {path.stem for path in lines}
+        names = {*self.definitions, *self.unreadable, *solved, *of_files}
+        require_known(self.names, names, "definition")
+        folders = {path.parent.name for path in (*lines, *self.files.definitions())}
+        types = {made.op_type for made, _ in self.definitions.values()}
+        require_known(self.op_types, types | folders, "op type")
 
     def get(self, name: str) -> Definition | None:
         return self.definitions[name][0] if name in self.definitions else None

@@ -59,6 +59,10 @@ RANDOM = {"type": "random"}
         ({"definition.init": "x = 1"}, f"error definition-init {DEFINITION}:1: init: it has no f"),
         ({"definition.constraints": ["x.max() < n"]},
          f"note definition-constraint {DEFINITION}:1: constraints.0: 'x.max() < n' is about more"),
+        ({"definition.constraints": ["n > 0", "q % 2 == 0"]},
+         f"error definition-constraint {DEFINITION}:1: constraints.1: 'q % 2 == 0' is about q, "),
+        ({"definition.constraints": ["1 == 2"]},
+         f"error definition-constraint {DEFINITION}:1: constraints.0: no workload keeps it: "),
         ({"definition.outputs.y.dtype": "uint8"},
          f"note definition-portability {DEFINITION}:1: outputs.y.dtype: flashinfer-bench cannot "
          "read outputs.y.dtype (uint8)"),

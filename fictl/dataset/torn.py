@@ -1,0 +1,51 @@
+"""Lines of results that cannot be read: said, and the one that a crash cut off kept aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fictl.trace.documents.reading import NotReadable
+
+ASIDE = ".torn"
+
+
+def told(unreadable: Iterable[NotReadable], *, mend: bool) -> tuple[str, ...]:
+    """One sentence each. With `mend`, an unfinished last line is moved to a file beside its own."""
+    from fictl.trace.dataset.lines_file import cut_unfinished
+
+    found = [*unreadable]
+    paths = dict.fromkeys(error.problems[0].path for error in found)
+    cut = {path for path in paths if mend and cut_unfinished(path, _aside(path), _is_broken)}
+    last = {path: max(e.problems[0].line for e in found if _path(e) == path) for path in cut}
+    return tuple(_sentence(error, last) for error in found)
+
+
+def _sentence(error: NotReadable, last: dict[Path, int]) -> str:
+    """`last` has the lines that were cut off."""
+    problem = error.problems[0]
+    was_cut = last.get(problem.path) == problem.line
+    kept = f"; it is in {_aside(problem.path).name} now" if was_cut else ""
+    return f"{problem}: not counted, what it stood for is run again{kept}"
+
+
+def _is_broken(line: bytes) -> bool:
+    from fictl.trace.dataset.record_lines import parse_trace
+    from fictl.trace.documents.reading import NotReadable
+
+    try:
+        parse_trace(line, Path(), 0)
+    except NotReadable:
+        return True
+    return False
+
+
+def _path(error: NotReadable) -> Path:
+    return error.problems[0].path
+
+
+def _aside(path: Path) -> Path:
+    """Of a name that no reader of datasets looks for."""
+    return path.with_name(f".{path.name}{ASIDE}")

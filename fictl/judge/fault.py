@@ -1,0 +1,63 @@
+"""JudgeFault: the judge itself has failed, or the machine under it. It says nothing of a solution."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fictl.errors import FictlError, SetupError
+
+# What a judged process calls its own answer where its judge's part has failed.
+FAULT = "fault of the judge"
+_HINTS = {
+    errno.ENOSPC: "free some space, or set TMPDIR to a folder of another disk",
+    errno.EDQUOT: "free some space, or set TMPDIR to a folder of another disk",
+    errno.EROFS: "set TMPDIR to a folder that can be written",
+    errno.EACCES: "set TMPDIR to a folder that can be written",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "too many files are open on this machine",
+    errno.ENOMEM: "free some memory",
+    errno.EAGAIN: "raise the limit of processes (ulimit -u)",
+}
+_OF_MACHINE = {*_HINTS, errno.EIO, errno.ENOBUFS, errno.ESTALE} - {errno.EACCES}
+NO_VERDICT = "this is no verdict on the solution: judge it again"
+# As libraries in Rust write an error of the system into their own.
+_NUMBER = re.compile(r"\(os error (\d+)\)")
+
+
+class JudgeFault(SetupError):
+    """A workload that was not judged. A run goes on with the next, and --resume comes back to it."""
+
+
+@contextmanager
+def own_faults(doing: str) -> Iterator[None]:
+    """Whatever fails here that is not an error of fictl's with a meaning is the judge's fault."""
+    try:
+        yield
+    except FictlError:
+        raise
+    except Exception as error:
+        raise fault(doing, error) from error
+
+
+def fault(doing: str, error: Exception) -> JudgeFault:
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return JudgeFault(f"the judge failed while {doing}: {said}", _hint(error))
+
+
+def is_of_machine(error: BaseException) -> bool:
+    """Whether there was no room, no memory or no file left for what was right in itself."""
+    return isinstance(error, SetupError) or _errno(error) in _OF_MACHINE
+
+
+def _hint(error: BaseException) -> str:
+    return _HINTS.get(_errno(error), NO_VERDICT)
+
+
+def _errno(error: BaseException) -> int:
+    if isinstance(error, OSError):
+        return error.errno or 0
+    found = _NUMBER.search(str(error)) if type(error).__name__ == "SafetensorError" else None
+    return int(found[1]) if found else 0

@@ -1,0 +1,220 @@
+"""Removing a folder that code which nobody trusts has written to, whatever it has left there."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from fictl.log import warn_once
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_GET_FLAGS, _SET_FLAGS, _IMMUTABLE_OR_APPEND = 0x80086601, 0x40086602, 0x30
+_REFUSED = {errno.EACCES, errno.EPERM}
+# A process that still writes there is outrun or left alone.
+_ROUNDS, _LONGEST_SECONDS = 3, 300.0
+
+
+def remove(folder: Path) -> None:
+    """Remove `folder` with all that is in it; a link is removed, not followed.
+
+    It is moved aside first, so that its name is free at once. What the system refuses to remove
+    (a mount, a file of another user) stays there, is named in one warning, and is no error.
+    """
+    aside = folder.with_name(f"{os.getpid()}-removed-{secrets.token_hex(8)}")
+    refused = _tried(lambda: os.rename(folder, aside), os.fspath(folder), None)
+    if refused is None:
+        refused = _removed(aside)
+    elif refused.errno != errno.ENOENT:
+        aside = folder
+    if refused is not None and refused.errno != errno.ENOENT:
+        _say(_kept(aside), refused)
+
+
+def _removed(path: Path) -> OSError | None:
+    """The first refusal, if there was one."""
+    name = os.fspath(path)
+    if not stat.S_ISDIR(os.lstat(path).st_mode):
+        return _tried(lambda: os.unlink(path), name, None)
+    try:
+        handle = _opened(name, None)
+    except OSError as error:
+        return error
+    try:
+        refused = _Pit(handle).emptied()
+    finally:
+        os.close(handle)
+    return _tried(lambda: os.rmdir(path), name, None) if refused is None else refused
+
+
+class _Pit:
+    """A folder whose inner folders are all brought to its top, and taken apart there.
+
+    So one folder is open at a time, names are single ones, and no depth is too deep. A folder is
+    looked into only after it was renamed, which the system refuses for a mount: nothing below
+    one, be it of the same file system, is ever seen.
+    """
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._deadline = time.monotonic() + _LONGEST_SECONDS
+        self._prefix, self._count = "", 0
+        self._refused: OSError | None = None
+
+    def emptied(self) -> OSError | None:
+        """The first refusal of the last round."""
+        for _ in range(_ROUNDS):
+            refused = self._round()
+            if refused is None or self._is_late():
+                break
+        return refused
+
+    def _round(self) -> OSError | None:
+        self._refused, self._prefix = None, f"{secrets.token_hex(8)}-"
+        waiting = [*self._unloaded(self._handle)]
+        while waiting:
+            waiting += self._taken_apart(waiting.pop())
+        return self._refused
+
+    def _taken_apart(self, name: str) -> list[str]:
+        """The folders that were in this one: they are at the top now."""
+        try:
+            handle = _opened(name, self._handle)
+        except OSError as error:
+            self._note(error, name)
+            return []
+        try:
+            found = [*self._unloaded(handle)]
+        finally:
+            os.close(handle)
+        self._try(lambda: os.rmdir(name, dir_fd=self._handle), name, self._handle)
+        return found
+
+    def _unloaded(self, folder: int) -> Iterator[str]:
+        """Remove what an open folder holds; folders that hold something are brought up."""
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if self._is_late():
+                    self._note(OSError(errno.ETIME, "there is too much of it"), entry.name)
+                    return
+                if entry.name.startswith(self._prefix):
+                    continue
+                if not entry.is_dir(follow_symlinks=False):
+                    self._unlink(entry.name, folder)
+                elif (found := self._brought_up(entry.name, folder)) is not None:
+                    yield found
+
+    def _unlink(self, name: str, folder: int) -> None:
+        self._try(lambda: os.unlink(name, dir_fd=folder), name, folder)
+
+    def _brought_up(self, name: str, folder: int) -> str | None:
+        """Its name at the top; None of one that was empty, or that the system holds on to."""
+        with suppress(OSError):
+            os.rmdir(name, dir_fd=folder)
+            return None
+        self._count += 1
+        above = f"{self._prefix}{self._count:x}"
+
+        def rename() -> None:
+            os.rename(name, above, src_dir_fd=folder, dst_dir_fd=self._handle)
+
+        return above if self._try(rename, name, folder) else None
+
+    def _try(self, step: Callable[[], object], name: str, folder: int) -> bool:
+        refused = _tried(step, name, folder)
+        if refused is not None and refused.errno != errno.ENOENT:
+            self._note(refused, name)
+        return refused is None
+
+    def _note(self, error: OSError, name: str) -> None:
+        """What holds a folder is told, not that the folder is held."""
+        if self._refused is None or self._refused.errno == errno.ENOTEMPTY:
+            self._refused = OSError(error.errno, error.strerror, name)
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._deadline
+
+
+def _opened(name: str, at: int | None) -> int:
+    """A folder, made its user's to change; where its mode says no, after changing that."""
+    handle = -1
+
+    def step() -> None:
+        nonlocal handle
+        handle = os.open(name, _FOLDER, dir_fd=at)
+
+    refused = _tried(step, name, at)
+    if refused is not None:
+        raise refused
+    with suppress(OSError):
+        if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            os.fchmod(handle, stat.S_IRWXU)
+    return handle
+
+
+def _tried(step: Callable[[], object], name: str, at: int | None) -> OSError | None:
+    """Once more where permissions were in the way and can be changed."""
+    try:
+        step()
+    except OSError as error:
+        if error.errno not in _REFUSED:
+            return error
+    else:
+        return None
+    _loosen(name, at)
+    if at is not None:
+        _clear_flags(f"/proc/self/fd/{at}")
+    try:
+        step()
+    except OSError as error:
+        return error
+    return None
+
+
+def _loosen(name: str, at: int | None) -> None:
+    """Change the entry itself, never what a link leads to, nor a file that has other names too."""
+    with suppress(OSError):
+        handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+        try:
+            found, place = os.fstat(handle), f"/proc/self/fd/{handle}"
+            if stat.S_ISDIR(found.st_mode):
+                _clear_flags(place)
+                os.chmod(place, stat.S_IRWXU)
+            elif stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+                _clear_flags(place)
+        finally:
+            os.close(handle)
+
+
+def _clear_flags(place: str) -> None:
+    """Those of chattr that keep root from removing a file."""
+    with suppress(OSError):
+        handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            flags = struct.unpack("i", fcntl.ioctl(handle, _GET_FLAGS, b"\0" * 4))[0]
+            if flags & _IMMUTABLE_OR_APPEND:
+                cleared = struct.pack("i", flags & ~_IMMUTABLE_OR_APPEND)
+                fcntl.ioctl(handle, _SET_FLAGS, cleared)
+        finally:
+            os.close(handle)
+
+
+def _kept(path: Path) -> Path:
+    """What stays, by a name that nobody tries again."""
+    final = path.with_name(f"left-{secrets.token_hex(4)}")
+    with suppress(OSError):
+        os.rename(path, final)
+        return final
+    return path
+
+
+def _say(path: Path, refused: OSError) -> None:
+    about = ascii(refused.filename or path.name)[:120]
+    warn_once(f"{path} is left, remove it by hand: {about} cannot be removed: {refused.strerror}")

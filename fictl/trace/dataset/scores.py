@@ -1,0 +1,93 @@
+"""Scores: what flashinfer-bench's get_solution_score, get_author_score and rank_authors return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fictl.errors import InvalidValue
+from fictl.trace.dataset.chosen import nearest
+from fictl.trace.dataset.speedup_metrics import (
+    Latencies,
+    SpeedupMetrics,
+    author_score,
+    baseline_of,
+    solution_score,
+)
+
+if TYPE_CHECKING:
+    from fictl.trace.dataset.trace_set import TraceSet
+
+
+class UnknownDefinition(InvalidValue, KeyError):
+    """A KeyError too, as flashinfer-bench raises it."""
+
+    __str__ = InvalidValue.__str__
+
+
+class Scores:
+    """Of a dataset, against one author's solutions. Its traces are read once."""
+
+    def __init__(self, dataset: TraceSet, baseline_author: str) -> None:
+        self._dataset, self._baseline = dataset, baseline_author
+
+    def of_solution(self, name: str) -> SpeedupMetrics | None:
+        solution = self._dataset.get_solution(name)
+        if solution is None:
+            return None
+        among = self._dataset.solutions[solution.definition]
+        baseline = baseline_of(solution.definition, among, self._baseline)
+        if baseline.name == name:
+            return None
+        nothing = Latencies()
+        mine, its = (self._latencies.get(each, nothing) for each in (name, baseline.name))
+        return solution_score(mine, its)
+
+    def of_author(
+        self, author: str, op_type: str | None = None, definition: str | None = None
+    ) -> SpeedupMetrics | None:
+        best = {}
+        for name in self._definitions(op_type, definition):
+            scored = [
+                (solution.name, score)
+                for solution in self._dataset.solutions.get(name, ())
+                if solution.author == author and (score := self.of_solution(solution.name))
+            ]
+            if scored:
+                best[name] = max(scored, key=lambda each: each[1].avg_speedup)
+        return author_score(best)
+
+    def ranking(
+        self, op_type: str | None = None, definition: str | None = None
+    ) -> list[tuple[str, SpeedupMetrics]]:
+        """The best first; who has no score, the baseline among them, is left out."""
+        solutions = self._dataset.solutions
+        chosen = [*self._definitions(op_type, definition)]
+        authors = {each.author for name in chosen for each in solutions.get(name, ())}
+        scored = [(author, self.of_author(author, op_type, definition)) for author in authors]
+        found = [(author, score) for author, score in scored if score is not None]
+        return sorted(found, key=lambda each: (-each[1].avg_speedup, each[0]))
+
+    def _definitions(self, op_type: str | None, definition: str | None) -> Iterator[str]:
+        definitions = self._dataset.definitions
+        if op_type is not None and definition is not None:
+            raise InvalidValue(
+                "op_type and definition_name are both given", "leave one of them out"
+            )
+        if definition is not None and definition not in definitions:
+            raise UnknownDefinition(
+                f"there is no definition {definition!r}", nearest(definition, definitions)
+            )
+        for name, made in definitions.items():
+            if definition in (None, name) and op_type in (None, made.op_type):
+                yield name
+
+    @cached_property
+    def _latencies(self) -> dict[str, Latencies]:
+        """By solution."""
+        found: dict[str, Latencies] = {}
+        for trace in self._dataset.traces():
+            if trace.solution is not None:
+                found.setdefault(trace.solution, Latencies()).add(trace)
+        return found

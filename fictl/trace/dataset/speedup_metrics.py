@@ -1,0 +1,98 @@
+"""Scores against the solution of a baseline author, as flashinfer-bench counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fictl.errors import InvalidValue
+from fictl.trace.documents.record import Trace
+from fictl.trace.documents.solution import Solution
+
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class SpeedupMetrics:
+    """`avg_speedup` is the mean of the baseline's latency over the scored one's.
+
+    Of a solution, over workloads; of an author, over definitions, each with the author's best
+    solution, which `best_solutions` names.
+    """
+
+    avg_speedup: float
+    definitions: int
+    workloads: int
+    success_rate: float
+    win_rate: float
+    best_solutions: dict[str, str] | None = None
+
+
+@dataclass
+class Latencies:
+    """Of one solution: the shortest of each workload that it passed, and all that it was run on."""
+
+    passed: dict[str, float] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+    has_failed: bool = False
+    problem: str = ""
+
+    def add(self, trace: Trace) -> None:
+        evaluation, uuid = trace.evaluation, trace.workload.uuid
+        if evaluation is None:
+            return
+        self.touched.add(uuid)
+        if not trace.is_successful():
+            self.has_failed = True
+            return
+        latency = evaluation.performance.latency_ms if evaluation.performance else 0.0
+        if not latency > 0:
+            self.problem = f"{trace.solution} passed workload {uuid} in {latency} ms"
+        self.passed[uuid] = min(latency, self.passed.get(uuid, latency))
+
+
+def baseline_of(definition: str, solutions: Iterable[Solution], author: str) -> Solution:
+    """The one solution of the baseline author; none, or several, are no baseline."""
+    found = [each for each in solutions if each.author == author]
+    if len(found) != 1:
+        names = ", ".join(each.name for each in found)
+        raise InvalidValue(
+            f"{definition} has {len(found)} solutions by {author}{names and f': {names}'}",
+            "a score needs one baseline; baseline_author= names another author",
+        )
+    return found[0]
+
+
+def solution_score(mine: Latencies, baseline: Latencies) -> SpeedupMetrics | None:
+    """None where no workload of the solution was passed by the baseline; 0 where one failed."""
+    if problem := mine.problem or baseline.problem:
+        said = "a score needs latencies above 0: fictl dataset validate names the line"
+        raise InvalidValue(problem, said)
+    common = baseline.passed.keys() & mine.touched
+    if not common:
+        return None
+    count = len(common)
+    if mine.has_failed:
+        return SpeedupMetrics(0.0, 1, count, 0.0, 0.0)
+    ratios = [baseline.passed[uuid] / mine.passed[uuid] for uuid in sorted(common)]
+    wins = sum(ratio > 1 for ratio in ratios)
+    return SpeedupMetrics(sum(ratios) / count, 1, count, 1.0, wins / count)
+
+
+def author_score(best: Mapping[str, tuple[str, SpeedupMetrics]]) -> SpeedupMetrics | None:
+    """`best` has the author's best solution of each definition, and its score."""
+    scores = [score for _, score in best.values()]
+    if not scores:
+        return None
+    return SpeedupMetrics(
+        avg_speedup=_mean([score.avg_speedup for score in scores]),
+        definitions=len(scores),
+        workloads=sum(score.workloads for score in scores),
+        success_rate=_mean([score.success_rate for score in scores]),
+        win_rate=_mean([score.win_rate for score in scores]),
+        best_solutions={definition: name for definition, (name, _) in best.items()},
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
