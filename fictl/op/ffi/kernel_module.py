@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -112,7 +112,7 @@ class KernelModule:
 
     def _read_schema(self, name: str) -> Schema:
         spec = self._module(*self._parameters)
-        return read_schema(spec.sources, name, _mutated(spec.base / "op.py"))
+        return read_schema(spec.sources, name, partial(_written, spec.base / "op.py", name))
 
     def _traced(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
         """A call that torch sees. Without tensors there is nothing to see: it is made now."""
@@ -165,13 +165,13 @@ class _FirstCall:
         return self._resolve(self._name)(*arguments)
 
 
-def _mutated(op: Path) -> frozenset[str]:
-    """What the functions of an op.py write; `out` where the module lies in no op folder."""
+def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
+    """Of an export what its callers in op.py write; `out` where it lies in no op folder."""
     if not op.is_file():
         return frozenset({"out"})
-    from fictl.project.declaration import read_declarations
+    from fictl.project.written import written_by
 
-    return frozenset(name for each in read_declarations(op) for name in each.mutates)
+    return written_by(op, export, parameters)
 
 
 def _check_devices(op: str, *arguments: Any) -> None:

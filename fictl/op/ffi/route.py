@@ -14,6 +14,7 @@ from torch.utils import _python_dispatch as _modes
 from fictl.op.ffi.dynamo import replaced_in_dynamo
 from fictl.op.ffi.schema import Parameter, Schema
 from fictl.op.ffi.torch_op import refuse_gradients
+from fictl.op.gradient.wanted import wants_gradient as _wanted
 
 # What a guard looks up, by names that no parameter of a binding has.
 _Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
@@ -76,8 +77,8 @@ class Route:
         """Takes the calls that the guard does not let through."""
         if _seen(arguments):
             return self._traced(*arguments)
-        if self._schema and _grad():
-            refuse_gradients(self._name, self._schema, arguments)
+        names = [each.name for each in self._schema.parameters] if self._schema else None
+        refuse_gradients(self._name, names, arguments)
         return self.ffi(*arguments)
 
     def _refused(self, *arguments: Any) -> Any:
@@ -90,12 +91,12 @@ class Route:
 
 def _guard(name: str, schema: Schema | None) -> str:
     if schema is None:
-        return _GUARD.format(name=name, parameters="*arguments", plain="not _seen(arguments)")
+        plain = "not _seen(arguments) and not (_grad() and _wanted(arguments))"
+        return _GUARD.format(name=name, parameters="*arguments", plain=plain)
     looks = [_is_plain(each) for each in schema.tensors]
     if schema.tensors:
         looks += ["not _modes._is_in_torch_dispatch_mode"]
-    if schema.inputs:
-        looks += [f"not (_grad() and ({' or '.join(map(_requires_grad, schema.inputs))}))"]
+        looks += [f"not (_grad() and ({' or '.join(map(_requires_grad, schema.tensors))}))"]
     parameters = ", ".join(map(_in_python, schema.parameters))
     return _GUARD.format(name=name, parameters=parameters, plain=" and ".join(looks) or "True")
 

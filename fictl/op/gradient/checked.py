@@ -1,0 +1,110 @@
+"""A public function behind a look at its arguments: does one require grad?
+
+The functions of its module look as well, at what reaches a kernel. Here is seen what does not: a
+tensor that becomes a number, whose dtype cannot carry a gradient, or that is never handed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any
+
+from fictl.op.gradient.backward import Backward
+from fictl.op.wrapper import compiled
+
+# A look at grad mode first: where there is none, as in serving, a call costs nothing more.
+_LOOKS = """\
+def {name}({signature}):
+    if (_grad() and ({looks})) or _forward._current_level >= 0:
+        if _wanted({own}):
+            return _differentiated({own})
+    return _function({passed})
+"""
+_WORDS_OF_NUMBERS = {"bool", "int", "float", "str", "None", "Optional", "torch", "dtype", "device"}
+
+
+def checked(
+    function: Callable[..., Any], op: str, backward: Backward | None = None
+) -> Callable[..., Any]:
+    """Called like `function`; refused, or differentiated by `backward`, where a gradient is wanted."""
+    try:
+        from fictl.op.gradient.wanted import wants_gradient
+    except ImportError:  # Without torch there are no gradients.
+        return function
+    parameters = tuple(signature(function).parameters.values())
+    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
+        return _of_any_call(function, op)
+    return _of_named(function, op, parameters, wants_gradient, backward)
+
+
+def _of_named(
+    function: Callable[..., Any],
+    op: str,
+    parameters: Sequence[Parameter],
+    wants_gradient: Callable[[Any], bool],
+    backward: Backward | None,
+) -> Callable[..., Any]:
+    import torch
+    from torch.autograd import forward_ad
+
+    from fictl.op.gradient.refusal import refuse
+
+    names = tuple(each.name for each in parameters)
+
+    def wanted(*values: Any) -> bool:
+        found = [n for n, value in zip(names, values, strict=True) if wants_gradient(value)]
+        if found and backward is None:
+            refuse(op, found[0])
+        return bool(found)
+
+    differentiated = backward.bound(function, parameters) if backward else None
+    outside = {
+        "_wanted": wanted, "_differentiated": differentiated, "_grad": torch.is_grad_enabled,
+        "_forward": forward_ad, "_Tensor": torch.Tensor, "_Parameter": torch.nn.Parameter,
+        "_type": type, "_plain": frozenset(_without_gradient(torch)),
+    }  # fmt: skip
+    own = [each for each in parameters if each.name != "self"]
+    looks = " or ".join(map(_look, own)) or "False"
+    return compiled(_LOOKS, function, outside, {}, own=", ".join(names), looks=looks)
+
+
+def _look(parameter: Parameter) -> str:
+    """A condition that holds where the argument may want one: what is no tensor is looked into."""
+    name, text = parameter.name, _annotation(parameter)
+    look = f"_type({name}) not in _plain"
+    if parameter.annotation is parameter.empty or not {*re.findall(r"\w+", text)} <= _WORDS_OF_NUMBERS:
+        look = (
+            f"({name}.requires_grad if _type({name}) is _Tensor or _type({name}) is _Parameter "
+            f"else {look})"
+        )
+    given = f"{name} is not _default_{name} and "
+    return look if parameter.default is parameter.empty else f"({given}{look})"
+
+
+def _annotation(parameter: Parameter) -> str:
+    found = parameter.annotation
+    return found if isinstance(found, str) else getattr(found, "__name__", str(found))
+
+
+def _without_gradient(torch: Any) -> Iterable[type]:
+    yield from (bool, int, float, complex, str, bytes, type(None))
+    yield from (torch.dtype, torch.device, torch.Generator)
+
+
+def _of_any_call(function: Callable[..., Any], op: str) -> Callable[..., Any]:
+    """Whatever it takes; an argument has the name that the call gives it, or its place."""
+    from fictl.op.gradient.refusal import refuse
+    from fictl.op.gradient.wanted import wants_gradient
+
+    @wraps(function)
+    def looked_at(*args: Any, **kwargs: Any) -> Any:
+        named = {**{f"argument {place}": each for place, each in enumerate(args, 1)}, **kwargs}
+        for name, value in named.items():
+            if wants_gradient(value):
+                refuse(op, name)
+        return function(*args, **kwargs)
+
+    return looked_at
