@@ -14,18 +14,20 @@ class RunOfClass:
     def __init__(self, run: Callable[..., Any], around: Sequence[Around]) -> None:
         self._run = run
         self._around = around
-        self.op = run.op  # type: ignore[attr-defined]
+        self.op: Any = run.op  # type: ignore[attr-defined]
 
     def __set_name__(self, owner: type, name: str) -> None:
         setattr(owner, name, self._run)
         plan = vars(owner).get("plan")
+        if plan is None:
+            return
         around, self._around = self._around, ()
-        made = plan
-        for each in around if plan is not None else ():
-            made = each(made)  # type: ignore[arg-type]
+        made: Any = plan
+        for each in around:
+            made = each(made)
         for alias in [key for key, value in vars(owner).items() if value is plan]:
             setattr(owner, alias, made)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Of what the body of the class has made of it, as `partialmethod(run, …)`."""
-        return self._run.__get__(instance, owner)  # type: ignore[attr-defined]
+        return self._run.__get__(instance, owner)

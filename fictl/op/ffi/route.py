@@ -7,14 +7,14 @@ from keyword import iskeyword
 from typing import Any
 
 import torch
-from torch import is_grad_enabled as _grad
+from torch import is_grad_enabled as _grad  # noqa: F401 in _GUARD
 from torch._C import _are_functorch_transforms_active as _transformed
 from torch.utils import _python_dispatch as _modes
 
 from fictl.op.ffi.dynamo import replaced_in_dynamo
 from fictl.op.ffi.schema import Parameter, Schema
 from fictl.op.ffi.torch_op import refuse_gradients
-from fictl.op.gradient.wanted import wants_gradient as _wanted
+from fictl.op.gradient.wanted import wanted_of as _wanted  # noqa: F401 in _GUARD
 
 # What a guard looks up, by names that no parameter of a binding has.
 _Tensor, _Parameter = torch.Tensor, torch.nn.Parameter

@@ -14,7 +14,7 @@ from torch.library import Library, register_fake
 from fictl.errors import UsageError
 from fictl.op.ffi.schema import Schema
 from fictl.op.gradient.refusal import NoGradient
-from fictl.op.gradient.wanted import wants_gradient
+from fictl.op.gradient.wanted import wanted_of
 
 
 @dataclass
@@ -65,14 +65,13 @@ def overload(key: tuple[str, str]) -> Any:
     return getattr(getattr(torch.ops, project), name).default
 
 
-def refuse_gradients(
-    name: str, parameters: Sequence[str] | None, arguments: Sequence[Any]
-) -> None:
+def refuse_gradients(name: str, parameters: Sequence[str] | None, arguments: Sequence[Any]) -> None:
     """Of any tensor: what is written would lose its history as well."""
     names = parameters or [f"argument {place}" for place in range(1, len(arguments) + 1)]
     for parameter, value in zip(names, arguments, strict=True):
-        if wants_gradient(value):
-            raise NoGradient(name, parameter)
+        wanted = wanted_of(value)
+        if wanted:
+            raise NoGradient(name, parameter, wanted)
 
 
 def _registered(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from importlib.util import find_spec
 from inspect import Parameter, signature
 from typing import Any
 
@@ -30,39 +31,42 @@ def checked(
     function: Callable[..., Any], op: str, backward: Backward | None = None
 ) -> Callable[..., Any]:
     """Called like `function`; refused, or differentiated by `backward`, where a gradient is wanted."""
-    try:
-        from fictl.op.gradient.wanted import wants_gradient
-    except ImportError:  # Without torch there are no gradients.
+    if find_spec("torch") is None:  # NumPy, JAX and CuPy do not need it.
         return function
     parameters = tuple(signature(function).parameters.values())
     if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
         return _of_any_call(function, op)
-    return _of_named(function, op, parameters, wants_gradient, backward)
+    return _of_named(function, op, parameters, backward)
 
 
 def _of_named(
     function: Callable[..., Any],
     op: str,
     parameters: Sequence[Parameter],
-    wants_gradient: Callable[[Any], bool],
     backward: Backward | None,
 ) -> Callable[..., Any]:
     import torch
     from torch.autograd import forward_ad
 
+    from fictl.op.gradient.differentiated import differentiated
     from fictl.op.gradient.refusal import refuse
+    from fictl.op.gradient.wanted import wanted_of
 
     names = tuple(each.name for each in parameters)
 
     def wanted(*values: Any) -> bool:
-        found = [n for n, value in zip(names, values, strict=True) if wants_gradient(value)]
-        if found and backward is None:
-            refuse(op, found[0])
-        return bool(found)
+        for name, value in zip(names, values, strict=True):
+            found = wanted_of(value)
+            if found:
+                if backward is None:
+                    refuse(op, name, found)
+                return True
+        return False
 
-    differentiated = backward.bound(function, parameters) if backward else None
     outside = {
-        "_wanted": wanted, "_differentiated": differentiated, "_grad": torch.is_grad_enabled,
+        "_wanted": wanted,
+        "_differentiated": differentiated(function, parameters, backward) if backward else None,
+        "_grad": torch.is_grad_enabled,
         "_forward": forward_ad, "_Tensor": torch.Tensor, "_Parameter": torch.nn.Parameter,
         "_type": type, "_plain": frozenset(_without_gradient(torch)),
     }  # fmt: skip
@@ -75,7 +79,10 @@ def _look(parameter: Parameter) -> str:
     """A condition that holds where the argument may want one: what is no tensor is looked into."""
     name, text = parameter.name, _annotation(parameter)
     look = f"_type({name}) not in _plain"
-    if parameter.annotation is parameter.empty or not {*re.findall(r"\w+", text)} <= _WORDS_OF_NUMBERS:
+    if (
+        parameter.annotation is parameter.empty
+        or not {*re.findall(r"\w+", text)} <= _WORDS_OF_NUMBERS
+    ):
         look = (
             f"({name}.requires_grad if _type({name}) is _Tensor or _type({name}) is _Parameter "
             f"else {look})"
@@ -97,14 +104,15 @@ def _without_gradient(torch: Any) -> Iterable[type]:
 def _of_any_call(function: Callable[..., Any], op: str) -> Callable[..., Any]:
     """Whatever it takes; an argument has the name that the call gives it, or its place."""
     from fictl.op.gradient.refusal import refuse
-    from fictl.op.gradient.wanted import wants_gradient
+    from fictl.op.gradient.wanted import wanted_of
 
     @wraps(function)
     def looked_at(*args: Any, **kwargs: Any) -> Any:
         named = {**{f"argument {place}": each for place, each in enumerate(args, 1)}, **kwargs}
         for name, value in named.items():
-            if wants_gradient(value):
-                refuse(op, name)
+            found = wanted_of(value)
+            if found:
+                refuse(op, name, found)
         return function(*args, **kwargs)
 
     return looked_at
