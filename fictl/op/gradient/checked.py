@@ -7,7 +7,7 @@ tensor that becomes a number, whose dtype cannot carry a gradient, or that is ne
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.util import find_spec
 from inspect import Parameter, signature
@@ -24,6 +24,8 @@ def {name}({signature}):
             return _differentiated({own})
     return _function({passed})
 """
+# Of values that hold no tensor.
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None)})
 _WORDS_OF_NUMBERS = {"bool", "int", "float", "str", "None", "Optional", "torch", "dtype", "device"}
 
 
@@ -52,7 +54,8 @@ def _of_named(
     from fictl.op.gradient.refusal import refuse
     from fictl.op.gradient.wanted import wanted_of
 
-    names = tuple(each.name for each in parameters)
+    own = [each for each in parameters if each.name != "self"]
+    names = tuple(each.name for each in own)
 
     def wanted(*values: Any) -> bool:
         for name, value in zip(names, values, strict=True):
@@ -68,9 +71,8 @@ def _of_named(
         "_differentiated": differentiated(function, parameters, backward) if backward else None,
         "_grad": torch.is_grad_enabled,
         "_forward": forward_ad, "_Tensor": torch.Tensor, "_Parameter": torch.nn.Parameter,
-        "_type": type, "_plain": frozenset(_without_gradient(torch)),
+        "_type": type, "_plain": _PLAIN | {torch.dtype, torch.device, torch.Generator},
     }  # fmt: skip
-    own = [each for each in parameters if each.name != "self"]
     looks = " or ".join(map(_look, own)) or "False"
     return compiled(_LOOKS, function, outside, {}, own=", ".join(names), looks=looks)
 
@@ -87,18 +89,14 @@ def _look(parameter: Parameter) -> str:
             f"({name}.requires_grad if _type({name}) is _Tensor or _type({name}) is _Parameter "
             f"else {look})"
         )
-    given = f"{name} is not _default_{name} and "
-    return look if parameter.default is parameter.empty else f"({given}{look})"
+    if type(parameter.default) not in _PLAIN:
+        return look
+    return f"({name} is not _default_{name} and {look})"
 
 
 def _annotation(parameter: Parameter) -> str:
     found = parameter.annotation
     return found if isinstance(found, str) else getattr(found, "__name__", str(found))
-
-
-def _without_gradient(torch: Any) -> Iterable[type]:
-    yield from (bool, int, float, complex, str, bytes, type(None))
-    yield from (torch.dtype, torch.device, torch.Generator)
 
 
 def _of_any_call(function: Callable[..., Any], op: str) -> Callable[..., Any]:

@@ -131,6 +131,15 @@ def test_a_tangent_of_forward_mode_is_no_less_lost(mode) -> None:
     assert "unpack_dual(x)" in info.value.hint
 
 
+def test_a_default_is_an_argument_too(weight) -> None:
+    @declare
+    def weighed(x: torch.Tensor, by: torch.Tensor = weight) -> torch.Tensor:
+        return x * by.detach()
+
+    with pytest.raises(FictlError, match="weighed: argument 'by' requires grad"):
+        weighed(torch.ones(3))
+
+
 def test_arguments_without_names_are_seen(weight) -> None:
     @declare
     def total(*parts: Any, **more: Any) -> float:
