@@ -1,4 +1,4 @@
-"""Which arguments an exported function writes, by the public functions that call it."""
+"""Which public functions call an exported one, and which of its arguments it writes by them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ from fictl.project.declaration import Declaration, read_declarations
 from fictl.project.python_source import definitions, parse
 
 
+def callers_of(op: Path, export: str) -> list[Declaration]:
+    """The public functions of op.py that call it, themselves or through private ones."""
+    declared = {each.name: each for each in read_declarations(op)}
+    calling = _reaching(parse(op), export, declared)
+    found = [each for name, each in declared.items() if name in calling]
+    if found:
+        return found
+    # It is called from elsewhere, as from a file that the family shares.
+    return [declared[export]] if export in declared else [*declared.values()]
+
+
 def written_by(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
     """Of the names that callers in op.py give as `mutates`; `parameters` are the export's own.
 
     What another function of the file writes is no concern of this one. A parameter in whose place
     a caller passes an argument that it does not write is not written.
     """
-    declared = {each.name: each for each in read_declarations(op)}
-    tree = parse(op)
-    named = definitions(tree)
-    calling = _reaching(tree, export, declared)
-    callers = [declared[name] for name in sorted(calling & declared.keys())]
-    if not callers:  # It is called from elsewhere, as from a file that the family shares.
-        callers = [declared[export]] if export in declared else [*declared.values()]
+    callers, named = callers_of(op, export), definitions(parse(op))
     written = {name for each in callers for name in each.mutates}
     read = {
         parameters[place]

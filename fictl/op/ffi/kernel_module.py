@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from fictl import settings
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, NotOnDevice, UsageError
 from fictl.jit import JitSpec
 from fictl.op.ffi.caller import public_function
 from fictl.op.ffi.dynamo import constant_to_dynamo
@@ -88,6 +88,7 @@ class KernelModule:
             if not isinstance(route.ffi, _FirstCall):
                 return route.ffi
             spec = self._module(*self._parameters)
+            _require_device(spec, name)
             library = spec.build_and_load()
             try:
                 function: Callable[..., Any] = getattr(library, name)
@@ -163,6 +164,24 @@ class _FirstCall:
         # in a message about compilers. Once built, the binding checks it.
         _check_devices(self._name, *arguments)
         return self._resolve(self._name)(*arguments)
+
+
+def _require_device(spec: JitSpec, export: str) -> None:
+    """That a caller is declared for it: the module is built for the devices of all its functions."""
+    op = spec.base / "op.py"
+    if spec.runs_on != "emu" or not op.is_file():
+        return
+    from fictl.project.written import callers_of
+
+    callers = callers_of(op, export)
+    if not any("emu" in each.devices for each in callers):
+        names = [each.name for each in callers]
+        said = dict.fromkeys(" ".join(each.devices) for each in callers)
+        raise NotOnDevice(
+            f"{', '.join(names)} does not run on the emulated device: {op.name} declares "
+            f"devices={', '.join(map(repr, said))}",
+            "run it on a GPU, or add emu there",
+        )
 
 
 def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
