@@ -7,15 +7,11 @@ from inspect import Parameter, signature
 from typing import Any
 
 from fictl.errors import InvalidValue, UsageError
-
-NEEDS = "needs_grad"
+from fictl.project.backward_names import known_to_backward, results_of
 
 
 class Backward:
-    """`names` are those of the arguments, the results and their gradients that it takes.
-
-    Results are called as what the op writes is, in that order; `out` where it writes nothing.
-    """
+    """`names` are those of the arguments, the results and their gradients that it takes."""
 
     def __init__(
         self,
@@ -35,13 +31,12 @@ class Backward:
                 )
         self.op = op
         self.outs = tuple(mutates)
-        self.results = self.outs or ("out",)
+        self.results = results_of(self.outs)
         self._function = function
         self.names = self._named([each.name for each in parameters])
 
     def _named(self, parameters: Sequence[str]) -> tuple[str, ...]:
-        gradients = [f"grad_{each}" for each in self.results]
-        known = tuple(dict.fromkeys((*gradients, *self.results, *parameters, NEEDS)))
+        known = known_to_backward(parameters, self.outs)
         own = signature(self._function).parameters.values()
         for each in own:
             if each.name not in known and each.default is each.empty:

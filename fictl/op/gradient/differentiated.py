@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from fictl.op.gradient.backward import NEEDS, Backward
+from fictl.op.gradient.backward import Backward
 from fictl.op.gradient.refusal import FORWARD, refuse
 from fictl.op.gradient.wanted import wanted_of
+from fictl.project.backward_names import NEEDS
 
 
 def differentiated(

@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from fictl.project.backward_names import known_to_backward
 from fictl.project.check.problem import Problem
 from fictl.project.declaration import Declaration
 from fictl.project.decoration import CODE, decorator_of
 from fictl.project.folder import OpFolder
 from fictl.project.python_source import definitions, parse
 
-_NEEDS = "needs_grad"
-
 
 def functions_are_there(folder: OpFolder) -> Iterator[Problem]:
     tree = parse(folder.op)
-    bound = {**_imports(tree), **definitions(tree)}
+    bound = _bound(tree.body)
     for node, decorator in _decorated(tree):
         for word in decorator.keywords:
             for value in _functions(word) if word.arg in CODE else ():
-                found = bound.get(_first_name(value))
+                # What `import *` brings is not known here.
+                found = bound.get(_first_name(value)) or bound.get("*")
                 if isinstance(value, ast.Lambda) or _is_callable(found, value, node):
                     continue
                 yield Problem(
@@ -53,21 +53,18 @@ def _misfits(
         yield f"it has a backward, and writes its argument '{name}'", f"let {name}=None allocate it"
     if not isinstance(function, ast.FunctionDef | ast.Lambda):
         return
-    results = op.mutates or ("out",)
-    known = dict.fromkeys(
-        [*(f"grad_{name}" for name in results), *results, *(p.name for p in op.parameters), _NEEDS]
-    )
-    given = function.args
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    needed = len(every) - len(given.kwonlyargs) - len(given.defaults)
-    for place, each in enumerate(every):
-        optional = (
-            given.kw_defaults[place - len(every) + len(given.kwonlyargs)] is not None
-            if each in given.kwonlyargs
-            else place >= needed
-        )
-        if each.arg not in known and not optional:
-            yield f"its backward takes {each.arg!r}", f"it takes any of {', '.join(known)}, by name"
+    known = known_to_backward((each.name for each in op.parameters), op.mutates)
+    for name in _required(function.args):
+        if name not in known:
+            yield f"its backward takes {name!r}", f"it takes any of {', '.join(known)}, by name"
+
+
+def _required(given: ast.arguments) -> list[str]:
+    """Parameters without a default."""
+    positional = [*given.posonlyargs, *given.args]
+    bare = positional[: len(positional) - len(given.defaults)]
+    named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return [each.arg for each in (*bare, *(each for each, default in named if default is None))]
 
 
 def _decorated(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.ClassDef, ast.Call]]:
@@ -91,13 +88,18 @@ def _first_name(value: ast.expr) -> str:
     return value.id if isinstance(value, ast.Name) else ""
 
 
-def _imports(tree: ast.Module) -> dict[str, ast.stmt]:
-    found = [each for each in tree.body if isinstance(each, ast.Import | ast.ImportFrom)]
-    return {
-        (alias.asname or alias.name).partition(".")[0]: each
-        for each in found
-        for alias in each.names
-    }
+def _bound(statements: list[ast.stmt]) -> dict[str, ast.stmt]:
+    """Name -> what binds it at module level; of the branches of an `if` or a `try`, the first."""
+    found: dict[str, ast.stmt] = {}
+    for each in statements:
+        if isinstance(each, ast.Import | ast.ImportFrom):
+            names = [(alias.asname or alias.name).partition(".")[0] for alias in each.names]
+            found.update(dict.fromkeys(names, each))
+        for field in ("body", "orelse", "finalbody", "handlers"):
+            inner = getattr(each, field, ())
+            if not isinstance(each, ast.FunctionDef | ast.ClassDef):
+                found = {**_bound([*inner]), **found}
+    return {**found, **definitions(ast.Module(statements, []))}
 
 
 def _is_callable(found: ast.stmt | None, value: ast.expr, node: ast.stmt) -> bool:

@@ -47,6 +47,9 @@ def test_what_is_no_function_is_a_problem(tree, problems, argument, value, above
         ("_imported", "from .trace import _imported\n"),
         ("torch.there", "import torch\n"),
         ("_made", "_made = (lambda grad_out: {})\n"),
+        ("_there", "try:\n    from .trace import _there\nexcept ImportError:\n    pass\n"),
+        ("_there", "if True:\n    def _there(grad_out): ...\nelse:\n    _there = None\n"),
+        ("_there", "from .trace import *\n"),
     ],
 )
 def test_a_function_is_one_wherever_it_is_from(tree, problems, value, above) -> None:
