@@ -131,6 +131,13 @@ def test_a_tangent_of_forward_mode_is_no_less_lost(mode) -> None:
     assert "unpack_dual(x)" in info.value.hint
 
 
+def test_a_lambda_is_a_function(weight) -> None:
+    halved = declare(lambda x: x / 2)
+    assert halved(torch.ones(1)).item() == 0.5
+    with pytest.raises(FictlError, match="<lambda>: argument 'x' requires grad"):
+        halved(weight)
+
+
 def test_a_default_is_an_argument_too(weight) -> None:
     @declare
     def weighed(x: torch.Tensor, by: torch.Tensor = weight) -> torch.Tensor:
