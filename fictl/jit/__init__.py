@@ -44,7 +44,9 @@ _own = lazy(
 def __getattr__(name: str) -> Any:
     """Ours, else what a family of the shipped ops offers here: it is found, not listed."""
     # Why asked of the disk: `from fictl.jit import build` asks for an attribute first.
-    is_module = any(Path(place, f"{name}{end}").exists() for place in __path__ for end in ("", ".py"))
+    is_module = any(
+        Path(place, f"{name}{end}").exists() for place in __path__ for end in ("", ".py")
+    )
     if name in __all__ or name.startswith("_") or is_module:
         return _own(name)
     from fictl.project import Project

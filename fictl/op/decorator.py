@@ -1,9 +1,9 @@
-"""`@op(...)`: what a public function says of itself, once. With nothing on, the call is untouched."""
+"""`@op(...)`: what a public function says of itself, once."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -16,8 +16,12 @@ from fictl.op.backend.chosen import chosen
 from fictl.op.backend.offer import offer_questions
 from fictl.op.declared import Op
 from fictl.op.declared_settings import declare_settings
+from fictl.op.gradient.backward import Backward
+from fictl.op.gradient.checked import checked
+from fictl.op.run_of_class import RunOfClass
 from fictl.op.tactics.tuned import tuned
-from fictl.op.watch.observed import ObservedRun, observed
+from fictl.op.watch.call import remembering
+from fictl.op.watch.observed import observed
 from fictl.op.watch.observers import observers
 from fictl.project.declaration import DEVICES
 from fictl.trace import TraceTemplate
@@ -38,6 +42,7 @@ def op(
     checks: Mapping[str, Callable[..., Any]] | None = None,
     heuristic: Callable[..., Any] | None = None,
     tactics: Callable[..., Iterable[Any]] | None = None,
+    backward: Callable[..., Mapping[str, Any]] | None = None,
     trace: TraceTemplate | None = None,
 ) -> Callable[[F], F]:
     """Declare a public function, or `run` of a class with plan and run.
@@ -53,7 +58,9 @@ def op(
     preference. `tactics` likewise takes arguments, and gives what the function may get as `tactic`:
     named tuples of small values that change how fast it is and nothing else, the default first.
     All may depend on dtypes, devices, Const axes and the values of what is no tensor.
-    `trace` is for functions in no op folder.
+    `backward` gives gradients: it takes arguments, results (as `mutates` calls them) and, as
+    `grad_out`, the gradients of these, and returns {argument: gradient}. Without it a call in which
+    an argument requires grad is refused. `trace` is for functions in no op folder.
     """
     unknown = set(devices.split()) - set(DEVICES)
     if unknown:
@@ -78,11 +85,13 @@ def op(
         called: Any = tuned(function, declared, tactics) if tactics else function
         if own or check:
             called = chosen(called, Choices(ways, parameters, partial(_template, declared)))
+        called = checked(called, declared.name, _backward(declared, parameters, owner, backward))
         offer_questions(called, ways, parameters)
         watching = observers()
         result: Any = observed(called, declared, watching) if watching else called
         result.op = declared
-        return cast("F", ObservedRun(result) if watching and owner else result)
+        around = [partial(checked, op=declared.name), *([remembering] if watching else ())]
+        return cast("F", RunOfClass(result, around) if owner else result)
 
     return declare
 
@@ -94,6 +103,22 @@ def _rules(archs: str, backends: Mapping[str, ArchRule]) -> tuple[ArchRule | Non
     if not backends:
         raise InvalidValue("@op lacks archs", 'write archs=">=8.0", or backends')
     return None, ArchRule.any_of(backends.values())
+
+
+def _backward(
+    declared: Op,
+    parameters: Sequence[inspect.Parameter],
+    owner: str,
+    function: Callable[..., Mapping[str, Any]] | None,
+) -> Backward | None:
+    if function is None:
+        return None
+    if owner:
+        raise UsageError(
+            f"{owner}: a class with plan and run has no backward",
+            "another plan() may come before the gradient is asked for: declare a function",
+        )
+    return Backward(function, declared.name, parameters, declared.mutates)
 
 
 def _template(declared: Op) -> TraceTemplate | None:

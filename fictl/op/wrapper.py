@@ -45,7 +45,7 @@ def compiled(
         **outside,
         **{f"_default_{each.name}": each.default for each in (*parameters, *added)},
     }
-    name = function.__name__
+    name = function.__name__ if function.__name__.isidentifier() else "wrapper"  # a lambda's is not
     source = text.format(
         name=name,
         signature=_signature((*parameters, *added)),

@@ -15,28 +15,25 @@ _DEFAULTS: dict[str, object] = {
     "backends": {},
 }  # fmt: skip
 # These are functions, and nothing that a reader of the file needs to know.
-_CODE = ("check", "checks", "heuristic", "tactics")
+CODE = ("check", "checks", "heuristic", "tactics", "backward")
 
 
 def op_arguments(path: Path, node: ast.FunctionDef | ast.ClassDef) -> dict[str, object] | None:
     """The value of every argument of `@op`; None where `node` is not decorated with it."""
-    for decorator in node.decorator_list:
-        if _name(decorator) != "op":
-            continue
-        if not isinstance(decorator, ast.Call) or decorator.args:
-            raise SourceError(
-                path, decorator.lineno, f"{node.name}: @op takes keyword arguments", f"write {FORM}"
-            )
-        return _complete(
-            path,
-            node,
-            [
-                _argument(path, node.name, word)
-                for word in decorator.keywords
-                if word.arg not in _CODE
-            ],
+    decorator = decorator_of(node)
+    if decorator is None:
+        return None
+    if not isinstance(decorator, ast.Call) or decorator.args:
+        raise SourceError(
+            path, decorator.lineno, f"{node.name}: @op takes keyword arguments", f"write {FORM}"
         )
-    return None
+    said = [word for word in decorator.keywords if word.arg not in CODE]
+    return _complete(path, node, [_argument(path, node.name, word) for word in said])
+
+
+def decorator_of(node: ast.FunctionDef | ast.ClassDef) -> ast.expr | None:
+    """`@op(…)` of a definition."""
+    return next((each for each in node.decorator_list if _name(each) == "op"), None)
 
 
 def _name(decorator: ast.expr) -> str:
@@ -59,7 +56,7 @@ def _argument(path: Path, op: str, word: ast.keyword) -> tuple[str, object]:
             path,
             word.value.lineno,
             f"{op}: @op has no {word.arg!r}",
-            f"it has {', '.join((*_DEFAULTS, *_CODE))}",
+            f"it has {', '.join((*_DEFAULTS, *CODE))}",
         )
     expected = dict if isinstance(_DEFAULTS[word.arg], dict) else str
     if not isinstance(value, expected):

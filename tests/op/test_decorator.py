@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
@@ -15,10 +16,15 @@ def scale(input: Any, factor: float, out: Any = None) -> Any:
     return out
 
 
-def test_with_nothing_on_the_function_itself_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_nothing_on_the_function_is_behind_a_look_at_its_arguments_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     # Why: in this process they may have been asked for while a test had switched something on.
     monkeypatch.setattr("fictl.op.decorator.observers", tuple)
-    assert op(**DECLARED)(scale) is scale
+    declared: Any = op(**DECLARED)(scale)
+    assert declared.__wrapped__ is scale
+    assert inspect.signature(declared) == inspect.signature(scale)
+    assert (declared.__name__, declared.__module__) == (scale.__name__, scale.__module__)
 
 
 def test_the_declaration_is_an_attribute_of_it() -> None:

@@ -87,6 +87,10 @@ def _watched(arguments: Iterable[Any], caller: FrameType | None) -> Iterator[Wat
 def _read_only(caller: FrameType) -> set[str]:
     """The parameters that `@op(mutates=…)` does not name; nothing where there is no declaration."""
     code = caller.f_code
-    declared = getattr(caller.f_globals.get(code.co_name), "op", None)
+    if "self" in caller.f_locals:  # Of a class with plan and run.
+        public = getattr(type(caller.f_locals["self"]), code.co_name, None)
+    else:
+        public = caller.f_globals.get(code.co_name)
+    declared = getattr(public, "op", None)
     count = code.co_argcount + code.co_kwonlyargcount
     return set(code.co_varnames[:count]) - set(declared.mutates) if declared else set()

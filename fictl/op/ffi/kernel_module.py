@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
 from fictl import settings
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, NotOnDevice, UsageError
 from fictl.jit import JitSpec
 from fictl.op.ffi.caller import public_function
 from fictl.op.ffi.dynamo import constant_to_dynamo
@@ -89,6 +89,7 @@ class KernelModule:
             if not isinstance(route.ffi, _FirstCall):
                 return route.ffi
             spec = self._module(*self._parameters)
+            _require_device(spec, name)
             library = spec.build_and_load()
             try:
                 function: Callable[..., Any] = getattr(library, name)
@@ -113,7 +114,7 @@ class KernelModule:
 
     def _read_schema(self, name: str) -> Schema:
         spec = self._module(*self._parameters)
-        return read_schema(spec.sources, name, _mutated(spec.base / "op.py"))
+        return read_schema(spec.sources, name, partial(_written, spec.base / "op.py", name))
 
     def _traced(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
         """A call that torch sees. Without tensors there is nothing to see: it is made now."""
@@ -166,13 +167,31 @@ class _FirstCall:
         return self._resolve(self._name)(*arguments)
 
 
-def _mutated(op: Path) -> frozenset[str]:
-    """What the functions of an op.py write; `out` where the module lies in no op folder."""
+def _require_device(spec: JitSpec, export: str) -> None:
+    """That a caller is declared for it: the module is built for the devices of all its functions."""
+    op = spec.base / "op.py"
+    if spec.runs_on != "emu" or not os.path.isfile(op):
+        return
+    from fictl.project.written import callers_of
+
+    callers = callers_of(op, export)
+    if not any("emu" in each.devices for each in callers):
+        names = [each.name for each in callers]
+        said = dict.fromkeys(" ".join(each.devices) for each in callers)
+        raise NotOnDevice(
+            f"{', '.join(names)} does not run on the emulated device: {op.name} declares "
+            f"devices={', '.join(map(repr, said))}",
+            "run it on a GPU, or add emu there",
+        )
+
+
+def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
+    """Of an export what its callers in op.py write; `out` where it lies in no op folder."""
     if not os.path.isfile(op):
         return frozenset({"out"})
-    from fictl.project.declaration import read_declarations
+    from fictl.project.written import written_by
 
-    return frozenset(name for each in read_declarations(op) for name in each.mutates)
+    return written_by(op, export, parameters)
 
 
 def _check_devices(op: str, *arguments: Any) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import compress
 from keyword import iskeyword
 from typing import Any
 
 import torch
-from torch import is_grad_enabled as _grad
+from torch import is_grad_enabled as _grad  # noqa: F401 in _GUARD
 from torch._C import _are_functorch_transforms_active as _transformed
+from torch._C import _increment_version as _changed
 from torch.utils import _python_dispatch as _modes
 
 from fictl.op.ffi.dynamo import replaced_in_dynamo
 from fictl.op.ffi.schema import Parameter, Schema
 from fictl.op.ffi.torch_op import refuse_gradients
+from fictl.op.gradient.wanted import wanted_of as _wanted  # noqa: F401 in _GUARD
 
 # What a guard looks up, by names that no parameter of a binding has.
 _Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
@@ -27,9 +30,11 @@ def _make(_ffi, _elsewhere, _refused):
     def {name}({parameters}):
         if {plain}:
             try:
-                return _ffi({parameters})
+                result = _ffi({parameters})
             except RuntimeError:
                 return _refused({parameters})
+            {changed}
+            return result
         return _elsewhere({parameters})
 
     def _bind(ffi):
@@ -68,17 +73,20 @@ class Route:
         self.ffi = ffi
         self._bind(ffi)
 
-    def launch(self, *arguments: Any) -> None:
-        """The body of the torch op."""
-        self.ffi(*arguments)
+    def launch(self, *arguments: Any) -> Any:
+        """Straight to the FFI, for plain tensors, and what else speaks DLPack: the torch op's body."""
+        result = self.ffi(*arguments)
+        written = [each.written for each in self._schema.parameters] if self._schema else ()
+        _changed([each for each in compress(arguments, written) if isinstance(each, _Tensor)])
+        return result
 
     def _elsewhere(self, *arguments: Any) -> Any:
         """Takes the calls that the guard does not let through."""
         if _seen(arguments):
             return self._traced(*arguments)
-        if self._schema and _grad():
-            refuse_gradients(self._name, self._schema, arguments)
-        return self.ffi(*arguments)
+        names = [each.name for each in self._schema.parameters] if self._schema else None
+        refuse_gradients(self._name, names, arguments)
+        return self.launch(*arguments)
 
     def _refused(self, *arguments: Any) -> Any:
         """Takes those that the FFI, or the binding, refuses: what it raised is being handled."""
@@ -90,14 +98,25 @@ class Route:
 
 def _guard(name: str, schema: Schema | None) -> str:
     if schema is None:
-        return _GUARD.format(name=name, parameters="*arguments", plain="not _seen(arguments)")
+        plain = "not _seen(arguments) and not (_grad() and _wanted(arguments))"
+        return _GUARD.format(name=name, parameters="*arguments", plain=plain, changed="")
     looks = [_is_plain(each) for each in schema.tensors]
     if schema.tensors:
         looks += ["not _modes._is_in_torch_dispatch_mode"]
-    if schema.inputs:
-        looks += [f"not (_grad() and ({' or '.join(map(_requires_grad, schema.inputs))}))"]
+        looks += [f"not (_grad() and ({' or '.join(map(_requires_grad, schema.tensors))}))"]
     parameters = ", ".join(map(_in_python, schema.parameters))
-    return _GUARD.format(name=name, parameters=parameters, plain=" and ".join(looks) or "True")
+    plain = " and ".join(looks) or "True"
+    return _GUARD.format(name=name, parameters=parameters, plain=plain, changed=_tell(schema))
+
+
+def _tell(schema: Schema) -> str:
+    """That tensors have changed, as autograd has to know: it may have saved what they were."""
+    written = [each for each in schema.tensors if each.written]
+    always = [_in_python(each) for each in written if not each.is_optional]
+    others = [_in_python(each) for each in written if each.is_optional]
+    told = [f"_changed(({', '.join(always)},))"] if always else []
+    told += [f"{name} is None or _changed(({name},))" for name in others]
+    return "; ".join(told)
 
 
 def _is_plain(tensor: Parameter) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,8 @@ _TORCH = {
     "View": "Tensor", "TensorView": "Tensor", "Tensor": "Tensor",
     "double": "float", "float": "float", "bool": "bool", "String": "str", "string": "str",
 } | dict.fromkeys(("int", "int32_t", "int64_t", "uint32_t", "uint64_t", "size_t"), "SymInt")  # fmt: skip
+# Of the parameters of a function, as op.py calls them, those that are written.
+Written = Callable[[Sequence[str]], Collection[str]]
 _GENERIC = re.compile(r"(Optional|optional|Array)<(.+)>")
 _ACCEPTED = (
     "a definition in that file such as `void f(View out, View input, double factor) {…}`; it "
@@ -63,18 +65,21 @@ class Schema:
         return f"{name}({', '.join(f'{kind} {each.name}' for kind, each in words)}) -> ()"
 
 
-def read_schema(sources: Iterable[Path], export: str, mutates: Collection[str]) -> Schema:
-    """Of the function that one of `sources` exports so; it writes `mutates` and its workspaces."""
+def read_schema(sources: Iterable[Path], export: str, written: Written) -> Schema:
+    """Of the function that one of `sources` exports so: it writes what `written` says of its
+    parameters, and its workspaces.
+    """
     for source in map(CppSource, sources):
         if export in source.exports:
-            return _schema(source, export, mutates)
+            return _schema(source, export, written)
     raise UsageError(f"no source exports {export!r}", f"torch.compile needs {_ACCEPTED}")
 
 
-def _schema(source: CppSource, export: str, mutates: Collection[str]) -> Schema:
+def _schema(source: CppSource, export: str, written: Written) -> Schema:
     signature = source.signature(export)
     if signature is None:
         raise _unreadable(source, source.exports[export], f"{export} cannot be read")
+    mutates = written([_argument(name) for _, name in signature.parameters])
     schema = Schema(
         tuple(_parameter(source, signature, *each, mutates) for each in signature.parameters)
     )
@@ -97,10 +102,14 @@ def _parameter(
     kind = _torch_type(cpp_type)
     if kind is None:
         raise _unreadable(source, signature.line, f"'{name}' is a {cpp_type}")
-    # cache and cache_1: what of op.py is one argument, and may be a tuple.
-    said = {name, re.sub(r"_\d$", "", name)} & {*mutates}
+    said = name in mutates or _argument(name) in mutates
     written = kind.startswith("Tensor") and bool(said or name.startswith("workspace"))
     return Parameter(name, kind, written)
+
+
+def _argument(name: str) -> str:
+    """cache and cache_1: what of op.py is one argument, and may be a tuple."""
+    return re.sub(r"_\d$", "", name)
 
 
 def _torch_type(cpp_type: str) -> str | None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.autograd.forward_ad import unpack_dual
 from torch.library import Library, register_fake
 
-from fictl.errors import FictlError, UsageError
+from fictl.errors import UsageError
 from fictl.op.ffi.schema import Schema
+from fictl.op.gradient.refusal import NoGradient
+from fictl.op.gradient.wanted import wanted_of
 
 
 @dataclass
@@ -64,21 +65,13 @@ def overload(key: tuple[str, str]) -> Any:
     return getattr(getattr(torch.ops, project), name).default
 
 
-def refuse_gradients(name: str, schema: Schema, arguments: Iterable[Any]) -> None:
-    for parameter, value in zip(schema.parameters, arguments, strict=True):
-        if parameter in schema.inputs and _is_differentiated(value):
-            raise FictlError(
-                f"{name}: argument '{parameter.name}' requires grad, and {name} has no gradient",
-                f"call it under torch.no_grad(), or pass {parameter.name}.detach()",
-            )
-
-
-def _is_differentiated(value: Any) -> bool:
-    """Backward or, inside of a transform, forward."""
-    if not isinstance(value, torch.Tensor):
-        return False
-    dual = unpack_dual(value)  # type: ignore[no-untyped-call]
-    return value.requires_grad or dual.tangent is not None
+def refuse_gradients(name: str, parameters: Sequence[str] | None, arguments: Sequence[Any]) -> None:
+    """Of any tensor: what is written would lose its history as well."""
+    names = parameters or [f"argument {place}" for place in range(1, len(arguments) + 1)]
+    for parameter, value in zip(names, arguments, strict=True):
+        wanted = wanted_of(value)
+        if wanted:
+            raise NoGradient(name, parameter, wanted)
 
 
 def _registered(
@@ -91,9 +84,10 @@ def _registered(
     def launch(*arguments: Any) -> None:
         defined.run(*arguments)
 
+    parameters = [each.name for each in schema.parameters]
+
     def below_autograd(*arguments: Any) -> None:
-        if torch.is_grad_enabled():
-            refuse_gradients(name, schema, arguments)
+        refuse_gradients(name, parameters, arguments)
         with torch._C._AutoDispatchBelowAutograd():  # noqa: SLF001
             overload(key)(*arguments)
 

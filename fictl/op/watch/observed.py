@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from fictl.op.declared import Op
-from fictl.op.watch.call import Call, Observer, remembering
+from fictl.op.watch.call import Call, Observer
 
 
 def observed(
@@ -36,16 +36,3 @@ def observed(
         return result
 
     return watched
-
-
-class ObservedRun:
-    """`run` of a class until the class is complete: then plan() can be made to remember."""
-
-    def __init__(self, run: Callable[..., Any]) -> None:
-        self._run = run
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        setattr(owner, name, self._run)
-        plan = vars(owner).get("plan")
-        if plan is not None:
-            setattr(owner, "plan", remembering(plan))  # noqa: B010 mypy knows no plan in `type`

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from fictl.project.check import bindings, includes, layout, names, python_files, traces
+from fictl.project.check import (
+    bindings,
+    code_arguments,
+    includes,
+    layout,
+    names,
+    python_files,
+    traces,
+)
 from fictl.project.check.problem import Problem
 from fictl.project.discover import folders
 from fictl.project.folder import OpFolder
@@ -22,6 +30,8 @@ OP_RULES: tuple[Callable[[OpFolder], Iterable[Problem]], ...] = (
     layout.a_test_exists,
     layout.headers_open_with_their_story,
     python_files.imports_stay_inside,
+    code_arguments.functions_are_there,
+    code_arguments.backwards_fit_their_ops,
     traces.templates_match_functions,
     bindings.exports_are_called,
     bindings.declarations_are_the_launchers,

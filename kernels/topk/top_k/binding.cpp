@@ -19,7 +19,7 @@ namespace {
 using fictl::ErrorKind;
 using fictl::Shape;
 using fictl::View;
-using Optional = tvm::ffi::Optional<View>;
+using tvm::ffi::Optional;
 
 constexpr DLDataType kInt{kDLInt, 32, 1};
 constexpr DLDataType kLong{kDLInt, 64, 1};
@@ -96,11 +96,11 @@ void top_k(View values, View indices, View input, int64_t k, int64_t order, int6
               algorithm, enable_pdl);
 }
 
-void top_k_page_table_transform(View out, Optional out_raw_indices, View input, View src_page_table,
-                                View lengths, Optional row_to_batch, Optional row_starts,
-                                Optional page_table_row_starts, int64_t k, int64_t page_size,
-                                int64_t order, int64_t tie_break, int64_t algorithm,
-                                bool enable_pdl) {
+void top_k_page_table_transform(View out, Optional<View> out_raw_indices, View input,
+                                View src_page_table, View lengths, Optional<View> row_to_batch,
+                                Optional<View> row_starts, Optional<View> page_table_row_starts,
+                                int64_t k, int64_t page_size, int64_t order, int64_t tie_break,
+                                int64_t algorithm, bool enable_pdl) {
   const View* raw = pointer(out_raw_indices);
   const View* batches = pointer(row_to_batch);
   const View* starts = pointer(row_starts);
@@ -121,9 +121,9 @@ void top_k_page_table_transform(View out, Optional out_raw_indices, View input, 
               tie_break, algorithm, enable_pdl);
 }
 
-void top_k_ragged_transform(View out, View input, View offsets, View lengths, Optional row_starts,
-                            int64_t k, int64_t order, int64_t tie_break, int64_t algorithm,
-                            bool enable_pdl) {
+void top_k_ragged_transform(View out, View input, View offsets, View lengths,
+                            Optional<View> row_starts, int64_t k, int64_t order, int64_t tie_break,
+                            int64_t algorithm, bool enable_pdl) {
   const View* starts = pointer(row_starts);
   check_input(__func__, input);
   check_k(__func__, k, input, /*within=*/false);

@@ -133,6 +133,20 @@ def test_tensors_are_watched_by_the_names_that_the_public_function_gives_them(
     assert watched["x"] == Watched("x", x.data_ptr(), 4, (3, 2), (1, 3), writable=False)
 
 
+class Planned:
+    """A class with plan and run."""
+
+    def run(self, kernel: Any, x: Any, out: Any) -> None:
+        kernel(out, x)
+
+    run.op = SimpleNamespace(mutates=("out",))  # type: ignore[attr-defined]
+
+
+def test_those_of_a_class_are_its_runs(device: Device, checked: None) -> None:
+    Planned().run(function(device), torch.ones(2), torch.ones(2))
+    assert {each.name: each.writable for each in device.watched} == {"out": True, "x": False}
+
+
 def test_only_parameters_that_are_not_mutated_are_read_only(device: Device, checked: None) -> None:
     public(function(device), torch.ones(2), torch.ones(2))
     writable = {tensor.name: tensor.writable for tensor in device.watched}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.errors import FictlError, InvalidValue
+from fictl.errors import FictlError, InvalidValue, NotOnDevice
 from fictl.op import KernelModule
 
 BINDING = """
@@ -220,3 +220,26 @@ def test_once_built_a_tensor_that_the_ffi_cannot_take_is_refused_in_the_same_wor
     input = torch.ones(4, device="meta")
     with pytest.raises(InvalidValue, match="scale: argument 'input' is on meta"):
         kernel.scale(input, input, 2.0)
+
+
+@pytest.mark.parametrize(("own", "refused"), [("cuda", True), ("cuda emu", False)])
+def test_a_function_runs_on_its_own_devices_and_not_on_those_of_its_file(
+    spec: Spec, tmp_path: Path, own: str, refused: bool
+) -> None:
+    spec.base, spec.runs_on = tmp_path, "emu"
+    declared = '@op(archs=">=8.0", dtypes="f32", mutates="out", devices="{}")\n'
+    (tmp_path / "op.py").write_text(
+        f"kernel = KernelModule(module)\n{declared.format(own)}"
+        "def scale(input, out=None): kernel.scale(out, input)\n"
+        f"{declared.format('cuda emu')}def twice(input, out=None): kernel.twice(out, input)\n",
+        encoding="utf-8",
+    )
+    kernel = KernelModule(lambda: spec)  # type: ignore[arg-type, return-value]
+    if refused:
+        with pytest.raises(NotOnDevice, match="scale does not run on the emulated device") as info:
+            kernel.scale()
+        assert "devices='cuda'" in info.value.message
+        assert spec.builds == 0
+    else:
+        kernel.bare("scale")
+        assert spec.builds == 1

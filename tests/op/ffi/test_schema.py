@@ -17,7 +17,7 @@ def read(tmp_path: Path):
     def read(text: str, export: str = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(f, f);") -> Schema:
         binding = tmp_path / "binding.cpp"
         binding.write_text(f"{text}\n{export}\n", encoding="utf-8")
-        return read_schema([tmp_path / "binding.cpp"], "f", {"out"})
+        return read_schema([tmp_path / "binding.cpp"], "f", lambda _: {"out"})
 
     return read
 
@@ -98,4 +98,4 @@ def test_a_function_that_writes_nothing_known_is_refused(read) -> None:
 def test_an_export_that_no_source_has_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.cpp").write_text("", encoding="utf-8")
     with pytest.raises(UsageError, match="no source exports 'f'"):
-        read_schema([tmp_path / "a.cpp"], "f", ())
+        read_schema([tmp_path / "a.cpp"], "f", lambda _: ())

@@ -49,11 +49,11 @@ class Spec:
 
     def _scale(self, out: torch.Tensor, input: torch.Tensor, factor: float) -> None:
         self.calls.append((out, input, factor))
-        out.copy_(input.detach() * factor)
+        out.data.copy_(input.detach() * factor)  # As a kernel does: autograd hears nothing.
 
     def _shifted(self, out: torch.Tensor, input: torch.Tensor, by: torch.Tensor | None) -> None:
         self.calls.append((out, input, by))
-        out.copy_(input if by is None else input + by)
+        out.data.copy_(input if by is None else input + by)
 
     def _opaque(self, *arguments: Any) -> None:
         self.calls.append(arguments)
@@ -208,12 +208,69 @@ def test_an_input_that_requires_grad_is_refused_in_words(scale, x) -> None:
     with pytest.raises(FictlError) as info:
         scale(x.requires_grad_(), 2.0)
     assert info.value.message == "scale: argument 'input' requires grad, and scale has no gradient"
-    assert info.value.hint == "call it under torch.no_grad(), or pass input.detach()"
+    assert info.value.hint.startswith(
+        "call it under torch.no_grad() or torch.inference_mode(), or "
+    )
 
 
 def test_it_is_refused_in_the_same_words_when_compiled(scale, compiled, x) -> None:
     with pytest.raises(RuntimeError, match="argument 'input' requires grad, and scale has no"):
         compiled(lambda x: scale(x, 2.0))(x.requires_grad_())
+
+
+def test_what_is_written_is_refused_as_what_is_read_is(kernel, x) -> None:
+    with pytest.raises(FictlError, match="scale: argument 'out' requires grad"):
+        kernel.scale(torch.empty_like(x).requires_grad_(), x, 2.0)
+
+
+def test_a_weight_that_no_argument_names_is_refused(kernel, compiled, x) -> None:
+    """As one that an object keeps: the public function sees none of it."""
+    weight = torch.nn.Parameter(torch.ones(3))
+
+    def shifted(x: torch.Tensor) -> torch.Tensor:
+        out = torch.empty_like(x)
+        kernel.shifted(out, x, weight)
+        return out
+
+    with pytest.raises(FictlError, match="shifted: argument 'by' requires grad, and shifted has"):
+        shifted(x)
+    with pytest.raises(RuntimeError, match="shifted: argument 'by' requires grad, and shifted has"):
+        compiled(shifted)(x)
+
+
+def test_a_function_that_cannot_be_read_refuses_it_as_well(spec, kernel, x) -> None:
+    with pytest.raises(FictlError, match="opaque: argument 'argument 2' requires grad"):
+        kernel.opaque(x, x.clone().requires_grad_())
+    with torch.no_grad():
+        kernel.opaque(x, x.clone().requires_grad_())
+    assert len(spec.calls) == 1
+
+
+@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+def test_autograd_notices_a_saved_tensor_that_a_kernel_has_changed(kernel, mode) -> None:
+    saved, weight = torch.ones(3), torch.ones(3, requires_grad=True)
+    product = (saved * weight).sum()
+    with mode():
+        kernel.scale(saved, torch.ones(3), 2.0)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+
+
+@pytest.mark.parametrize("by", [None, torch.ones(3)])
+def test_a_kernel_changes_nothing_but_what_it_writes(kernel, by) -> None:
+    x, out = torch.ones(3), torch.ones(3)
+    kernel.shifted(out, x, by)
+    assert out._version > 0
+    assert x._version == 0
+
+
+def test_the_op_that_torch_sees_tells_it_too(spec, kernel, x) -> None:
+    make_fx(lambda x: (out := torch.empty_like(x), kernel.scale(out, x, 2.0), out)[2])(x)
+    saved, weight = torch.ones(3), torch.ones(3, requires_grad=True)
+    product = (saved * weight).sum()
+    getattr(torch.ops, spec.project).scale(saved, torch.ones(3), 2.0)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
 
 
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])

@@ -21,9 +21,11 @@ import torch
 from fictl.emu.toolchain import current_toolchain
 from fictl.op import Op, op
 from fictl.op.ffi.emulated import KernelDefect
+from fictl.op.run_of_class import RunOfClass
+from fictl.op.watch.call import remembering
 from fictl.op.watch.call_log import CallLog
 from fictl.op.watch.log_destination import LogDestination
-from fictl.op.watch.observed import ObservedRun, observed
+from fictl.op.watch.observed import observed
 from fictl.op.watch.observers import observers
 from fictl.project import Project, mount
 
@@ -286,7 +288,8 @@ def test_what_plan_was_given_is_logged_with_run(tmp_path: Path) -> None:
 
     watcher = CallLog(3, LogDestination(f"{tmp_path}/log"))
     run = observed(Sum.run, declared(Sum.run), [watcher])
-    ObservedRun(run).__set_name__(Sum, "run")
+    run.op = declared(Sum.run)  # type: ignore[attr-defined]
+    RunOfClass(run, [remembering]).__set_name__(Sum, "run")
     planned = Sum()
     planned.plan([0, 4])
     planned.run(2.0)

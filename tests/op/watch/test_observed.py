@@ -10,7 +10,7 @@ import torch
 
 from fictl.op import declaration
 from fictl.op.watch.call import Call
-from fictl.op.watch.observed import ObservedRun, observed
+from fictl.op.watch.observed import observed
 from fictl.ops import scale
 
 
@@ -84,19 +84,3 @@ def test_a_call_that_is_being_compiled_is_not_watched(seen: list[str]) -> None:
     compiled = torch.compile(double, backend="eager", fullgraph=True)
     assert compiled(torch.tensor(4)).item() == 8
     assert seen == []
-
-
-def test_run_sees_what_plan_was_given(seen: list[str]) -> None:
-    def run(self: Any, y: int) -> int:
-        return y
-
-    class Sum:
-        def plan(self, x: int) -> None:
-            pass
-
-    Sum.run = ObservedRun(watch(run, seen))  # type: ignore[attr-defined]
-    Sum.run.__set_name__(Sum, "run")  # type: ignore[attr-defined]
-    sums = Sum()
-    sums.plan(7)
-    assert sums.run(1) == 1  # type: ignore[attr-defined]
-    assert seen == ["a before 7", "a after 1"]

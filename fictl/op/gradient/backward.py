@@ -1,0 +1,74 @@
+"""Backward: an author's function that gives the gradients of an op's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
+from typing import Any
+
+from fictl.errors import InvalidValue, UsageError
+from fictl.project.backward_names import known_to_backward, results_of
+
+
+class Backward:
+    """`names` are those of the arguments, the results and their gradients that it takes."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        op: str,
+        parameters: Sequence[Parameter],
+        mutates: Sequence[str],
+    ) -> None:
+        if not callable(function):
+            raise InvalidValue(f"{op}: backward={function!r} is not a function", "pass a function")
+        allocated = {each.name for each in parameters if each.default is None}
+        for name in mutates:
+            if name not in allocated:
+                raise UsageError(
+                    f"{op} has a backward, and writes its argument '{name}'",
+                    f"a gradient is of new results: let {name}=None allocate it",
+                )
+        self.op = op
+        self.outs = tuple(mutates)
+        self.results = results_of(self.outs)
+        self._function = function
+        self.names = self._named([each.name for each in parameters])
+
+    def _named(self, parameters: Sequence[str]) -> tuple[str, ...]:
+        known = known_to_backward(parameters, self.outs)
+        own = signature(self._function).parameters.values()
+        for each in own:
+            if each.name not in known and each.default is each.empty:
+                raise UsageError(
+                    f"{self.op}: its backward takes {each.name!r}",
+                    f"it takes any of {', '.join(known)}, by name",
+                )
+        return tuple(each.name for each in own if each.name in known)
+
+    def by_result(self, output: Any) -> dict[str, Any]:
+        """What a call returned."""
+        results = output if isinstance(output, tuple) else (output,)
+        if len(results) > len(self.results):
+            raise UsageError(
+                f"{self.op} returns {len(results)} results, and its backward knows "
+                f"{', '.join(self.results)}",
+                "name them in mutates=, in the order in which they are returned",
+            )
+        return dict(zip(self.results, results, strict=False))
+
+    def gradients(self, known: Mapping[str, Any], needed: Sequence[str]) -> dict[str, Any]:
+        """By argument; of all that `needed` names."""
+        made = self._function(**{name: known[name] for name in self.names if name in known})
+        if not isinstance(made, dict):
+            raise UsageError(
+                f"{self.op}: its backward returned a {type(made).__name__}",
+                'return the gradients by argument: {"input": …}',
+            )
+        for name in needed:
+            if name not in made:
+                raise UsageError(
+                    f"{self.op}: its backward gives no gradient of '{name}', which requires grad",
+                    f'return {{"{name}": …}}; None says that it is zero',
+                )
+        return made

@@ -1,0 +1,116 @@
+"""A public function behind a look at its arguments: does one require grad?
+
+The functions of its module look as well, at what reaches a kernel. Here is seen what does not: a
+tensor that becomes a number, whose dtype cannot carry a gradient, or that is never handed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib.util import find_spec
+from inspect import Parameter, signature
+from typing import Any
+
+from fictl.op.gradient.backward import Backward
+from fictl.op.wrapper import compiled
+
+# A look at grad mode first: where there is none, as in serving, a call costs nothing more.
+_LOOKS = """\
+def {name}({signature}):
+    if (_grad() and ({looks})) or _forward._current_level >= 0:
+        if _wanted({own}):
+            return _differentiated({own})
+    return _function({passed})
+"""
+# Of values that hold no tensor.
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None)})
+_WORDS_OF_NUMBERS = {"bool", "int", "float", "str", "None", "Optional", "torch", "dtype", "device"}
+
+
+def checked(
+    function: Callable[..., Any], op: str, backward: Backward | None = None
+) -> Callable[..., Any]:
+    """Called like `function`; refused, or differentiated by `backward`, where a gradient is wanted."""
+    if find_spec("torch") is None:  # NumPy, JAX and CuPy do not need it.
+        return function
+    parameters = tuple(signature(function).parameters.values())
+    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
+        return _of_any_call(function, op)
+    return _of_named(function, op, parameters, backward)
+
+
+def _of_named(
+    function: Callable[..., Any],
+    op: str,
+    parameters: Sequence[Parameter],
+    backward: Backward | None,
+) -> Callable[..., Any]:
+    import torch
+    from torch.autograd import forward_ad
+
+    from fictl.op.gradient.differentiated import differentiated
+    from fictl.op.gradient.refusal import refuse
+    from fictl.op.gradient.wanted import wanted_of
+
+    own = [each for each in parameters if each.name != "self"]
+    names = tuple(each.name for each in own)
+
+    def wanted(*values: Any) -> bool:
+        for name, value in zip(names, values, strict=True):
+            found = wanted_of(value)
+            if found:
+                if backward is None:
+                    refuse(op, name, found)
+                return True
+        return False
+
+    outside = {
+        "_wanted": wanted,
+        "_differentiated": differentiated(function, parameters, backward) if backward else None,
+        "_grad": torch.is_grad_enabled,
+        "_forward": forward_ad, "_Tensor": torch.Tensor, "_Parameter": torch.nn.Parameter,
+        "_type": type, "_plain": _PLAIN | {torch.dtype, torch.device, torch.Generator},
+    }  # fmt: skip
+    looks = " or ".join(map(_look, own)) or "False"
+    return compiled(_LOOKS, function, outside, {}, own=", ".join(names), looks=looks)
+
+
+def _look(parameter: Parameter) -> str:
+    """A condition that holds where the argument may want one: what is no tensor is looked into."""
+    name, text = parameter.name, _annotation(parameter)
+    look = f"_type({name}) not in _plain"
+    if (
+        parameter.annotation is parameter.empty
+        or not {*re.findall(r"\w+", text)} <= _WORDS_OF_NUMBERS
+    ):
+        look = (
+            f"({name}.requires_grad if _type({name}) is _Tensor or _type({name}) is _Parameter "
+            f"else {look})"
+        )
+    if type(parameter.default) not in _PLAIN:
+        return look
+    return f"({name} is not _default_{name} and {look})"
+
+
+def _annotation(parameter: Parameter) -> str:
+    found = parameter.annotation
+    return found if isinstance(found, str) else getattr(found, "__name__", str(found))
+
+
+def _of_any_call(function: Callable[..., Any], op: str) -> Callable[..., Any]:
+    """Whatever it takes; an argument has the name that the call gives it, or its place."""
+    from fictl.op.gradient.refusal import refuse
+    from fictl.op.gradient.wanted import wanted_of
+
+    @wraps(function)
+    def looked_at(*args: Any, **kwargs: Any) -> Any:
+        named = {**{f"argument {place}": each for place, each in enumerate(args, 1)}, **kwargs}
+        for name, value in named.items():
+            found = wanted_of(value)
+            if found:
+                refuse(op, name, found)
+        return function(*args, **kwargs)
+
+    return looked_at

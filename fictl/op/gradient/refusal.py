@@ -1,0 +1,32 @@
+"""The words for a call whose gradient nobody can give."""
+
+from __future__ import annotations
+
+from fictl.errors import FictlError
+from fictl.op.ffi.dynamo import constant_to_dynamo
+
+BACKWARD, FORWARD = "requires grad", "has a tangent"
+_WAYS_OUT = {
+    BACKWARD: "call it under torch.no_grad() or torch.inference_mode(), or pass {}.detach()",
+    FORWARD: "pass torch.autograd.forward_ad.unpack_dual({}).primal",
+}
+_DECLARE = "; its author can give it a gradient with @op(backward=…)"
+
+
+class NoGradient(FictlError):
+    """Names op and argument, what is `wanted` of it, `why` there is none, and the ways out."""
+
+    def __init__(self, op: str, argument: str, wanted: str, why: str = "") -> None:
+        super().__init__(
+            f"{op}: argument '{argument}' {wanted}, and {why or f'{op} has no gradient'}",
+            _WAYS_OUT[wanted].format(argument) + ("" if why else _DECLARE),
+        )
+
+
+@constant_to_dynamo
+def refuse(op: str, argument: str, wanted: str, why: str = "") -> None:
+    """Raise it; while torch.compile traces, too.
+
+    Dynamo calls this function and does not follow it, and so the user gets this error, not its own.
+    """
+    raise NoGradient(op, argument, wanted, why)

@@ -1,0 +1,40 @@
+"""Which arguments of a call a gradient is wanted of, however deep in lists the tensors are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import torch
+from torch.autograd.forward_ad import unpack_dual
+
+from fictl.op.gradient.refusal import BACKWARD, FORWARD
+
+
+def wanted_of(value: Any) -> str:
+    """BACKWARD where grad mode is on, FORWARD of a dual tensor; '' where none is."""
+    if isinstance(value, torch.Tensor):
+        if torch.is_grad_enabled() and value.requires_grad:
+            return BACKWARD
+        return FORWARD if is_dual(value) else ""
+    for each in _parts(value):
+        found = wanted_of(each)
+        if found:
+            return found
+    return ""
+
+
+def is_dual(tensor: torch.Tensor) -> bool:
+    """Whether it has a tangent, as in forward-mode differentiation."""
+    return unpack_dual(tensor).tangent is not None  # type: ignore[no-untyped-call]
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, list | tuple | set | frozenset):
+        return value
+    if isinstance(value, dict):
+        return value.values()
+    if is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, each.name) for each in fields(value)]
+    return ()

@@ -1,0 +1,113 @@
+"""What `@op` is given to call, as `backward=`: a function that is there, with parameters that fit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fictl.project.backward_names import known_to_backward
+from fictl.project.check.problem import Problem
+from fictl.project.declaration import Declaration
+from fictl.project.decoration import CODE, decorator_of
+from fictl.project.folder import OpFolder
+from fictl.project.python_source import definitions, parse
+
+
+def functions_are_there(folder: OpFolder) -> Iterator[Problem]:
+    tree = parse(folder.op)
+    bound = _bound(tree.body)
+    for node, decorator in _decorated(tree):
+        for word in decorator.keywords:
+            for value in _functions(word) if word.arg in CODE else ():
+                # What `import *` brings is not known here.
+                found = bound.get(_first_name(value)) or bound.get("*")
+                if isinstance(value, ast.Lambda) or _is_callable(found, value, node):
+                    continue
+                yield Problem(
+                    "functions", folder.op, value.lineno,
+                    f"{node.name}: {word.arg}={ast.unparse(value)} names no function above it",
+                    "write or import the function before the op, and pass its name",
+                )  # fmt: skip
+
+
+def backwards_fit_their_ops(folder: OpFolder) -> Iterator[Problem]:
+    tree = parse(folder.op)
+    bound = definitions(tree)
+    declared = {each.name: each for each in folder.declarations()}
+    for node, decorator in _decorated(tree):
+        said = {word.arg: word.value for word in decorator.keywords}
+        if "backward" not in said:
+            continue
+        value, op = said["backward"], declared[node.name]
+        function = value if isinstance(value, ast.Lambda) else bound.get(_first_name(value))
+        for message, fix in _misfits(node, op, function):
+            yield Problem("backward", folder.op, value.lineno, f"{op.name}: {message}", fix)
+
+
+def _misfits(
+    node: ast.FunctionDef | ast.ClassDef, op: Declaration, function: ast.AST | None
+) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.ClassDef):
+        yield "a class with plan and run has no backward", "declare a function"
+    for name in sorted({*op.mutates} - {*op.outputs}):
+        yield f"it has a backward, and writes its argument '{name}'", f"let {name}=None allocate it"
+    if not isinstance(function, ast.FunctionDef | ast.Lambda):
+        return
+    known = known_to_backward((each.name for each in op.parameters), op.mutates)
+    for name in _required(function.args):
+        if name not in known:
+            yield f"its backward takes {name!r}", f"it takes any of {', '.join(known)}, by name"
+
+
+def _required(given: ast.arguments) -> list[str]:
+    """Parameters without a default."""
+    positional = [*given.posonlyargs, *given.args]
+    bare = positional[: len(positional) - len(given.defaults)]
+    named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return [each.arg for each in (*bare, *(each for each, default in named if default is None))]
+
+
+def _decorated(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.ClassDef, ast.Call]]:
+    """Public names; of a class, with what decorates its run."""
+    for node in tree.body:
+        methods = node.body if isinstance(node, ast.ClassDef) else [node]
+        for each in methods:
+            found = decorator_of(each) if isinstance(each, ast.FunctionDef) else None
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and isinstance(found, ast.Call):
+                yield node, found
+
+
+def _functions(word: ast.keyword) -> list[ast.expr]:
+    """`checks` has one for each backend."""
+    return word.value.values if isinstance(word.value, ast.Dict) else [word.value]
+
+
+def _first_name(value: ast.expr) -> str:
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""
+
+
+def _bound(statements: list[ast.stmt]) -> dict[str, ast.stmt]:
+    """Name -> what binds it at module level; of the branches of an `if` or a `try`, the first."""
+    found: dict[str, ast.stmt] = {}
+    for each in statements:
+        if isinstance(each, ast.Import | ast.ImportFrom):
+            names = [(alias.asname or alias.name).partition(".")[0] for alias in each.names]
+            found.update(dict.fromkeys(names, each))
+        for field in ("body", "orelse", "finalbody", "handlers"):
+            inner = getattr(each, field, ())
+            if not isinstance(each, ast.FunctionDef | ast.ClassDef):
+                found = {**_bound([*inner]), **found}
+    return {**found, **definitions(ast.Module(statements, []))}
+
+
+def _is_callable(found: ast.stmt | None, value: ast.expr, node: ast.stmt) -> bool:
+    """Bound above the op, to something that may be a function; what is called gives one."""
+    if isinstance(value, ast.Call):
+        return True
+    if found is None or found.lineno > node.lineno:
+        return False
+    if isinstance(found, ast.Assign | ast.AnnAssign):
+        return not isinstance(found.value, ast.Constant | ast.List | ast.Dict | ast.Tuple)
+    return True
