@@ -38,6 +38,11 @@ def remove(folder: Path) -> None:
         _say(_kept(aside), refused)
 
 
+def empty(folder: int) -> OSError | None:
+    """Remove all that an open folder holds, at any depth; the first refusal, if there was one."""
+    return _Pit(folder).emptied()
+
+
 def _removed(path: Path) -> OSError | None:
     """The first refusal, if there was one."""
     name = os.fspath(path)
@@ -48,7 +53,7 @@ def _removed(path: Path) -> OSError | None:
     except OSError as error:
         return error
     try:
-        refused = _Pit(handle).emptied()
+        refused = empty(handle)
     finally:
         os.close(handle)
     return _tried(lambda: os.rmdir(path), name, None) if refused is None else refused

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fictl.removal import empty
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -28,9 +30,11 @@ def remove(root: Path, path: Path) -> None:
             return
         folder = os.open(path.name, _FOLDER, dir_fd=parent)
         try:
-            _empty(folder)
+            refused = empty(folder)
         finally:
             os.close(folder)
+        if refused is not None:
+            raise refused
         os.rmdir(path.name, dir_fd=parent)
 
 
@@ -84,47 +88,3 @@ def _entered(here: int, name: str) -> int:
     inner = os.open(name, _FOLDER, dir_fd=here)
     os.close(here)
     return inner
-
-
-def _empty(folder: int) -> None:
-    """Whatever depth it has: one folder is open at a time, and Python's stack does not grow."""
-    here = os.dup(folder)
-    way: list[tuple[str, os.stat_result]] = []  # To here: a name, and the folder that it is in.
-    try:
-        while True:
-            name = _first_folder(here)
-            if name is not None:
-                way.append((name, os.fstat(here)))
-                here = _entered(here, name)
-            elif way:
-                name, above = way.pop()
-                here = _left(here, above)
-                os.rmdir(name, dir_fd=here)
-            else:
-                return
-    finally:
-        os.close(here)
-
-
-def _left(here: int, above: os.stat_result) -> int:
-    """The folder that was come from: another one if this was moved meanwhile."""
-    outer = os.open("..", _FOLDER, dir_fd=here)
-    if not os.path.samestat(os.fstat(outer), above):
-        os.close(outer)
-        raise OSError(errno.ESTALE, "a folder was moved while it was removed")
-    os.close(here)
-    return outer
-
-
-def _first_folder(here: int) -> str | None:
-    """The first folder in this one, once all before it that is none is unlinked."""
-    found = True
-    while found:  # What is unlinked while it is listed may hide what comes after it.
-        found = False
-        with os.scandir(here) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    return entry.name
-                os.unlink(entry.name, dir_fd=here)
-                found = True
-    return None
