@@ -11,13 +11,14 @@ from typing import Any
 
 from fictl.arch import parse_archs
 from fictl.errors import InvalidValue, UsageError
+from fictl.project_file import OWN_FILE, SHARED_FILE
+
+__all__ = ["OWN_FILE", "SHARED_FILE", "Config", "read_config"]
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-OWN_FILE, SHARED_FILE = "fictl.toml", "pyproject.toml"
 
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
