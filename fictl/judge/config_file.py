@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fictl.errors import UsageError
+from fictl.errors import UsageError, unreadable
 from fictl.judge.config import OF_FILES, EvalConfig
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def parse(path: Path, text: str) -> ConfigFile:
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise unreadable(path, error, "it is a UTF-8 text file") from None
+    except UnicodeDecodeError as error:
         raise UsageError(f"{path} cannot be read: {error}", "it is a UTF-8 text file") from None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from fictl import settings
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, MissingFile, UsageError
 from fictl.paths import write_atomic
 from fictl.trace.dataset.files import DatasetFiles
 from fictl.trace.dataset.lines_file import append_lines
@@ -38,8 +38,8 @@ class TraceSet:
         """Of a folder that is there; nothing is created."""
         root = Path(path or settings.DATASET_PATH.get()).expanduser()
         if not root.is_dir():
-            raise UsageError(
-                f"{root} is no folder",
+            raise MissingFile(
+                f"{root} is not a folder",
                 f"name a dataset, or set {settings.DATASET_PATH.name} to one",
             )
         return cls(root)
