@@ -39,7 +39,7 @@ class TraceSet:
         root = Path(path or settings.DATASET_PATH.get()).expanduser()
         if not root.is_dir():
             raise MissingFile(
-                f"{root} is not a folder",
+                f"{root} is no folder",
                 f"name a dataset, or set {settings.DATASET_PATH.name} to one",
             )
         return cls(root)

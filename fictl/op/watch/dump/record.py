@@ -116,12 +116,9 @@ def _last_line(path: Path) -> bytes:
         if size > _LONGEST:
             raise Refused(f"{path} has {size} bytes, and metadata has at most {_LONGEST}")
         text = path.read_bytes()
-    except FileNotFoundError:
-        raise NoDump(
-            f"{path} is not there", "name a folder that the dumps of calls lie in"
-        ) from None
     except OSError as error:
-        raise Refused(f"{path} cannot be read: {error.strerror}") from None
+        kind = NoDump if isinstance(error, FileNotFoundError) else Refused
+        raise kind(f"{path} cannot be read: {error.strerror}") from None
     whole = text[: text.rfind(b"\n") + 1].splitlines()
     if not whole:
         raise Refused(f"{path} has no whole line", "the process ended while it wrote the dump")
