@@ -49,6 +49,7 @@ setup(
     package_dir=CONTENT,
     package_data={
         "fictl": ["py.typed", "ops.pyi"],
+        "fictl.compat.flashinfer": ["names.txt"],
         "fictl.emu": SOURCES,
         **{name: files(folder) for name, folder in CONTENT.items()},
     },

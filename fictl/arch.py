@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from fictl.errors import InvalidValue
+from fictl.errors import InvalidValue, WrongType
 
 _TOKEN = re.compile(
     r"^(?:sm_|compute_)?(?P<number>\d+\.\d|\d{2,3})(?P<suffix>[af]?)(?P<ptx>\+ptx)?$"
@@ -35,7 +35,7 @@ class Arch:
 
     @classmethod
     def parse(cls, token: str) -> Arch:
-        match = _TOKEN.match(token.strip().lower())
+        match = _TOKEN.match(_text(token).strip().lower())
         if not match:
             raise InvalidValue(f"unknown architecture {token!r}", f"write it as {_SPELLINGS}")
         number = match["number"]
@@ -78,10 +78,17 @@ class Arch:
         return f"{self.major}.{self.minor}{self.suffix}{'+PTX' if self.ptx else ''}"
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        seen = f"{value!r}, of type {type(value).__name__}"
+        raise WrongType(f"an architecture is given as {seen}", f"write it as {_SPELLINGS}")
+    return value
+
+
 def parse_archs(text: str, native: Callable[[], Iterable[Arch]] = tuple) -> tuple[Arch, ...]:
     """A list split by spaces, commas or semicolons; `native` is what the callback finds."""
     found: list[Arch] = []
-    for token in re.split(r"[\s,;]+", text.strip()):
+    for token in re.split(r"[\s,;]+", _text(text).strip()):
         if token.lower() == "native":
             found.extend(native())
         elif token:
@@ -147,7 +154,7 @@ class ArchRule:
     @classmethod
     def parse(cls, text: str) -> ArchRule:
         clauses = []
-        tokens = re.split(r"[\s,;]+", text.strip())
+        tokens = re.split(r"[\s,;]+", _text(text).strip())
         for token in tokens:
             bounds = dict(_BOUND.findall(token))
             if bounds and not _BOUND.sub("", token):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fictl.errors import InvalidValue
+from fictl.errors import InvalidValue, WrongType
 
 # DLPack type codes (DLDataTypeCode).
 _INT, _UINT, _FLOAT, _BFLOAT, _BOOL = 0, 1, 2, 4, 6
@@ -50,6 +50,8 @@ _BY_NAME = {name: dtype for dtype in DTYPES.values() for name in (dtype.name, dt
 
 def parse_dtype(name: str) -> DType:
     """By full or short name, with or without `torch.`."""
+    if not isinstance(name, str):
+        raise WrongType(f"dtype {name!r} is a {type(name).__name__}", "a text, as in 'bfloat16'")
     try:
         return _BY_NAME[name.strip().removeprefix("torch.").lower()]
     except KeyError:

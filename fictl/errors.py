@@ -17,14 +17,25 @@ class FictlError(RuntimeError):
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
 
 
-class UsageError(FictlError):
-    """The request itself is wrong: an unknown name, a malformed file or value."""
+class UsageError(FictlError, ValueError):
+    """The request itself is wrong: an unknown name, a malformed file or value.
+
+    A ValueError too, for callers of the Python API; what is below is what they expect of it.
+    """
 
     exit_code = 2
 
 
-class InvalidValue(UsageError, ValueError):
-    """A value that cannot be parsed; a ValueError too, for callers of the Python API."""
+class InvalidValue(UsageError):
+    """A value that cannot be parsed, or is out of its range."""
+
+
+class WrongType(InvalidValue, TypeError):
+    """A value of a type that is not taken; a TypeError too."""
+
+
+class MissingFile(UsageError, FileNotFoundError):
+    """A file or a folder that is not there; a FileNotFoundError too."""
 
 
 class SetupError(FictlError):
@@ -39,3 +50,10 @@ class NotInstalled(SetupError):
 
 class NotOnDevice(SetupError):
     """An op that is not for the device that it was asked to run on."""
+
+
+def unreadable(path: object, error: OSError, hint: str = "") -> UsageError:
+    """The error for a file that somebody has named, and that the system does not give."""
+    missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+    kind = MissingFile if missing else UsageError
+    return kind(f"{path} cannot be read: {error.strerror}", hint)

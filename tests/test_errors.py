@@ -1,8 +1,18 @@
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
-from fictl.errors import FictlError, InvalidValue, SetupError, UsageError
+from fictl.errors import (
+    FictlError,
+    InvalidValue,
+    MissingFile,
+    SetupError,
+    UsageError,
+    WrongType,
+    unreadable,
+)
 
 
 @pytest.mark.parametrize(
@@ -10,6 +20,43 @@ from fictl.errors import FictlError, InvalidValue, SetupError, UsageError
 )
 def test_each_kind_has_its_exit_code(kind, code):
     assert kind("what happened").exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (UsageError, ValueError),
+        (InvalidValue, ValueError),
+        (WrongType, ValueError),
+        (WrongType, TypeError),
+        (MissingFile, ValueError),
+        (MissingFile, FileNotFoundError),
+    ],
+)
+def test_python_s_own_class_catches_it(kind, builtin):
+    with pytest.raises(builtin) as caught:
+        raise kind("what happened", "what to do")
+    assert str(caught.value) == "what happened\n  hint: what to do"
+    assert (caught.value.message, caught.value.exit_code) == ("what happened", 2)
+    assert str(pickle.loads(pickle.dumps(caught.value)))
+
+
+def test_what_the_machine_lacks_is_not_a_wrong_value():
+    assert not issubclass(SetupError, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"), [("nowhere", True), ("file/below", True), (".", False)]
+)
+def test_a_file_that_cannot_be_read_says_whether_it_is_missing(tmp_path, name, missing):
+    (tmp_path / "file").touch()
+    try:
+        (tmp_path / name).read_bytes()
+    except OSError as error:
+        made = unreadable(tmp_path / name, error, "name another")
+    assert isinstance(made, FileNotFoundError) is missing
+    assert "cannot be read: " in made.message
+    assert made.hint == "name another"
 
 
 @pytest.mark.parametrize("kind", [FictlError, UsageError, InvalidValue, SetupError])

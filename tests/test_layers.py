@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
 LAYERS = [
     {"arch", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
-    | {"quantity", "redact", "removal", "rooted", "sealed"}
+    | {"project_file", "quantity", "redact", "removal", "rooted", "sealed"}
     | {"settings", "settings_file", "version"},
     {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.bench.row import FAILED, TIMED, WRONG, Row
-from fictl.errors import UsageError
+from fictl.errors import UsageError, unreadable
 from fictl.paths import write_atomic
 
 SCHEMA = "fictl.bench/1"
@@ -80,7 +80,9 @@ def load(path: Path) -> Report:
     """A file of `save`, or what `fictl bench --json` printed."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise unreadable(path, error, _WRITES) from error
+    except ValueError as error:
         raise UsageError(f"{path} cannot be read as a result: {error}", _WRITES) from error
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != SCHEMA:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fictl.arch import Arch
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, UsageError, unreadable
 from fictl.inspect.disassembler import (
     attributes,
     disassembly,
@@ -85,7 +85,7 @@ def _bytes(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+        raise unreadable(path, error) from error
     if not data.startswith(_ELF):
         raise UsageError(f"{path} is no compiled file", "a .cubin, a .so, or a .cu is expected")
     return data

@@ -1,5 +1,6 @@
 """Compiling modules on first use: the names that op authors and users import."""
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ def __getattr__(name: str) -> Any:
     """Ours, else what a family of the shipped ops offers here: it is found, not listed."""
     # Why asked of the disk: `from fictl.jit import build` asks for an attribute first.
     is_module = any(
-        Path(place, f"{name}{end}").exists() for place in __path__ for end in ("", ".py")
+        os.path.exists(Path(place, f"{name}{end}")) for place in __path__ for end in ("", ".py")
     )
     if name in __all__ or name.startswith("_") or is_module:
         return _own(name)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fictl.errors import UsageError
+from fictl.errors import unreadable
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+")', re.MULTILINE)
 
@@ -53,7 +53,7 @@ def facts(path: Path) -> FileFacts:
     try:
         stat = path.stat()
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+        raise unreadable(path, error) from error
     stamp = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
     known = _known.get(stamp)
     if known is None:

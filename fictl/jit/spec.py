@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl import settings
 from fictl.arch import Arch, ArchRule, parse_gencode, unique
-from fictl.errors import NotOnDevice, UsageError
+from fictl.errors import MissingFile, NotOnDevice, UsageError
 from fictl.paths import data_root, write_atomic
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def gen_jit_spec(
     paths = tuple(Path(os.path.abspath(source)) for source in sources)
     for path in paths:
         if not os.path.isfile(path):
-            raise UsageError(f"{name}: source {path} does not exist")
+            raise MissingFile(f"{name}: source {path} does not exist")
     if not paths:
         raise UsageError(f"{name}: no sources given")
     cuda_flags, cxx_flags = tuple(extra_cuda_cflags or ()), tuple(extra_cflags or ())

@@ -23,7 +23,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fictl.errors import InvalidValue, UsageError
+from fictl.errors import InvalidValue, UsageError, unreadable
 from fictl.judge.config import OF_FILES, EvalConfig
 from fictl.judge.yaml_table import SUFFIXES, yaml_table
 
@@ -120,7 +120,9 @@ def _flag(path: Path, text: str, table: dict[str, Any], name: str) -> bool:
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise unreadable(path, error, "it is a UTF-8 text file") from None
+    except UnicodeDecodeError as error:
         raise UsageError(f"{path} cannot be read: {error}", "it is a UTF-8 text file") from None
 
 

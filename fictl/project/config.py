@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from fictl.arch import parse_archs
-from fictl.errors import InvalidValue, UsageError
+from fictl.errors import InvalidValue, UsageError, unreadable
+from fictl.project_file import OWN_FILE, SHARED_FILE
+
+__all__ = ["OWN_FILE", "SHARED_FILE", "Config", "read_config"]
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-OWN_FILE, SHARED_FILE = "fictl.toml", "pyproject.toml"
 
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
@@ -54,7 +55,7 @@ def _read(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", "it is a text file") from error
+        raise unreadable(path, error, "it is a text file") from error
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

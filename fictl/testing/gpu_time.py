@@ -51,24 +51,40 @@ def bench_gpu_time(
         cold_l2_cache: False finds the data where the last call has left it.
     """
     given = dict(kwargs or {})
-    tensors = list(_tensors([args, given]))
     samples = repeat_iters if num_iters is None else num_iters
     for _ in range(dry_run_iters or 0):
         fn(*args, **given)
+    timer = "auto" if enable_cupti else "graph,events"
+    stop = Stop() if samples is None else _exactly(samples)
+    return GpuTime(sample_times(fn, args, given, timer=timer, cold=cold_l2_cache, stop=stop))
+
+
+def sample_times(
+    fn: Callable[..., object],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    timer: str,
+    cold: bool,
+    stop: Stop,
+) -> Samples:
+    """`timer` is one of a GPU, or several with commas; on the CPU the host's clock is taken."""
+    tensors = list(_tensors([args, kwargs]))
 
     def make(index: int) -> Callable[[], object]:
         # The first copy is the caller's own: there they find what was computed.
-        words, named = _copied([args, given], {}) if index else (args, given)
+        words, named = _copied([args, dict(kwargs)], {}) if index else (args, kwargs)
         return lambda: fn(*words, **named)
 
+    device = _device(tensors)
     timed = measure(
         {_name(fn): Side(make, _bytes(tensors))},
-        timer="auto" if enable_cupti or _device(tensors) == "cpu" else "graph,events",
-        device=_device(tensors),
-        cold=cold_l2_cache,
-        stop=Stop() if samples is None else _exactly(samples),
+        timer="auto" if device == "cpu" else timer,
+        device=device,
+        cold=cold,
+        stop=stop,
     )
-    return GpuTime(timed[_name(fn)])
+    return timed[_name(fn)]
 
 
 def _exactly(count: int) -> Stop:

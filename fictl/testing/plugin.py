@@ -1,11 +1,11 @@
 """The pytest plugin: gates, fixtures, parameters for the contract, and what `fictl test` hears of it.
 
-It costs a project that is not fictl's nothing but this file's imports.
+It is loaded wherever fictl is installed, and acts on the tests of fictl projects alone: each hook
+asks for the place of the test. Elsewhere it costs its import, which is nothing but this file's.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fictl import settings
-from fictl.errors import NotInstalled, NotOnDevice
-from fictl.testing.hooks import gates, schedules
-from fictl.testing.hooks.memory import UsedUpMemory
-from fictl.testing.hooks.ranks import _meeting_point, process_group, ranks
-from fictl.testing.hooks.schedules import device
+from fictl.testing.hooks import scope
+from fictl.testing.hooks.options import add_options
 
 if TYPE_CHECKING:
     from fictl.testing.generated.suite import OpSuite
-
-__all__ = ["_meeting_point", "device", "process_group", "ranks"]
 
 _SUITES = pytest.StashKey["list[OpSuite]"]()
 _NOTHING_TO_BUILD = pytest.mark.skip("made of other ops, it has nothing to build")
@@ -37,35 +31,29 @@ class Broken:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("fictl")
-    group.addoption("--fictl-op", action="append", default=[], help="op that the contract tests")
-    group.addoption("--fictl-case", default="", help="the generated test to run, by its name")
-    group.addoption("--fictl-gpus", type=int, help="run the tests that are marked gpus(n)")
-    group.addoption("--fictl-journal", help="append outcomes to this file, leave out what it has")
-    group.addoption("--fictl-part", default="", help="i/n: run every n-th test from the i-th on")
-    group.addoption("--fictl-defects", help="append what kernels report to this file, one a line")
-    gates.add_options(group)
-    schedules.add_option(group)
+    add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Before any conftest.py, whose fixtures of the same names go first."""
+    if scope.is_whole(early_config, early_config.known_args_namespace):
+        scope.give_fixtures(early_config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for marker in gates.MARKERS:
-        config.addinivalue_line("markers", marker)
-    schedules.configure(config)
+    if scope.is_whole(config, config.option):
+        scope.begin_whole(config)
     if config.getoption("--fictl-defects"):
         from fictl.testing.hooks.defects import Defects
 
         config.pluginmanager.register(Defects(Path(config.getoption("--fictl-defects"))))
     if config.getoption("--fictl-journal"):
         _record(config)
-    else:
-        config.pluginmanager.register(UsedUpMemory(_is_ours))
-    if _says_fictl(config.rootpath / "fictl.toml") or _says_fictl(
-        config.rootpath / "pyproject.toml"
-    ):
-        from fictl.project import Project, mount
 
-        mount(Project.at(config.rootpath))
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    scope.begin_below(collector)
 
 
 def _record(config: pytest.Config) -> None:
@@ -77,21 +65,13 @@ def _record(config: pytest.Config) -> None:
     config.pluginmanager.register(recorder)
 
 
-def _says_fictl(path: Path) -> bool:
-    """Whether a project of fictl's may lie here; `import my_kernels` then works in its tests."""
-    if not os.path.isfile(path):
-        return False
-    return path.name == "fictl.toml" or "[tool.fictl]" in path.read_text(encoding="utf-8")
-
-
-def _is_ours(item: pytest.Item) -> bool:
-    """Whether the test's file lies below a fictl project."""
-    files = (each / name for each in item.path.parents for name in ("fictl.toml", "pyproject.toml"))
-    return any(map(_says_fictl, files))
-
-
 def pytest_itemcollected(item: pytest.Item) -> None:
     """A test whose tensors go to a GPU needs one; `-m needs_gpu` finds it."""
+    if not scope.is_ours(item):
+        return
+    from fictl import settings
+    from fictl.testing.hooks import schedules
+
     if schedules.takes_device(item) and settings.DEVICE.get() == "cuda":
         item.add_marker("needs_gpu")
 
@@ -101,8 +81,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--fictl-case"):
         _keep(config, items, lambda item: "fictl_case" in getattr(item, "fixturenames", ()))
     if config.getoption("--fictl-gpus"):
-        marked = (config.getoption("--fictl-gpus"),)
-        _keep(config, items, lambda i: getattr(i.get_closest_marker("gpus"), "args", 0) == marked)
+        _keep(config, items, lambda item: _is_for_gpus(item, config.getoption("--fictl-gpus")))
+
+
+def _is_for_gpus(item: pytest.Item, number: int) -> bool:
+    """A malformed marker stays in: its test says what is wrong."""
+    from fictl.testing.hooks.markers import gpus_of, malformed
+
+    return scope.is_ours(item) and bool(malformed(item) or gpus_of(item) == number)
 
 
 def _keep(
@@ -113,6 +99,13 @@ def _keep(
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if not scope.is_ours(item):
+        return
+    from fictl.testing.hooks import gates
+
+    trouble = scope.trouble(item)
+    if trouble:
+        pytest.fail(trouble, pytrace=False)
     given = getattr(item, "callspec", None)
     for value in given.params.values() if given else ():
         if isinstance(value, Broken):
@@ -125,12 +118,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     """An op that is not for the device, or cannot be built here, is no failure of its tests."""
     outcome = yield
     error = outcome.excinfo[1] if outcome.excinfo else None
+    if error is None or not scope.is_ours(item):
+        return
+    from fictl.errors import NotInstalled, NotOnDevice
+
     if isinstance(error, NotOnDevice | NotInstalled):
         skipped = pytest.skip.Exception(error.message, _use_item_location=True)
         outcome.force_exception(skipped)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if not scope.is_ours(metafunc.definition):
+        return
+    from fictl.testing.hooks import schedules
+
     schedules.parametrize(metafunc)
     wanted = {"fictl_suite", "fictl_spec", "fictl_arch", "fictl_case"} & set(metafunc.fixturenames)
     if wanted:

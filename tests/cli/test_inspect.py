@@ -199,7 +199,7 @@ def test_the_document_has_the_code_that_was_asked_for(fictl, repo: Path, found) 
     [
         (("halv",), "there is no op 'halv'"),
         (("nothere.cu",), "does not exist"),
-        (("nothere.so",), "cannot read nothere.so"),
+        (("nothere.so",), "nothere.so cannot be read"),
         (("halve", "--arch", "9x"), "unknown architecture '9x'"),
         (("halve", "--against", "HEAD", "--ptx"), "--against shows changes of SASS"),
         (("halve", "--threads", "0"), "--threads"),

@@ -36,7 +36,8 @@ BACKEND = "backend"
 @pytest.mark.parametrize(("module", "name"), ALL, ids=[name for _, name in ALL])
 def test_a_function_is_found_where_flashinfer_has_it(module: str, name: str) -> None:
     ours = getattr(fictl.ops, name)
-    assert getattr(flashinfer, name) is ours
+    if name in dir(flashinfer):
+        assert getattr(flashinfer, name) is ours
     assert getattr(getattr(flashinfer, module), name) is ours
     assert getattr(import_module(f"fictl.compat.flashinfer.{module}"), name) is ours
 
@@ -81,19 +82,49 @@ def _default(text: str | None) -> object:
     try:
         return [float(text)]
     except ValueError:
-        return text.strip("<>").split(":")[0]
+        return text.strip("<>").removeprefix("built-in function ").split(":")[0]
 
 
-def test_what_is_no_op_is_found_too() -> None:
+# What stands in for FlashInfer's own functions that are no ops.
+OTHERS = [
+    (module, name)
+    for module, names in THEIRS.items()
+    for name in names
+    if name not in OURS
+    and module in {*dir(flashinfer)}
+    and name in dir(getattr(flashinfer, module))
+]
+
+
+def test_what_stands_in_for_functions_that_are_no_ops_is_there() -> None:
+    assert {module for module, _ in OTHERS} == {
+        "aot", "api_logging", "autotuner", "jit", "profiler", "testing", "trace", "utils",
+    }  # fmt: skip
+    assert len(OTHERS) > 50
+
+
+@pytest.mark.parametrize(("module", "name"), OTHERS, ids=[".".join(other) for other in OTHERS])
+def test_what_is_no_op_takes_the_same_arguments(module: str, name: str) -> None:
+    """In their order; the defaults that FlashInfer has are the same."""
+    theirs = THEIRS[module][name]
+    ours = inspect.signature(getattr(getattr(flashinfer, module), name)).parameters
+    loose = {"supported_ccs": "archs"}  # fictl's decorators take more than a list of numbers.
+    assert [*ours][: len(theirs)] == [loose.get(each, each) for each, *_ in theirs]
+    for each, text, *_ in theirs:
+        if text is not None:
+            assert _text(ours[each]) == _default(text)
+
+
+def test_what_is_no_op_is_fictl_s_own_where_it_is_the_same() -> None:
+    import fictl.jit
     import fictl.op
     import fictl.testing
-    from fictl.compat.flashinfer.testing import bench_gpu_time
     from fictl.compat.flashinfer.utils import is_sm90a_supported, supported_compute_capability
 
-    assert bench_gpu_time is fictl.testing.bench_gpu_time
     assert is_sm90a_supported is fictl.testing.is_sm90a_supported
     assert supported_compute_capability is fictl.op.supported_compute_capability
-    assert flashinfer.jit.gen_jit_spec
+    assert flashinfer.jit.gen_jit_spec is fictl.jit.gen_jit_spec
+    assert flashinfer.utils.BackendSupportedError is fictl.op.BackendRefused
 
 
 @pytest.mark.parametrize("module", [flashinfer, flashinfer.norm, flashinfer.utils])

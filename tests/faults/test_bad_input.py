@@ -69,7 +69,7 @@ def test_a_folder_of_the_project_file_s_name_is_not_passed_over(project, fictl_)
     path.mkdir()
     answer = fictl_("list")
     assert answer.code == 2
-    assert f"cannot read {path}: Is a directory" in answer.err
+    assert f"{path} cannot be read: Is a directory" in answer.err
 
 
 def test_a_missing_kernels_folder_is_named(project, fictl_):

@@ -15,11 +15,12 @@ import fictl
 
 @pytest.fixture
 def run_pytest(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run `text` as a test file, with the plugin."""
+    """Run `text` as a test file of a project, with the plugin."""
 
     def run(text: str, *words: str, cwd: Path | None = None, **changes: str):
         file = tmp_path / "suite" / "test_it.py"
         file.parent.mkdir(exist_ok=True)
+        (file.parent / "fictl.toml").write_text('name = "suite_of_tests"\n', encoding="utf-8")
         file.write_text(text, encoding="utf-8")
         path = os.pathsep.join(
             [str(Path(fictl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]

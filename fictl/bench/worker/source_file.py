@@ -11,7 +11,7 @@ from typing import Any
 
 from fictl.bench.worker.subject import Call, Subject
 from fictl.dtype import parse_dtype
-from fictl.errors import InvalidValue, UsageError
+from fictl.errors import InvalidValue, UsageError, unreadable
 from fictl.op.notebook.inline import load_inline
 from fictl.op.notebook.launchers import Launcher, chosen
 from fictl.project.cpp_source import CppSource
@@ -55,7 +55,7 @@ def source_subjects(path: Path, values: Mapping[str, str]) -> list[tuple[Subject
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
     own = assignments(word for line in _COMMENT.findall(text) for word in line.split())
     launchers = chosen(CppSource(path).code, ())
     _refuse_strange(path, launchers, values)

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from fictl.cli.bench.request import Request
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, UsageError, unreadable
 from fictl.paths import friendly
 
 # They are of the whole list: what is written, shown and run on.
@@ -24,7 +24,7 @@ def requests_of(path: Path, command: Callable[..., None]) -> tuple[list[Request]
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
     requests: list[Request] = []
     errors: list[FictlError] = []
     for number, line in _lines(text):

@@ -1,65 +1,93 @@
-"""FlashInfer's names, found among fictl's: ops by their folders, the rest in the parts that have it."""
+"""FlashInfer's names, found among fictl's: each where FlashInfer has it, and nowhere else."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from fictl.project import Project
-from fictl.project.discover import functions
-from fictl.project.shared import shared
+from fictl.compat.flashinfer._names import TOP, recorded, theirs
 
 
 class Served(NamedTuple):
-    """What a module makes its own: `__getattr__, __dir__ = family(__name__)`."""
+    """What a module makes its own: `__getattr__, __dir__ = served(__name__)`."""
 
     getattr: Callable[[str], Any]
     dir: Callable[[], list[str]]
 
 
-def everything(module: str) -> Served:
-    """Every op, whatever its family."""
-    return _served(module, lambda: dict(_names("")))
+def served(module: str, *packages: str) -> Served:
+    """The recorded names that `packages` offer, the first that has one, and those of fictl's ops."""
+    return Served(
+        lambda name: _find(module, name, packages),
+        lambda: sorted({*_places(module, packages), *dict(_submodules(module))}),
+    )
 
 
-def family(module: str) -> Served:
-    """The ops of the family or module that is called so, and those that are named after it."""
-    return _served(module, lambda: dict(_names(module.rpartition(".")[2])))
+def _find(module: str, name: str, packages: tuple[str, ...]) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    # Why asked first: a module is found without looking for ops.
+    known = name in recorded()[theirs(module)]
+    if known and name in _places(module, packages):
+        return _value(module, name, _places(module, packages)[name])
+    below = dict(_submodules(module))
+    if name in below:
+        return import_module(below[name])
+    from fictl.compat.flashinfer._missing import missing
+
+    message = missing(module, name, [*_places(module, packages), *below])
+    if _is_from_import(sys._getframe(2)):  # noqa: SLF001 that of whoever asks
+        raise ImportError(message, name=module)
+    raise AttributeError(message, name=name, obj=sys.modules[module])
 
 
-def parts(module: str, *packages: str) -> Served:
-    """What packages of fictl offer under FlashInfer's names; the first that has one gives it."""
+def _value(module: str, name: str, place: str) -> Any:
+    home = import_module(place)
+    value = getattr(home, name)
+    if name in vars(home):  # What is computed, as a folder of the settings, is asked each time.
+        setattr(sys.modules[module], name, value)
+    return value
 
-    def places() -> dict[str, str]:
-        return {n: each for each in reversed(packages) for n in import_module(each).__all__}
 
-    return _served(module, places)
+def _is_from_import(frame: Any) -> bool:
+    """Whether `from module import name` asks, which would say the message of an AttributeError no
+    more; of a module that has a `__path__` it asks here first.
+    """
+    return bool(frame.f_code.co_name == "_handle_fromlist")
 
 
-def _names(family: str) -> Iterator[tuple[str, str]]:
-    """(name, the module that has it); of all families where none is named."""
+@cache
+def _places(module: str, packages: tuple[str, ...]) -> Mapping[str, str]:
+    """Name -> the module of fictl that has it."""
+    offered = dict(_ops())
+    for package in reversed(packages):
+        offered |= dict.fromkeys(import_module(package).__all__, package)
+    names = recorded()[theirs(module)]
+    return {name: place for name, place in offered.items() if name in names}
+
+
+@cache
+def _ops() -> Mapping[str, str]:
+    """Every public function of the shipped ops, and what their families share."""
+    from fictl.project import Project
+    from fictl.project.discover import functions
+    from fictl.project.shared import shared
+
     project = Project.shipped()
-    for of, place, name in shared(project):
-        if family in ("", of):
-            yield name, place
+    found = {name: place for _, place, name in shared(project)}
     for folder, declaration in functions(project):
-        own = family in (folder.family, folder.module)
-        if own or family in declaration.name.replace("_", "").lower():
-            yield declaration.name, f"{folder.package}.op"
+        found[declaration.name] = f"{folder.package}.op"
+    return found
 
 
-def _served(module: str, places: Callable[[], Mapping[str, str]]) -> Served:
-    def resolve(name: str) -> Any:
-        found = {} if name.startswith("__") else places()
-        if name not in found:
-            close = get_close_matches(name, found, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise AttributeError(f"module {module!r} has no {name!r}{hint}", name=name, obj=None)
-        value = getattr(import_module(found[name]), name)
-        setattr(sys.modules[module], name, value)  # The next access is a plain attribute.
-        return value
-
-    return Served(resolve, lambda: sorted(places()))
+def _submodules(module: str) -> Iterator[tuple[str, str]]:
+    """The modules of ours below `module` that FlashInfer has too."""
+    prefix = "" if theirs(module) == TOP else f"{theirs(module)}."
+    for place in getattr(sys.modules[module], "__path__", ()):
+        for path in Path(place).iterdir():
+            if path.stem[0] != "_" and f"{prefix}{path.stem}" in recorded():
+                yield path.stem, f"{module}.{path.stem}"

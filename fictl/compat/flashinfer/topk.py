@@ -1,5 +1,6 @@
 """flashinfer.topk, as far as fictl has it."""
 
-from fictl.compat.flashinfer._served import family
+from fictl.compat.flashinfer._served import served
 
-__getattr__, __dir__ = family(__name__)
+__path__: list[str] = []  # For `from … import`: _served says why.
+__getattr__, __dir__ = served(__name__)

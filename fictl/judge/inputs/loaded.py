@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fictl.errors import UsageError
+from fictl.errors import UsageError, unreadable
 
 if TYPE_CHECKING:
     import torch
@@ -34,8 +34,6 @@ def _require_file(path: Path) -> None:
         with path.open("rb") as file:
             start = file.read(len(_LFS))
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be read: {error.strerror}", "fictl dataset validate names such files"
-        ) from None
+        raise unreadable(path, error, "fictl dataset validate names such files") from None
     if start == _LFS:
         raise UsageError(f"{path} is a pointer of git-lfs, not the file", "run git lfs pull there")

@@ -68,16 +68,29 @@ class Backends:
         return bool(self.needs)
 
     def is_backend_supported(self, name: str, cc: object = None) -> bool:
-        """Whether there is such a backend, and whether it runs on `cc`, if given."""
+        """Whether there is such a backend, and whether it runs on `cc`, if given.
+
+        An op without backends raises, as FlashInfer's do: False would be read as "use another".
+        """
+        if not self.needs:
+            raise InvalidValue(
+                f"is_backend_supported({name!r}): {self.op} has no choice of backends",
+                f"has_backend_choices() tells; ask {self.op}.is_compute_capability_supported(cc)",
+            )
         if name not in self.needs:
             return False
         return cc is None or (self.common.supports(cc) and self.needs[name].supports(cc))
 
     def is_compute_capability_supported(self, cc: object) -> bool:
         """Whether one backend at least runs on `cc`: 90, '9.0a' or an Arch."""
-        if not self.needs:
-            return self.common.supports(cc)
-        return any(self.is_backend_supported(name, cc) for name in self.needs)
+        if self.needs:
+            return any(self.is_backend_supported(name, cc) for name in self.needs)
+        if self.common.archs is None:
+            raise InvalidValue(
+                f"is_compute_capability_supported({cc!r}): {self.op} declares no architectures",
+                "put @supported_compute_capability(...) on its common_check",
+            )
+        return self.common.supports(cc)
 
     def choose(self, arguments: Mapping[str, Any], checked: bool = True) -> tuple[str, ...]:
         """The backends that run this call, the best first; an error with every reason if none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fictl.arch import Arch, ArchRule
-from fictl.errors import InvalidValue
+from fictl.errors import InvalidValue, WrongType
 
 _FORMS = "write 90, '9.0a' or an Arch"
 
@@ -16,7 +16,7 @@ def capability(value: object) -> Arch:
         return value
     # Why not float: 10.0 and 9.10 are no numbers, and True is an int.
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise InvalidValue(f"{value!r} is no compute capability", _FORMS)
+        raise WrongType(f"{value!r} is no compute capability", _FORMS)
     return Arch.parse(str(value))
 
 

@@ -5,30 +5,24 @@ from __future__ import annotations
 import pytest
 
 from fictl import settings
+from fictl.errors import FictlError
 from fictl.testing.hooks import ranks
-
-MARKERS = (
-    "needs_gpu: runs on a CUDA device",
-    "needs_nvcc: compiles CUDA code",
-    "arch(rule): runs on GPUs that the rule admits, as in arch('9.0a') or arch('>=8.0')",
-    "gpus(n): runs in n processes at once, each with a GPU of its own",
-)
-
-
-def add_options(group: pytest.OptionGroup) -> None:
-    group.addoption(
-        "--fictl-require-arch", action="store_true",
-        help="a test without its GPU, architecture or nvcc fails; FICTL_CUDA_ARCH_LIST says for "
-        "which architectures",
-    )  # fmt: skip
+from fictl.testing.hooks.markers import malformed, rule_of
 
 
 def check(item: pytest.Item) -> None:
-    """Skip a test that cannot run here, or fail it where it has to."""
-    reason = _missing(item)
-    if reason and item.config.getoption("--fictl-require-arch") and _is_for_this_machine(item):
-        pytest.fail(f"it has to run here (--require-arch), and it {reason}", pytrace=False)
-    reason = reason or ranks.missing(item)
+    """Skip a test that cannot run here, or fail it where it has to; a malformed marker fails it."""
+    wrong = malformed(item)
+    if wrong:
+        pytest.fail(wrong, pytrace=False)
+    try:
+        missing = _missing(item)
+        required = bool(missing) and _has_to_run(item)
+        reason = missing or ranks.missing(item)
+    except FictlError as error:  # A setting, or a file of the project, that cannot be read.
+        pytest.fail(str(error), pytrace=False)
+    if required:
+        pytest.fail(f"it has to run here (--require-arch), and it {missing}", pytrace=False)
     if reason:
         pytest.skip(reason)
 
@@ -42,13 +36,8 @@ def _missing(item: pytest.Item) -> str:
     needs_gpu = item.get_closest_marker("needs_gpu")
     if needs_gpu and settings.DEVICE.get() == "emu":
         return "needs a GPU"
-    rule = _rule(item)
+    rule = rule_of(item)
     return _missing_arch(rule) if rule or needs_gpu else ""
-
-
-def _rule(item: pytest.Item) -> str:
-    marker = item.get_closest_marker("arch")
-    return marker.args[0] if marker else ""
 
 
 def _missing_arch(rule: str) -> str:
@@ -64,12 +53,16 @@ def _missing_arch(rule: str) -> str:
     return ""
 
 
+def _has_to_run(item: pytest.Item) -> bool:
+    return bool(item.config.getoption("--fictl-require-arch")) and _is_for_this_machine(item)
+
+
 def _is_for_this_machine(item: pytest.Item) -> bool:
     """Where FICTL_CUDA_ARCH_LIST says what it is there for, tests for others are not."""
     from fictl.arch import ArchRule, parse_archs
     from fictl.toolchain import native_targets
 
-    listed, rule = settings.CUDA_ARCH_LIST.get(), _rule(item)
+    listed, rule = settings.CUDA_ARCH_LIST.get(), rule_of(item)
     if not (listed and rule):
         return True
     wanted = parse_archs(listed, native_targets)

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from fictl import settings
+from fictl.testing.hooks.markers import gpus_of
 
 # Long enough for a first collective on eight GPUs; a rank that has failed holds the others up.
 _PATIENCE = timedelta(seconds=60)
@@ -39,10 +40,10 @@ class Ranks:
 
 def missing(item: pytest.Item) -> str:
     """Why a test with @pytest.mark.gpus(n) cannot run in this process, or nothing."""
-    marker = item.get_closest_marker("gpus")
-    if marker is None:
+    wanted = gpus_of(item)
+    if not wanted:
         return ""
-    (wanted,), here = marker.args, Ranks.here()
+    here = Ranks.here()
     on_gpu = settings.DEVICE.get() == "cuda"
     if on_gpu and _visible() < (1 if here.size == wanted else wanted):
         return f"needs {wanted} GPUs, {_visible()} {'is' if _visible() == 1 else 'are'} visible"

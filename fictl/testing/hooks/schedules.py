@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from fictl.emu.schedule import Schedule
 
 
-def add_option(group: pytest.OptionGroup) -> None:
-    group.addoption(
-        "--fictl-seed", type=int, help="of random inputs and the emulated device's random schedule"
-    )
-
-
 def configure(config: pytest.Config) -> None:
     """One seed for all processes of a run: xdist wants them to have the same tests.
 

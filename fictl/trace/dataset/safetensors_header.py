@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fictl.errors import UsageError
+from fictl.errors import UsageError, unreadable
 
 _LARGEST_HEADER = 100_000_000  # The format's own limit.
 _DTYPES = {
@@ -34,11 +34,14 @@ def read_header(path: Path) -> dict[str, TensorInfo]:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             size = path.stat().st_size
-            if size < 8 or not 2 <= length <= min(size - 8, _LARGEST_HEADER):
-                raise _wrong(path, f"{size} bytes that say their header has {length}")
-            header = json.loads(file.read(length))
+            fits = size >= 8 and 2 <= length <= min(size - 8, _LARGEST_HEADER)
+            text = file.read(length) if fits else b""
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
+    if not fits:
+        raise _wrong(path, f"{size} bytes that say their header has {length}")
+    try:
+        header = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _wrong(path, f"a header that is no JSON: {error}") from None
     if not isinstance(header, dict):

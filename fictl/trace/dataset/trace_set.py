@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from fictl import settings
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, MissingFile, UsageError
 from fictl.paths import write_atomic
 from fictl.trace.dataset.files import DatasetFiles
 from fictl.trace.dataset.lines_file import append_lines
@@ -42,7 +42,7 @@ class TraceSet:
         """Of a folder that is there; nothing is created."""
         root = Path(path or settings.DATASET_PATH.get()).expanduser()
         if not os.path.isdir(root):
-            raise UsageError(
+            raise MissingFile(
                 f"{root} is no folder",
                 f"name a dataset, or set {settings.DATASET_PATH.name} to one",
             )

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fictl.errors import UsageError
+from fictl.errors import MissingFile, UsageError, unreadable
 from fictl.trace.documents.json_line import last_line_with, line_of
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -49,7 +49,11 @@ class NotReadable(UsageError):
         self.problems = problems
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return NotReadable, (self.problems, self.hint)
+        return type(self), (self.problems, self.hint)
+
+
+class NotThere(NotReadable, MissingFile):
+    """A document whose file does not exist."""
 
 
 def read_document(model: type[Model], path: Path, largest: int, hint: str = "") -> Model:
@@ -61,7 +65,7 @@ def read_document(model: type[Model], path: Path, largest: int, hint: str = "") 
                 _refuse(path, 0, f"has {size} bytes: that is no {model.__name__.lower()}", hint)
             data = file.read(largest)
     except OSError as error:
-        _refuse(path, 0, f"cannot be read: {error.strerror}", hint)
+        raise _unreadable(path, error, hint) from None
     return parse_document(model, data, path, 0, hint)
 
 
@@ -77,7 +81,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes | NotReadable]]:
                 elif line.strip():
                     yield number, line
     except OSError as error:
-        yield 0, NotReadable([Problem(path, 0, "", f"cannot be read: {error.strerror}")])
+        yield 0, _unreadable(path, error)
 
 
 def parse_document(
@@ -201,6 +205,11 @@ def _short(value: Any) -> str:
 def _skip_line(file: BinaryIO) -> None:
     while (rest := file.readline(1 << 20)) and not rest.endswith(b"\n"):
         pass
+
+
+def _unreadable(path: Path, error: OSError, hint: str = "") -> NotReadable:
+    kind = NotThere if isinstance(unreadable(path, error), MissingFile) else NotReadable
+    return kind([Problem(path, 0, "", f"cannot be read: {error.strerror}")], hint)
 
 
 def _refuse(path: Path, line: int, text: str, hint: str) -> NoReturn:

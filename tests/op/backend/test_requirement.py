@@ -94,6 +94,23 @@ def test_the_questions_of_the_seed_are_answered() -> None:
     assert (attention.has_backend_choices(), single.has_backend_choices()) == (True, False)
 
 
+@pytest.mark.parametrize("words", [("cutlass",), ("cutlass", 90), ("trt", "9.0a"), ("auto",)])
+def test_of_a_backend_where_there_are_none_to_choose_from_no_answer_is_given(words) -> None:
+    # As the decorators of FlashInfer: False would mean that another one does it.
+    with pytest.raises(ValueError, match="single has no choice of backends"):
+        single.is_backend_supported(*words)
+    assert single.has_backend(words[0]) is False
+
+
+def test_of_architectures_where_none_are_declared_no_answer_is_given() -> None:
+    @backend_requirement(common_check=lambda q: True)
+    def undeclared(q):
+        return q
+
+    with pytest.raises(ValueError, match="undeclared declares no architectures"):
+        undeclared.is_compute_capability_supported(90)
+
+
 def test_the_signature_is_the_functions_own() -> None:
     assert str(inspect.signature(attention)).startswith("(q: 'Any', k: 'Any', backend: 'str' = 'a")
 

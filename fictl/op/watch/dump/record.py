@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
-from fictl.errors import UsageError
+from fictl.errors import MissingFile, UsageError
 
 FORMAT: Literal["fictl.dump/1"] = "fictl.dump/1"
 METADATA = "metadata.jsonl"
@@ -20,6 +20,10 @@ _LONGEST = 16 << 20
 
 class Refused(UsageError):
     """A dump that is damaged, or is not what this program has written."""
+
+
+class NoDump(Refused, MissingFile):
+    """There is no record at that place."""
 
 
 class _Part(BaseModel):
@@ -90,18 +94,19 @@ class Record(_Part):
         try:
             data = json.loads(line)
             said = data.get("format") if isinstance(data, dict) else None
-            if said != FORMAT:
-                raise Refused(
-                    f"{path} is of format {said!r:.80}; this fictl reads {FORMAT!r}",
-                    "replay it with the fictl that wrote it",
-                )
-            return cls.model_validate_json(line)
+            found = cls.model_validate_json(line) if said == FORMAT else None
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
             raise Refused(f"{path} is damaged: {where}: {first['msg']}") from None
         except (ValueError, RecursionError) as error:
             raise Refused(f"{path} is damaged: {error}") from None
+        if found is None:
+            raise Refused(
+                f"{path} is of format {said!r:.80}; this fictl reads {FORMAT!r}",
+                "replay it with the fictl that wrote it",
+            )
+        return found
 
 
 def _last_line(path: Path) -> bytes:
@@ -112,7 +117,8 @@ def _last_line(path: Path) -> bytes:
             raise Refused(f"{path} has {size} bytes, and metadata has at most {_LONGEST}")
         text = path.read_bytes()
     except OSError as error:
-        raise Refused(f"{path} cannot be read: {error.strerror}") from None
+        kind = NoDump if isinstance(error, FileNotFoundError) else Refused
+        raise kind(f"{path} cannot be read: {error.strerror}") from None
     whole = text[: text.rfind(b"\n") + 1].splitlines()
     if not whole:
         raise Refused(f"{path} has no whole line", "the process ended while it wrote the dump")

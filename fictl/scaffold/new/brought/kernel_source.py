@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fictl.dtype import DTYPES, DType
-from fictl.errors import UsageError
+from fictl.errors import MissingFile, UsageError
 from fictl.project.cpp_source import CppSource
 from fictl.scaffold.new.brought.cpp_function import Function, functions, kernels, split
 
@@ -89,7 +89,7 @@ def read_kernel(text: str) -> KernelSource:
     if ".cu" not in text or not colon or named is None:
         raise UsageError(f"{text!r} names no function of a CUDA file", FORM)
     if not os.path.isfile(path):
-        raise UsageError(f"there is no file {path}", FORM)
+        raise MissingFile(f"there is no file {path}", FORM)
     source = CppSource(path)
     function = _find(source, named["name"])
     _refuse_foreign(source, function)

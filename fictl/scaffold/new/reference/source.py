@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
-from fictl.errors import UsageError
+from fictl.errors import MissingFile, UsageError
 from fictl.project.python_source import parse
 from fictl.scaffold.kinds.wrap import py
 
@@ -48,7 +48,7 @@ def read_function(text: str) -> FunctionSource:
         raise UsageError(f"{text!r} names no function of a file", FORM)
     path = Path(file)
     if not os.path.isfile(path):
-        raise UsageError(f"there is no file {file}", FORM)
+        raise MissingFile(f"there is no file {file}", FORM)
     tree = parse(path)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if name not in functions:

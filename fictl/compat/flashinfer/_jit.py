@@ -1,0 +1,57 @@
+"""What FlashInfer's module generators are called with, for those who write their own."""
+
+from __future__ import annotations
+
+from fictl.compat.flashinfer._errors import MissingJITCacheError
+from fictl.errors import InvalidValue
+from fictl.jit import JitSpec
+
+__all__ = [
+    "MissingJITCacheError",
+    "gen_act_and_mul_module",
+    "sm89_nvcc_flags",
+    "sm90a_nvcc_flags",
+    "sm100a_nvcc_flags",
+    "sm100f_nvcc_flags",
+    "sm103a_nvcc_flags",
+    "sm110a_nvcc_flags",
+    "sm120a_nvcc_flags",
+    "sm120f_nvcc_flags",
+    "sm121a_nvcc_flags",
+]
+
+
+def _flags(number: str) -> list[str]:
+    """For extra_cuda_cflags of gen_jit_spec, which makes architectures of them."""
+    return [f"-gencode=arch=compute_{number},code=sm_{number}"]
+
+
+sm89_nvcc_flags = _flags("89")
+sm90a_nvcc_flags = _flags("90a")
+sm100a_nvcc_flags = _flags("100a")
+sm100f_nvcc_flags = _flags("100f")
+sm103a_nvcc_flags = _flags("103a")
+sm110a_nvcc_flags = _flags("110a")
+sm120a_nvcc_flags = _flags("120a")
+sm120f_nvcc_flags = _flags("120f")
+sm121a_nvcc_flags = _flags("121a")
+
+
+def gen_act_and_mul_module(act_func_name: str) -> JitSpec:
+    """The module of the gated activations, all of them in one: "silu", "gelu" or "gelu_tanh"."""
+    from fictl.project import Project, find
+
+    (folder,) = find("act_and_mul", [Project.shipped()])
+    names = [each.name.removesuffix("_and_mul") for each in folder.declarations()]
+    if act_func_name not in names:
+        raise InvalidValue(
+            f"there is no activation {act_func_name!r}", f"one of {', '.join(names)}"
+        )
+    return _spec(f"{folder.package}.jit")
+
+
+def _spec(place: str) -> JitSpec:
+    from importlib import import_module
+
+    made: JitSpec = import_module(place).module()
+    return made

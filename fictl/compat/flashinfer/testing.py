@@ -1,5 +1,0 @@
-"""flashinfer.testing, as far as fictl has it."""
-
-from fictl.compat.flashinfer._served import parts
-
-__getattr__, __dir__ = parts(__name__, "fictl.testing")

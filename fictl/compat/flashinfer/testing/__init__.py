@@ -1,0 +1,7 @@
+"""flashinfer.testing, as far as fictl has it."""
+
+from fictl.compat.flashinfer._served import served
+
+__getattr__, __dir__ = served(
+    __name__, "fictl.compat.flashinfer._bench", "fictl.compat.flashinfer._attention_work"
+)

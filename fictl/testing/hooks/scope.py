@@ -1,0 +1,115 @@
+"""Which tests the plugin acts on: those below a fictl project, each by the place of its file.
+
+`fictl test` names ops; all that its pytest then collects is meant.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fictl.project_file import project_folder
+
+_BEGUN = pytest.StashKey["dict[Path, str]"]()
+_FIXTURES = pytest.StashKey["set[pytest.Collector]"]()
+_PREPARED = pytest.StashKey[bool]()
+_PLUGIN = "fictl.testing.hooks.fixtures"
+
+
+def is_ours(item: pytest.Item | pytest.Collector) -> bool:
+    return bool(item.config.getoption("--fictl-op")) or _home(item) is not None
+
+
+def is_whole(config: pytest.Config, options: Any) -> bool:
+    """Whether all tests below the root folder are of one project: it lies there, or above."""
+    return bool(options.fictl_op) or project_folder(config.rootpath) is not None
+
+
+def begin_whole(config: pytest.Config) -> None:
+    """Before anything is collected."""
+    give_fixtures(config)
+    root = project_folder(config.rootpath)
+    error = _begin(config, root) if root else ""
+    if error:
+        raise pytest.UsageError(error)
+    _prepare(config)
+
+
+def give_fixtures(config: pytest.Config) -> None:
+    """To all tests; a conftest.py that is registered later replaces what it likes."""
+    if not config.pluginmanager.has_plugin(_PLUGIN):
+        config.pluginmanager.import_plugin(_PLUGIN)
+
+
+def begin_below(collector: pytest.Collector) -> None:
+    """Where a folder of tests turns out to be a fictl project amid others."""
+    config, home = collector.config, _home(collector)
+    if home is None:
+        return
+    _begin(config, home)
+    _prepare(config)
+    if not config.pluginmanager.has_plugin(_PLUGIN):
+        _give_fixtures_below(collector)
+
+
+def trouble(item: pytest.Item) -> str:
+    """Why the project of a test cannot be imported, or nothing."""
+    home = _home(item)
+    return item.config.stash.get(_BEGUN, {}).get(home, "") if home else ""
+
+
+def _home(node: pytest.Item | pytest.Collector) -> Path | None:
+    path: Path | None = getattr(node, "path", None)
+    if path is None:
+        return None
+    return project_folder(path if os.path.isdir(path) else path.parent)
+
+
+def _begin(config: pytest.Config, home: Path) -> str:
+    """`import my_kernels` works in the tests of a project; says why it does not."""
+    begun = config.stash.setdefault(_BEGUN, {})
+    if home not in begun:
+        begun[home] = _mount(home)
+    return begun[home]
+
+
+def _mount(home: Path) -> str:
+    from fictl.errors import FictlError
+    from fictl.project import Project, mount
+
+    try:
+        # Why not at(): the tests of fictl itself have nothing to import by another name.
+        project = Project.of(home)
+        if project is not None:
+            mount(project)
+    except FictlError as error:
+        return str(error)
+    return ""
+
+
+def _prepare(config: pytest.Config) -> None:
+    """The markers that --strict-markers knows, and the seed of the run: once."""
+    if config.stash.get(_PREPARED, False):
+        return
+    config.stash[_PREPARED] = True
+    from fictl.testing.hooks import schedules
+    from fictl.testing.hooks.markers import MARKERS
+    from fictl.testing.hooks.memory import UsedUpMemory
+
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    schedules.configure(config)
+    if not config.getoption("--fictl-journal"):  # `fictl test` has an outcome of its own for it.
+        config.pluginmanager.register(UsedUpMemory(is_ours))
+
+
+def _give_fixtures_below(collector: pytest.Collector) -> None:
+    from fictl.testing.hooks.fixtures import register_below
+
+    given = collector.config.stash.setdefault(_FIXTURES, set())
+    if not given.intersection(collector.listchain()):
+        given.add(collector)
+        register_below(collector)
