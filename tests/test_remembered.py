@@ -26,7 +26,7 @@ KEPT = {
     "fictl/dataset/export/solution.py _sources": "an op's files, of one command",
     "fictl/dataset/export/workloads.py _made_by_init": "an op's code, of one command",
     "fictl/emu/toolchain.py emulator_digest": "fictl's own files",
-    "fictl/jit/emulation.py emulated_device": "a loaded library",
+    "fictl/jit/emulation.py _loaded": "a loaded library",
     "fictl/jit/ffi.py _installed_abi": "a package that is there",
     "fictl/jit/ffi.py ffi_paths": "a package that is there",
     "fictl/jit/load.py _tvm_ffi": "an imported package",

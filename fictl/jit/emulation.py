@@ -43,9 +43,15 @@ def place_runtime(folder: Path) -> None:
     link.symlink_to(build_runtime().module)
 
 
-@cache
 def emulated_device() -> EmulatedDevice:
-    """Of this process; modules of the emulated device can be loaded from now on."""
+    """Of this process, as the settings say; modules of it can be loaded from now on."""
+    device = _loaded()
+    device.follow_settings()
+    return device
+
+
+@cache
+def _loaded() -> EmulatedDevice:
     from fictl.jit.load import library
 
     return EmulatedDevice(library(build_runtime))

@@ -42,7 +42,6 @@ class Emulated:
 
     def __call__(self, *arguments: Any) -> Any:
         device = emulated_device()
-        device.follow_settings()
         if settings.EMU_CHECK.get():
             device.watch(list(_watched(arguments, public_function())))
         try:
