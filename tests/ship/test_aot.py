@@ -202,3 +202,27 @@ def test_the_folder_serves_where_nothing_can_compile(
 def test_the_store_says_that_it_is_prebuilt(out: Path) -> None:
     _ship(out)
     assert len(Store(out, prebuilt=True).entries("tiny", "elementwise.twice")) == 1
+
+
+def test_the_folder_may_be_a_link_and_nothing_below_it(out: Path, tmp_path: Path) -> None:
+    real, outside = tmp_path / "real", tmp_path / "outside"
+    real.mkdir()
+    out.symlink_to(real)
+    (built,) = _ship(out).built
+    assert (real / STORE_FILE).is_file()
+    module = Path(built.path).parents[1]
+    (outside / "old-recipe").mkdir(parents=True)
+    (outside / "old-recipe" / "precious").touch()
+    shutil.rmtree(module)
+    module.symlink_to(outside)
+    with pytest.raises(UsageError, match="is a link, which leads out of"):
+        _ship(out)
+    assert [path.name for path in outside.rglob("*")] == ["old-recipe", "precious"]
+
+
+def test_a_link_among_recipes_is_left(out: Path, tmp_path: Path) -> None:
+    (built,) = _ship(out).built
+    link = Path(built.path).parents[1] / "linked"
+    link.symlink_to(tmp_path)
+    assert _ship(out).replaced == 0
+    assert link.is_symlink()

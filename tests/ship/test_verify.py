@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from fictl.errors import UsageError
 from fictl.jit.progress import LogObserver
 from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp
 from fictl.jit.store.stores import STORE_FILE
+from fictl.sealed import seal, unseal
 from fictl.ship import verify as module
 from fictl.ship.aot import ship
 from fictl.ship.verify import verify
@@ -49,8 +49,8 @@ def _problems(build: Path) -> tuple[str, ...]:
 
 
 def _rewrite(build: Path, **facts: object) -> None:
-    data = json.loads((build / MANIFEST).read_text())
-    (build / MANIFEST).write_text(json.dumps({**data, **facts}))
+    data = unseal((build / MANIFEST).read_text())
+    (build / MANIFEST).write_text(seal({**data, **facts}))
 
 
 def test_a_folder_as_it_was_made_has_no_problem(build: Path, cuobjdump) -> None:

@@ -64,3 +64,14 @@ def test_a_damaged_record_is_none(root: Path) -> None:
 
     _place(root).write_text("{")
     assert take_back(root) is None
+
+
+def test_nothing_is_deleted_where_a_folder_has_become_a_link(root: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    (root / "a").rename(outside)
+    (root / "a").symlink_to(outside)
+    with pytest.raises(UsageError, match="is a link to"):
+        take_back(root)
+    with pytest.raises(UsageError, match="is a link to"):
+        apply(Plan(root, {root / "a" / "new.py": None}), "fictl remove-op new")
+    assert (outside / "new.py").read_text() == "new\n"
