@@ -58,7 +58,7 @@ _CAUSE = {
     ),
     "barrier-mismatch": "the two sides of a named barrier count its threads differently",
     "hang": "a loop waits for something that no thread will do, or its end is never reached",
-    "bad-mask": "the mask must name every lane that calls, as __activemask() or a ballot gives it",
+    "bad-mask": "the mask must name every lane that calls, as a ballot before the branch gives it",
     "null-pointer": "a null pointer, perhaps of an optional tensor that was not passed",
     "stack-overflow": "a large local array, or recursion without an end",
     "missing": "the emulated device does not have it: run this on a GPU",

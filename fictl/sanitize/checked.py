@@ -71,11 +71,13 @@ class Checked:
 
     def failed_with(self, finding: Finding) -> int:
         """How many tests failed under the tool that saw it in them: it may have ended the kernel."""
-        return sum(
-            row["test"] in _failed(check) and site(row) == site(finding.facts)
+        seen_in = {
+            row["test"]
             for check in self.checks
             for row in check.rows
-        )
+            if row["test"] in _failed(check) and site(row) == site(finding.facts)
+        }
+        return len(seen_in)
 
     @property
     def unexplained(self) -> tuple[Outcome, ...]:

@@ -11,7 +11,7 @@ _SENTENCES = {
     "divergent-barrier": "A barrier that not all threads which it waits for come to.",
     "barrier-mismatch": "A barrier that is used as it does not allow.",
     "deadlock": "No thread of a block can go on.",
-    "bad-mask": "A mask that does not name the lanes that call.",
+    "bad-mask": "A mask that is not that of the lanes that call.",
     "hang": "A kernel that does not end.",
     "null-pointer": "An access through a null pointer.",
     "bad-address": "An access at an address where nothing is.",

@@ -108,6 +108,21 @@ def test_a_failed_test_without_a_report_is_exit_code_1(fictl, repo: Path, found)
     assert "  failed test_sum[1]  ended with SIGSEGV" in answer.out.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        (("passed", "failed", "failed"), "3 tests · 0 defects · 2 failed"),
+        (("failed",), "1 test · 0 defects · 1 failed"),
+        (("passed", "skipped"), "1 test · 0 defects "),
+        (("passed", "out of memory"), "2 tests · 0 defects "),
+    ],
+)
+def test_tests_are_all_that_ran(fictl, repo: Path, found, outcomes, said: str) -> None:
+    tests = tuple(Outcome(f"test_{n}", outcome) for n, outcome in enumerate(outcomes))
+    found(Checked("my_kernels/elementwise/halve", TestReport(tests)))
+    assert f"halve  {said}" in fictl("sanitize", "halve").out
+
+
 def test_where_no_test_could_run_it_is_exit_code_3(fictl, repo: Path, found) -> None:
     found(Checked("my_kernels/gemm/dense", TestReport((SKIPPED,))))
     answer = fictl("sanitize", "dense")

@@ -17,6 +17,7 @@ from fictl.jit import gen_jit_spec
 from fictl.jit.emulation import emulated_device
 
 KERNELS = Path(__file__).with_name("kernels")
+HEADERS = Path(__file__).parents[2] / "kernels" / "include"
 SCHEDULES = [*all_schedules()[:2], Schedule("random", 1, early=True), Schedule("random", 2)]
 
 
@@ -65,7 +66,9 @@ def emulate(monkeypatch) -> Callable[..., ctypes.CDLL]:
     def build(source: str | Path, *, checked: bool = False, flags: tuple[str, ...] = ()):
         monkeypatch.setenv("FICTL_EMU_CHECK", str(int(checked)))
         path = KERNELS / source
-        spec = gen_jit_spec(f"emu_{path.stem}", [path], ["-fvisibility=default", *flags])
+        # Some use <fictl/device/…>, as kernels of users do.
+        words = ["-fvisibility=default", f"-I{HEADERS}", *flags]
+        spec = gen_jit_spec(f"emu_{path.stem}", [path], words)
         module = spec.build().module
         emulated_device()
         return ctypes.CDLL(str(module))

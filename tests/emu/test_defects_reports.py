@@ -124,3 +124,37 @@ def test_fast_mode_next_to_it_reports_nothing(call, emulate, device, x, y) -> No
     fast = emulate("defects_races.cu", checked=False)
     assert fast.two_writers(True, x, y, None, 128) == 0
     assert device.take_reports() == []
+
+
+def test_tensors_that_overlap_are_the_cause_and_no_barrier(emulate, device, memory, x) -> None:
+    """Thread i writes what thread i + 4 reads, as an element of another argument."""
+    out = (ctypes.c_float * 64).from_buffer(memory, 16)
+    device.watch([_watched("x", x, writable=False), _watched("out", out, shape=(64,))])
+    emulate("defects_more.cu", checked=True).no_blocks(False, x, out, None, 128)
+    (report,) = device.take_reports()
+    assert "the tensors 'out' and 'x' overlap in memory" in report.cause
+    assert "sync" not in report.cause
+
+
+def test_one_tensor_as_input_and_output_is_the_cause_if_threads_meet_in_it(call, x, y) -> None:
+    watched = [_watched("x", x), _watched("input", y), _watched("out", y)]
+    for report in call("defects_more.cu", "stencil_in_place", watched):
+        assert "the tensors 'input' and 'out' are the same memory" in report.cause
+
+
+def test_two_outputs_that_overlap_are_the_cause_of_two_writes(call, x, y) -> None:
+    watched = [_watched("x", x), _watched("out", y), _watched("lse", y, shape=(8,))]
+    reports = call("defects_races.cu", "blocks_write_the_same", watched)
+    assert any("'out' and 'lse' overlap" in report.cause for report in reports)
+
+
+def test_an_input_below_is_no_cause_of_two_writes(call, x, y) -> None:
+    watched = [_watched("x", x), _watched("out", y), _watched("in", y, writable=False)]
+    reports = call("defects_races.cu", "blocks_write_the_same", watched)
+    assert all("two blocks write" in report.cause for report in reports)
+
+
+def test_memory_that_was_given_back_is_called_so(call, x, y) -> None:
+    watched = [_watched("x", x), _watched("y", y)]
+    (report,) = call("defects_memory.cu", "memory_that_was_freed", watched)
+    assert "memory that cudaFree() has taken back" in report.what

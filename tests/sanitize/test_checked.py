@@ -76,3 +76,14 @@ def test_what_another_tool_saw_or_what_is_accepted_explains_no_failure(tiny: Pat
     assert len(Checked.judged(folder, failed, apart, ()).unexplained) == 1
     seen = [Check("memcheck", failed, (RACE,))]
     assert len(Checked.judged(folder, failed, seen, ACCEPTED).unexplained) == 1
+
+
+def test_tests_are_counted_and_not_reports(tiny: Path) -> None:
+    """A test that launches a kernel three times reports it as often, and so do two tools."""
+    (folder,) = find("twice")
+    other = {**RACE, "test": "test_two"}
+    failed = TestReport((Outcome("test_one", "failed"), Outcome("test_two", "passed")))
+    seen = [Check(tool, failed, (RACE, RACE, RACE, other)) for tool in ("memcheck", "racecheck")]
+    checked = Checked.judged(folder, failed, seen, ())
+    (finding,) = checked.findings
+    assert (finding.tests, checked.failed_with(finding)) == (2, 1)

@@ -62,7 +62,7 @@ def _op(out: Console, each: Checked) -> None:
 
 def _counts(each: Checked) -> Iterator[str]:
     suppressed = len(each.findings) - len(each.defects)
-    yield counted(each.tests.passed, "test")
+    yield counted(each.tests.run, "test")
     yield counted(len(each.defects), "defect")
     if suppressed:
         yield f"{suppressed} suppressed"

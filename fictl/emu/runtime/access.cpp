@@ -17,7 +17,8 @@ class Tracer {
       : access_(access), order_(order), oldest_(oldest) {
     me_.pc = reinterpret_cast<uintptr_t>(access.pc);
     me_.thread = thread.linear;
-    me_.strong = access.strong;
+    me_.strong = access.strong();
+    me_.is_volatile = access.is_volatile();
     me_.in_flight = access.way == Way::kCopyIssued;
     me_.block = order.serial();
     me_.epoch = order.now(thread.linear);
@@ -37,6 +38,9 @@ class Tracer {
   // The first access found that this one races with; its mask is zero if there is none.
   const Stamp& rival() const { return rival_; }
   bool rival_wrote() const { return rival_wrote_; }
+  // Whether it has read the same memory as well, and whether this thread has.
+  bool rival_read() const { return rival_read_; }
+  bool has_read() const { return has_read_; }
 
  private:
   bool is_over(const Stamp& stamp) const {
@@ -45,25 +49,36 @@ class Tracer {
   bool collides(const Stamp& stamp) const {
     if ((stamp.mask & me_.mask) == 0 || stamp.block < oldest_) return false;
     if (stamp.in_flight) return true;
-    return !(stamp.strong && me_.strong) && !order_.follows(me_.thread, stamp);
+    if (stamp.strong && me_.strong && !may_be_told(stamp)) return false;
+    return !order_.follows(me_.thread, stamp);
   }
-  void compare(const Stamp& stamp, bool wrote) {
+  // Between blocks, what is volatile is meant for others. Within one it may also be a relic of
+  // warps whose lanes went in step, unless it is a flag: see waiting.h.
+  bool may_be_told(const Stamp& stamp) const {
+    return stamp.is_volatile && me_.is_volatile && stamp.block == me_.block;
+  }
+  void compare(const Cell& cell, const Stamp& stamp, bool wrote) {
     if (rival_.mask != 0 || !collides(stamp)) return;
     rival_ = stamp;
     rival_wrote_ = wrote;
+    for (const Stamp& read : cell.reads) {
+      if (read.mask == 0 || read.block != stamp.block) continue;
+      rival_read_ |= read.thread == stamp.thread;
+      has_read_ |= read.thread == me_.thread && stamp.block == me_.block;
+    }
   }
 
   void write(Cell& cell) {
     if (access_.way != Way::kCopyLanded) {
-      compare(cell.write, true);
-      compare(cell.reads[0], false);
-      compare(cell.reads[1], false);
+      compare(cell, cell.write, true);
+      compare(cell, cell.reads[0], false);
+      compare(cell, cell.reads[1], false);
     }
     cell.write = me_;
   }
 
   void read(Cell& cell) {
-    compare(cell.write, true);
+    compare(cell, cell.write, true);
     Stamp &first = cell.reads[0], &second = cell.reads[1];
     if (is_over(first)) {
       first = me_;
@@ -78,12 +93,20 @@ class Tracer {
   Stamp me_{};
   Stamp rival_{};
   bool rival_wrote_ = false;
+  bool rival_read_ = false;
+  bool has_read_ = false;
 };
 
 // Stores of two threads are no defect where the second changes nothing, which shows afterwards.
-bool may_change_nothing(const Access& access, const Stamp& rival, bool rival_wrote) {
-  return access.way == Way::kWrite && !access.strong && rival_wrote && !rival.in_flight &&
-         access.bytes <= sizeof(PendingRace::before);
+bool may_change_nothing(const Race& race) {
+  return race.access.way == Way::kWrite && race.access.strength != Strength::kAtomic &&
+         race.rival_wrote && !race.rival.in_flight &&
+         race.access.bytes <= sizeof(PendingRace::before);
+}
+
+// Whether the read may be the first half of an update, as the rival's was.
+bool may_update(const Race& race) {
+  return race.access.way == Way::kRead && race.rival_wrote && race.rival_read;
 }
 
 // Finds and reports races; false if there is one.
@@ -91,26 +114,30 @@ bool trace(const Access& access, const Thread& thread, const Shadow& shadow, siz
            const Order& order, uint32_t oldest) {
   Tracer tracer(access, thread, order, oldest);
   tracer.trace(shadow, offset);
-  const Stamp& rival = tracer.rival();
-  if (rival.mask == 0) return true;
-  if (may_change_nothing(access, rival, tracer.rival_wrote())) {
-    PendingRace& pending = record().pending.emplace(PendingRace{access, &thread, rival, {}});
-    memcpy(pending.before, access.address, access.bytes);
+  if (tracer.rival().mask == 0) return true;
+  Race race{access, &thread, tracer.rival(), tracer.rival_wrote(), tracer.rival_read()};
+  race.updates = access.writes() && race.rival_wrote && race.rival_read && tracer.has_read();
+  if (access.is_volatile() && race.rival.is_volatile && access.way == Way::kRead) {
+    record().waiting.read_too_early(access, thread);
+  }
+  if (may_change_nothing(race) || may_update(race)) {
+    PendingRace& pending = record().pending.emplace(PendingRace{race, {}});
+    if (access.writes()) memcpy(pending.before, access.address, access.bytes);
   } else {
-    report_race(access, thread, rival, tracer.rival_wrote());
+    report_race(race);
   }
   return false;
 }
 
 // A flag is memory that threads access atomically or as volatile to tell one another something.
 void hear(const Access& access, const Thread& thread, Order& order) {
-  if (!access.strong || !access.reads()) return;
+  if (!access.strong() || !access.reads()) return;
   const auto flag = record().flags.find(access.address);
   if (flag != record().flags.end()) order.acquire(thread.linear, flag->second);
 }
 
 void tell(const Access& access, const Thread& thread, const Order& order) {
-  if (!access.strong || !access.writes()) return;
+  if (!access.strong() || !access.writes()) return;
   const Publication news = order.publish(thread.linear);
   if (news.to_device == nullptr) record().blocks_without_fence.insert(order.serial());
   if (news.to_block == nullptr) {
@@ -188,13 +215,28 @@ void examine_global(const Access& access, const Thread& thread) {
   tell(access, thread, order);
 }
 
+// An access by way of one part of shared memory stays in it. All ways lead to the same memory, so
+// that one address stands for them.
+Access seen_from_base(const Access& access, const SharedMemory& memory) {
+  const SharedPart* part = memory.part_at(access.address);
+  if (part == nullptr) return access;
+  Access same = access;
+  same.address = memory.canonical(access.address);
+  if (!part->contains(same.address - memory.base, same.bytes)) stop_out_of_part(same, *part);
+  return same;
+}
+
 }  // namespace
 
-void examine(const Access& access) {
-  if (access.bytes == 0) return;
-  settle_pending();
+void examine(const Access& given) {
+  if (given.bytes == 0) return;
   const Thread& thread = *current();
-  if (thread.block->shared.contains(access.address)) {
+  const SharedMemory& shared = thread.block->shared;
+  const bool is_shared = shared.contains(given.address);
+  const Access access = is_shared ? seen_from_base(given, shared) : given;
+  settle_pending(&access);
+  record().waiting.note(access, thread);
+  if (is_shared) {
     examine_shared(access, thread);
   } else if (!stacks->contains(access.address)) {
     examine_global(access, thread);

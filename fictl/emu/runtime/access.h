@@ -9,13 +9,19 @@ namespace fictl_emu::check {
 
 enum class Way : uint8_t { kRead, kWrite, kUpdate, kCopyIssued, kCopyLanded };
 
+// An atomic access does not race with another, nor with a volatile one; two volatile ones do not
+// where a thread waits for what the other writes.
+enum class Strength : uint8_t { kPlain, kVolatile, kAtomic };
+
 struct Access {
   const char* address;
   size_t bytes;
   Way way;
-  bool strong;  // atomic or volatile: two of them do not race
+  Strength strength;
   const void* pc;
 
+  bool strong() const { return strength != Strength::kPlain; }
+  bool is_volatile() const { return strength == Strength::kVolatile; }
   bool reads() const { return way == Way::kRead || way == Way::kUpdate; }
   bool writes() const { return way != Way::kRead; }
 };

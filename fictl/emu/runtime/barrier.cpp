@@ -65,10 +65,29 @@ bool same(const Site& a, const Site& b) {
   stop_kernel();
 }
 
+[[noreturn]] void stop_at_count(const Site& site, const std::string& what, const char* cause) {
+  Report report("barrier-mismatch", current());
+  report.site(site);
+  report.text("what", what).text("cause", cause);
+  report.file();
+  stop_kernel();
+}
+
 // The barrier with one more thread that has come to it.
 Barrier& arrive(int id, int expected, const Site& site) {
   Block& block = *current()->block;
   Barrier& barrier = block.barriers[id & 15];
+  if (expected % 32 != 0) {
+    stop_at_count(site, "a barrier for " + std::to_string(expected) + " threads",
+                  "it counts whole warps: name a multiple of 32, of threads and not of warps");
+  }
+  if (expected != 0 && !check::may_arrive(*current(), id & 15)) {
+    stop_at_count(site,
+                  "this thread comes to named barrier " + std::to_string(id & 15) +
+                      ", which others have just used, and nothing says that they have passed it",
+                  "two groups of threads share the number of a barrier, so that it counts both: "
+                  "give each group its own");
+  }
   if (barrier.arrived == 0) {
     barrier.site = site;
     barrier.expected = expected;

@@ -43,8 +43,10 @@ void launch_begins(Launch& launch) {
 }
 
 void launch_ends(Launch&) {
+  if (!enabled) return;
   // A store that is in question now has not happened: the kernel was stopped.
   record().pending.reset();
+  record().waiting.launch_ends();
   enabled = false;
 }
 
@@ -60,6 +62,12 @@ void block_met(Block& block) {
   if (!enabled) return;
   settle_pending();
   order_of(block).block_meets();
+}
+
+bool may_arrive(const Thread& thread, int barrier) {
+  if (!enabled) return true;
+  settle_pending();
+  return order_of(*thread.block).comes(thread.linear, barrier);
 }
 
 void arrived(Thread& thread, const Barrier& barrier) {
@@ -104,14 +112,15 @@ void fence(Thread& thread, int scope) {
 void copy_issued(Thread&, const Copy& copy) {
   if (!enabled) return;
   if (copy.source_bytes > 0) {
-    examine({copy.from, static_cast<size_t>(copy.source_bytes), Way::kRead, false, copy.pc});
+    examine(
+        {copy.from, static_cast<size_t>(copy.source_bytes), Way::kRead, Strength::kPlain, copy.pc});
   }
-  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyIssued, false, copy.pc});
+  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyIssued, Strength::kPlain, copy.pc});
 }
 
 void copy_landed(Thread&, const Copy& copy) {
   if (!enabled) return;
-  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyLanded, false, copy.pc});
+  examine({copy.to, static_cast<size_t>(copy.bytes), Way::kCopyLanded, Strength::kPlain, copy.pc});
 }
 
 }  // namespace fictl_emu::check

@@ -20,6 +20,9 @@ void block_ends(Block& block);
 
 // All living threads of the block have met at a barrier.
 void block_met(Block& block);
+// Whether a thread that comes to a named barrier is ordered after those that were there the last
+// time: if not, they might as well meet.
+bool may_arrive(const Thread& thread, int barrier);
 // A thread has come to a named barrier and goes on at once.
 void arrived(Thread& thread, const Barrier& barrier);
 // Those that wait at a named barrier go on: they have heard of one another, and of those that have

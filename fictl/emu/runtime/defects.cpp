@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "causes.h"
 #include "launch_record.h"
 #include "report.h"
 
@@ -15,12 +16,16 @@ std::string count(size_t n, const std::string& thing) {
   return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
 }
 
+std::string adjective(bool strong, bool is_volatile) {
+  return is_volatile ? "volatile " : strong ? "atomic " : "";
+}
+
 std::string verb(const Access& access) {
   switch (access.way) {
     case Way::kRead:
-      return access.strong ? "atomic or volatile read" : "read";
+      return adjective(access.strong(), access.is_volatile()) + "read";
     case Way::kWrite:
-      return access.strong ? "atomic or volatile write" : "write";
+      return adjective(access.strong(), access.is_volatile()) + "write";
     case Way::kUpdate:
       return "atomic update";
     case Way::kCopyIssued:
@@ -32,7 +37,7 @@ std::string verb(const Access& access) {
 
 std::string verb(const Stamp& stamp, bool wrote) {
   if (stamp.in_flight) return "cp.async";
-  return std::string(stamp.strong ? "atomic or volatile " : "") + (wrote ? "write" : "read");
+  return adjective(stamp.strong, stamp.is_volatile) + (wrote ? "write" : "read");
 }
 
 // What an address belongs to, or the nearest that it could have belonged to.
@@ -53,8 +58,23 @@ struct Location {
   }
 };
 
+std::string in_words(const SharedPart& part) {
+  return std::string("part '") + part.name + "' of shared memory";
+}
+
+// The smallest part that a kernel has said there is.
+const SharedPart* part_that_holds(const SharedMemory& shared, size_t offset) {
+  const SharedPart* best = nullptr;
+  for (const SharedPart& part : shared.parts) {
+    if (part.contains(offset, 1) && (best == nullptr || part.bytes < best->bytes)) best = &part;
+  }
+  return best;
+}
+
 Location locate_shared(const SharedMemory& shared, const char* address) {
   const auto offset = address - shared.base;
+  const SharedPart* part = part_that_holds(shared, offset);
+  if (part != nullptr) return {"shared", in_words(*part), offset - part->offset, part->bytes, ""};
   Location found{"shared", "dynamic shared memory", offset, shared.dynamic_bytes, ""};
   if (offset < int64_t{SharedMemory::kStatic}) return found;
   for (const SharedVariable& variable : shared.variables) {
@@ -147,74 +167,18 @@ Explanation outside_of_shared(const Location& location) {
 
 Explanation outside(const Access& access, const Location& location) {
   if (strcmp(location.space, "shared") == 0) return outside_of_shared(location);
+  if (was_freed(access.address)) {
+    return {" of memory that cudaFree() has taken back", "a use after the end of its life"};
+  }
   constexpr int64_t kFar = 64 << 20;
   const int64_t beyond = location.byte - static_cast<int64_t>(location.bytes);
   if (location.byte < -kFar || beyond > kFar) {
-    return {" of memory that is no tensor, no variable and not on the stack",
-            "a pointer to host memory, or one that was freed or computed wrongly"};
+    return {
+        " of memory that is no tensor, no variable and not on the stack",
+        "an index over 31 bits, or an unsigned one that went below zero; or a pointer to memory of "
+        "the host"};
   }
   return outside_of_tensor(access, *record().tensors.nearest(access.address, access.bytes));
-}
-
-std::string cause_in_flight(const Access& access) {
-  if (access.reads()) {
-    return "cp.async.wait_group (or wait_all) is missing before this read, or it leaves the group "
-           "of this copy pending";
-  }
-  return "the memory is written while a cp.async to it is under way: wait for the copy first";
-}
-
-std::string cause_between_blocks(const Access& access, const Stamp& rival, bool rival_wrote) {
-  if (record().blocks_without_fence.count(rival.block) != 0) {
-    return "a flag or a counter was written without __threadfence() before it: what its writer "
-           "wrote before need not be visible yet";
-  }
-  if (access.writes() && rival_wrote) {
-    return "two blocks write the same memory: each must own its elements, or use atomics";
-  }
-  return "nothing orders blocks but atomics with __threadfence(), grid.sync() and the end of the "
-         "kernel";
-}
-
-std::string cause_within_warp() {
-  return "lanes of one warp run independently, and shuffles and votes do not order memory: "
-         "__syncwarp() is missing between the two";
-}
-
-// Whether this is the first write: who has read before it, has read too early.
-bool is_first_write(const Access& access, const Block& block) {
-  if (!block.shared.contains(access.address)) return false;
-  const size_t offset = access.address - block.shared.base;
-  return record().of(block).shared.first_unwritten(offset, access.bytes) < access.bytes;
-}
-
-std::string cause_within_block(const Access& access, const Block& block, bool rival_wrote) {
-  if (access.way == Way::kCopyIssued) {
-    return "the copy refills memory that another thread may still use: __syncthreads() is missing "
-           "before this cp.async";
-  }
-  if (!access.writes() || (!rival_wrote && is_first_write(access, block))) {
-    return "the writes of this interval are not separated from the reads by __syncthreads()";
-  }
-  if (!rival_wrote) {
-    return "the memory is used again before all have read it: __syncthreads() is missing between "
-           "the reads and this write";
-  }
-  return "two threads write the same memory with no __syncthreads() between them";
-}
-
-std::string cause_of_race(const Access& access, const Thread& thread, const Stamp& rival,
-                          bool rival_wrote) {
-  if (rival.in_flight) return cause_in_flight(access);
-  if (access.strong != (rival.strong != 0)) {
-    return "one of the two is atomic, the other is not: atomics are safe among themselves only";
-  }
-  if (rival.block != record().of(*thread.block).order.serial()) {
-    return cause_between_blocks(access, rival, rival_wrote);
-  }
-  const bool same_warp = rival.thread / 32 == thread.warp;
-  if (same_warp && access.way != Way::kCopyIssued) return cause_within_warp();
-  return cause_within_block(access, *thread.block, rival_wrote);
 }
 
 // The thread of a stamp, whose block may be over.
@@ -254,6 +218,23 @@ void stop_out_of_bounds(const Access& access) {
   stop(report);
 }
 
+void stop_out_of_part(const Access& access, const SharedPart& part) {
+  const SharedMemory& shared = current()->block->shared;
+  const int64_t offset = access.address - shared.base;
+  const SharedPart* other = part_that_holds(shared, offset);
+  Report report("out-of-bounds", current());
+  report.place(access.pc);
+  report.text("what", sentence(access) + " at byte " + std::to_string(offset - part.offset) +
+                          " of " + in_words(part) + ", which has " + count(part.bytes, "byte") +
+                          (other == nullptr || other == &part
+                               ? ""
+                               : ": it goes to byte " + std::to_string(offset - other->offset) +
+                                     " of part '" + other->name + "'"));
+  report.text("cause", "an index beyond the length of the part, or a part that is taken too short");
+  add(report, access, {"shared", in_words(part), offset - part.offset, part.bytes, ""});
+  stop(report);
+}
+
 void stop_null(const Access& access) {
   const auto offset = reinterpret_cast<uintptr_t>(access.address);
   Report report("null-pointer", current());
@@ -275,7 +256,7 @@ void stop_misaligned(const char* address, const char* type, size_t alignment, co
   report.text("cause",
               "a vector access needs the base pointer, the index and every stride to be multiples "
               "of its width: take the scalar path where one is not");
-  add(report, {address, alignment, Way::kRead, false, pc}, location);
+  add(report, {address, alignment, Way::kRead, Strength::kPlain, pc}, location);
   stop(report);
 }
 
@@ -314,22 +295,31 @@ void report_uninitialised(const Access& access, size_t unwritten) {
   report.file();
 }
 
-void report_race(const Access& access, const Thread& thread, const Stamp& rival, bool rival_wrote) {
-  if (!record().is_news(access.pc, rival.place())) return;
-  const Location location = locate(thread, access.address, access.bytes);
-  const char* conflict = !access.writes() ? "read after write"
-                         : rival_wrote    ? "write after write"
-                                          : "write after read";
-  const Former former(rival);
-  Report report("race", &thread);
+void report_race(const Race& race) {
+  const Access& access = race.access;
+  // Volatile on both sides: a flag, or not, which shows when the kernel has ended.
+  const bool may_be_a_flag = access.is_volatile() && race.rival.is_volatile;
+  Waiting& waiting = record().waiting;
+  const void* other = race.rival.place();
+  if (may_be_a_flag ? !waiting.is_news(access, other) : !record().is_news(access.pc, other)) return;
+  const Location location = locate(*race.thread, access.address, access.bytes);
+  const char* conflict = !access.writes()   ? "read after write"
+                         : race.rival_wrote ? "write after write"
+                                            : "write after read";
+  const Former former(race.rival);
+  Report report("race", race.thread);
   report.place(access.pc);
   report.text("what", std::string(conflict) + " at " + location.place() +
                           " with nothing that orders the two");
-  report.text("cause", cause_of_race(access, thread, rival, rival_wrote));
+  report.text("cause", cause_of(race));
   report.text("conflict", conflict);
   add(report, access, location);
-  report.other(verb(rival, rival_wrote), former.thread(), rival.place());
-  report.file();
+  report.other(verb(race.rival, race.rival_wrote), former.thread(), other);
+  if (may_be_a_flag) {
+    waiting.suspect(access, std::move(report));
+  } else {
+    report.file();
+  }
 }
 
 }  // namespace fictl_emu::check

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "access.h"
+#include "race.h"
 #include "shadow.h"
 #include "tensors.h"
 
 namespace fictl_emu::check {
 
 [[noreturn]] void stop_out_of_bounds(const Access& access);
+// By way of a part of shared memory that does not hold it.
+[[noreturn]] void stop_out_of_part(const Access& access, const SharedPart& part);
 [[noreturn]] void stop_null(const Access& access);
 [[noreturn]] void stop_misaligned(const char* address, const char* type, size_t alignment,
                                   const void* pc);
@@ -17,7 +20,6 @@ namespace fictl_emu::check {
 void report_read_only(const Access& access, const Tensor& tensor);
 // From its byte `unwritten` on.
 void report_uninitialised(const Access& access, size_t unwritten);
-// An access of `thread` that `rival` is not ordered before, which wrote or read the same memory.
-void report_race(const Access& access, const Thread& thread, const Stamp& rival, bool rival_wrote);
+void report_race(const Race& race);
 
 }  // namespace fictl_emu::check

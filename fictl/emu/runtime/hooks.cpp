@@ -8,14 +8,15 @@
 using fictl_emu::Lock;
 using fictl_emu::Mutex;
 using fictl_emu::check::Access;
+using fictl_emu::check::Strength;
 using fictl_emu::check::Way;
 
 namespace {
 
 inline __attribute__((always_inline)) void touch(const void* address, size_t bytes, Way way,
-                                                 bool strong, const void* pc) {
+                                                 Strength strength, const void* pc) {
   if (fictl_emu::check::is_private(address)) return;
-  fictl_emu::check::examine({static_cast<const char*>(address), bytes, way, strong, pc});
+  fictl_emu::check::examine({static_cast<const char*>(address), bytes, way, strength, pc});
 }
 
 bool in_kernel() {
@@ -32,7 +33,7 @@ void touch_atomically(const volatile void* address, size_t bytes, Way way, int o
   if (way != Way::kRead && releases(order)) {
     fictl_emu::check::fence(*fictl_emu::current(), FICTL_EMU_DEVICE);
   }
-  touch(plain, bytes, way, true, pc);
+  touch(plain, bytes, way, Strength::kAtomic, pc);
 }
 
 // A thread that reads the same volatile memory at the same place again waits for it to change.
@@ -49,13 +50,15 @@ void touch_volatile(const void* address, size_t bytes, const void* pc) {
   last_address = address;
   last_pc = pc;
   last_thread = thread;
-  touch(address, bytes, Way::kRead, true, pc);
+  touch(address, bytes, Way::kRead, Strength::kVolatile, pc);
 }
 
 // Compilers have no atomics of 16 bytes without a library.
 Mutex wide_atomics;
 
 }  // namespace
+
+constexpr Strength kPlain = Strength::kPlain;
 
 #define CALLER __builtin_return_address(0)
 
@@ -64,7 +67,11 @@ extern "C" {
 
 void fictl_emu_access(const void* address, size_t bytes, int kind) {
   const bool atomic = (kind & FICTL_EMU_ATOMIC) != 0, writes = (kind & FICTL_EMU_WRITE) != 0;
-  touch(address, bytes, !writes ? Way::kRead : atomic ? Way::kUpdate : Way::kWrite, atomic, CALLER);
+  touch(address, bytes,
+        !writes  ? Way::kRead
+        : atomic ? Way::kUpdate
+                 : Way::kWrite,
+        atomic ? Strength::kAtomic : Strength::kPlain, CALLER);
 }
 
 // ---- -fsanitize=thread: plain accesses ----
@@ -75,23 +82,27 @@ void __tsan_func_exit() {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
-#define PLAIN_ACCESSES(N)                                                              \
-  void __tsan_read##N(void* p) { touch(p, N, Way::kRead, false, CALLER); }             \
-  void __tsan_write##N(void* p) { touch(p, N, Way::kWrite, false, CALLER); }           \
-  void __tsan_read_write##N(void* p) {                                                 \
-    touch(p, N, Way::kRead, false, CALLER);                                            \
-    touch(p, N, Way::kWrite, false, CALLER);                                           \
-  }                                                                                    \
-  void __tsan_unaligned_read##N(void* p) { touch(p, N, Way::kRead, false, CALLER); }   \
-  void __tsan_unaligned_write##N(void* p) { touch(p, N, Way::kWrite, false, CALLER); } \
-  void __tsan_unaligned_read_write##N(void* p) {                                       \
-    touch(p, N, Way::kRead, false, CALLER);                                            \
-    touch(p, N, Way::kWrite, false, CALLER);                                           \
-  }                                                                                    \
-  void __tsan_volatile_read##N(void* p) { touch_volatile(p, N, CALLER); }              \
-  void __tsan_volatile_write##N(void* p) { touch(p, N, Way::kWrite, true, CALLER); }   \
-  void __tsan_unaligned_volatile_read##N(void* p) { touch_volatile(p, N, CALLER); }    \
-  void __tsan_unaligned_volatile_write##N(void* p) { touch(p, N, Way::kWrite, true, CALLER); }
+#define PLAIN_ACCESSES(N)                                                               \
+  void __tsan_read##N(void* p) { touch(p, N, Way::kRead, kPlain, CALLER); }             \
+  void __tsan_write##N(void* p) { touch(p, N, Way::kWrite, kPlain, CALLER); }           \
+  void __tsan_read_write##N(void* p) {                                                  \
+    touch(p, N, Way::kRead, kPlain, CALLER);                                            \
+    touch(p, N, Way::kWrite, kPlain, CALLER);                                           \
+  }                                                                                     \
+  void __tsan_unaligned_read##N(void* p) { touch(p, N, Way::kRead, kPlain, CALLER); }   \
+  void __tsan_unaligned_write##N(void* p) { touch(p, N, Way::kWrite, kPlain, CALLER); } \
+  void __tsan_unaligned_read_write##N(void* p) {                                        \
+    touch(p, N, Way::kRead, kPlain, CALLER);                                            \
+    touch(p, N, Way::kWrite, kPlain, CALLER);                                           \
+  }                                                                                     \
+  void __tsan_volatile_read##N(void* p) { touch_volatile(p, N, CALLER); }               \
+  void __tsan_volatile_write##N(void* p) {                                              \
+    touch(p, N, Way::kWrite, Strength::kVolatile, CALLER);                              \
+  }                                                                                     \
+  void __tsan_unaligned_volatile_read##N(void* p) { touch_volatile(p, N, CALLER); }     \
+  void __tsan_unaligned_volatile_write##N(void* p) {                                    \
+    touch(p, N, Way::kWrite, Strength::kVolatile, CALLER);                              \
+  }
 
 PLAIN_ACCESSES(1)
 PLAIN_ACCESSES(2)
@@ -100,24 +111,24 @@ PLAIN_ACCESSES(8)
 PLAIN_ACCESSES(16)
 #undef PLAIN_ACCESSES
 
-void __tsan_read_range(void* p, size_t bytes) { touch(p, bytes, Way::kRead, false, CALLER); }
-void __tsan_write_range(void* p, size_t bytes) { touch(p, bytes, Way::kWrite, false, CALLER); }
+void __tsan_read_range(void* p, size_t bytes) { touch(p, bytes, Way::kRead, kPlain, CALLER); }
+void __tsan_write_range(void* p, size_t bytes) { touch(p, bytes, Way::kWrite, kPlain, CALLER); }
 
 // ---- copies and fills: clang calls the first, the linker sends others to the second (--wrap) ----
 
 #define COPIES(PREFIX)                                              \
   void* PREFIX##memcpy(void* to, const void* from, size_t bytes) {  \
-    touch(from, bytes, Way::kRead, false, CALLER);                  \
-    touch(to, bytes, Way::kWrite, false, CALLER);                   \
+    touch(from, bytes, Way::kRead, kPlain, CALLER);                 \
+    touch(to, bytes, Way::kWrite, kPlain, CALLER);                  \
     return memcpy(to, from, bytes);                                 \
   }                                                                 \
   void* PREFIX##memmove(void* to, const void* from, size_t bytes) { \
-    touch(from, bytes, Way::kRead, false, CALLER);                  \
-    touch(to, bytes, Way::kWrite, false, CALLER);                   \
+    touch(from, bytes, Way::kRead, kPlain, CALLER);                 \
+    touch(to, bytes, Way::kWrite, kPlain, CALLER);                  \
     return memmove(to, from, bytes);                                \
   }                                                                 \
   void* PREFIX##memset(void* to, int value, size_t bytes) {         \
-    touch(to, bytes, Way::kWrite, false, CALLER);                   \
+    touch(to, bytes, Way::kWrite, kPlain, CALLER);                  \
     return memset(to, value, bytes);                                \
   }
 

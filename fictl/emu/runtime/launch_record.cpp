@@ -55,6 +55,7 @@ void LaunchRecord::begin(const Launch& launch) {
   flags.clear();
   blocks_without_fence.clear();
   pending.reset();
+  waiting.launch_begins();
   tensors.update();
   host.launch_begins();
 }
@@ -71,13 +72,21 @@ bool LaunchRecord::is_news(const void* pc, const void* other) {
   return told_.size() < kMostReports && told_.insert({pc, other}).second;
 }
 
-void settle_pending() {
+void settle_pending(const Access* next) {
+  record().waiting.settle();
   std::optional<PendingRace>& pending = record().pending;
   if (!pending) return;
-  const PendingRace race = *pending;
+  const PendingRace found = *pending;
   pending.reset();
-  const bool changed = memcmp(race.before, race.access.address, race.access.bytes) != 0;
-  if (changed) report_race(race.access, *race.thread, race.rival, true);
+  Race race = found.race;
+  if (race.access.writes()) {
+    const size_t bytes = std::min(race.access.bytes, sizeof found.before);
+    if (memcmp(found.before, race.access.address, bytes) == 0) return;
+  } else {
+    race.updates = next != nullptr && next->writes() && next->address == race.access.address &&
+                   current() == race.thread;
+  }
+  report_race(race);
 }
 
 }  // namespace fictl_emu::check

@@ -12,8 +12,10 @@
 #include "access.h"
 #include "host_memory.h"
 #include "order.h"
+#include "race.h"
 #include "shadow.h"
 #include "tensors.h"
+#include "waiting.h"
 
 namespace fictl_emu::check {
 
@@ -45,11 +47,10 @@ struct BlockRecord {
   SharedRecord shared;
 };
 
-// A store to memory that another thread has written, too: a race, unless it changes nothing.
+// A race of which the thread's next access says more: a store that changes nothing is none, and a
+// read that is part of an update has another cause.
 struct PendingRace {
-  Access access;
-  const Thread* thread;
-  Stamp rival;
+  Race race;
   char before[16];
 };
 
@@ -68,6 +69,7 @@ class LaunchRecord {
   Tensors tensors;
   HostMemory host;
   std::optional<PendingRace> pending;
+  Waiting waiting;
   std::unordered_map<const char*, Publication> flags;  // by address
   std::set<uint32_t> blocks_without_fence;  // that have written a flag with nothing released
 
@@ -80,7 +82,7 @@ class LaunchRecord {
 // The launch that runs, or the last one.
 LaunchRecord& record();
 
-// Reports the store that is still in question, if it has changed what was there.
-void settle_pending();
+// Reports the race that is still in question, if it is one; `next` is the access that follows.
+void settle_pending(const Access* next = nullptr);
 
 }  // namespace fictl_emu::check

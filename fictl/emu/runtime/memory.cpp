@@ -1,14 +1,13 @@
 // Shared memory of a block, and cp.async into it.
-#include <sys/mman.h>
-
 #include <cstring>
-#include <new>
 
+#include "api.h"
 #include "checker.h"
 #include "config.h"
 #include "fiber.h"
 #include "report.h"
 #include "scheduler.h"
+#include "shared_map.h"
 #include "team.h"
 
 namespace fictl_emu {
@@ -24,6 +23,20 @@ SharedVariable* find(SharedMemory& shared, const void* key) {
   return nullptr;
 }
 
+// What a launch is refused for on a GPU, where the size of the variables is known before it.
+void require_room(const SharedMemory& shared) {
+  const size_t opted_in = dynamic_shared_limit(team->launch->asked->function);
+  const bool has_opted_in = opted_in > static_cast<size_t>(kSharedPerBlock);
+  const size_t limit = has_opted_in ? kSharedOptIn : kSharedPerBlock;
+  const size_t bytes = size_t{shared.static_bytes} + shared.dynamic_bytes;
+  if (bytes <= limit && shared.static_bytes <= static_cast<size_t>(kSharedPerBlock)) return;
+  const std::string what =
+      std::to_string(shared.static_bytes) + " bytes of __shared__ variables and " +
+      std::to_string(shared.dynamic_bytes) + " of dynamic shared memory, where a block may have " +
+      std::to_string(limit) + ", of variables 49152";
+  fictl_emu_stop("bad-launch", what.c_str(), "", 0);
+}
+
 SharedVariable& declare(SharedMemory& shared, const void* key, size_t bytes, size_t align,
                         const char* name) {
   // Why at least 16: a kernel that relies on more than its declaration says works on a GPU, too.
@@ -35,6 +48,8 @@ SharedVariable& declare(SharedMemory& shared, const void* key, size_t bytes, siz
     fictl_emu_stop("bad-launch", what.c_str(), "", 0);
   }
   memset(shared.base + offset, kPoison, bytes);
+  shared.static_bytes += static_cast<uint32_t>(bytes);
+  require_room(shared);
   shared.static_end = static_cast<uint32_t>(offset + bytes);
   shared.variables.push_back(
       {key, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), name});
@@ -69,15 +84,12 @@ void require_aligned(const Copy& copy) {
 }  // namespace
 
 void begin_shared(SharedMemory& shared, size_t dynamic_bytes) {
-  if (shared.base == nullptr) {
-    void* memory = mmap(nullptr, SharedMemory::kCapacity, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    shared.base = static_cast<char*>(memory);
-  }
+  map_shared(shared);
   shared.dynamic_bytes = static_cast<uint32_t>(dynamic_bytes);
+  shared.static_bytes = 0;
   shared.static_end = SharedMemory::kStatic;
   shared.variables.clear();
+  shared.parts.clear();
   memset(shared.base, kPoison, dynamic_bytes);
 }
 
@@ -102,7 +114,7 @@ uint32_t fictl_emu_shared_address(const void* pointer, const char* file, int lin
   using namespace fictl_emu;
   const SharedMemory& shared = current()->block->shared;
   const char* address = static_cast<const char*>(pointer);
-  if (address == shared.base + SharedMemory::kCapacity || shared.contains(address)) {
+  if (address == shared.base + shared.reach || shared.contains(address)) {
     return SharedMemory::kWindow + static_cast<uint32_t>(address - shared.base);
   }
   fictl_emu_stop("bad-address", "a pointer that is not to shared memory, taken as one", file, line);
@@ -111,7 +123,7 @@ uint32_t fictl_emu_shared_address(const void* pointer, const char* file, int lin
 void* fictl_emu_shared_pointer(uint32_t address) {
   using namespace fictl_emu;
   const uint32_t offset = address - SharedMemory::kWindow;
-  if (offset > SharedMemory::kCapacity) {
+  if (offset > current()->block->shared.reach) {
     Report report("bad-address", current());
     report.place(__builtin_return_address(0));
     report.text("what", "a 32-bit address that is not of shared memory");

@@ -20,6 +20,7 @@ void Order::begin(uint32_t serial, size_t threads) {
   block_ = {};
   own_.assign(threads, {});
   for (Knowledge& arrived : arrived_) arrived = {};
+  for (Comers& comers : comers_) comers = {};
 }
 
 bool Order::follows_by_clock(uint32_t thread, const Stamp& access) const {
@@ -38,6 +39,10 @@ void Order::block_meets() {
       block_.join(own);
       own = {};
     }
+  }
+  for (Comers& comers : comers_) {
+    comers.now.clear();
+    comers.last.clear();
   }
   start_ = ++latest_;
   std::fill(now_.begin(), now_.end(), start_);
@@ -80,6 +85,20 @@ SharedClock Order::snapshot(const uint32_t* threads, size_t count) {
   return clock;
 }
 
+bool Order::comes(uint32_t thread, int barrier) {
+  Comers& comers = comers_[barrier];
+  comers.now.push_back({thread, now_[thread]});
+  const auto is_own = [=](const Arrival& last) { return last.thread == thread; };
+  if (std::any_of(comers.last.begin(), comers.last.end(), is_own)) return true;
+  return std::all_of(comers.last.begin(), comers.last.end(), [&](const Arrival& last) {
+    Stamp stamp{};
+    stamp.thread = last.thread;
+    stamp.block = serial_;
+    stamp.epoch = last.epoch;
+    return follows(thread, stamp);
+  });
+}
+
 void Order::arrives(uint32_t thread, int barrier) {
   Knowledge told = own_[thread];
   told.seen = snapshot(&thread, 1);
@@ -92,6 +111,7 @@ void Order::some_meet(int barrier, const std::vector<uint32_t>& waiting) {
   all.seen = joined(all.seen, snapshot(waiting.data(), waiting.size()));
   for (const uint32_t thread : waiting) own_[thread] = all;
   arrived_[barrier] = {};
+  comers_[barrier].meet();
   any_clocks_ = true;
 }
 

@@ -38,6 +38,9 @@ class Order {
 
   void block_meets();
   void warp_meets(uint32_t warp, uint32_t lanes);
+  // A thread has come to a named barrier; false if nothing orders it after those that were there
+  // the last time, so that they might as well meet.
+  bool comes(uint32_t thread, int barrier);
   // At a named barrier: a thread that goes on at once has told what it knew when it came.
   void arrives(uint32_t thread, int barrier);
   void some_meet(int barrier, const std::vector<uint32_t>& waiting);
@@ -54,6 +57,19 @@ class Order {
     SharedClock seen;
     SharedClock released[2];  // at the last fence: to the block, to the device
     void join(const Knowledge& other);
+  };
+
+  // Who has come to a named barrier, and when: those that are there, and those of the last time.
+  struct Arrival {
+    uint32_t thread;
+    Epoch epoch;
+  };
+  struct Comers {
+    std::vector<Arrival> now, last;
+    void meet() {
+      last.swap(now);
+      now.clear();
+    }
   };
 
   bool follows_by_clock(uint32_t thread, const Stamp& access) const;
@@ -75,6 +91,7 @@ class Order {
   Knowledge block_;             // of all threads
   std::vector<Knowledge> own_;  // beyond that
   Knowledge arrived_[16];       // by named barrier
+  Comers comers_[16];
   std::vector<Epoch> scratch_;
 };
 

@@ -17,7 +17,8 @@ struct Stamp {
   uint64_t strong : 1;     // atomic or volatile
   uint64_t in_flight : 1;  // a cp.async that has not been waited for
   uint32_t block;          // its serial
-  Epoch epoch;
+  uint32_t epoch : 31;
+  uint32_t is_volatile : 1;
 
   const void* place() const { return reinterpret_cast<const void*>(uint64_t{pc}); }
 };

@@ -53,7 +53,7 @@ struct alignas(64) Thread {
   uint8_t lane = 0;
   State state = State::kNew;
   uint32_t mask = 0;
-  // Where it waits, and for what.
+  // Where it waits, and for what; of a warp operation that is kept until the next one.
   const char* operation = nullptr;
   Site site;
 
@@ -70,11 +70,12 @@ struct Collective {
   uint32_t mask;
   uint32_t arrived;
   FictlEmuStep step;
-  bool orders_memory;
+  int meeting;
   void* arguments[32];
 };
 
 struct Warp {
+  uint32_t lanes = 0;  // that there are: the last warp of a block may be smaller
   uint32_t alive = 0;
   std::vector<Collective> collectives;
 };
@@ -129,20 +130,49 @@ struct SharedVariable {
   const char* name;
 };
 
+// What a kernel has said to be one of the parts into which it divides shared memory.
+struct SharedPart {
+  uint32_t offset;
+  uint32_t bytes;
+  const char* name;
+
+  bool contains(size_t at, size_t count) const {
+    return at >= offset && at + count <= size_t{offset} + bytes;
+  }
+};
+
 // Of one block: dynamic shared memory first, static variables behind it with gaps between them.
+//
+// In check mode the same memory is there once more for each part: an address tells which part it is
+// meant for.
 struct SharedMemory {
   static constexpr uint32_t kCapacity = 512 << 10;
+  static constexpr uint32_t kMostParts = 24;
   static constexpr uint32_t kStatic = 256 << 10;  // offset of the first static variable
   static constexpr uint32_t kGap = 64;
   static constexpr uint32_t kWindow = 0x1000;  // the 32-bit address of `base`
 
   char* base = nullptr;
+  size_t reach = 0;  // of `base`: kCapacity, and in check mode as much for each part
+  int file = -1;     // that is mapped for each part; in check mode alone
+  int process = 0;   // whose file it is
   uint32_t dynamic_bytes = 0;
+  uint32_t static_bytes = 0;
   uint32_t static_end = kStatic;
   std::vector<SharedVariable> variables;
+  std::vector<SharedPart> parts;
+  uint32_t mapped_parts = 0;
 
   bool contains(const void* address) const {
-    return static_cast<size_t>(static_cast<const char*>(address) - base) < kCapacity;
+    return static_cast<size_t>(static_cast<const char*>(address) - base) < reach;
+  }
+  // Whose part an address is meant for, if any; and the one address that stands for all.
+  const SharedPart* part_at(const char* address) const {
+    const size_t window = static_cast<size_t>(address - base) / kCapacity;
+    return window == 0 || window > parts.size() ? nullptr : &parts[window - 1];
+  }
+  const char* canonical(const char* address) const {
+    return base + static_cast<size_t>(address - base) % kCapacity;
   }
 };
 

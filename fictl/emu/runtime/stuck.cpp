@@ -2,17 +2,12 @@
 
 #include <map>
 
+#include "masks.h"
 #include "report.h"
 
 namespace fictl_emu {
 
 namespace {
-
-std::string hex(uint32_t value) {
-  char text[16];
-  snprintf(text, sizeof text, "0x%08x", value);
-  return text;
-}
 
 std::string at(const Site& site) {
   return std::string(site.file) + ":" + std::to_string(site.line);
@@ -25,10 +20,10 @@ std::string missing_lanes(const Thread& thread) {
   const Warp& warp = thread.block->warps[thread.warp];
   for (const Collective& collective : warp.collectives) {
     if (collective.mask == thread.mask && (collective.arrived >> thread.lane & 1)) {
-      return hex(collective.mask & warp.alive & ~collective.arrived);
+      return mask_in_words(collective.mask & warp.alive & ~collective.arrived);
     }
   }
-  return hex(0);
+  return mask_in_words(0);
 }
 
 std::string barrier_name(const Thread& thread) {
@@ -46,8 +41,9 @@ std::string doing(const Thread& thread) {
     case State::kBarrier:
       return "wait at " + barrier_name(thread) + ", " + at(thread.site);
     case State::kWarp:
-      return std::string("wait at ") + thread.operation + " with mask " + hex(thread.mask) + ", " +
-             at(thread.site) + ", for lanes " + missing_lanes(thread);
+      return std::string("wait at ") + thread.operation + " with mask " +
+             mask_in_words(thread.mask) + ", " + at(thread.site) + ", for lanes " +
+             missing_lanes(thread);
     case State::kGrid:
       return "wait at grid.sync(), " + at(thread.site);
     case State::kYielded:
@@ -75,6 +71,44 @@ std::string groups_json(const Block& block) {
   return "[" + json + "]";
 }
 
+// Of two operations that lanes of one warp wait at, with each other's lanes in their masks.
+std::string two_masks(const Block& block) {
+  for (const Warp& warp : block.warps) {
+    for (const Collective& one : warp.collectives) {
+      for (const Collective& other : warp.collectives) {
+        const bool apart = one.mask != other.mask && (one.mask & other.arrived) != 0;
+        if (apart && same_operation(one.name, other.name)) {
+          return std::string("the lanes of one ") + one.name +
+                 " pass different masks, and wait for one another: all must pass the same";
+        }
+      }
+    }
+  }
+  return "";
+}
+
+// Empty where nothing is known beyond that threads wait.
+std::string cause_of_deadlock(const Block& block) {
+  const std::string masks = two_masks(block);
+  if (!masks.empty()) return masks;
+  for (const Thread& thread : block.threads) {
+    if (thread.state == State::kWarp) {
+      return std::string("lanes that the mask of ") + thread.operation +
+             " names have gone another way: move it out of the branch, or name those alone that "
+             "come";
+    }
+    if (thread.state == State::kGrid) {
+      return "a block has ended, or gone another way, before grid.sync(): all blocks must come";
+    }
+    const Barrier& barrier = block.barriers[thread.barrier];
+    if (thread.state == State::kBarrier && barrier.expected != 0) {
+      return "fewer threads come to named barrier " + std::to_string(thread.barrier) +
+             " than the " + std::to_string(barrier.expected) + " that it counts to";
+    }
+  }
+  return "";
+}
+
 const Thread* one_that_waits(const Team& team) {
   for (const Block* block : team.blocks) {
     for (const Thread& thread : block->threads) {
@@ -95,7 +129,10 @@ void file_stuck(Report& report, const Thread* thread) {
 void report_deadlock(const Team& team) {
   const Thread* thread = one_that_waits(team);
   Report report("deadlock", thread);
-  if (thread != nullptr) report.site(thread->site);
+  if (thread != nullptr) {
+    report.site(thread->site);
+    report.text("cause", cause_of_deadlock(*thread->block));
+  }
   file_stuck(report, thread);
 }
 

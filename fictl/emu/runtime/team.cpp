@@ -41,6 +41,7 @@ void begin_threads(Block& block, const dim3& shape) {
         thread.lane = static_cast<uint8_t>(i % 32);
         thread.warp = static_cast<uint16_t>(i / 32);
         thread.state = State::kNew;
+        thread.operation = nullptr;
         thread.copies.clear();
         thread.copy_group = 0;
       }
@@ -53,7 +54,8 @@ void begin_warps(Block& block) {
   block.warps.resize((threads + 31) / 32);
   for (uint32_t i = 0; i < block.warps.size(); ++i) {
     const uint32_t lanes = threads - i * 32;
-    block.warps[i].alive = lanes >= 32 ? ~uint32_t{0} : (uint32_t{1} << lanes) - 1;
+    block.warps[i].lanes = lanes >= 32 ? ~uint32_t{0} : (uint32_t{1} << lanes) - 1;
+    block.warps[i].alive = block.warps[i].lanes;
     block.warps[i].collectives.clear();
   }
 }

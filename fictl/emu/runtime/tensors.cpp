@@ -2,6 +2,7 @@
 #include "system.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace fictl_emu::check {
 
@@ -12,6 +13,12 @@ Mutex mutex;
 uint64_t version = 0;
 std::vector<Tensor> watched;
 std::vector<Tensor> given_out;
+std::vector<Tensor> taken_back;  // the latest of them
+constexpr size_t kMostTakenBack = 64;
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  return a.begin() < b.end() && b.begin() < a.end();
+}
 
 Tensor allocation(void* data, size_t bytes) {
   const int64_t shape = static_cast<int64_t>(bytes), stride = 1;
@@ -30,14 +37,24 @@ unsigned granule_log2(size_t itemsize) { return itemsize >= 4 ? 2 : itemsize >= 
 void allocated(void* data, size_t bytes) {
   const Lock lock(mutex);
   given_out.push_back(allocation(data, bytes));
+  const auto reused = [](const Tensor& old) { return overlap(old, given_out.back()); };
+  taken_back.erase(std::remove_if(taken_back.begin(), taken_back.end(), reused), taken_back.end());
   ++version;
 }
 
 void freed(void* data) {
   const Lock lock(mutex);
   const auto is_it = [data](const Tensor& tensor) { return tensor.begin() == data; };
+  if (taken_back.size() == kMostTakenBack) taken_back.erase(taken_back.begin());
+  std::copy_if(given_out.begin(), given_out.end(), std::back_inserter(taken_back), is_it);
   given_out.erase(std::remove_if(given_out.begin(), given_out.end(), is_it), given_out.end());
   ++version;
+}
+
+bool was_freed(const char* address) {
+  const Lock lock(mutex);
+  return std::any_of(taken_back.begin(), taken_back.end(),
+                     [=](const Tensor& tensor) { return tensor.contains(address, 1); });
 }
 
 Tensor::Tensor(const FictlEmuTensor& given)
@@ -148,6 +165,17 @@ const Tensor* Tensors::find(const char* address, size_t bytes, bool write, const
     if (tensor.contains(address, bytes)) return recent = &tensor;
   }
   return nullptr;
+}
+
+std::vector<const Tensor*> Tensors::sharing(const char* address, size_t bytes) const {
+  std::vector<const Tensor*> found;
+  for (const Tensor& tensor : all_) {
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Tensor* other) {
+      return other->name() == tensor.name();
+    });
+    if (!known && tensor.contains(address, bytes)) found.push_back(&tensor);
+  }
+  return found;
 }
 
 const Tensor* Tensors::nearest(const char* address, size_t bytes) const {

@@ -31,6 +31,8 @@ namespace fictl_emu::check {
 // What cudaMalloc() and its relatives have given out and taken back.
 void allocated(void* data, size_t bytes);
 void freed(void* data);
+// Whether it lies in what was taken back, and not given out again.
+bool was_freed(const char* address);
 
 class Tensor {
  public:
@@ -86,6 +88,8 @@ class Tensors {
   // that asks: most places in the code work on one tensor.
   const Tensor* find(const char* address, size_t bytes, bool write, const void* pc);
   const Tensor* nearest(const char* address, size_t bytes) const;
+  // Those of different names that hold all of these bytes, writable ones first.
+  std::vector<const Tensor*> sharing(const char* address, size_t bytes) const;
 
  private:
   void make_regions();

@@ -4,7 +4,7 @@
 
 #include "checker.h"
 #include "config.h"
-#include "report.h"
+#include "masks.h"
 #include "scheduler.h"
 #include "wait.h"
 
@@ -12,14 +12,11 @@ namespace fictl_emu {
 
 namespace {
 
-bool same_operation(const char* a, const char* b) { return a == b || strcmp(a, b) == 0; }
-
-Collective& join(Warp& warp, const char* name, uint32_t mask, FictlEmuStep step,
-                 bool orders_memory) {
+Collective& join(Warp& warp, const char* name, uint32_t mask, FictlEmuStep step, int meeting) {
   for (Collective& collective : warp.collectives) {
     if (collective.mask == mask && same_operation(collective.name, name)) return collective;
   }
-  warp.collectives.push_back({name, mask, 0, step, orders_memory, {}});
+  warp.collectives.push_back({name, mask, 0, step, meeting, {}});
   return warp.collectives.back();
 }
 
@@ -30,26 +27,19 @@ bool complete(const Warp& warp, const Collective& collective) {
 // Runs the step; all but `self` become ready.
 void finish(Block& block, uint32_t number, Collective& among, const Thread* self) {
   Warp& warp = block.warps[number];
+  require_participants(block, number, among);
   const Collective collective = among;
   among = warp.collectives.back();
   warp.collectives.pop_back();
   if (collective.step != nullptr) collective.step(collective.arguments, collective.arrived);
-  check::warp_met(block, number, collective.arrived, collective.orders_memory);
+  const bool orders_memory = (collective.meeting & FICTL_EMU_ORDERS_MEMORY) != 0;
+  check::warp_met(block, number, collective.arrived, orders_memory);
   Thread* lanes = &block.threads[number * 32];
   for (uint32_t left = collective.arrived; left != 0; left &= left - 1) {
     Thread& thread = lanes[__builtin_ctz(left)];
     if (&thread != self) make_ready(thread);
   }
   note_progress(*block.team);
-}
-
-[[noreturn]] void stop_at_mask(const char* name, uint32_t mask, const Site& site) {
-  Report report("bad-mask", current());
-  report.site(site);
-  report.text("operation", name);
-  report.number("mask", mask);
-  report.file();
-  stop_kernel();
 }
 
 }  // namespace
@@ -86,26 +76,26 @@ void answer_activemask(Team& team) {
 
 extern "C" {
 
-void fictl_emu_warp(const char* name, uint32_t mask, void* argument, FictlEmuStep step,
-                    int orders_memory, const char* file, int line) {
+void fictl_emu_warp(const char* name, uint32_t mask, void* argument, FictlEmuStep step, int meeting,
+                    const char* file, int line) {
   using namespace fictl_emu;
   static char no_argument;
   Thread& self = *current();
   Block& block = *self.block;
   Warp& warp = block.warps[self.warp];
   const uint32_t bit = uint32_t{1} << self.lane;
-  if ((mask & bit) == 0) stop_at_mask(name, mask, {file, line});
+  self.site = {file, line};
+  self.operation = name;
+  self.mask = mask;
+  if ((mask & bit) == 0) stop_without_caller(self);
 
-  Collective& collective = join(warp, name, mask, step, orders_memory != 0);
+  Collective& collective = join(warp, name, mask, step, meeting);
   collective.arrived |= bit;
   collective.arguments[self.lane] = argument != nullptr ? argument : &no_argument;
   if (complete(warp, collective)) {
     finish(block, self.warp, collective, &self);
     return;
   }
-  self.site = {file, line};
-  self.operation = name;
-  self.mask = mask;
   wait(State::kWarp);
 }
 

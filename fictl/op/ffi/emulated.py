@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -73,11 +74,15 @@ def _watched(arguments: Iterable[Any], caller: FrameType | None) -> Iterator[Wat
     """The tensors passed, as the public function that passes them calls them."""
     names = dict(caller.f_locals) if caller else {}
     read_only = _read_only(caller) if caller else set()
+    seen = Counter[int]()
     for position, value in enumerate(arguments):
         if hasattr(value, "data_ptr"):
             called = [name for name, other in names.items() if other is value]
+            seen[id(value)] += 1
+            # One that is passed twice has two names, the later parameter's first.
+            which = max(len(called) - seen[id(value)], 0)
             yield Watched(
-                (called or [f"argument {position}"])[-1], value.data_ptr(), value.element_size(),
+                (called or [f"argument {position}"])[which], value.data_ptr(), value.element_size(),
                 tuple(value.shape), tuple(value.stride()),
                 writable=not called or not read_only.issuperset(called),
             )  # fmt: skip

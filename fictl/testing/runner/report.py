@@ -30,6 +30,11 @@ class TestReport:
     def failed(self) -> tuple[Outcome, ...]:
         return self._those(FAILED)
 
+    @property
+    def run(self) -> int:
+        """How many came to an end of their own, good or bad."""
+        return self.passed + len(self.failed) + len(self.out_of_memory)
+
     @cached_property
     def out_of_memory(self) -> tuple[Outcome, ...]:
         return self._those(OUT_OF_MEMORY)

@@ -160,6 +160,12 @@ def test_an_input_that_is_the_output_as_well_may_be_written(device: Device, chec
     assert {tensor.name: tensor.writable for tensor in device.watched}["out"] is True
 
 
+def test_one_that_is_passed_twice_has_both_names(device: Device, checked: None) -> None:
+    x = torch.ones(2)
+    public(function(device), x, x)
+    assert {"out", "x"} <= {tensor.name for tensor in device.watched}
+
+
 def test_without_a_declaration_everything_may_be_written(device: Device, checked: None) -> None:
     x = torch.ones(2)
     function(device)(x)
@@ -218,6 +224,12 @@ def test_views_of_one_tensor_may_be_input_and_output(ops, x) -> None:
     ops.shift(x[:40], 0, out=x[40:])
     ops.shift(x[:40], 0, out=x[:40])
     assert torch.equal(x[40:], x[:40])
+
+
+def test_views_that_overlap_are_named_as_the_cause(ops, x) -> None:
+    with pytest.raises(KernelDefect, match="'out' and 'input' overlap in memory") as raised:
+        ops.shift(x[:40], 0, out=x[1:41])
+    assert "syncwarp" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,20 @@ void fictl_emu_grid_sync(const char* file, int line);
 
 // One step of a warp: each lane that `mask` names comes with its argument, and the last one runs
 // `step` over all of them (null for lanes that are not there). `name` is for reports, and the
-// lanes of one operation must pass the same pointer. `orders_memory`: as __syncwarp() does.
+// lanes of one operation must pass the same pointer. `meeting` is made of FictlEmuMeeting.
 typedef void (*FictlEmuStep)(void* const* arguments, uint32_t lanes);
-void fictl_emu_warp(const char* name, uint32_t mask, void* argument, FictlEmuStep step,
-                    int orders_memory, const char* file, int line);
+void fictl_emu_warp(const char* name, uint32_t mask, void* argument, FictlEmuStep step, int meeting,
+                    const char* file, int line);
+enum FictlEmuMeeting {
+  FICTL_EMU_ORDERS_MEMORY = 1,  // as __syncwarp() does
+  FICTL_EMU_NEEDS_ALL = 2       // gives what every lane has: one that has returned has nothing
+};
+
+// A lane has shuffled a value from the lane `from`, which is not among those `present`. Returns
+// where that does not matter: at the end of a group that values move towards.
+enum FictlEmuDirection { FICTL_EMU_UP = -1, FICTL_EMU_ANYWHERE = 0, FICTL_EMU_DOWN = 1 };
+void fictl_emu_shuffled_from_nobody(const char* name, uint32_t mask, uint32_t present,
+                                    uint32_t from, int direction, const char* file, int line);
 
 // The lanes that are at this place together: those that have come when no other can.
 uint32_t fictl_emu_activemask(const char* file, int line);
@@ -73,6 +83,9 @@ void fictl_emu_fence(int scope);
 // The variable of this block; `key` is one address for one declaration.
 void* fictl_emu_shared(const void* key, size_t bytes, size_t align, const char* name);
 void* fictl_emu_dynamic_shared(void);
+// `base` for accesses to the part alone that has `bytes` from base + offset on. In check mode an
+// access by way of it to anything else is reported.
+const char* fictl_emu_shared_part(const char* base, size_t offset, size_t bytes, const char* name);
 // Between pointers and the 32-bit addresses that PTX has for shared memory.
 uint32_t fictl_emu_shared_address(const void* pointer, const char* file, int line);
 void* fictl_emu_shared_pointer(uint32_t address);

@@ -13,6 +13,7 @@ struct Shuffle {
   uint64_t value;
   uint64_t result;
   uint32_t from;
+  uint32_t present;
 };
 
 // What a lane that is not there would have given: NaN in every floating-point type.
@@ -23,16 +24,20 @@ FICTL_EMU_UNCHECKED inline void shuffle_step(void* const* arguments, uint32_t la
     auto& self = *static_cast<Shuffle*>(arguments[__builtin_ctz(left)]);
     const auto* from = static_cast<const Shuffle*>(arguments[self.from]);
     self.result = from == nullptr ? kNobody : from->value;
+    self.present = lanes;
   }
 }
 
 // T has at most eight bytes. `from` is a lane of the warp.
 template <class T>
-inline T shuffle(const char* name, uint32_t mask, T value, uint32_t from, const char* file,
-                 int line) {
-  Shuffle argument{0, 0, from};
+inline T shuffle(const char* name, uint32_t mask, T value, uint32_t from, int direction,
+                 const char* file, int line) {
+  Shuffle argument{0, 0, from, 0};
   __builtin_memcpy(&argument.value, static_cast<const void*>(&value), sizeof value);
-  fictl_emu_warp(name, mask, &argument, shuffle_step, 0, file, line);
+  fictl_emu_warp(name, mask, &argument, shuffle_step, FICTL_EMU_NEEDS_ALL, file, line);
+  if ((argument.present >> from & 1) == 0) {
+    fictl_emu_shuffled_from_nobody(name, mask, argument.present, from, direction, file, line);
+  }
   __builtin_memcpy(static_cast<void*>(&value), &argument.result, sizeof value);
   return value;
 }
@@ -110,7 +115,7 @@ FICTL_EMU_UNCHECKED inline void reduce_step(void* const* arguments, uint32_t lan
 
 template <class Operation, class T>
 inline T reduce(const char* name, uint32_t mask, T value, const char* file, int line) {
-  fictl_emu_warp(name, mask, &value, reduce_step<T, Operation>, 0, file, line);
+  fictl_emu_warp(name, mask, &value, reduce_step<T, Operation>, FICTL_EMU_NEEDS_ALL, file, line);
   return value;
 }
 
@@ -154,31 +159,35 @@ template <class T>
 inline Match match(const char* name, uint32_t mask, T value, const char* file, int line) {
   Match argument{};
   __builtin_memcpy(&argument.value, &value, sizeof value);
-  fictl_emu_warp(name, mask, &argument, match_step, 0, file, line);
+  fictl_emu_warp(name, mask, &argument, match_step, FICTL_EMU_NEEDS_ALL, file, line);
   return argument;
 }
 
 }  // namespace fictl_emu
 
-#define FICTL_EMU_SHUFFLES(T)                                                                      \
-  inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, FICTL_EMU_HERE) {       \
-    const ::fictl_emu::Segment segment("__shfl_sync", width, file, line);                          \
-    return ::fictl_emu::shuffle("__shfl_sync", mask, value, segment.index(source), file, line);    \
-  }                                                                                                \
-  inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,                  \
-                          FICTL_EMU_HERE) {                                                        \
-    const ::fictl_emu::Segment segment("__shfl_up_sync", width, file, line);                       \
-    return ::fictl_emu::shuffle("__shfl_up_sync", mask, value, segment.up(delta), file, line);     \
-  }                                                                                                \
-  inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,                \
-                            FICTL_EMU_HERE) {                                                      \
-    const ::fictl_emu::Segment segment("__shfl_down_sync", width, file, line);                     \
-    return ::fictl_emu::shuffle("__shfl_down_sync", mask, value, segment.down(delta), file, line); \
-  }                                                                                                \
-  inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, FICTL_EMU_HERE) {     \
-    const ::fictl_emu::Segment segment("__shfl_xor_sync", width, file, line);                      \
-    return ::fictl_emu::shuffle("__shfl_xor_sync", mask, value,                                    \
-                                segment.exclusive_or(static_cast<uint32_t>(bits)), file, line);    \
+#define FICTL_EMU_SHUFFLES(T)                                                                   \
+  inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, FICTL_EMU_HERE) {    \
+    const ::fictl_emu::Segment segment("__shfl_sync", width, file, line);                       \
+    return ::fictl_emu::shuffle("__shfl_sync", mask, value, segment.index(source),              \
+                                FICTL_EMU_ANYWHERE, file, line);                                \
+  }                                                                                             \
+  inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,               \
+                          FICTL_EMU_HERE) {                                                     \
+    const ::fictl_emu::Segment segment("__shfl_up_sync", width, file, line);                    \
+    return ::fictl_emu::shuffle("__shfl_up_sync", mask, value, segment.up(delta), FICTL_EMU_UP, \
+                                file, line);                                                    \
+  }                                                                                             \
+  inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,             \
+                            FICTL_EMU_HERE) {                                                   \
+    const ::fictl_emu::Segment segment("__shfl_down_sync", width, file, line);                  \
+    return ::fictl_emu::shuffle("__shfl_down_sync", mask, value, segment.down(delta),           \
+                                FICTL_EMU_DOWN, file, line);                                    \
+  }                                                                                             \
+  inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, FICTL_EMU_HERE) {  \
+    const ::fictl_emu::Segment segment("__shfl_xor_sync", width, file, line);                   \
+    return ::fictl_emu::shuffle("__shfl_xor_sync", mask, value,                                 \
+                                segment.exclusive_or(static_cast<uint32_t>(bits)),              \
+                                FICTL_EMU_ANYWHERE, file, line);                                \
   }
 FICTL_EMU_SHUFFLES(int)
 FICTL_EMU_SHUFFLES(unsigned)
@@ -193,7 +202,7 @@ FICTL_EMU_SHUFFLES(double)
 inline unsigned __activemask(FICTL_EMU_HERE) { return fictl_emu_activemask(file, line); }
 
 inline void __syncwarp(unsigned mask = 0xffffffffu, FICTL_EMU_HERE) {
-  fictl_emu_warp("__syncwarp", mask, nullptr, nullptr, 1, file, line);
+  fictl_emu_warp("__syncwarp", mask, nullptr, nullptr, FICTL_EMU_ORDERS_MEMORY, file, line);
 }
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, FICTL_EMU_HERE) {

@@ -51,6 +51,7 @@
 #include <fictl/device/launch.cuh>
 #include <fictl/device/ldmatrix.cuh>
 #include <fictl/device/mma.cuh>
+#include <fictl/device/shared_parts.cuh>
 #include <fictl/device/softmax.cuh>
 
 namespace fictl::attention {
@@ -364,7 +365,10 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   const Item item = problem.items[static_cast<int>(blockIdx.x) / problem.kv_heads];
   if (item.request < 0) return;
 
-  const QueryTile q{shared, Shape::kQueriesAt};
+  const auto part = [&](const char* name, int start, int bytes) {
+    return device::shared_part(shared, name, start, bytes);
+  };
+  const QueryTile q{shared, part("queries", Shape::kQueriesAt, Shape::kQueryBytes)};
   copy_queries<Shape::kThreads>(q, problem, item, kv_head);
   device::copy_commit();
 
@@ -378,7 +382,8 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
     stages.copy_values(i, i, found[i]);
   }
 
-  double* turns = reinterpret_cast<double*>(shared + Shape::kTurnsAt);
+  double* turns =
+      reinterpret_cast<double*>(shared + part("turns", Shape::kTurnsAt, Shape::kTurnsBytes));
   if constexpr (Config::kRope) {
     for (int i = static_cast<int>(threadIdx.x); i < Shape::kDim / 2; i += Shape::kThreads) {
       turns[i] = problem.frequencies.turns(i);
@@ -404,7 +409,9 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
         const QueryTile rotated = [&] {
           if constexpr (Shape::kRotatesApart) {
             const int own = static_cast<int>(threadIdx.x) / device::kWarpSize;
-            return QueryTile{shared, Shape::kRotatedAt + own * Shape::kKeys * QueryTile::kRowBytes};
+            constexpr int kBytes = Shape::kKeys * QueryTile::kRowBytes;
+            return QueryTile{shared,
+                             part("rotated keys", Shape::kRotatedAt + own * kBytes, kBytes)};
           } else {
             return stages.keys(stage);
           }
@@ -430,7 +437,7 @@ __global__ void __launch_bounds__(DecodeShape<Config>::kThreads, DecodeShape<Con
   }
   device::copy_wait<0>();
   __syncthreads();
-  warp.store(reinterpret_cast<float*>(shared));
+  warp.store(reinterpret_cast<float*>(shared + part("sums", 0, Shape::kSumsBytes)));
 }
 
 // For any items of 16 rows; parts of split ones are for MergeParts to merge.

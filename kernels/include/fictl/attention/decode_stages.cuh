@@ -6,6 +6,7 @@
 #include <fictl/attention/tile.cuh>
 #include <fictl/device/copy.cuh>
 #include <fictl/device/reduce.cuh>
+#include <fictl/device/shared_parts.cuh>
 
 namespace fictl::attention {
 
@@ -115,11 +116,9 @@ class DecodeStages {
   }
   __device__ bool has(int tile) const { return first(tile) < item_.end; }
 
-  __device__ KeyTile keys(int stage) const {
-    return {shared_, stage * Shape::kStageBytes + warp_ * Shape::kTileBytes};
-  }
+  __device__ KeyTile keys(int stage) const { return tile("keys", keys_at(stage)); }
   __device__ KeyTile values(int stage) const {
-    return {shared_, keys(stage).start + Shape::kStageBytes / 2};
+    return tile("values", keys_at(stage) + Shape::kStageBytes / 2);
   }
 
   // Asks for the indices of pages, which a later copy waits for.
@@ -152,6 +151,13 @@ class DecodeStages {
  private:
   static constexpr int kChunks = KeyTile::kChunks;
   static constexpr int kRows = device::kWarpSize / kChunks;  // that a warp copies at a time
+
+  __device__ int keys_at(int stage) const {
+    return stage * Shape::kStageBytes + warp_ * Shape::kTileBytes;
+  }
+  __device__ KeyTile tile(const char* name, int start) const {
+    return {shared_, device::shared_part(shared_, name, start, Shape::kTileBytes)};
+  }
 
   // What is the same for all tiles: from the first head of a tile's first row to where this lane
   // reads. Why apart: it would be computed anew for each tile.

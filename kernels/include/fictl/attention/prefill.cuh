@@ -34,6 +34,7 @@
 #include <fictl/device/launch.cuh>
 #include <fictl/device/ldmatrix.cuh>
 #include <fictl/device/mma.cuh>
+#include <fictl/device/shared_parts.cuh>
 #include <fictl/device/softmax.cuh>
 
 namespace fictl::attention {
@@ -407,12 +408,19 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
   extern __shared__ __align__(128) char shared[];
 
   const int thread = static_cast<int>(threadIdx.x);
-  const Tile<Q, Shape::kDim> q{shared, 0};
+  const auto part = [&](const char* name, int start, int bytes) {
+    return device::shared_part(shared, name, start, bytes);
+  };
+  const Tile<Q, Shape::kDim> q{shared, part("queries", 0, Shape::kQueryBytes)};
+  const auto keys_at = [&](int stage) {
+    return Shape::kQueryBytes + stage * 2 * Shape::kKeysBytes;
+  };
   const auto keys_of = [&](int stage) {
-    return Tile<KV, Shape::kDim>{shared, Shape::kQueryBytes + stage * 2 * Shape::kKeysBytes};
+    return Tile<KV, Shape::kDim>{shared, part("keys", keys_at(stage), Shape::kKeysBytes)};
   };
   const auto values_of = [&](int stage) {
-    return Tile<KV, Shape::kDim>{shared, keys_of(stage).start + Shape::kKeysBytes};
+    const int start = keys_at(stage) + Shape::kKeysBytes;
+    return Tile<KV, Shape::kDim>{shared, part("values", start, Shape::kKeysBytes)};
   };
 
   device::pdl_wait();
@@ -449,7 +457,8 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
   if (count > 1) find(count - 2);
   device::copy_commit();
 
-  double* turns = reinterpret_cast<double*>(shared + Shape::kSharedBytes - Shape::kTurnsBytes);
+  double* turns = reinterpret_cast<double*>(
+      shared + part("turns", Shape::kSharedBytes - Shape::kTurnsBytes, Shape::kTurnsBytes));
   if constexpr (Config::kRope) {
     for (int i = thread; i < Shape::kDim / 2; i += Shape::kThreads) {
       turns[i] = problem.frequencies.turns(i);
@@ -465,9 +474,11 @@ __global__ void __launch_bounds__(PrefillShape<Config>::kThreads)
     const Tile<KV, Shape::kDim> v = values_of(tile % 2);
     [[maybe_unused]] const auto position_of = [&](int row) { return first_of(tile) + row; };
     if constexpr (Shape::kConverts) {
-      const Tile<Q, Shape::kDim> k_operand{
-          shared, Shape::kQueryBytes + Shape::kStages * 2 * Shape::kKeysBytes};
-      const Tile<Q, Shape::kDim> v_operand{shared, k_operand.start + Shape::kOperandBytes};
+      constexpr int kBytes = Shape::kOperandBytes;
+      const int operands_at = keys_at(Shape::kStages);
+      const Tile<Q, Shape::kDim> k_operand{shared, part("converted keys", operands_at, kBytes)};
+      const Tile<Q, Shape::kDim> v_operand{shared,
+                                           part("converted values", operands_at + kBytes, kBytes)};
       if constexpr (Config::kRope) {
         rotate_rows<Shape::kKeys, Shape::kThreads>(k, k_operand, turns, position_of, thread);
       } else {

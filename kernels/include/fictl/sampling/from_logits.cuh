@@ -18,6 +18,7 @@
 
 #include <fictl/device/indices.cuh>
 #include <fictl/device/launch.cuh>
+#include <fictl/device/shared_parts.cuh>
 #include <fictl/sampling/filter.cuh>
 #include <fictl/sampling/online.cuh>
 #include <fictl/sampling/philox.cuh>
@@ -68,12 +69,13 @@ template <typename T>
 __global__ void __launch_bounds__(kFromLogitsThreads, 2)
     FromLogitsKernel(Rows<T> logits, device::Indices rows, Draws draws, Drawn drawn) {
   extern __shared__ __align__(16) unsigned char shared[];
-  ExpSum* sums = reinterpret_cast<ExpSum*>(shared);
   const int64_t i = blockIdx.x / device::Cluster::size();
   device::pdl_wait();
   device::pdl_trigger();
   device::Cluster::arrive();
   const TiledRow<T> row = logits[rows.data == nullptr ? i : rows[i]];
+  ExpSum* sums = reinterpret_cast<ExpSum*>(
+      shared + device::shared_part(shared, "sums", size_t{0}, row.tiles() * sizeof(ExpSum)));
   TilesAhead<T> ahead(row, ClusterWarps::own(), ClusterWarps::count());
   // Why now: while the first tiles are on their way it takes no time.
   const bool draws_it = device::Cluster::rank() == 0 && threadIdx.x < device::kWarpSize;
@@ -88,7 +90,11 @@ __global__ void __launch_bounds__(kFromLogitsThreads, 2)
   if (device::Cluster::rank() != 0) return;
   device::Cluster::wait();
   if (!draws_it) return;
-  const int token = draw_of(row, sums, reinterpret_cast<float*>(sums + row.tiles()), number);
+  // Behind the sums.
+  const size_t room = row.tiles() * sizeof(float);
+  float* weights = reinterpret_cast<float*>(sums + row.tiles());
+  weights += device::shared_part(weights, "weights", size_t{0}, room) / sizeof(float);
+  const int token = draw_of(row, sums, weights, number);
   if (threadIdx.x == 0) drawn.put(i, token);
 }
 

@@ -23,6 +23,7 @@
 
 #include <fictl/device/indices.cuh>
 #include <fictl/device/launch.cuh>
+#include <fictl/device/shared_parts.cuh>
 #include <fictl/sampling/filter.cuh>
 #include <fictl/sampling/online.cuh>
 
@@ -153,9 +154,10 @@ __global__ void __launch_bounds__(kSoftmaxThreads, 2)
   const int step = ClusterWarps::count();
   const TiledRow<T> row = of.logits[index];
   const int tiles = row.tiles();
-  KeptTiles<T> keeping(shared);
-  ExpSum* sums = reinterpret_cast<ExpSum*>(shared + int64_t{kept} * ClusterWarps::warps_a_block() *
-                                                        kTile * sizeof(T));
+  const size_t kept_bytes = int64_t{kept} * ClusterWarps::warps_a_block() * kTile * sizeof(T);
+  KeptTiles<T> keeping(shared + device::shared_part(shared, "kept tiles", size_t{0}, kept_bytes));
+  ExpSum* sums = reinterpret_cast<ExpSum*>(
+      shared + device::shared_part(shared, "sums", kept_bytes, tiles * sizeof(ExpSum)));
   device::pdl_wait();
   device::pdl_trigger();
   device::Cluster::arrive();

@@ -26,7 +26,7 @@ T shuffle(const char* name, uint32_t mask, const T& value, uint32_t from, const 
     const size_t bytes = sizeof(T) - at < sizeof(uint64_t) ? sizeof(T) - at : sizeof(uint64_t);
     uint64_t word = 0;
     __builtin_memcpy(&word, reinterpret_cast<const char*>(&value) + at, bytes);
-    word = fictl_emu::shuffle(name, mask, word, from, file, line);
+    word = fictl_emu::shuffle(name, mask, word, from, FICTL_EMU_ANYWHERE, file, line);
     __builtin_memcpy(reinterpret_cast<char*>(&result) + at, &word, bytes);
   }
   return result;
@@ -122,7 +122,7 @@ template <class T, class Operation>
 T together(const char* name, uint32_t mask, const T& value, Operation& operation, FictlEmuStep step,
            const char* file, int line) {
   Together<T, Operation> argument{value, &operation};
-  fictl_emu_warp(name, mask, &argument, step, 0, file, line);
+  fictl_emu_warp(name, mask, &argument, step, FICTL_EMU_NEEDS_ALL, file, line);
   return argument.value;
 }
 

@@ -44,7 +44,7 @@ namespace fictl_emu::ptx {
 constexpr uint32_t kAllLanes = 0xffffffffu;
 
 inline void multiply(Mma& mma, FICTL_EMU_HERE) {
-  fictl_emu_warp("mma.sync", kAllLanes, &mma, fictl_emu_mma, 0, file, line);
+  fictl_emu_warp("mma.sync", kAllLanes, &mma, fictl_emu_mma, FICTL_EMU_NEEDS_ALL, file, line);
 }
 
 inline void require_row(const char* row, const char* what, const char* file, int line) {
@@ -59,11 +59,13 @@ inline void load_matrices(Matrices& matrices, const char* row, FICTL_EMU_HERE) {
     require_row(row, "ldmatrix: the address of a row is no multiple of 16", file, line);
     matrices.row = *reinterpret_cast<const Row*>(row);
   }
-  fictl_emu_warp("ldmatrix.sync", kAllLanes, &matrices, fictl_emu_rows_to_shares, 0, file, line);
+  fictl_emu_warp("ldmatrix.sync", kAllLanes, &matrices, fictl_emu_rows_to_shares,
+                 FICTL_EMU_NEEDS_ALL, file, line);
 }
 
 inline void store_matrices(Matrices& matrices, char* row, FICTL_EMU_HERE) {
-  fictl_emu_warp("stmatrix.sync", kAllLanes, &matrices, fictl_emu_shares_to_rows, 0, file, line);
+  fictl_emu_warp("stmatrix.sync", kAllLanes, &matrices, fictl_emu_shares_to_rows,
+                 FICTL_EMU_NEEDS_ALL, file, line);
   if (lane() < 8u * matrices.count) {
     require_row(row, "stmatrix: the address of a row is no multiple of 16", file, line);
     *reinterpret_cast<Row*>(row) = matrices.row;
@@ -72,9 +74,11 @@ inline void store_matrices(Matrices& matrices, char* row, FICTL_EMU_HERE) {
 
 inline uint32_t transpose(uint32_t share, FICTL_EMU_HERE) {
   Matrices matrices{{}, {share}, 1, false};
-  fictl_emu_warp("movmatrix.sync", kAllLanes, &matrices, fictl_emu_shares_to_rows, 0, file, line);
+  fictl_emu_warp("movmatrix.sync", kAllLanes, &matrices, fictl_emu_shares_to_rows,
+                 FICTL_EMU_NEEDS_ALL, file, line);
   matrices.transposed = true;
-  fictl_emu_warp("movmatrix.sync", kAllLanes, &matrices, fictl_emu_rows_to_shares, 0, file, line);
+  fictl_emu_warp("movmatrix.sync", kAllLanes, &matrices, fictl_emu_rows_to_shares,
+                 FICTL_EMU_NEEDS_ALL, file, line);
   return matrices.shares[0];
 }
 

@@ -7,13 +7,15 @@ namespace fictl_emu::ptx {
 
 // The lanes in `mask` come with a Lane each; Lane::meet runs over them all.
 template <class Lane>
-inline void together(const char* name, uint32_t mask, Lane& self, const char* file, int line) {
-  fictl_emu_warp(name, mask, &self, Lane::meet, 0, file, line);
+inline void together(const char* name, uint32_t mask, Lane& self, int meeting, const char* file,
+                     int line) {
+  fictl_emu_warp(name, mask, &self, Lane::meet, meeting, file, line);
 }
 
 struct Shuffle {
   uint32_t value;
   uint32_t from;
+  uint32_t present;
 
   FICTL_EMU_UNCHECKED static void meet(void* const* lanes, uint32_t present) {
     uint32_t given[32];
@@ -25,6 +27,7 @@ struct Shuffle {
       if (present >> i & 1) {
         auto& lane = *static_cast<Shuffle*>(lanes[i]);
         lane.value = given[lane.from];
+        lane.present = present;
       }
     }
   }
@@ -46,8 +49,19 @@ inline uint32_t shuffle(uint32_t value, uint32_t by, uint32_t bounds, uint32_t m
   if (how == Shuffling::kXor) from = self ^ step;
   if (how == Shuffling::kIndex) from = (self & fixed) | (step & ~fixed);
   valid = how == Shuffling::kUp ? from >= last : from <= last;
-  Shuffle exchange{value, static_cast<uint32_t>(valid ? from : self)};
-  together("shfl.sync", mask, exchange, file, line);
+  // Lanes of one shuffle come with the same mode.
+  static const char* const kNames[] = {"shfl.sync.up", "shfl.sync.down", "shfl.sync.bfly",
+                                       "shfl.sync.idx"};
+  constexpr int kDirection = how == Shuffling::kUp     ? FICTL_EMU_UP
+                             : how == Shuffling::kDown ? FICTL_EMU_DOWN
+                                                       : FICTL_EMU_ANYWHERE;
+  const char* name = kNames[static_cast<int>(how)];
+  Shuffle exchange{value, static_cast<uint32_t>(valid ? from : self), 0};
+  together(name, mask, exchange, FICTL_EMU_NEEDS_ALL, file, line);
+  if ((exchange.present >> exchange.from & 1) == 0) {
+    fictl_emu_shuffled_from_nobody(name, mask, exchange.present, exchange.from, kDirection, file,
+                                   line);
+  }
   return exchange.value;
 }
 
@@ -68,7 +82,7 @@ struct Ballot {
 
 inline Ballot count(bool vote, uint32_t mask, const char* file, int line) {
   Ballot ballot{vote, 0};
-  together("vote.sync", mask, ballot, file, line);
+  together("vote.sync", mask, ballot, 0, file, line);
   return ballot;
 }
 inline uint32_t ballot(bool vote, uint32_t mask, FICTL_EMU_HERE) {
@@ -106,12 +120,12 @@ struct Match {
 
 inline uint32_t match_any(uint64_t value, uint32_t mask, FICTL_EMU_HERE) {
   Match match{value, 0, false};
-  together("match.any.sync", mask, match, file, line);
+  together("match.any.sync", mask, match, FICTL_EMU_NEEDS_ALL, file, line);
   return match.same;
 }
 inline uint32_t match_all(uint64_t value, uint32_t mask, bool& all, FICTL_EMU_HERE) {
   Match match{value, 0, false};
-  together("match.all.sync", mask, match, file, line);
+  together("match.all.sync", mask, match, FICTL_EMU_NEEDS_ALL, file, line);
   all = match.all;
   return all ? mask : 0;
 }
@@ -136,7 +150,7 @@ struct Reduction {
 template <class T>
 inline T reduce(T value, uint32_t mask, T (*combine)(T, T), FICTL_EMU_HERE) {
   Reduction<T> reduction{value, combine};
-  together("redux.sync", mask, reduction, file, line);
+  together("redux.sync", mask, reduction, FICTL_EMU_NEEDS_ALL, file, line);
   return reduction.value;
 }
 
@@ -150,7 +164,7 @@ inline uint32_t elect(uint32_t mask, bool& elected, FICTL_EMU_HERE) {
 
 inline void warp_barrier(uint32_t mask, FICTL_EMU_HERE) {
   static char nothing;
-  fictl_emu_warp("bar.warp.sync", mask, &nothing, nullptr, 1, file, line);
+  fictl_emu_warp("bar.warp.sync", mask, &nothing, nullptr, FICTL_EMU_ORDERS_MEMORY, file, line);
 }
 
 inline void barrier(uint32_t id, uint32_t threads = 0, FICTL_EMU_HERE) {
