@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from fictl.arch import parse_archs
 from fictl.errors import InvalidValue
+from fictl.quantity import parse_whole
 from fictl.settings_file import PREFIX, SettingsFile, key_of, read
 
 T = TypeVar("T")
@@ -29,16 +30,18 @@ def _boolean(text: str) -> bool:
     raise ValueError(f"expected one of {', '.join(_TRUE + _FALSE)}")
 
 
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise ValueError("expected a whole number from 1")
-    return int(text)
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        try:
+            return parse_whole(text, low, high)
+        except InvalidValue:
+            raise ValueError(f"expected a whole number from {low} to {high}") from None
+
+    return parse
 
 
-def _ordinal(text: str) -> int:
-    if not text.isdigit():
-        raise ValueError("expected a whole number from 0")
-    return int(text)
+# A process at a time on each core of the largest machine there is; seconds of a week.
+_MOST_PROCESSES, _WEEK = 65_536, 604_800
 
 
 def _choice(*values: str) -> Callable[[str], str]:
@@ -56,15 +59,16 @@ DUMPS = _LEVELS["dumps"]
 
 
 def _call_level(text: str) -> int:
-    level = _LEVELS.get(text.lower(), int(text) if text.isdigit() else -1)
-    if level not in _LEVELS.values():
+    numbers = {str(level): level for level in _LEVELS.values()}
+    level = _LEVELS.get(text.lower(), numbers.get(text))
+    if level is None:
         raise ValueError(f"expected {', '.join(f'{n} ({name})' for name, n in _LEVELS.items())}")
     return level
 
 
-def _number(text: str) -> float:
-    if not re.fullmatch(r"\d+(\.\d*)?|\.\d+", text):
-        raise ValueError("expected a number, as in 20 or 0.5")
+def _gigabytes(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9}", text):
+        raise ValueError(f"expected a number from 0 to {10**9 - 1}, as in 20 or 0.5")
     return float(text)
 
 
@@ -78,7 +82,7 @@ def _arch_list(text: str) -> str:
 
 
 def _schedule(text: str) -> str:
-    if not re.fullmatch(r"forward|reverse|random(-\d+)?", text.lower()):
+    if not re.fullmatch(r"forward|reverse|random(-[0-9]{1,18})?", text.lower()):
         raise ValueError("expected forward, reverse, random or random-<seed>")
     return text.lower()
 
@@ -191,11 +195,11 @@ EMU_SCHEDULE = Setting(
     "the order of threads (device emu): forward, reverse, random or random-<seed>",
 )  # fmt: skip
 EMU_THREADS: Setting[int | None] = Setting(
-    "FICTL_EMU_THREADS", "int", _positive, None,
+    "FICTL_EMU_THREADS", "int", _whole(1, _MOST_PROCESSES), None,
     "cores that run blocks of a kernel (device emu); unset: all",
 )  # fmt: skip
 EMU_TIMEOUT = Setting(
-    "FICTL_EMU_TIMEOUT", "int", _positive, 60,
+    "FICTL_EMU_TIMEOUT", "int", _whole(1, _WEEK), 60,
     "seconds without a finished block after which a kernel is stopped (device emu)",
 )  # fmt: skip
 BARE_TENSORS = Setting(
@@ -221,11 +225,11 @@ CXX_LAUNCHER: Setting[tuple[str, ...]] = Setting(
     "FICTL_CXX_LAUNCHER", "words", _words, (), "put before the host C++ compiler"
 )
 NVCC_THREADS: Setting[int | None] = Setting(
-    "FICTL_NVCC_THREADS", "int", _positive, None,
+    "FICTL_NVCC_THREADS", "int", _whole(1, _MOST_PROCESSES), None,
     "threads of one nvcc; unset: what idle cores allow",
 )  # fmt: skip
 MAX_JOBS: Setting[int | None] = Setting(
-    "FICTL_MAX_JOBS", "int", _positive, None,
+    "FICTL_MAX_JOBS", "int", _whole(1, _MOST_PROCESSES), None,
     "compilers at once; unset: from cores, memory and what the module took before",
     also=("MAX_JOBS",),
 )  # fmt: skip
@@ -276,7 +280,7 @@ CACHE_PATH: Setting[Path | None] = Setting(
     also=("FIB_CACHE_PATH",),
 )  # fmt: skip
 LOCK_TIMEOUT = Setting(
-    "FICTL_LOCK_TIMEOUT", "int", _positive, 600,
+    "FICTL_LOCK_TIMEOUT", "int", _whole(1, _WEEK), 600,
     "seconds to wait for another process that builds the same module, then build anyway",
 )  # fmt: skip
 LOGGING_LEVEL = Setting(
@@ -305,10 +309,10 @@ DUMP_EXCLUDE: Setting[tuple[str, ...]] = Setting(
     "FICTL_DUMP_EXCLUDE", "names", _names, (), "ops not to dump, by ',', with wildcards"
 )
 DUMP_MAX_COUNT = Setting(
-    "FICTL_DUMP_MAX_COUNT", "int", _positive, 1000, "calls dumped at most by one process"
+    "FICTL_DUMP_MAX_COUNT", "int", _whole(1, 10**9), 1000, "calls dumped at most by one process"
 )
 DUMP_MAX_SIZE_GB = Setting(
-    "FICTL_DUMP_MAX_SIZE_GB", "number", _number, 20.0, "gigabytes dumped at most by one process"
+    "FICTL_DUMP_MAX_SIZE_GB", "number", _gigabytes, 20.0, "gigabytes dumped at most by one process"
 )
 DUMP_SAFETENSORS = Setting(
     "FICTL_DUMP_SAFETENSORS", "bool", _boolean, True,
@@ -342,11 +346,11 @@ RANK = Setting(
     also=("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
 )  # fmt: skip
 WORLD_SIZE = Setting(
-    "WORLD_SIZE", "int", _positive, 1, "how many processes a job has, as launchers set it",
+    "WORLD_SIZE", "int", _whole(1, 10**6), 1, "how many processes a job has, as launchers set it",
     also=("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"),
 )  # fmt: skip
 LOCAL_RANK: Setting[int | None] = Setting(
-    "LOCAL_RANK", "int", _ordinal, None,
+    "LOCAL_RANK", "int", _whole(0, 10**6), None,
     "this process among those of a job on this machine; unset: as RANK",
     also=("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"),
 )  # fmt: skip
@@ -366,6 +370,26 @@ SETTINGS: tuple[Setting[Any], ...] = tuple(
 )
 
 
+def unreadable() -> list[str]:
+    """What is wrong with values of fictl's own settings, whether or not somebody reads them."""
+    problems = []
+    for setting in (each for each in SETTINGS if each.name.startswith(PREFIX)):
+        try:
+            setting.get()
+        except InvalidValue as error:
+            problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
+    return problems
+
+
+def file_problem() -> InvalidValue | None:
+    """Why the settings file cannot be read."""
+    try:
+        file_in_use()
+    except InvalidValue as error:
+        return error
+    return None
+
+
 def file_in_use() -> SettingsFile:
     return _file(*map(os.environ.get, (CONFIG.name, XDG_CONFIG_HOME.name, "HOME")))
 
@@ -377,7 +401,13 @@ def _file(*_variables: str | None) -> SettingsFile:
         folder = XDG_CONFIG_HOME.get() or Path("~/.config").expanduser()
     except RuntimeError:  # A user without a home has no file there.
         folder = Path(os.devnull)
-    return read(CONFIG.get() or folder / "fictl" / "settings.toml")
+    named = CONFIG.get()
+    if named is not None and not named.exists():
+        raise InvalidValue(
+            f"{CONFIG.name}={str(named)!r} cannot be read: there is no such file",
+            f"unset {CONFIG.name}, or make the file",
+        )
+    return read(named or folder / "fictl" / "settings.toml")
 
 
 def unknown(known: Iterable[str] = ()) -> list[tuple[str, str]]:

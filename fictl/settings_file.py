@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import InvalidValue
+from fictl.user_file import read_text
 
 PREFIX = "FICTL_"
+_LARGEST = 1 << 20
+_WHAT = "it is a text file of at most 1 MiB, in UTF-8: key = value"
 
 # How a list is written in the one variable that it stands for.
 _JOIN = {"paths": os.pathsep.join, "words": shlex.join}
@@ -36,16 +39,18 @@ class SettingsFile:
 
     def text(self, variable: str, kind: str) -> str:
         """The value as it would stand in the environment."""
-        value = self.values.get(variable, "")
+        if variable not in self.values:
+            return ""
+        value = self.values[variable]
         if isinstance(value, bool):
             return str(value).lower()
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             return _JOIN.get(kind, " ".join)(value)
-        if isinstance(value, (str, int)):
+        if isinstance(value, int) or (isinstance(value, str) and value.strip()):
             return str(value)
         raise InvalidValue(
             f"{self.place(variable)}: {key_of(variable)} = {value!r} cannot be read",
-            "expected a text, a whole number, true, false, or a list of texts",
+            "expected a text that is not empty, a whole number, true, false, or a list of texts",
         )
 
 
@@ -53,11 +58,15 @@ class SettingsFile:
 def read(path: Path) -> SettingsFile:
     """Once in a process."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, largest=_LARGEST)
     except (FileNotFoundError, NotADirectoryError):
+        if os.path.islink(path):
+            raise InvalidValue(f"{path} cannot be read: it is a link to nothing", _WHAT) from None
         return SettingsFile(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue(f"cannot read {path}: {error}", "it is a UTF-8 text file") from error
+    except OSError as error:
+        raise InvalidValue(f"{path} cannot be read: {error.strerror}", _WHAT) from error
+    except UnicodeDecodeError as error:
+        raise InvalidValue(f"{path} cannot be read: it is not UTF-8: {error}", _WHAT) from error
     values = {_variable(key): value for key, value in _parsed(path, text).items()}
     return SettingsFile(path, values, {name: _line(key_of(name), text) for name in values})
 
@@ -69,6 +78,8 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         import tomli as tomllib
     try:
         table: dict[str, Any] = tomllib.loads(text)
+    except RecursionError:
+        raise InvalidValue(f"{path} cannot be read: it is nested too deeply", _WHAT) from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"line (\d+)", str(error))
         line = place[1] if place else text.count("\n") + 1

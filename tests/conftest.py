@@ -50,6 +50,7 @@ def _isolated(
         if name.startswith("FICTL_") or name in _FOREIGN:
             monkeypatch.delenv(name)
     monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "workspace"))
+    (tmp_path / "settings.toml").touch()
     monkeypatch.setenv("FICTL_CONFIG", str(tmp_path / "settings.toml"))
     monkeypatch.setattr(settings, "_flags", {})
     # A GPU here changes what is built; its absence is what tests of fictl itself expect.

@@ -11,6 +11,7 @@ from typing import Any
 from fictl.bench.row import FAILED, TIMED, WRONG, Row
 from fictl.errors import UsageError
 from fictl.paths import write_atomic
+from fictl.user_file import read_text
 
 SCHEMA = "fictl.bench/1"
 
@@ -79,7 +80,7 @@ def save(report: Report, path: Path) -> None:
 def load(path: Path) -> Report:
     """A file of `save`, or what `fictl bench --json` printed."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read as a result: {error}", _WRITES) from error
     schema = document.get("schema") if isinstance(document, dict) else None

@@ -12,7 +12,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from fictl.cli import console
-from fictl.errors import FictlError, UsageError
+from fictl.cli.settings_warning import warn_of_settings
+from fictl.cli.strict import StrictCommand
+from fictl.errors import FictlError, SetupError, UsageError, of_os
 
 COMMANDS = (
     "init", "new-op", "export-op", "rename-op", "remove-op", "list", "where", "check", "build", "test", "bench",
@@ -27,7 +29,7 @@ def _group(names: Sequence[str], package: str, **options: Any) -> typer.Typer:
     for name in names:
         module = import_module(f"{package}.{name.replace('-', '_')}")
         if hasattr(module, "command"):
-            group.command(name)(module.command)
+            group.command(name, cls=StrictCommand)(module.command)
         else:
             inner = _group(module.COMMANDS, module.__name__, help=module.__doc__)
             group.add_typer(inner, name=name)
@@ -59,13 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         # As Ctrl-C does: compilers end with the program, and nothing half done stays.
         signal.signal(signal.SIGTERM, _terminated)
+        # What a terminal cannot show, as a half of a character in a file's name, is escaped.
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     words = sys.argv[1:] if argv is None else argv
     path, is_group = _path(words)
     console.begin(".".join(("fictl", *path)), "--json" in words)
     try:
-        return _run([*words, "--help"] if is_group and len(words) == len(path) else words)
-    except FictlError as error:
-        return console.fail(error)
+        return _answer([*words, "--help"] if is_group and len(words) == len(path) else words, path)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -73,9 +75,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        if sys.flags.dev_mode:
+        said = _said(error)
+        if said is None and sys.flags.dev_mode:
             raise
-        return console.fail(_internal(error))
+        return console.fail(said or _internal(error))
+
+
+def _answer(words: Sequence[str], path: Sequence[str]) -> int:
+    error: FictlError | None = None
+    try:
+        code = _run(words)
+    except FictlError as caught:
+        error, code = caught, console.fail(caught)
+    warn_of_settings(path, error)
+    return code
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
@@ -109,6 +122,17 @@ def _run(words: Sequence[str]) -> int:
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "fictl"
         raise UsageError(error.format_message(), f"{path} --help shows what it takes") from error
+
+
+def _said(error: Exception) -> FictlError | None:
+    """What the machine or a text without measure came to, in words; None for a bug."""
+    if isinstance(error, OSError):
+        return of_os(error)
+    if isinstance(error, RecursionError):
+        return UsageError("something that was given is nested too deeply", "nest it less")
+    if isinstance(error, MemoryError):
+        return SetupError("there is not enough memory for this", "ask for less, or end other work")
+    return None
 
 
 def _internal(error: Exception) -> FictlError:

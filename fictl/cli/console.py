@@ -105,6 +105,13 @@ def problem(error: FictlError) -> None:
         out.print(error.hint, markup=False, soft_wrap=True)
 
 
+def warn(text: str) -> None:
+    """Something that is wrong and stops nothing."""
+    out = console(stderr=True)
+    out.print("[bold yellow]warning:[/]", end=" ")
+    out.print(text, markup=False, soft_wrap=True)
+
+
 def note(text: str) -> None:
     """Something on the way, for people: never on stdout."""
     from rich.text import Text

@@ -9,6 +9,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.no_ops import no_ops
+from fictl.cli.numbers import seconds, whole
 from fictl.cli.options import Device, Json, Keyword, Ops, Schedule, use_device
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ Parallel = Annotated[
 ]
 Gpus = Annotated[
     int | None,
-    typer.Option("--gpus", min=1, help="Tests marked gpus(N), in N ranks.", show_default=False),
+    whole("--gpus", low=1, high=1024, help="Tests marked gpus(N), in N ranks.", show_default=False),
 ]
-Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one test.")]
+Timeout = Annotated[float, seconds("--timeout", help="Seconds for one test.")]
 RequireArch = Annotated[
     bool,
     typer.Option(

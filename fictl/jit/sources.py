@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.user_file import read_bytes
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+")', re.MULTILINE)
 
@@ -57,7 +58,7 @@ def facts(path: Path) -> FileFacts:
     stamp = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
     known = _known.get(stamp)
     if known is None:
-        data = path.read_bytes()
+        data = read_bytes(path)
         names = tuple(os.fsdecode(match) for match in _INCLUDE.findall(data))
         known = FileFacts(hashlib.sha256(data).hexdigest(), names, stamp)
         if now - stat.st_ctime_ns > _TICK_NS:

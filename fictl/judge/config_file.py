@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
 from fictl.judge.config import OF_FILES, EvalConfig
+from fictl.user_file import read_text
 
 if TYPE_CHECKING:
     from fictl.trace import Definition
@@ -76,7 +77,7 @@ def parse(path: Path, text: str) -> ConfigFile:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}", "it is a UTF-8 text file") from None
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from fictl.arch import parse_archs
 from fictl.errors import InvalidValue, UsageError
+from fictl.user_file import read_bytes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -52,7 +53,7 @@ def read_config(path: Path) -> Config | None:
 
 def _read(path: Path) -> str:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", "it is a text file") from error
     try:
@@ -67,6 +68,8 @@ def _read(path: Path) -> str:
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
         table: dict[str, Any] = tomllib.loads(text)
+    except RecursionError:
+        raise UsageError(f"{path}: it is nested too deeply", "https://toml.io") from None
     except tomllib.TOMLDecodeError as error:
         place = _LINE.search(str(error))
         line = place[1] if place else text.count("\n") + 1

@@ -10,6 +10,8 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 
+from fictl.user_file import read_text
+
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(?P<what>[^\n]*?)[ \t]*$", re.MULTILINE)
 _EXPORT = re.compile(r"\bTVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)(?:\s*,\s*([\w:]+))?")
@@ -56,7 +58,7 @@ class CppSource:
 
     @cached_property
     def code(self) -> str:
-        text = self.path.read_text(encoding="utf-8", errors="replace")
+        text = read_text(self.path, errors="replace")
         return _COMMENT.sub(_blank, text)
 
     @cached_property

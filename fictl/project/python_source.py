@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from fictl.errors import FictlError, UsageError
+from fictl.syntax import parse_module
+from fictl.user_file import read_bytes
 
 
 class SourceError(UsageError):
@@ -30,7 +32,8 @@ def running(path: Path) -> Iterator[None]:
     except SyntaxError as error:
         where = Path(error.filename or path)
         raise SourceError(where, error.lineno or 1, f"not valid Python: {error.msg}") from error
-    except Exception as error:  # What somebody's file raises can be anything.
+    # What somebody's file raises can be anything, and SystemExit of theirs is not ours.
+    except (Exception, SystemExit, GeneratorExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         line = next((f.lineno for f in reversed(frames) if f.filename == str(path)), None)
         raise SourceError(path, line or 1, f"{type(error).__name__}: {error}") from error
@@ -41,7 +44,7 @@ def parse(path: Path) -> ast.Module:
     try:
         stat = path.stat()
     except OSError as error:
-        raise SourceError(path, 1, f"cannot be read: {error}") from error
+        raise SourceError(path, 1, f"cannot be read: {error.strerror}") from error
     return _parse(path, stat.st_mtime_ns, stat.st_size)
 
 
@@ -49,11 +52,14 @@ def parse(path: Path) -> ast.Module:
 @lru_cache(maxsize=16)
 def _parse(path: Path, _mtime_ns: int, _size: int) -> ast.Module:
     try:
-        return ast.parse(path.read_bytes())
+        return parse_module(read_bytes(path))
     except SyntaxError as error:
         raise SourceError(path, error.lineno or 1, f"not valid Python: {error.msg}") from None
-    except (OSError, ValueError) as error:
-        raise SourceError(path, 1, f"cannot be read: {error}") from error
+    except OSError as error:
+        raise SourceError(path, 1, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        said = getattr(error, "message", error)
+        raise SourceError(path, 1, f"cannot be read: {said}") from error
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
+from fictl.user_file import read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -52,7 +53,7 @@ def read_suppressions(path: Path) -> tuple[Suppression, ...]:
     if not path.is_file():
         return ()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}", _EXAMPLE) from None
     return tuple(_suppression(path, entry) for entry in _entries(path, data))

@@ -17,6 +17,7 @@ from fictl.errors import NotInstalled, NotOnDevice
 from fictl.testing.hooks import gates, schedules
 from fictl.testing.hooks.ranks import _meeting_point, process_group, ranks
 from fictl.testing.hooks.schedules import device
+from fictl.user_file import read_text
 
 if TYPE_CHECKING:
     from fictl.testing.generated.suite import OpSuite
@@ -77,7 +78,7 @@ def _says_fictl(path: Path) -> bool:
     """Whether a project of fictl's may lie here; `import my_kernels` then works in its tests."""
     if not path.is_file():
         return False
-    return path.name == "fictl.toml" or "[tool.fictl]" in path.read_text(encoding="utf-8")
+    return path.name == "fictl.toml" or "[tool.fictl]" in read_text(path)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

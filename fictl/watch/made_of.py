@@ -11,6 +11,7 @@ from fictl.errors import FictlError
 from fictl.project import OpFolder, Project, find
 from fictl.project.config import OWN_FILE, SHARED_FILE
 from fictl.testing.runner.changed import files_of
+from fictl.user_file import read_bytes
 from fictl.watch.leftovers import is_leftover
 
 
@@ -90,6 +91,6 @@ def _beside(folder: OpFolder) -> Iterator[Path]:
 def _digest(path: Path) -> str:
     """'' of what is no file."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError:
         return ""

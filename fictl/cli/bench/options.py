@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from fictl.cli.numbers import DAY, number, seconds, whole
+from fictl.quantity import MOST_WHOLE
+
 
 def _text(*names: str, metavar: str, help: str) -> typer.models.OptionInfo:
     option: typer.models.OptionInfo = typer.Option(
@@ -37,21 +40,21 @@ Warm = Annotated[
     bool, typer.Option("--warm", help="Leave the data in L2, as a loop would.", show_default=False)
 ]
 Rounds = Annotated[
-    int, typer.Option("--rounds", min=0, help="So many rounds; 0 goes on until --stdrel.")
+    int, whole("--rounds", low=0, high=1_000_000, help="So many rounds; 0 goes on until --stdrel.")
 ]
 Stdrel = Annotated[
-    float, typer.Option("--stdrel", min=0.0, help="Stop when medians are known to this share.")
+    float, number("--stdrel", low=0, high=1, help="Stop when medians are known to this share.")
 ]
 MaxTime = Annotated[
-    float, typer.Option("--max-time", min=0.0, help="Seconds that one case is timed at most.")
+    float, number("--max-time", low=0, high=DAY, help="Seconds that one case is timed at most.")
 ]
 Refcheck = Annotated[
     bool,
     typer.Option("--refcheck/--no-refcheck", help="Check against the reference, before and after."),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the random inputs.")]
+Seed = Annotated[int, whole("--seed", low=0, high=MOST_WHOLE, help="Of the random inputs.")]
 Timeout = Annotated[
-    float, typer.Option("--timeout", help="Seconds after which the process of an op is killed.")
+    float, seconds("--timeout", help="Seconds after which the process of an op is killed.")
 ]
 Tensors = Annotated[
     list[str] | None,

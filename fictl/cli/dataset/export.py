@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.numbers import whole
 from fictl.cli.options import DryRun, Json, Ops
 from fictl.dataset.export import AUTHOR
-from fictl.quantity import counted
+from fictl.quantity import MOST_WHOLE, counted
 
 
 def command(
@@ -24,9 +25,10 @@ def command(
     author: Annotated[str, typer.Option("--author", help="Of the solutions.")] = AUTHOR,
     max_elements: Annotated[
         int,
-        typer.Option(
+        whole(
             "--max-elements",
-            min=0,
+            low=0,
+            high=MOST_WHOLE,
             help="Leave out cases of more; 0 leaves out none.",
         ),
     ] = 0,

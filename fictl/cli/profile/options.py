@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from fictl.cli.numbers import whole
+
 
 def _option(*names: str, metavar: str | None = None, help: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, show_default=False, **more)
@@ -23,7 +25,13 @@ Tool = Annotated[
 ]
 Calls = Annotated[
     int | None,
-    _option("--calls", min=1, help="How many calls are looked at; 20, under ncu and events 1."),
+    whole(
+        "--calls",
+        low=1,
+        high=1_000_000,
+        show_default=False,
+        help="How many calls are looked at; 20, under ncu and events 1.",
+    ),
 ]
 Trace = Annotated[
     Path | None,
@@ -50,5 +58,12 @@ Blocks = Annotated[
     ),
 ]
 Events = Annotated[
-    int, _option("--events", min=0, help="events: room for so many a warp; else as it needs.")
+    int,
+    whole(
+        "--events",
+        low=0,
+        high=1 << 20,
+        show_default=False,
+        help="events: room for so many a warp; else as it needs.",
+    ),
 ]

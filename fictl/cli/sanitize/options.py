@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fictl.cli.numbers import seconds, whole
+
 Tools = Annotated[
     list[str] | None,
     typer.Option(
@@ -42,8 +44,13 @@ Suppressions = Annotated[
         show_default=False,
     ),
 ]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds that one test may take.")]
+Timeout = Annotated[float, seconds("--timeout", help="Seconds that one test may take.")]
 PrintLimit = Annotated[
     int,
-    typer.Option("--print-limit", min=1, help="Reports that a tool prints of an op, on a GPU."),
+    whole(
+        "--print-limit",
+        low=1,
+        high=1_000_000,
+        help="Reports that a tool prints of an op, on a GPU.",
+    ),
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fictl.jit.store.stores import LAYOUT
 from fictl.paths import write_atomic
+from fictl.user_file import read_bytes
 
 FOLDER = ".sources"
 
@@ -34,7 +35,7 @@ def recall(root: Path, sha256: str) -> str | None:
 
 
 def _keep(path: Path, target: Path) -> None:
-    data = path.read_bytes()
+    data = read_bytes(path)
     # Why: it may have been edited since it was hashed.
     if hashlib.sha256(data).hexdigest() == target.name:
         write_atomic(target, data.decode())

@@ -54,6 +54,13 @@ def configuration() -> Configuration:
     )
 
 
+def names_of_ops() -> list[str]:
+    """The settings that ops declare, as far as the projects here can be read."""
+    with suppress(FictlError):
+        return [setting.name for setting in _of_ops()]
+    return []
+
+
 def _of_ops() -> Iterator[Setting[str]]:
     found: dict[str, str] = {}
     for folder in (folder for project in Project.all() for folder in folders(project)):

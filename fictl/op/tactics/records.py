@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from fictl.errors import UsageError
 from fictl.op.tactics.machine import Machine
 from fictl.paths import friendly
+from fictl.user_file import read_text
 
 SCHEMA = "fictl.tactics/1"
 
@@ -83,7 +84,7 @@ class Corrupt(UsageError):
 def read(path: Path) -> Document | None:
     """None where there is no such file."""
     try:
-        return Document.model_validate_json(path.read_text(encoding="utf-8"))
+        return Document.model_validate_json(read_text(path))
     except FileNotFoundError:
         return None
     except ValidationError as error:

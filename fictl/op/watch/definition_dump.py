@@ -9,6 +9,7 @@ from typing import Any
 from fictl import settings
 from fictl.log import logger, warn_once
 from fictl.op.watch.call import Call
+from fictl.user_file import read_text
 
 
 class DefinitionDump:
@@ -54,5 +55,5 @@ class DefinitionDump:
         path = self._folder / f"{name}.json"
         if not path.exists():
             save(made, self._folder)
-        elif path.read_text(encoding="utf-8") != made.to_json():
+        elif read_text(path) != made.to_json():
             warn_once(f"{path.absolute()} holds another definition than {name} of {api}: it stays")

@@ -11,6 +11,7 @@ from typing import Any
 
 from fictl.errors import UsageError
 from fictl.paths import data_root
+from fictl.user_file import read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -133,7 +134,7 @@ def _find(name: str, places: Sequence[Path]) -> Path:
 
 def _table(path: Path) -> dict[str, Any]:
     try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        table: dict[str, Any] = tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path}: {error}", "it is a TOML file") from None
     for key, value in table.items():

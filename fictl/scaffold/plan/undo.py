@@ -12,6 +12,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.paths import cache_root, write_atomic
 from fictl.scaffold.plan.plan import Change
+from fictl.user_file import read_bytes, read_text
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def finish(record: Record) -> None:
 def last(root: Path) -> Record | None:
     """What can be taken back; None where nothing was written, or it was taken back."""
     try:
-        said = json.loads(_place(root).read_text(encoding="utf-8"))
+        said = json.loads(read_text(_place(root)))
         files = tuple(Written(**each) for each in said.pop("files"))
         return Record(files=files, **{**said, "folders": tuple(said["folders"])})
     except (OSError, ValueError, TypeError, KeyError):
@@ -104,7 +105,7 @@ def _restore(path: Path, text: str | None) -> None:
 
 def _present(path: Path) -> str | None:
     try:
-        return path.read_bytes().decode("utf-8", "replace")
+        return read_bytes(path).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
 

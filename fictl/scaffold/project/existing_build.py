@@ -10,6 +10,7 @@ from typing import Any
 from fictl.errors import UsageError
 from fictl.project.config import SHARED_FILE, Config
 from fictl.project.project import ENTRY_POINTS
+from fictl.user_file import read_bytes, read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,7 +27,7 @@ def build_file(root: Path) -> Path | None:
 
 def with_table(path: Path, settings: str) -> str:
     """The text of a pyproject.toml with `[tool.fictl]` at its end, all else byte for byte."""
-    text = path.read_bytes().decode("utf-8")
+    text = read_bytes(path).decode("utf-8")
     before = _parsed(path, text)
     end = "\r\n" if "\r\n" in text else "\n"
     lines = ["[tool.fictl]", *(line for line in settings.splitlines() if not line.startswith("#"))]
@@ -47,7 +48,7 @@ def is_packaged(root: Path, config: Config) -> bool:
     path = build_file(root)
     if path is None:
         return (config.kernels, config.package) == (Config.kernels, config.name)
-    return ENTRY_POINTS in path.read_text(encoding="utf-8", errors="replace")
+    return ENTRY_POINTS in read_text(path, errors="replace")
 
 
 def advice(root: Path, config: Config) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ def _advice(root: Path, config: Config) -> Iterator[str]:
 def _discovers(root: Path) -> bool:
     """Whether setuptools searches the top folder, having been told nothing about packages."""
     path = root / SHARED_FILE
-    table = _parsed(path, path.read_text(encoding="utf-8")) if path.exists() else {}
+    table = _parsed(path, read_text(path)) if path.exists() else {}
     requires = table.get("build-system", {}).get("requires", ["setuptools"])
     said = {"packages", "py-modules"} & {*table.get("tool", {}).get("setuptools", {})}
     elsewhere = any((root / name).exists() for name in ("src", "setup.py", "setup.cfg"))

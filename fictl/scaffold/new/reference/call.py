@@ -13,12 +13,13 @@ from typing import Any
 
 from fictl import process
 from fictl.dtype import parse_dtype
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, UsageError, shown
 from fictl.paths import same_packages
 from fictl.scaffold.new.reference.parameters import Parameter
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate import Translation
 from fictl.scaffold.new.signature import parse_tensor
+from fictl.syntax import parse_module
 
 _SECONDS = 120.0
 _WAYS = (
@@ -153,10 +154,11 @@ def _docstring_example(function: FunctionSource) -> str:
 
 def _check_example(text: str, name: str) -> None:
     try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
+        tree = parse_module(text)
+    except (SyntaxError, ValueError) as error:
+        said = getattr(error, "msg", "") or getattr(error, "message", error)
         raise UsageError(
-            f"the example {text!r} is no Python: {error.msg}", "write one call of the function"
+            f"the example '{shown(text)}' is not Python: {said}", "write one call of the function"
         ) from None
     if not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree)):
         raise UsageError(
