@@ -5,6 +5,10 @@ from __future__ import annotations
 import errno
 
 
+class Terminated(SystemExit):
+    """SIGTERM: no error of what runs, and not to be caught as one."""
+
+
 class FictlError(RuntimeError):
     """The thing asked for failed. `hint` says what to do about it."""
 

@@ -14,6 +14,7 @@ _AMOUNT = r"([0-9]{1,15}(?:\.[0-9]{1,15})?)"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 _NUMBER = re.compile(r"[+-]?([0-9]{1,19}(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 MOST_WHOLE = (1 << 63) - 1
+LARGEST_SIZE = 1 << 40  # No axis of any tensor that fits a machine is longer.
 
 
 def parse_whole(text: str, low: int = 0, high: int = MOST_WHOLE) -> int:

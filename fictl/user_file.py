@@ -77,9 +77,10 @@ def require_folder(option: str, path: Path) -> None:
 
 
 def write_text(option: str, path: Path, text: str) -> None:
-    """Write what `option` asks for; a link is written through, anything but a file refused."""
-    require_writable(option, path)
+    """Write what `option` asks for, and the folders to it; anything but a file is refused."""
+    require_writable(option, path, makes_folders=True)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise _cannot_be_written(option, path, error) from None

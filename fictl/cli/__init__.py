@@ -14,7 +14,7 @@ import typer
 from fictl.cli import console
 from fictl.cli.settings_warning import warn_of_settings
 from fictl.cli.strict import StrictCommand
-from fictl.errors import FictlError, SetupError, UsageError, of_os
+from fictl.errors import FictlError, SetupError, Terminated, UsageError, of_os
 
 COMMANDS = (
     "init", "new-op", "export-op", "rename-op", "remove-op", "list", "where", "check", "build", "test", "bench",
@@ -92,7 +92,7 @@ def _answer(words: Sequence[str], path: Sequence[str]) -> int:
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
-    raise SystemExit(128 + number)
+    raise Terminated(128 + number)
 
 
 def _path(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:

@@ -109,17 +109,20 @@ def _check_texts(path: Path, text: str, table: dict[str, Any], known: tuple[str,
 
 
 def _check_values(path: Path, text: str, config: Config) -> None:
-    if not config.name.isidentifier() or keyword.iskeyword(config.name):
+    if not (config.name.isascii() and config.name.isidentifier()) or keyword.iskeyword(config.name):
         place = f"{path}:{_line_of('name', text)}"
         raise UsageError(
             f"{place}: name {config.name!r} cannot be imported",
             "letters, digits and '_', as in 'my_kernels'",
         )
     try:
-        parse_archs(config.archs)
+        named = parse_archs(config.archs)
     except InvalidValue as error:
         place = f"{path}:{_line_of('archs', text)}"
         raise UsageError(f"{place}: {error.message}", error.hint) from None
+    if not named:
+        place = f"{path}:{_line_of('archs', text)}"
+        raise UsageError(f"{place}: archs = {config.archs!r} names none", "as in '8.0 9.0a'")
 
 
 def _line_of(key: str, text: str) -> int:

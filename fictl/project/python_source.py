@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, Terminated, UsageError, shown
 from fictl.syntax import parse_module
 from fictl.user_file import read_bytes
+
+# Many times what an op of dozens of dtypes and sizes has.
+_MOST = 10_000
 
 
 class SourceError(UsageError):
@@ -32,11 +37,47 @@ def running(path: Path) -> Iterator[None]:
     except SyntaxError as error:
         where = Path(error.filename or path)
         raise SourceError(where, error.lineno or 1, f"not valid Python: {error.msg}") from error
-    # What somebody's file raises can be anything, and SystemExit of theirs is not ours.
-    except (Exception, SystemExit, GeneratorExit) as error:
+    except BaseException as error:  # What somebody's file raises can be anything.
+        if type(error) in (KeyboardInterrupt, Terminated):
+            raise
         frames = traceback.extract_tb(error.__traceback__)
         line = next((f.lineno for f in reversed(frames) if f.filename == str(path)), None)
         raise SourceError(path, line or 1, f"{type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def yielded(path: Path, name: str, kind: str) -> Iterator[Callable[[Any], list[Any]]]:
+    """Around a call of `name` in that file: a function that lists what it gives, all of a `kind`.
+
+    `kind` is the name of a class, because what ops are made of stands above this package.
+    """
+    with running(path):
+        yield lambda given: _listed(path, name, kind, given)
+
+
+def _listed(path: Path, name: str, kind: str, given: Any) -> list[Any]:
+    if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
+        raise SourceError(
+            path, _line_of(path, name), f"{name}() gives {shown(repr(given))}", f"yield each {kind}"
+        )
+    found = list(islice(given, _MOST + 1))
+    if len(found) > _MOST:
+        raise SourceError(
+            path, _line_of(path, name), f"{name}() has more than {_MOST} of them, or no end",
+            f"yield each {kind} once, and return",
+        )  # fmt: skip
+    strange = [each for each in found if kind not in {base.__name__ for base in type(each).__mro__}]
+    if strange:
+        raise SourceError(
+            path, _line_of(path, name), f"{name}() yields {shown(repr(strange[0]))}",
+            f"yield each {kind}",
+        )  # fmt: skip
+    return found
+
+
+def _line_of(path: Path, name: str) -> int:
+    statement = definitions(parse(path)).get(name)
+    return statement.lineno if statement else 1
 
 
 def parse(path: Path) -> ast.Module:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fictl.cli.numbers import DAY, number, seconds, whole
+from fictl.cli.outputs import writes_file_and_folders
 from fictl.quantity import MOST_WHOLE
 
 
@@ -71,12 +72,45 @@ Save = Annotated[
         show_default=False,
     ),
 ]
-Out = Annotated[Path | None, _text("--out", metavar="FILE", help="Write the result as JSON.")]
-Csv = Annotated[Path | None, _text("--csv", metavar="FILE", help="Write the rows as CSV.")]
-Jsonl = Annotated[Path | None, _text("--jsonl", metavar="FILE", help="Write a JSON line a row.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write the result as JSON.",
+        callback=writes_file_and_folders,
+        show_default=False,
+    ),
+]
+Csv = Annotated[
+    Path | None,
+    typer.Option(
+        "--csv",
+        metavar="FILE",
+        help="Write the rows as CSV.",
+        callback=writes_file_and_folders,
+        show_default=False,
+    ),
+]
+Jsonl = Annotated[
+    Path | None,
+    typer.Option(
+        "--jsonl",
+        metavar="FILE",
+        help="Write a JSON line a row.",
+        callback=writes_file_and_folders,
+        show_default=False,
+    ),
+]
 Plot = Annotated[
     Path | None,
-    _text("--plot", metavar="FILE", help="Draw bars, sweeps, a roofline: svg, html, png."),
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw bars, sweeps, a roofline: svg, html, png.",
+        callback=writes_file_and_folders,
+        show_default=False,
+    ),
 ]
 List = Annotated[
     Path | None, _text("--list", metavar="FILE", help="Run the bench command lines of a file.")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fictl.cli.numbers import whole
+from fictl.cli.outputs import writes_file_and_folders, writes_folder
 
 
 def _option(*names: str, metavar: str | None = None, help: str, **more: Any) -> Any:
@@ -35,9 +36,19 @@ Calls = Annotated[
 ]
 Trace = Annotated[
     Path | None,
-    _option("--trace", metavar="FILE", help="The timeline of one case, for ui.perfetto.dev."),
+    _option(
+        "--trace",
+        metavar="FILE",
+        help="The timeline of one case, for ui.perfetto.dev.",
+        callback=writes_file_and_folders,
+    ),
 ]
-Out = Annotated[Path, _option("--out", metavar="DIR", help="What is kept lies there: profiles/.")]
+Out = Annotated[
+    Path,
+    _option(
+        "--out", metavar="DIR", help="What is kept lies there: profiles/.", callback=writes_folder
+    ),
+]
 Set = Annotated[
     str,
     _option("--set", metavar="NAME", help="ncu: basic, detailed, full (the default), roofline."),

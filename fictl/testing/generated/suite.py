@@ -38,7 +38,7 @@ class OpSuite:
 
     @cached_property
     def cases(self) -> list[Case]:
-        return list(self.folder.load("bench").cases())
+        return self.folder.cases()
 
     @cached_property
     def exported(self) -> set[str]:
