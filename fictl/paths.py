@@ -36,6 +36,11 @@ def cache_root() -> Path:
         ) from error
 
 
+def resolved(path: Path) -> Path:
+    """Where links lead; a loop of links leads to itself, where Path.resolve raises."""
+    return Path(os.path.realpath(path))
+
+
 def friendly(path: Path | str) -> str:
     """For people to read: the home folder as they write it."""
     home = os.path.expanduser("~")

@@ -11,7 +11,6 @@ from typing import Any, Generic, TypeVar
 
 from fictl import setting_values as values
 from fictl.errors import InvalidValue
-from fictl.setting_values import DUMPS as DUMPS
 from fictl.settings_file import PREFIX, SettingsFile, key_of, read
 
 T = TypeVar("T")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import InvalidValue
+from fictl.toml_text import TomlError, parse_toml
 from fictl.user_file import read_text
 
 PREFIX = "FICTL_"
@@ -72,15 +72,9 @@ def read(path: Path) -> SettingsFile:
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except RecursionError:
-        raise InvalidValue(f"{path} cannot be read: it is nested too deeply", _WHAT) from None
-    except tomllib.TOMLDecodeError as error:
+        table: dict[str, Any] = parse_toml(text)
+    except TomlError as error:
         place = re.search(r"line (\d+)", str(error))
         line = place[1] if place else text.count("\n") + 1
         raise InvalidValue(f"{path}:{line}: not valid TOML: {error}", "https://toml.io") from None

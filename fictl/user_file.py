@@ -11,11 +11,13 @@ import os
 import stat
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import BinaryIO
 
 from fictl.errors import FictlError, UsageError, of_os, shown
 
 LARGEST = 256 << 20
 _LONGEST_NAME = 255
+_OF_THE_KERNEL = ("/proc/", "/sys/")
 
 _KINDS = (
     (stat.S_ISDIR, errno.EISDIR, "Is a directory"),
@@ -35,14 +37,24 @@ def read_text(
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     """The bytes of a regular file."""
-    require_regular(path)
-    with open(path, "rb", opener=_without_waiting) as file:
+    with open_regular(path) as file:
         found = os.fstat(file.fileno())
-        _refuse_other(path, found.st_mode)
         if found.st_size > largest:
             said = f"has {found.st_size} bytes, and {largest} is the most that is read"
             raise OSError(errno.EFBIG, said, str(path))
         return file.read(largest)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file, to be read in parts."""
+    require_regular(path)
+    file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115  (the caller's)
+    try:
+        _refuse_other(path, os.fstat(file.fileno()).st_mode)
+    except OSError:
+        file.close()
+        raise
+    return file
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -100,6 +112,8 @@ def _refuse_other(path: Path, mode: int) -> None:
 
 def _require_folder(path: Path) -> None:
     """What is there on the way to it is folders."""
+    if os.path.realpath(path).startswith(_OF_THE_KERNEL):
+        raise OSError(errno.EINVAL, "is the kernel's, not a folder of files", str(path))
     there = path.absolute()
     while not os.path.lexists(there):
         if len(os.fsencode(there.name)) > _LONGEST_NAME:
@@ -112,6 +126,8 @@ def _require_folder(path: Path) -> None:
 
 
 def _try_to_write(path: Path) -> None:
+    if os.path.realpath(path).startswith(_OF_THE_KERNEL):
+        raise OSError(errno.EINVAL, "is the kernel's, not a regular file", str(path))
     if os.path.lexists(path):
         require_regular(path)
         if not os.access(path, os.W_OK):

@@ -15,7 +15,18 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
 LAYERS = [
-    {"arch", "dtype", "errors", "lazy", "log", "paths", "process", "quantity", "syntax"}
+    {
+        "arch",
+        "dtype",
+        "errors",
+        "lazy",
+        "log",
+        "paths",
+        "process",
+        "quantity",
+        "syntax",
+        "toml_text",
+    }
     | {"settings", "settings_file", "setting_values", "user_file", "version"},
     {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},

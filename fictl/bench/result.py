@@ -66,9 +66,11 @@ class Report:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
+        from pydantic import TypeAdapter
+
         known = {each.name for each in fields(Environment)}
         said = {name: value for name, value in data["environment"].items() if name in known}
-        environment = Environment(**{**said, "warnings": tuple(said.get("warnings", ()))})
+        environment: Environment = TypeAdapter(Environment).validate_python(said)
         return cls(environment, tuple(Row.from_dict(row) for row in data["rows"]))
 
 
@@ -81,15 +83,19 @@ def load(path: Path) -> Report:
     """A file of `save`, or what `fictl bench --json` printed."""
     try:
         document = json.loads(read_text(path))
+    except RecursionError:
+        raise UsageError(f"{path} is nested too deeply to be a result", _WRITES) from None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as a result: {error}", _WRITES) from error
+        said = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path} cannot be read as a result: {said}", _WRITES) from error
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != SCHEMA:
         raise UsageError(f"{path} has the schema {schema!r}, not {SCHEMA!r}", _WRITES)
     try:
         return Report.from_dict(document.get("data", document))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is no whole result: {error!r}", _WRITES) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        first = str(error).replace("\n", ": ", 1).splitlines()[0]
+        raise UsageError(f"{path} is not a whole result: {first}", _WRITES) from error
 
 
 _WRITES = "fictl bench --out FILE writes one"

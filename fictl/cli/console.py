@@ -15,6 +15,8 @@ from fictl.errors import FictlError
 if TYPE_CHECKING:
     from rich.console import Console
 
+_LONGEST_LINE = 1000
+
 
 @dataclass(frozen=True)
 class Table:
@@ -99,17 +101,26 @@ def fail(error: FictlError) -> int:
 def problem(error: FictlError) -> None:
     out = console(stderr=True)
     out.print("[bold red]error:[/]", end=" ")
-    out.print(error.message, markup=False, soft_wrap=True)
+    out.print(_cut(error.message), markup=False, soft_wrap=True)
     if error.hint:
         out.print("  [bold]hint:[/]", end=" ")
-        out.print(error.hint, markup=False, soft_wrap=True)
+        out.print(_cut(error.hint), markup=False, soft_wrap=True)
+
+
+def _cut(text: str) -> str:
+    """Without the middle of lines that nobody reads to their end."""
+    half = _LONGEST_LINE // 2
+    lines = text.split("\n")
+    return "\n".join(
+        line if len(line) <= _LONGEST_LINE else f"{line[:half]} … {line[-half:]}" for line in lines
+    )
 
 
 def warn(text: str) -> None:
     """Something that is wrong and stops nothing."""
     out = console(stderr=True)
     out.print("[bold yellow]warning:[/]", end=" ")
-    out.print(text, markup=False, soft_wrap=True)
+    out.print(_cut(text), markup=False, soft_wrap=True)
 
 
 def note(text: str) -> None:

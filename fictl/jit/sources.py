@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import resolved
 from fictl.user_file import read_bytes
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+")', re.MULTILINE)
@@ -100,7 +101,7 @@ def _resolve(include: str, folder: Path, include_dirs: tuple[Path, ...]) -> Path
 def _without_dots(path: Path) -> Path:
     """One name for one file. Links are kept: a compiler looks beside the link, not its target."""
     normal = Path(os.path.normpath(path))
-    return normal if normal.exists() and normal.samefile(path) else path.resolve()
+    return normal if normal.exists() and normal.samefile(path) else resolved(path)
 
 
 def portable_name(path: Path, base: Path, include_dirs: tuple[Path, ...]) -> str:

@@ -12,7 +12,6 @@ A dataset says its own in eval_config.toml beside definitions/:
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
 from fictl.judge.config import OF_FILES, EvalConfig
+from fictl.toml_text import TomlError, parse_toml
 from fictl.user_file import read_text
 
 if TYPE_CHECKING:
@@ -83,13 +83,9 @@ def _text(path: Path) -> str:
 
 
 def _table(path: Path, text: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table: dict[str, Any] = parse_toml(text)
+    except TomlError as error:
         raise UsageError(f"{path}: not valid TOML: {error}", "https://toml.io") from None
     return table
 

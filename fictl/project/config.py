@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import keyword
 import re
-import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from fictl.arch import parse_archs
 from fictl.errors import InvalidValue, UsageError
+from fictl.toml_text import TomlError, parse_toml
 from fictl.user_file import read_bytes
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 OWN_FILE, SHARED_FILE = "fictl.toml", "pyproject.toml"
 
@@ -37,6 +32,7 @@ class Config:
 
 _KEYS = tuple(field.name for field in fields(Config))
 _TABLE = "templates"
+_LONGEST_NAME = 64
 
 
 def read_config(path: Path) -> Config | None:
@@ -67,10 +63,8 @@ def _read(path: Path) -> str:
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except RecursionError:
-        raise UsageError(f"{path}: it is nested too deeply", "https://toml.io") from None
-    except tomllib.TOMLDecodeError as error:
+        table: dict[str, Any] = parse_toml(text)
+    except TomlError as error:
         place = _LINE.search(str(error))
         line = place[1] if place else text.count("\n") + 1
         raise UsageError(f"{path}:{line}: not valid TOML: {error}", "https://toml.io") from None
@@ -109,6 +103,11 @@ def _check_texts(path: Path, text: str, table: dict[str, Any], known: tuple[str,
 
 
 def _check_values(path: Path, text: str, config: Config) -> None:
+    if len(config.name) > _LONGEST_NAME:
+        place = f"{path}:{_line_of('name', text)}"
+        raise UsageError(
+            f"{place}: name has {len(config.name)} letters", f"{_LONGEST_NAME} are the most"
+        )
     if not (config.name.isascii() and config.name.isidentifier()) or keyword.iskeyword(config.name):
         place = f"{path}:{_line_of('name', text)}"
         raise UsageError(

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 
+from fictl.paths import resolved
 from fictl.user_file import read_text
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -147,7 +148,7 @@ def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[Cpp
     """The files, and those of the projects that they include, whatever the `#if` around it."""
     pending, seen = list(paths), set()
     while pending:
-        source = read_cpp(pending.pop(0).resolve())
+        source = read_cpp(resolved(pending.pop(0)))
         if source.path in seen:
             continue
         seen.add(source.path)

@@ -10,6 +10,7 @@ from typing import Any
 
 from fictl.arch import ArchRule
 from fictl.errors import UsageError
+from fictl.paths import resolved
 from fictl.project.declaration import Declaration, read_declarations
 from fictl.project.project import Project
 from fictl.project.python_source import running, yielded
@@ -26,7 +27,7 @@ class OpFolder:
     @classmethod
     def of(cls, path: str | Path) -> OpFolder:
         """The one that the file `path` belongs to."""
-        folder = Path(path).resolve().parent
+        folder = resolved(Path(path)).parent
         project = Project.at(folder)
         if folder.parent.parent != project.kernels:
             raise UsageError(

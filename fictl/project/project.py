@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from fictl.errors import UsageError
-from fictl.paths import data_root
+from fictl.paths import data_root, resolved
 from fictl.project.config import OWN_FILE, SHARED_FILE, Config, read_config
 
 ENTRY_POINTS = "fictl.projects"
@@ -37,7 +37,7 @@ class Project:
     @classmethod
     def at(cls, path: Path | None = None) -> Project:
         """The nearest in or above `path` (default: the working folder), else the shipped one."""
-        here = (path or Path.cwd()).resolve()
+        here = resolved(path or Path.cwd())
         for folder in (here, *here.parents):
             project = cls.shipped() if folder == data_root("kernels") else cls.of(folder)
             if project is not None:
@@ -50,7 +50,7 @@ class Project:
         for name in (OWN_FILE, SHARED_FILE):
             path = folder / name
             # Whatever has our name must be readable; a folder of the other name is not our business.
-            there = path.exists() if name == OWN_FILE else path.is_file()
+            there = os.path.lexists(path) if name == OWN_FILE else path.is_file()
             config = read_config(path) if there else None
             if config is not None:
                 project = _from(config, folder)
@@ -96,11 +96,11 @@ def _shipped() -> Project:
 
 
 def _from(config: Config, folder: Path) -> Project:
-    root = folder.resolve()
+    root = resolved(folder)
     return Project(
         config.name, config.package or config.name, root,
-        (root / config.kernels).resolve(), (root / config.tests).resolve(), config.archs,
-        (root / config.templates).resolve() if config.templates else None,
+        resolved(root / config.kernels), resolved(root / config.tests), config.archs,
+        resolved(root / config.templates) if config.templates else None,
     )  # fmt: skip
 
 
@@ -120,5 +120,5 @@ def _installed() -> Iterator[Project]:
         spec = find_spec(entry.value)
         for folder in (spec and spec.submodule_search_locations) or ():
             project = Project.of(Path(folder)) or Project.at(Path(folder))
-            if project.package == entry.value or project.root == Path(folder).resolve():
+            if project.package == entry.value or project.root == resolved(Path(folder)):
                 yield project

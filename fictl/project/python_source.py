@@ -35,14 +35,21 @@ def running(path: Path) -> Iterator[None]:
     except FictlError:
         raise
     except SyntaxError as error:
-        where = Path(error.filename or path)
-        raise SourceError(where, error.lineno or 1, f"not valid Python: {error.msg}") from error
+        said = f"not valid Python: {error.msg}"
+        if error.filename and Path(error.filename).is_file():
+            raise SourceError(Path(error.filename), error.lineno or 1, said) from error
+        raise SourceError(path, _line_in(path, error), said) from error
     except BaseException as error:  # What somebody's file raises can be anything.
         if type(error) in (KeyboardInterrupt, Terminated):
             raise
-        frames = traceback.extract_tb(error.__traceback__)
-        line = next((f.lineno for f in reversed(frames) if f.filename == str(path)), None)
-        raise SourceError(path, line or 1, f"{type(error).__name__}: {error}") from error
+        said = f"{type(error).__name__}: {error}"
+        raise SourceError(path, _line_in(path, error), said) from error
+
+
+def _line_in(path: Path, error: BaseException) -> int:
+    """Of the last call in that file that led to the error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((f.lineno for f in reversed(frames) if f.filename == str(path)), None) or 1
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.op.watch.dump.record import METADATA, Record, Refused
 from fictl.op.watch.dump.tensors import file_of
+from fictl.paths import resolved
 from fictl.project import OpFolder, Project
 from fictl.project.discover import find_function, functions
 
@@ -27,7 +28,7 @@ class Dump:
 
     @classmethod
     def open(cls, path: Path) -> Dump:
-        if not (path / METADATA).resolve().is_relative_to(path.resolve()):
+        if not resolved(path / METADATA).is_relative_to(resolved(path)):
             raise Refused(f"{path / METADATA} is a link that leaves its folder")
         record = Record.read(path)
         for described in filter(None, (record.inputs, record.outputs)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -10,12 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
+from fictl.toml_text import parse_toml
 from fictl.user_file import read_text
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FILE = "sanitize.toml"
 _KEYS = {"op", "kind", "site", "why"}
@@ -53,7 +48,7 @@ def read_suppressions(path: Path) -> tuple[Suppression, ...]:
     if not path.is_file():
         return ()
     try:
-        data = tomllib.loads(read_text(path))
+        data = parse_toml(read_text(path))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}", _EXAMPLE) from None
     return tuple(_suppression(path, entry) for entry in _entries(path, data))

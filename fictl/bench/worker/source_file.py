@@ -19,7 +19,7 @@ from fictl.trace import Case, Scalar, Tensor, TraceTemplate, Var
 from fictl.user_file import read_text
 
 _COMMENT = re.compile(r"^[ \t]*//[ \t]*bench:[ \t]*(.+)$", re.MULTILINE)
-_TENSOR = re.compile(r"(?P<shape>\d+(x\d+)*)(:(?P<dtype>\w+))?")
+_TENSOR = re.compile(r"(?P<shape>[0-9]{1,12}(x[0-9]{1,12}){0,15})(:(?P<dtype>\w+))?")
 _AS_IN = "as in x=4096x4096:bfloat16 for a tensor, factor=2.0 for a scalar"
 _UNCHECKED = "there is no reference: not checked"
 _WRITTEN = "out"

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import resolved
 from fictl.project import OpFolder, find
 from fictl.project.config import OWN_FILE
 from fictl.project.cpp_source import reach
@@ -24,7 +25,7 @@ def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
     """Nothing is written. The project keeps its name, so that includes and namespaces hold; what
     fictl ships gets another one, and goes on using fictl's building blocks.
     """
-    target = target.resolve()
+    target = resolved(target)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is not an empty folder", "name one that is not there yet")
     project = folder.project
@@ -75,7 +76,7 @@ class Luggage:
         sources = [path for op in self.ops for path in (*op.launchers, *op.headers, op.binding)]
         there = (path for path in sources if path.is_file())
         for source in reach(there, project.include_dirs):
-            if any(source.path.is_relative_to(place.resolve()) for place in places):
+            if any(source.path.is_relative_to(resolved(place)) for place in places):
                 yield source.path
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fictl.errors import UsageError
-from fictl.paths import cache_root, write_atomic
+from fictl.paths import cache_root, resolved, write_atomic
 from fictl.scaffold.plan.plan import Change
 from fictl.user_file import read_bytes, read_text
 
@@ -116,7 +116,7 @@ def _sha256(text: str | None) -> str | None:
 
 def _place(root: Path) -> Path:
     """Beside the builds, not in the project: nobody wants to commit it."""
-    name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]
+    name = hashlib.sha256(str(resolved(root)).encode()).hexdigest()[:16]
     return cache_root() / "scaffold" / f"{name}.json"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,8 @@ from typing import Any
 from fictl.errors import UsageError
 from fictl.project.config import SHARED_FILE, Config
 from fictl.project.project import ENTRY_POINTS
+from fictl.toml_text import TomlError, parse_toml
 from fictl.user_file import read_bytes, read_text
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _EXISTING = (SHARED_FILE, "setup.py", "setup.cfg")
 
@@ -34,8 +29,8 @@ def with_table(path: Path, settings: str) -> str:
     gap = "" if not text else end if text.endswith("\n") else end * 2
     longer = text + gap + "".join(line + end for line in lines)
     try:
-        after = tomllib.loads(longer)
-    except tomllib.TOMLDecodeError:
+        after = parse_toml(longer)
+    except TomlError:
         after = {}
     after.get("tool", {}).pop("fictl", None)
     if {"tool": {}, **after} != {"tool": {}, **before}:
@@ -90,7 +85,7 @@ def _packages(root: Path) -> str:
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table: dict[str, Any] = parse_toml(text)
+    except TomlError as error:
         raise UsageError(f"{path}: not valid TOML: {error}", "https://toml.io") from None
     return table

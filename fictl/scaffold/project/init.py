@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fictl.arch import parse_archs
 from fictl.errors import UsageError
-from fictl.paths import data_root
+from fictl.paths import data_root, resolved
 from fictl.project import Project
 from fictl.project.config import OWN_FILE, SHARED_FILE, Config
 from fictl.scaffold.kinds.render import render
@@ -56,7 +56,7 @@ def plan_init(folder: Path, name: str = "", archs: str = "", overwrite: bool = F
     """Nothing is written. `overwrite` also renews files of ours that are there and differ, never
     those that say how the project is built.
     """
-    place = _place(folder.resolve(), name, archs)
+    place = _place(resolved(folder), name, archs)
     root, config = place.root, place.config
     found = tuple(_files(place, overwrite))
     for path, _, _ in found:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fictl.errors import SetupError, UsageError
 from fictl.jit.sources import reach
+from fictl.paths import resolved
 from fictl.project import OpFolder, find
 
 _INCLUDING = (".cu", ".cuh", ".cpp", ".h", ".jinja")
@@ -32,13 +33,13 @@ def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder,
 
 def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
     """What an op is made of, and what of it is among the `changed` though it is gone."""
-    own = folder.path.resolve()
-    yield folder.test.resolve()
+    own = resolved(folder.path)
+    yield resolved(folder.test)
     yield from (path for path in changed if own in path.parents)
-    yield from (path.resolve() for path in folder.path.parent.glob("_*.py"))
+    yield from (resolved(path) for path in folder.path.parent.glob("_*.py"))
     sources = [path for path in folder.path.rglob("*") if path.suffix in _INCLUDING]
     reached = reach([*sources, *folder.headers], folder.path, folder.project.include_dirs)
-    yield from (path.resolve() for path in reached.files.values())
+    yield from (resolved(path) for path in reached.files.values())
 
 
 def _is_op(word: str) -> bool:
@@ -67,5 +68,5 @@ def _changed_files(root: Path, revision: str) -> Iterator[Path]:
                 "as in HEAD~3, a branch or a tag; fictl list shows the ops",
             ) from None
         names = repo.git.diff("--name-only", "-z", "--no-renames", commit, "--").split("\0")
-        tree = Path(repo.working_dir).resolve()
+        tree = resolved(Path(repo.working_dir))
         yield from (tree / name for name in (*names, *repo.untracked_files) if name)

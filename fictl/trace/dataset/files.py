@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import resolved
 
 # SOL-ExecBench has a folder a problem, with these in it.
 _SOL_DEFINITION, _SOL_WORKLOADS = "definition.json", "workload.jsonl"
@@ -76,7 +77,7 @@ class DatasetFiles:
 
     def blob(self, path: str) -> Path:
         """A path that a workload says. Links that lead out of the dataset are refused."""
-        full, root = (self.root / path).resolve(), self.root.resolve()
+        full, root = resolved(self.root / path), resolved(self.root)
         if not full.is_relative_to(root):
             raise UsageError(
                 f"{self.root / path} leads out of the dataset, to {full}",

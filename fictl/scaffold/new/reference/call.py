@@ -14,7 +14,7 @@ from typing import Any
 from fictl import process
 from fictl.dtype import parse_dtype
 from fictl.errors import FictlError, UsageError, shown
-from fictl.paths import same_packages
+from fictl.paths import resolved, same_packages
 from fictl.scaffold.new.reference.parameters import Parameter
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate import Translation
@@ -122,7 +122,7 @@ def call_reference(
     if example:
         _check_example(example, function.node.name)
     job = {
-        "path": str(function.path.resolve()), "function": function.node.name, "example": shown,
+        "path": str(resolved(function.path)), "function": function.node.name, "example": shown,
         "arguments": arguments, "standalone": standalone,
         "parameters": {p.name: renamed.get(p.name, p.name) for p in found},
     }  # fmt: skip
