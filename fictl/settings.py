@@ -25,6 +25,7 @@ class Origin:
     text: str = ""
 
 
+_BLANKS = " \t\r\n"  # Other spaces are no part of a value by mistake alone.
 _DEFAULT = Origin("default")
 _flags: dict[str, Origin] = {}
 
@@ -45,13 +46,13 @@ class Setting(Generic[T]):
         if self.name in _flags:
             return _flags[self.name]
         for name in (self.name, *self.also):
-            text = os.environ.get(name, "").strip()
+            text = os.environ.get(name, "").strip(_BLANKS)
             if text:
                 return Origin("environment", name, text)
         # What names the file cannot stand in it.
         if self.name.startswith(PREFIX) and self is not CONFIG:
             file = file_in_use()
-            text = file.text(self.name, self.kind).strip()
+            text = file.text(self.name, self.kind).strip(_BLANKS)
             if text:
                 return Origin("file", file.place(self.name), text)
         return _DEFAULT

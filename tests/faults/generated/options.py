@@ -252,7 +252,8 @@ def of_arguments(random: Random) -> Iterator[BadInput]:
         yield BadInput("arguments", (*begun, "--json=1"), "refused", ("--json",))
         name = mangled(random, "twice") or "x"
         yield BadInput("arguments", (*command.split(), name), "either")
-        for word in (*unreadable(random, 1), *texts(random, 2)):
+        drawn = (*unreadable(random, 1), *texts(random, 2))
+        for word in (each for each in drawn if each != "--"):  # That names no op: all are meant.
             yield BadInput("arguments", (*command.split(), word), "either")
 
 
@@ -267,5 +268,5 @@ def of_paths(random: Random, places: str) -> Iterator[BadInput]:
                 words = _call(command, next(o for o in each.opts if o.startswith("--")), value)
                 folder = value.endswith("/folder")
                 yield BadInput("paths", words, "either" if folder else "refused")
-            else:
+            elif not value.endswith("/folder"):
                 yield BadInput("paths", (*command.split(), value), "either")
