@@ -40,17 +40,6 @@ class Arch:
     @classmethod
     def parse(cls, token: str) -> Arch:
         """One that was, is, or may become."""
-        found = cls.number_of(token)
-        if not found.can_be:
-            raise InvalidValue(
-                f"there is no architecture {token.strip()!r}",
-                f"there are {', '.join(target for target in _FIRST_CUDA)}",
-            )
-        return found
-
-    @classmethod
-    def number_of(cls, token: str) -> Arch:
-        """Of any number, as the bound of a range may be."""
         match = _TOKEN.fullmatch(token.strip().lower())
         if not match:
             raise InvalidValue(
@@ -58,7 +47,13 @@ class Arch:
             )
         number = match["number"]
         major, minor = number.split(".") if "." in number else (number[:-1], number[-1])
-        return cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
+        found = cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
+        if not found.can_be:
+            raise InvalidValue(
+                f"there is no architecture {token.strip()!r}",
+                f"there are {', '.join(target for target in _FIRST_CUDA)}",
+            )
+        return found
 
     @property
     def can_be(self) -> bool:
@@ -180,7 +175,7 @@ class ArchRule:
             found = _BOUND.findall(token)
             bounds = dict(found) if len({sign for sign, _ in found}) == len(found) else {}
             if bounds and not _BOUND.sub("", token):
-                parsed = {sign: Arch.number_of(number) for sign, number in bounds.items()}
+                parsed = {sign: Arch.parse(number) for sign, number in bounds.items()}
                 if ">=" not in parsed and len(tokens) > 1:
                     raise InvalidValue(
                         f"{token!r} stands alone in {text!r}, and alternatives add up",

@@ -203,7 +203,9 @@ def test_what_no_gpu_is_is_refused_of_an_op(text: str) -> None:
         ArchRule.parse(text)
 
 
-@pytest.mark.parametrize("token", ["9.9", "99.0", "0.0", "1.0", "8.0a", "9.0f", "7.9", "20.0", "sm_99"])
+@pytest.mark.parametrize(
+    "token", ["9.9", "99.0", "0.0", "1.0", "8.0a", "9.0f", "7.9", "20.0", "sm_99"]
+)
 def test_what_never_was_and_never_will_be_is_no_architecture(token: str) -> None:
     with pytest.raises(InvalidValue, match="there is no architecture"):
         Arch.parse(token)
@@ -214,7 +216,9 @@ def test_what_another_toolkit_may_target_is_one(token: str) -> None:
     assert str(Arch.parse(token)) == token
 
 
-@pytest.mark.parametrize("token", ["\uff18.\uff10", "8.\u0660", "\u0668\u0660", "8\u00b2", "\uff19\uff10a"])
+@pytest.mark.parametrize(
+    "token", ["\uff18.\uff10", "8.\u0660", "\u0668\u0660", "8\u00b2", "\uff19\uff10a"]
+)
 def test_digits_of_other_scripts_are_none(token: str) -> None:
     with pytest.raises(InvalidValue, match="unknown architecture"):
         Arch.parse(token)

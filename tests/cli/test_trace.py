@@ -99,7 +99,7 @@ def test_run_fails_where_they_differ(fictl, users_cache: None, tmp_path: Path) -
 def test_sizes_that_cannot_be_read_are_refused(fictl, words: list[str]) -> None:
     answer = fictl("trace", "run", str(RMSNORM), *words, "--device", "emu")
     assert answer.code == 2
-    assert "is no size" in answer.err
+    assert "is not a whole number" in answer.err
 
 
 def test_what_is_no_definition_is_a_usage_error(fictl, tmp_path: Path) -> None:

@@ -144,8 +144,8 @@ def _axis(part: str, text: str, fixed_sizes: bool) -> Axis:
     name, value = check_axis(found["name"]), found["value"]
     if value is None:
         return Axis(name)
-    if re.fullmatch(r"[0-9]+", value):
-        return Axis(name, size=parse_whole(value, 1, LARGEST_SIZE))
+    if re.fullmatch(r"[0-9]{1,12}", value) and int(value) > 0:
+        return Axis(name, size=int(value))
     if fixed_sizes:
         raise UsageError(f"{name}={value} in {text!r} is no size", "write a number, as in d=128")
     return Axis(name, text=value)
