@@ -61,11 +61,12 @@ def _command(name: str, command: Any) -> Iterator[str]:
 
 SETTINGS_INTRO = """# Settings
 
-Environment variables. Empty is unset; booleans are 1/true/yes/on and 0/false/no/off; a value that cannot be read is an
-error that names the variable. `fictl config show` prints what is in force, and who decided it.
+Environment variables. Empty is unset; booleans are 1/true/yes/on and 0/false/no/off. A value that cannot be read is an
+error of the command that reads it, and a warning of every other command; a `FICTL_` name that means nothing is a warning
+with the nearest name. `fictl config show` prints what is in force, and who decided it.
 
-What you always want can stand in a file, `~/.config/fictl/settings.toml` or what `FICTL_CONFIG` names: the same names in
-lower case without `FICTL_`. A flag beats the environment, the environment beats the file.
+What you always want can stand in a file, `~/.config/fictl/settings.toml` or what `FICTL_CONFIG` names, which has to be
+there: the same names in lower case without `FICTL_`. A flag beats the environment, the environment beats the file.
 
 ```toml
 max_jobs = 8

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
-from fictl.errors import InvalidValue, WrongType
+from fictl.errors import InvalidValue, WrongType, shown
 
 _TOKEN = re.compile(
-    r"^(?:sm_|compute_)?(?P<number>\d+\.\d|\d{2,3})(?P<suffix>[af]?)(?P<ptx>\+ptx)?$"
+    r"(?:sm_|compute_)?(?P<number>[0-9]{1,2}\.[0-9]|[0-9]{2,3})(?P<suffix>[af]?)(?P<ptx>\+ptx)?"
 )
 _SPELLINGS = "'9.0a', '90a', 'sm_90a', '10.0f', '8.0+PTX' or 'native'"
 
@@ -23,6 +24,9 @@ _FIRST_CUDA = {
     "12.1f": "12.9",
 }  # fmt: skip
 
+_FORMER = ("5.0", "5.2", "5.3", "6.0", "6.1", "6.2", "7.0", "7.2", "10.1", "10.1a", "10.1f")
+_YET_TO_COME = 4
+
 
 @dataclass(frozen=True, order=True)
 class Arch:
@@ -35,12 +39,30 @@ class Arch:
 
     @classmethod
     def parse(cls, token: str) -> Arch:
-        match = _TOKEN.match(_text(token).strip().lower())
+        """One that was, is, or may become."""
+        match = _TOKEN.fullmatch(_text(token).strip().lower())
         if not match:
-            raise InvalidValue(f"unknown architecture {token!r}", f"write it as {_SPELLINGS}")
+            raise InvalidValue(
+                f"unknown architecture '{shown(token)}'", f"write it as {_SPELLINGS}"
+            )
         number = match["number"]
         major, minor = number.split(".") if "." in number else (number[:-1], number[-1])
-        return cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
+        found = cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
+        if not found.can_be:
+            raise InvalidValue(
+                f"there is no architecture {token.strip()!r}",
+                f"there are {', '.join(target for target in _FIRST_CUDA)}",
+            )
+        return found
+
+    @property
+    def can_be(self) -> bool:
+        """Whether it was, is, or may become one: what a newer toolkit has is not known here."""
+        newest = known_gpus()[-1]
+        if self.plain > newest:
+            return self.major <= newest.major + _YET_TO_COME
+        target = f"{self.major}.{self.minor}{self.suffix}"
+        return target in _FIRST_CUDA or target in _FORMER
 
     @property
     def number(self) -> str:
@@ -100,7 +122,7 @@ def parse_gencode(flag: str) -> tuple[Arch, ...]:
     """The targets of one `-gencode=arch=compute_X,code=…` flag; empty if it is another flag."""
     if not flag.startswith(("-gencode", "--generate-code")):
         return ()
-    codes = re.findall(r"(sm|compute)_(\d+[af]?)", flag.partition(",code=")[2])
+    codes = re.findall(r"(sm|compute)_([0-9]+[af]?)", flag.partition(",code=")[2])
     ptx = {number for kind, number in codes if kind == "compute"}
     numbers = dict.fromkeys(number for _, number in codes)
     return tuple(Arch.parse(number + ("+ptx" if number in ptx else "")) for number in numbers)
@@ -116,7 +138,13 @@ def spell(archs: Iterable[Arch]) -> str:
 
 def known_gpus() -> tuple[Arch, ...]:
     """Every compute capability that a toolkit has had a target for."""
-    return unique(Arch.parse(target).plain for target in _FIRST_CUDA)
+    return _known_gpus()
+
+
+@cache
+def _known_gpus() -> tuple[Arch, ...]:
+    numbers = {target.rstrip("af").partition(".")[::2] for target in _FIRST_CUDA}
+    return unique(Arch(int(major), int(minor)) for major, minor in numbers)
 
 
 @dataclass(frozen=True)
@@ -156,7 +184,8 @@ class ArchRule:
         clauses = []
         tokens = re.split(r"[\s,;]+", _text(text).strip())
         for token in tokens:
-            bounds = dict(_BOUND.findall(token))
+            found = _BOUND.findall(token)
+            bounds = dict(found) if len({sign for sign, _ in found}) == len(found) else {}
             if bounds and not _BOUND.sub("", token):
                 parsed = {sign: Arch.parse(number) for sign, number in bounds.items()}
                 if ">=" not in parsed and len(tokens) > 1:
@@ -167,6 +196,7 @@ class ArchRule:
                 clauses.append(Clause(low=parsed.get(">="), high=parsed.get("<")))
             else:
                 clauses.append(Clause(exact=Arch.parse(token)))
+            _require_a_gpu(token, text, clauses[-1])
         return cls(text, tuple(clauses))
 
     @classmethod
@@ -188,3 +218,12 @@ class ArchRule:
 
     def __str__(self) -> str:
         return self.text
+
+
+def _require_a_gpu(token: str, text: str, clause: Clause) -> None:
+    if not any(clause.select(gpu) for gpu in known_gpus()):
+        known = known_gpus()
+        raise InvalidValue(
+            f"no GPU is {token}" + (f", in {text!r}" if token != text.strip() else ""),
+            f"GPUs are {known[0]} to {known[-1]}, as in '>=8.0' or '9.0a'",
+        )

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+
+
+class Terminated(SystemExit):
+    """SIGTERM: no error of what runs, and not to be caught as one."""
+
 
 class FictlError(RuntimeError):
     """The thing asked for failed. `hint` says what to do about it."""
@@ -57,3 +63,39 @@ def unreadable(path: object, error: OSError, hint: str = "") -> UsageError:
     missing = isinstance(error, FileNotFoundError | NotADirectoryError)
     kind = MissingFile if missing else UsageError
     return kind(f"{path} cannot be read: {error.strerror}", hint)
+
+
+# The name that was given is to blame; with other numbers, it is the machine.
+_OF_THE_NAME = frozenset((
+    errno.ENAMETOOLONG, errno.EINVAL, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENOENT,
+    errno.EEXIST, errno.EFBIG, errno.ENOTEMPTY, errno.EXDEV,
+))  # fmt: skip
+_OF_THE_MACHINE = {
+    errno.ENOSPC: "make space there",
+    errno.EDQUOT: "make space there",
+    errno.EMFILE: "ulimit -n raises the limit",
+    errno.ENFILE: "the system has no more open files to give",
+    errno.ENOMEM: "the machine has no more memory to give",
+}
+
+
+def of_os(error: OSError) -> FictlError | None:
+    """What the file system said, for the user; None for an error that names no file."""
+    number = error.errno or 0
+    if error.filename is None and number not in _OF_THE_MACHINE:
+        return None
+    name = "" if error.filename is None else f"{shown(str(error.filename))}: "
+    kind = UsageError if number in _OF_THE_NAME else SetupError
+    return kind(f"{name}{error.strerror}", _OF_THE_MACHINE.get(number, ""))
+
+
+_LONGEST = 120
+
+
+def shown(text: str) -> str:
+    """A value in a message: control characters escaped, a long one cut in its middle."""
+    line = text if text.isprintable() else repr(text)[1:-1]
+    if len(line) <= _LONGEST:
+        return line
+    half = _LONGEST // 2 - 1
+    return f"{line[:half]}…{line[-half:]} ({len(text)} characters)"

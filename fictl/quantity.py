@@ -4,26 +4,53 @@ from __future__ import annotations
 
 import re
 
-from fictl.errors import InvalidValue
+from fictl.errors import InvalidValue, shown
 
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _AGES = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
+# What is longer is neither a count nor a time of anything.
+_AMOUNT = r"([0-9]{1,15}(?:\.[0-9]{1,15})?)"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,19}(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+MOST_WHOLE = (1 << 63) - 1
+LARGEST_SIZE = 1 << 40  # No axis of any tensor that fits a machine is longer.
+
+
+def parse_whole(text: str, low: int = 0, high: int = MOST_WHOLE) -> int:
+    """A whole number of ASCII digits within a range: int() takes full-width digits and '1_0'."""
+    value = int(text) if _WHOLE.fullmatch(text) else None
+    if value is None or not low <= value <= high:
+        raise InvalidValue(f"{_quoted(text)} is not a whole number from {low} to {high}")
+    return value
+
+
+def parse_number(text: str, low: float, high: float) -> float:
+    """A finite number of ASCII digits within a range: float() takes 'nan', 'inf' and '1e999'."""
+    value = float(text) if _NUMBER.fullmatch(text) else None
+    if value is None or not low <= value <= high:
+        raise InvalidValue(f"{_quoted(text)} is not a number from {low:g} to {high:g}")
+    return value
+
 
 def parse_size(text: str) -> int:
     """Bytes; K, M, G and T are powers of 1024."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    match = re.fullmatch(rf"{_AMOUNT}\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if not match:
-        raise InvalidValue(f"{text!r} is no size", "write it as in '500M' or '10G'")
+        raise InvalidValue(f"{_quoted(text)} is not a size", "write it as in '500M' or '10G'")
     return int(float(match[1]) * _SIZES[match[2]])
 
 
 def parse_age(text: str) -> float:
     """Seconds."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip().lower())
+    match = re.fullmatch(rf"{_AMOUNT}\s*([smhdw])", text.strip().lower())
     if not match:
-        raise InvalidValue(f"{text!r} is no age", "write it as in '12h', '30d' or '2w'")
+        raise InvalidValue(f"{_quoted(text)} is not an age", "write it as in '12h', '30d' or '2w'")
     return float(match[1]) * _AGES[match[2]]
+
+
+def _quoted(text: str) -> str:
+    return f"'{shown(text)}'"
 
 
 def spell_size(size: float) -> str:

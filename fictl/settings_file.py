@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +15,12 @@ from typing import Any
 
 from fictl.errors import InvalidValue
 from fictl.redact import hide_secrets
+from fictl.toml_text import TomlError, parse_toml
+from fictl.user_file import read_text
 
 PREFIX = "FICTL_"
+_LARGEST = 1 << 20
+_WHAT = "it is a text file of at most 1 MiB, in UTF-8: key = value"
 
 # How a list is written in the one variable that it stands for.
 _JOIN = {"paths": os.pathsep.join, "words": shlex.join}
@@ -36,40 +39,42 @@ class SettingsFile:
 
     def text(self, variable: str, kind: str) -> str:
         """The value as it would stand in the environment."""
-        value = self.values.get(variable, "")
+        if variable not in self.values:
+            return ""
+        value = self.values[variable]
         if isinstance(value, bool):
             return str(value).lower()
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             return _JOIN.get(kind, " ".join)(value)
-        if isinstance(value, (str, int)):
+        if isinstance(value, int) or (isinstance(value, str) and value.strip()):
             return str(value)
         raise InvalidValue(
             f"{self.place(variable)}: {key_of(variable)} = {hide_secrets(repr(value))} cannot be read",
-            "expected a text, a whole number, true, false, or a list of texts",
+            "expected a text that is not empty, a whole number, true, false, or a list of texts",
         )
 
 
 def read(path: Path) -> SettingsFile:
     """The file as it is now."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(path, largest=_LARGEST)
+    except UnicodeDecodeError as error:
+        raise InvalidValue(f"{path} cannot be read: it is not UTF-8: {error}", _WHAT) from error
+    except OSError as error:
         # A home that may not be searched, as that of who called sudo, has no file for us.
         if not os.path.lexists(path):
             return SettingsFile(path)
-        raise InvalidValue(f"cannot read {path}: {error}", "it is a UTF-8 text file") from error
+        if isinstance(error, FileNotFoundError):
+            raise InvalidValue(f"{path} cannot be read: it is a link to nothing", _WHAT) from None
+        raise InvalidValue(f"{path} cannot be read: {error.strerror}", _WHAT) from error
     values = {_variable(key): value for key, value in _parsed(path, text).items()}
     return SettingsFile(path, values, {name: _line(key_of(name), text) for name in values})
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table: dict[str, Any] = parse_toml(text)
+    except TomlError as error:
         place = re.search(r"line (\d+)", str(error))
         line = place[1] if place else text.count("\n") + 1
         raise InvalidValue(f"{path}:{line}: not valid TOML: {error}", "https://toml.io") from None

@@ -38,9 +38,20 @@ def _the_driver_sees_its_gpus() -> None:
         torch.cuda.device_count()
 
 
+@pytest.fixture(scope="session")
+def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A settings file that says nothing."""
+    path = tmp_path_factory.mktemp("no_settings") / "settings.toml"
+    path.touch()
+    return path
+
+
 @pytest.fixture(autouse=True)
 def _isolated(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    _no_settings: Path,
 ) -> Iterator[None]:
     # The tests of ops compile real modules: they share the user's cache, settings and device.
     if request.path.is_relative_to(TESTS / "kernels"):
@@ -50,7 +61,7 @@ def _isolated(
         if name.startswith("FICTL_") or name in _FOREIGN:
             monkeypatch.delenv(name)
     monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "workspace"))
-    monkeypatch.setenv("FICTL_CONFIG", str(tmp_path / "settings.toml"))
+    monkeypatch.setenv("FICTL_CONFIG", str(_no_settings))
     monkeypatch.setattr(settings, "_flags", {})
     # A GPU here changes what is built; its absence is what tests of fictl itself expect.
     if not request.node.get_closest_marker("needs_gpu"):
@@ -62,11 +73,12 @@ def _isolated(
 
 
 @pytest.fixture
-def settings_toml(tmp_path: Path) -> Callable[[str], Path]:
+def settings_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
     """Write the settings file of this test."""
 
     def write(text: str) -> Path:
         path = tmp_path / "settings.toml"
+        monkeypatch.setenv("FICTL_CONFIG", str(path))
         path.write_text(text, encoding="utf-8")
         return path
 

@@ -192,3 +192,35 @@ def test_the_gpus_that_exist_are_known_once_each():
     gpus = known_gpus()
     assert Arch(8, 6) in gpus
     assert gpus == unique(gpu.plain for gpu in gpus)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [">=99", "<7.0", "<7.5", ">=12.2", ">=9.0<8.0", ">=8.1<8.5", "7.0", "8.0 >=99", ">=8.0>=9.0"],
+)
+def test_what_no_gpu_is_is_refused_of_an_op(text: str) -> None:
+    with pytest.raises(InvalidValue):
+        ArchRule.parse(text)
+
+
+@pytest.mark.parametrize(
+    "token", ["9.9", "99.0", "0.0", "1.0", "8.0a", "9.0f", "7.9", "20.0", "sm_99"]
+)
+def test_what_never_was_and_never_will_be_is_no_architecture(token: str) -> None:
+    with pytest.raises(InvalidValue, match="there is no architecture"):
+        Arch.parse(token)
+
+
+@pytest.mark.parametrize("token", ["7.0", "10.1a", "13.0", "13.0a", "15.0"])
+def test_what_another_toolkit_may_target_is_one(token: str) -> None:
+    assert str(Arch.parse(token)) == token
+
+
+@pytest.mark.parametrize(
+    "token", ["\uff18.\uff10", "8.\u0660", "\u0668\u0660", "8\u00b2", "\uff19\uff10a"]
+)
+def test_digits_of_other_scripts_are_none(token: str) -> None:
+    with pytest.raises(InvalidValue, match="unknown architecture"):
+        Arch.parse(token)
+    with pytest.raises(InvalidValue):
+        ArchRule.parse(f">={token}")

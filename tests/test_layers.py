@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
 LAYERS = [
     {"arch", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
-    | {"project_file", "quantity", "redact", "removal", "rooted", "sealed"}
-    | {"settings", "settings_file", "version"},
+    | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
+    | {"settings", "settings_file", "setting_values", "toml_text", "user_file", "version"},
     {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}

@@ -17,7 +17,7 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize("text", ["", "-1", "10X", "G", "1e3", "1,5M"])
 def test_what_is_no_size_is_refused(text):
-    with pytest.raises(InvalidValue, match=f"{text!r} is no size"):
+    with pytest.raises(InvalidValue, match=f"{text!r} is not a size"):
         parse_size(text)
 
 
@@ -31,7 +31,7 @@ def test_ages(text, seconds):
 
 @pytest.mark.parametrize("text", ["", "30", "d", "-1d", "1y"])
 def test_what_is_no_age_is_refused(text):
-    with pytest.raises(InvalidValue, match=f"{text!r} is no age"):
+    with pytest.raises(InvalidValue, match=f"{text!r} is not an age"):
         parse_age(text)
 
 

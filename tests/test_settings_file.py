@@ -56,5 +56,5 @@ def test_a_file_of_other_bytes_is_refused(tmp_path):
 
 
 def test_a_folder_in_its_place_is_refused(tmp_path):
-    with pytest.raises(InvalidValue, match="cannot read"):
+    with pytest.raises(InvalidValue, match="cannot be read: Is a directory"):
         read(tmp_path)

@@ -11,6 +11,7 @@ from typing import Any
 from fictl.bench.row import FAILED, TIMED, WRONG, Row
 from fictl.errors import UsageError, unreadable
 from fictl.paths import write_atomic
+from fictl.user_file import read_text
 
 SCHEMA = "fictl.bench/1"
 
@@ -65,9 +66,11 @@ class Report:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
+        from pydantic import TypeAdapter
+
         known = {each.name for each in fields(Environment)}
         said = {name: value for name, value in data["environment"].items() if name in known}
-        environment = Environment(**{**said, "warnings": tuple(said.get("warnings", ()))})
+        environment: Environment = TypeAdapter(Environment).validate_python(said)
         return cls(environment, tuple(Row.from_dict(row) for row in data["rows"]))
 
 
@@ -79,9 +82,11 @@ def save(report: Report, path: Path) -> None:
 def load(path: Path) -> Report:
     """A file of `save`, or what `fictl bench --json` printed."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_text(path))
     except OSError as error:
         raise unreadable(path, error, _WRITES) from error
+    except RecursionError:
+        raise UsageError(f"{path} is nested too deeply to be a result", _WRITES) from None
     except ValueError as error:
         raise UsageError(f"{path} cannot be read as a result: {error}", _WRITES) from error
     schema = document.get("schema") if isinstance(document, dict) else None
@@ -89,8 +94,9 @@ def load(path: Path) -> Report:
         raise UsageError(f"{path} has the schema {schema!r}, not {SCHEMA!r}", _WRITES)
     try:
         return Report.from_dict(document.get("data", document))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is no whole result: {error!r}", _WRITES) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        first = str(error).replace("\n", ": ", 1).splitlines()[0]
+        raise UsageError(f"{path} is not a whole result: {first}", _WRITES) from error
 
 
 _WRITES = "fictl bench --out FILE writes one"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from math import isfinite
 from typing import Any
 
 from fictl.timing import statistics
@@ -97,7 +98,10 @@ class Row:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Row:
+        from pydantic import TypeAdapter
+
         known = {each.name: data[each.name] for each in fields(cls) if each.name in data}
-        kernels = tuple(Kernel(**kernel) for kernel in data.get("kernels", ()))
-        lists = {name: tuple(known.get(name, ())) for name in ("passing", "samples")}
-        return cls(**{**known, **lists, "kernels": kernels})
+        row: Row = TypeAdapter(cls).validate_python(known)
+        if not all(isfinite(sample) and sample >= 0 for sample in row.samples):
+            raise ValueError(f"{row.case} of {row.function} has a sample that is not a time")
+        return row

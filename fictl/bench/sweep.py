@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from fictl.errors import InvalidValue
+from fictl.quantity import LARGEST_SIZE, parse_whole
 
-_RANGE = re.compile(r"(\d+):(\d+)(?::(\*?)(\d+))?")
+_RANGE = re.compile(r"([0-9]+):([0-9]+)(?::(\*?)([0-9]+))?")
 _MOST = 1000
 
 
@@ -23,12 +24,13 @@ _AS_IN = "as in n=1,2,4 or n=8:64:8 or n=1:65536:*2"
 
 
 def _sizes(part: str, text: str) -> list[int]:
-    if part.isdigit():
-        return [int(part)]
+    if re.fullmatch(r"[0-9]+", part):
+        return [parse_whole(part, 0, LARGEST_SIZE)]
     found = _RANGE.fullmatch(part)
     if not found:
         raise InvalidValue(f"{text!r}: {part!r} is neither a size nor a range", _AS_IN)
-    first, last, factor, step = int(found[1]), int(found[2]), bool(found[3]), int(found[4] or 1)
+    first, last, step = (parse_whole(each or "1", 0, LARGEST_SIZE) for each in found.group(1, 2, 4))
+    factor = bool(found[3])
     if last < first or (step < 2 and (factor or not step)) or (factor and not first):
         raise InvalidValue(f"{text!r}: {part!r} never ends, or never begins", _AS_IN)
     sizes = [first]

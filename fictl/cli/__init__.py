@@ -13,7 +13,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from fictl.cli import console
-from fictl.errors import FictlError, SetupError, UsageError
+from fictl.cli.settings_warning import warn_of_settings
+from fictl.cli.strict import StrictCommand
+from fictl.errors import FictlError, SetupError, Terminated, UsageError, of_os
 
 COMMANDS = (
     "init", "new-op", "export-op", "rename-op", "remove-op", "list", "where", "check", "build", "test", "bench",
@@ -28,7 +30,7 @@ def _group(names: Sequence[str], package: str, **options: Any) -> typer.Typer:
     for name in names:
         module = import_module(f"{package}.{name.replace('-', '_')}")
         if hasattr(module, "command"):
-            group.command(name)(module.command)
+            group.command(name, cls=StrictCommand)(module.command)
         else:
             inner = _group(module.COMMANDS, module.__name__, help=module.__doc__)
             group.add_typer(inner, name=name)
@@ -66,14 +68,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Most commands end before a collection pays; each one would visit every imported module.
         gc.freeze()
         gc.set_threshold(50_000)
+        # What a terminal cannot show, as a half of a character in a file's name, is escaped.
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     words = sys.argv[1:] if argv is None else argv
     path, is_group = _path(words)
     console.begin(".".join(("fictl", *path)), "--json" in words)
     try:
-        app = application(path[:1] or COMMANDS)
-        return _run(app, [*words, "--help"] if is_group and len(words) == len(path) else words)
-    except FictlError as error:
-        return console.fail(error)
+        words = [*words, "--help"] if is_group and len(words) == len(path) else words
+        return _answer(application(path[:1] or COMMANDS), words, path)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -81,13 +83,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        if sys.flags.dev_mode:
+        said = _said(error)
+        if said is None and sys.flags.dev_mode:
             raise
-        return console.fail(_folder_is_gone() or _internal(error))
+        return console.fail(_folder_is_gone() or said or _internal(error))
+
+
+def _answer(app: typer.Typer, words: Sequence[str], path: Sequence[str]) -> int:
+    error: FictlError | None = None
+    try:
+        code = _run(app, words)
+    except FictlError as caught:
+        error, code = caught, console.fail(caught)
+    warn_of_settings(path, error)
+    return code
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
-    raise SystemExit(128 + number)
+    raise Terminated(128 + number)
 
 
 def _path(words: Sequence[str]) -> tuple[tuple[str, ...], bool]:
@@ -125,6 +138,17 @@ def _folder_is_gone() -> FictlError | None:
         os.getcwd()
     except OSError as error:
         return SetupError(f"the working folder is gone: {error.strerror}", "cd to another one")
+    return None
+
+
+def _said(error: Exception) -> FictlError | None:
+    """What the machine or a text without measure came to, in words; None for a bug."""
+    if isinstance(error, OSError):
+        return of_os(error)
+    if isinstance(error, RecursionError):
+        return UsageError("something that was given is nested too deeply", "nest it less")
+    if isinstance(error, MemoryError):
+        return SetupError("there is not enough memory for this", "ask for less, or end other work")
     return None
 
 

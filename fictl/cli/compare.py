@@ -10,6 +10,7 @@ from fictl.cli import console
 from fictl.cli.bench import options as flags
 from fictl.cli.options import Device, Json, use_device
 from fictl.errors import InvalidValue, UsageError
+from fictl.quantity import parse_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -83,8 +84,8 @@ def _share(text: str) -> float:
     """`1%` or `0.01`."""
     number = text.strip().removesuffix("%")
     try:
-        value = float(number) / (100 if "%" in text else 1)
-    except ValueError:
+        value = parse_number(number.strip(), 0, 100) / (100 if "%" in text else 1)
+    except InvalidValue:
         value = 0.0
     if not 0 < value < 1:
         raise InvalidValue(f"--threshold {text!r} is no share", "as in '1%' or 0.01")

@@ -10,6 +10,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.options import Archs, DryRun, Json, Ops, use_device
+from fictl.cli.outputs import writes_file_or_into_folder
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
 def command(
     ops: Ops = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file, or its folder.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The file, or its folder.",
+            callback=writes_file_or_into_folder,
+            show_default=False,
+        ),
     ] = None,
     arch: Archs = "",
     dry_run: DryRun = False,

@@ -16,6 +16,8 @@ from fictl.redact import hide_secrets
 if TYPE_CHECKING:
     from rich.console import Console
 
+_LONGEST_LINE = 1000
+
 
 @dataclass(frozen=True)
 class Table:
@@ -100,10 +102,26 @@ def fail(error: FictlError) -> int:
 def problem(error: FictlError) -> None:
     out = console(stderr=True)
     out.print("[bold red]error:[/]", end=" ")
-    out.print(hide_secrets(error.message), markup=False, soft_wrap=True)
+    out.print(_cut(hide_secrets(error.message)), markup=False, soft_wrap=True)
     if error.hint:
         out.print("  [bold]hint:[/]", end=" ")
-        out.print(hide_secrets(error.hint), markup=False, soft_wrap=True)
+        out.print(_cut(hide_secrets(error.hint)), markup=False, soft_wrap=True)
+
+
+def _cut(text: str) -> str:
+    """Without the middle of lines that nobody reads to their end."""
+    half = _LONGEST_LINE // 2
+    lines = text.split("\n")
+    return "\n".join(
+        line if len(line) <= _LONGEST_LINE else f"{line[:half]} … {line[-half:]}" for line in lines
+    )
+
+
+def warn(text: str) -> None:
+    """Something that is wrong and stops nothing."""
+    out = console(stderr=True)
+    out.print("[bold yellow]warning:[/]", end=" ")
+    out.print(_cut(hide_secrets(text)), markup=False, soft_wrap=True)
 
 
 def note(text: str) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.bench import options as flags
+from fictl.cli.numbers import seconds
 from fictl.cli.options import Device, DryRun, Json, op_names, use_device
 from fictl.errors import UsageError
 
@@ -59,7 +60,7 @@ Batch = Annotated[
     list[str] | None,
     _text("--batch", metavar="COMMAND", help="Run this when it has stopped, print, and end."),
 ]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds that a batch may take.")]
+Timeout = Annotated[float, seconds("--timeout", help="Seconds that a batch may take.")]
 
 
 def command(

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.outputs import writes_folder
 from fictl.errors import FictlError, UsageError
 from fictl.paths import friendly
 
@@ -22,7 +23,12 @@ _PROJECT, _OP, _EXPRESSION = "my_kernels", "swish", "x * sigmoid(beta * x)"
 def command(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="DIR", help="Where to leave the project.", show_default=False),
+        typer.Argument(
+            metavar="DIR",
+            help="Where to leave the project.",
+            callback=writes_folder,
+            show_default=False,
+        ),
     ] = None,
     keep: Annotated[
         bool,

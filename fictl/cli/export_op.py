@@ -11,6 +11,7 @@ import typer
 from fictl.cli import console
 from fictl.cli.one_op import lines_by_folder, one_op
 from fictl.cli.options import DryRun, Json
+from fictl.cli.outputs import writes_folder
 from fictl.cli.scaffolded import Diff, carry_out, print_diff, print_tree
 from fictl.paths import friendly
 from fictl.quantity import counted
@@ -25,7 +26,13 @@ def command(
         typer.Argument(metavar="OP", help="An op; project/op names one project's."),
     ],
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Made; an empty one will do.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="Made; an empty one will do.",
+            callback=writes_folder,
+            show_default=False,
+        ),
     ],
     name: Annotated[
         str,

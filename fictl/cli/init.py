@@ -11,6 +11,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.options import DryRun, Json
+from fictl.cli.outputs import writes_folder
 from fictl.cli.scaffolded import Diff, carry_out, print_diff, print_tree
 from fictl.paths import friendly
 
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 
 def command(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Made where there is none.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="Made where there is none.",
+            callback=writes_folder,
+            show_default=False,
+        ),
     ] = Path(),
     name: Annotated[
         str,

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from fictl import settings
-from fictl.errors import UsageError
+from fictl.errors import InvalidValue, UsageError
+from fictl.quantity import LARGEST_SIZE, parse_whole
 
 _MOST_DIGITS = 18  # Of a size that torch can have.
 
@@ -17,6 +18,13 @@ def op_names(incomplete: str) -> list[str]:
     from fictl.project import Project, names
 
     return [name for name in names(Project.all()) if name.startswith(incomplete)]
+
+
+def _names_some(value: str) -> str:
+    """A list that holds separators alone asks for nothing."""
+    if value and not value.strip(" ,;"):
+        raise typer.BadParameter(f"{value!r} names no architecture")
+    return value
 
 
 Ops = Annotated[
@@ -30,7 +38,9 @@ Ops = Annotated[
 ]
 Archs = Annotated[
     str,
-    typer.Option("--arch", help="Architectures, as in '8.0 9.0a'.", show_default=False),
+    typer.Option(
+        "--arch", help="Architectures, as in '8.0 9.0a'.", callback=_names_some, show_default=False
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout.", show_default=False)
@@ -78,8 +88,10 @@ def sizes(axes: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in axes.split(","))):
         name, _, size = (word.strip() for word in part.partition("="))
-        if not (name and size.isascii() and size.isdecimal() and len(size) <= _MOST_DIGITS):
-            raise UsageError(f"--axes: {part!r} is no size", "as in rows=7,n=64")
-        if found.setdefault(name, int(size)) != int(size):
-            raise UsageError(f"--axes: {name} is {found[name]} and {size}", "say it once")
+        if not name.isidentifier() or name in found:
+            raise UsageError(f"--axes: {part!r} does not name an axis, once", "as in rows=7,n=64")
+        try:
+            found[name] = parse_whole(size, 0, LARGEST_SIZE)
+        except InvalidValue as error:
+            raise UsageError(f"--axes: {name} = {error.message}", "as in rows=7,n=64") from None
     return found

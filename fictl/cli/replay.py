@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fictl.cli import console
+from fictl.cli.numbers import seconds
 from fictl.cli.options import Device, Json, use_device
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def command(
     ] = "",
     device: Device = "",
     timeout: Annotated[
-        float, typer.Option("--timeout", help="Seconds that one call may take, its build included.")
+        float, seconds("--timeout", help="Seconds that one call may take, its build included.")
     ] = 600.0,
     json: Json = False,
 ) -> None:

@@ -9,7 +9,10 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.no_ops import no_ops
+from fictl.cli.numbers import seconds, whole
 from fictl.cli.options import Device, Json, Keyword, Ops, Schedule, use_device
+from fictl.cli.outputs import writes_file
+from fictl.user_file import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,9 +45,9 @@ Parallel = Annotated[
 ]
 Gpus = Annotated[
     int | None,
-    typer.Option("--gpus", min=1, help="Tests marked gpus(N), in N ranks.", show_default=False),
+    whole("--gpus", low=1, high=1024, help="Tests marked gpus(N), in N ranks.", show_default=False),
 ]
-Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one test.")]
+Timeout = Annotated[float, seconds("--timeout", help="Seconds for one test.")]
 RequireArch = Annotated[
     bool,
     typer.Option(
@@ -55,7 +58,12 @@ RequireArch = Annotated[
 ]
 JUnit = Annotated[
     Path | None,
-    typer.Option("--junit", help="Also write JUnit XML to this file.", show_default=False),
+    typer.Option(
+        "--junit",
+        help="Also write JUnit XML to this file.",
+        callback=writes_file,
+        show_default=False,
+    ),
 ]
 
 
@@ -79,7 +87,7 @@ def command(
     """
     from fictl import settings
     from fictl.cli.late_bar import LateBar
-    from fictl.testing.device import choose_device
+    from fictl.testing.device import choose_device, is_asked_for, require_device
     from fictl.testing.runner.report import TestReport
     from fictl.testing.runner.request import TestRequest
 
@@ -87,12 +95,12 @@ def command(
     chosen = choose_device(settings.DEVICE.get() if device else "")
     if schedule:
         settings.EMU_SCHEDULE.set_by_flag("--schedule", schedule)
-    if junit:
-        _write(junit, "")  # Whether it can be written is known before the tests run.
     wanted, nothing = _select(ops or [], changed)
     if nothing:
         console.show(console.Result("test", TestReport(device=chosen).to_dict(), nothing))
         return
+    if is_asked_for():
+        require_device(chosen, wanted if ops else ())
     request = TestRequest(
         wanted, chosen, schedule=settings.EMU_SCHEDULE.get() if schedule else "",
         keyword=keyword, case=case, parallel=parallel, gpus=gpus or 0, timeout=timeout,
@@ -104,7 +112,7 @@ def command(
     if junit:
         from fictl.testing.runner.junit import to_junit
 
-        _write(junit, to_junit(report))
+        write_text("--junit", junit, to_junit(report))
     # What the machine cannot do is a failure, where it has to.
     code = min(report.exit_code, 1) if require_arch else report.exit_code
     names = " ".join(ops or [])
@@ -132,15 +140,6 @@ def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], 
             console.note(f"changed since {revision}: {' '.join(each.module for each in wanted)}")
         return wanted, "" if wanted else f"no op has changed since {revision}"
     return wanted, "" if wanted else no_ops()
-
-
-def _write(path: Path, text: str) -> None:
-    from fictl.errors import UsageError
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--junit {path} cannot be written: {error.strerror}") from None
 
 
 def _view(out: Console, report: TestReport, ops: str, code: int) -> None:

@@ -12,6 +12,7 @@ import typer
 from fictl import settings
 from fictl.cli import console
 from fictl.cli.options import Device, DryRun, Json, Ops, use_device
+from fictl.cli.outputs import writes_file_and_folders
 from fictl.errors import FictlError
 from fictl.paths import friendly
 
@@ -37,7 +38,12 @@ def command(
     ] = "",
     file: Annotated[
         Path | None,
-        typer.Option("--file", help="Add to this file, not to this machine's.", show_default=False),
+        typer.Option(
+            "--file",
+            help="Add to this file, not to this machine's.",
+            callback=writes_file_and_folders,
+            show_default=False,
+        ),
     ] = None,
     device: Device = "",
     dry_run: DryRun = False,

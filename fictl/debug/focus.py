@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fictl.errors import InvalidValue
 
-_INDEX = re.compile(r"\s*(\d+)\s*(?:,\s*(\d+)\s*)?(?:,\s*(\d+)\s*)?")
+_INDEX = re.compile(r"\s*([0-9]{1,10})\s*(?:,\s*([0-9]{1,10})\s*)?(?:,\s*([0-9]{1,10})\s*)?")
 
 Index = tuple[int, int, int]
 

@@ -25,6 +25,7 @@ from fictl.inspect.kernel import Kernel, facts_of
 from fictl.inspect.pressure import Peak, peaks
 from fictl.inspect.sources import Sources
 from fictl.jit.jobs import usable_cores
+from fictl.user_file import read_bytes
 
 _ELF = b"\x7fELF"
 _CUDA = 190  # e_machine
@@ -83,7 +84,7 @@ def inspect_file(path: Path, wanted: Collection[Arch] = ()) -> Inspected:
 
 def _bytes(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise unreadable(path, error) from error
     if not data.startswith(_ELF):
@@ -130,7 +131,7 @@ def _read(file: Path, wanted: Collection[Arch]) -> Cubin | None:
         _kernel(name, arch, tuple(map(int, numbers)), bounds.get(name), code.get(name, ()))
         for name, *numbers in used
     )
-    return Cubin(kernels, code, file.read_bytes())
+    return Cubin(kernels, code, read_bytes(file))
 
 
 def _kernel(

@@ -16,7 +16,9 @@ from fictl.inspect.metrics import METRICS, Launch
 from fictl.inspect.mnemonics import is_instruction, matches
 from fictl.inspect.sources import Sources
 
-_GATE = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(==|!=|<=|>=|<|>)\s*(\d+(?:\.\d+)?)\s*%?\s*")
+_GATE = re.compile(
+    r"\s*([A-Za-z_][\w.]*)\s*(==|!=|<=|>=|<|>)\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*%?\s*"
+)
 _COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<=": operator.le,
     ">=": operator.ge, "<": operator.lt, ">": operator.gt,

@@ -12,6 +12,7 @@ from fictl.inspect.instruction import Place
 from fictl.jit.sources import locate, portable_name
 from fictl.jit.spec import JitSpec
 from fictl.paths import friendly
+from fictl.user_file import read_text
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Sources:
         """The line; '' where the file is not here."""
         if place.file not in self._lines:
             path = self.path(place.file)
-            read = path.read_text(encoding="utf-8", errors="replace") if path else ""
+            read = read_text(path, errors="replace") if path else ""
             self._lines[place.file] = read.splitlines()
         lines = self._lines[place.file]
         return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""

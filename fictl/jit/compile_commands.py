@@ -19,6 +19,7 @@ from fictl.jit.spec import JitSpec, write_if_different
 from fictl.jit.store.stores import writable_store
 from fictl.jit.unit_command import compiler_and_flags
 from fictl.toolchain import Nvcc, Toolchain, require_toolchain
+from fictl.user_file import read_bytes
 
 FILE = "compile_commands.json"
 
@@ -69,7 +70,7 @@ class Database:
             prepare(plan, _folder(plan))
             generate(plan, _folder(plan))
         try:
-            before = path.read_bytes() if os.path.isfile(path) else None
+            before = read_bytes(path) if os.path.isfile(path) else None
             write_if_different(path, self.text)
         except OSError as error:
             raise SetupError(

@@ -9,7 +9,7 @@ from fictl.errors import SetupError
 from fictl.log import warn_once
 from fictl.toolchain import Targets, find_nvcc, nvcc_flags, select_targets, visible_gpus
 
-_ANY = ArchRule.parse(">=0.0")
+_ANY = ArchRule.parse(">=5.0")
 
 
 class CompilationContext:

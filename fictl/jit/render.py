@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fictl.errors import UsageError
 from fictl.jit.spec import Template
+from fictl.user_file import read_text
 
 
 def render(template: Template, folder: Path) -> None:
@@ -15,9 +16,7 @@ def render(template: Template, folder: Path) -> None:
 
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
     try:
-        text = environment.from_string(template.path.read_text(encoding="utf-8")).render(
-            **template.parameters
-        )
+        text = environment.from_string(read_text(template.path)).render(**template.parameters)
     except Exception as error:  # What an expression in a template raises can be anything.
         line = getattr(error, "lineno", None) or _line(error)
         where = f"{template.path}:{line}" if line else str(template.path)

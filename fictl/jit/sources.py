@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import unreadable
+from fictl.paths import real
+from fictl.user_file import read_bytes
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+")', re.MULTILINE)
 
@@ -57,7 +59,7 @@ def facts(path: Path) -> FileFacts:
     stamp = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
     known = _known.get(stamp)
     if known is None:
-        data = path.read_bytes()
+        data = read_bytes(path)
         names = tuple(os.fsdecode(match) for match in _INCLUDE.findall(data))
         known = FileFacts(hashlib.sha256(data).hexdigest(), names, stamp)
         if now - stat.st_ctime_ns > _TICK_NS:
@@ -99,7 +101,7 @@ def _resolve(include: str, folder: Path, include_dirs: tuple[Path, ...]) -> Path
 def _without_dots(path: Path) -> Path:
     """One name for one file. Links are kept: a compiler looks beside the link, not its target."""
     normal = Path(os.path.normpath(path))
-    return normal if os.path.exists(normal) and normal.samefile(path) else path.resolve()
+    return normal if os.path.exists(normal) and normal.samefile(path) else real(path)
 
 
 def portable_name(path: Path, base: Path, include_dirs: tuple[Path, ...]) -> str:

@@ -12,6 +12,7 @@ from fictl import settings
 from fictl.arch import Arch, ArchRule, parse_gencode, unique
 from fictl.errors import MissingFile, NotOnDevice, UsageError
 from fictl.paths import data_root, write_atomic
+from fictl.user_file import read_bytes
 
 if TYPE_CHECKING:
     from fictl.jit.progress import Observer
@@ -161,7 +162,7 @@ def _is_include(flag: str) -> bool:
 def write_if_different(path: str | Path, content: str) -> None:
     """Write generated code; a file that has this text already keeps its mtime."""
     target = Path(path)
-    if os.path.isfile(target) and target.read_bytes() == content.encode():
+    if os.path.isfile(target) and read_bytes(target) == content.encode():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(target, content)

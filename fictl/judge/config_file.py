@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import re
 import reprlib
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -26,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 from fictl.errors import InvalidValue, UsageError, unreadable
 from fictl.judge.config import OF_FILES, EvalConfig
 from fictl.judge.yaml_table import SUFFIXES, yaml_table
+from fictl.toml_text import TomlError, parse_toml
+from fictl.user_file import read_text
 
 if TYPE_CHECKING:
     from fictl.trace import Definition
@@ -119,7 +120,7 @@ def _flag(path: Path, text: str, table: dict[str, Any], name: str) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except OSError as error:
         raise unreadable(path, error, "it is a UTF-8 text file") from None
     except UnicodeDecodeError as error:
@@ -129,13 +130,9 @@ def _text(path: Path) -> str:
 def _table(path: Path, text: str) -> dict[str, Any]:
     if path.suffix in SUFFIXES:
         return yaml_table(path, text)
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table: dict[str, Any] = parse_toml(text)
+    except TomlError as error:
         raise InvalidValue(f"{path}: not valid TOML: {error}", "https://toml.io") from None
     return table
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from fictl.arch import Arch, ArchRule
 from fictl.dtype import DType
 from fictl.errors import UsageError
+from fictl.project.python_source import running
 from fictl.trace import TraceTemplate
 
 
@@ -49,16 +53,27 @@ class Op:
         if self.trace is not None:
             return self.trace
         beside = f"{self.module.rpartition('.')[0]}.trace"
-        try:
-            found = getattr(import_module(beside), self.name)
-        except (ImportError, AttributeError) as error:
+        found = getattr(self._trace_module(beside), self.name, None)
+        if found is None:
             raise UsageError(
-                f"{self.name} has no trace: {error}",
+                f"{self.name} has no trace",
                 "give @op a trace=, or write one of its name in trace.py beside op.py",
-            ) from None
+            )
         if not isinstance(found, TraceTemplate):
             raise UsageError(f"{beside}.{self.name} is no TraceTemplate but {found!r}")
         return found
+
+    def _trace_module(self, name: str) -> ModuleType | None:
+        """None where there is no such file; what is wrong in it is told with its line."""
+        own = sys.modules.get(self.module)
+        path = Path(getattr(own, "__file__", None) or self.module).with_name("trace.py")
+        with running(path):
+            try:
+                return import_module(name)
+            except ModuleNotFoundError as error:
+                if error.name and name.startswith(error.name):
+                    return None
+                raise
 
 
 def declaration(api: Any) -> Op:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 import re
-import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,10 @@ from typing import Any
 from fictl.arch import parse_archs
 from fictl.errors import InvalidValue, UsageError, unreadable
 from fictl.project_file import OWN_FILE, SHARED_FILE
+from fictl.toml_text import TomlError, parse_toml
+from fictl.user_file import read_bytes
 
 __all__ = ["OWN_FILE", "SHARED_FILE", "Config", "read_config"]
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
@@ -37,6 +33,7 @@ class Config:
 
 _KEYS = tuple(field.name for field in fields(Config))
 _TABLE = "templates"
+_LONGEST_NAME = 64
 
 
 def read_config(path: Path) -> Config | None:
@@ -53,7 +50,7 @@ def read_config(path: Path) -> Config | None:
 
 def _read(path: Path) -> str:
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise unreadable(path, error, "it is a text file") from error
     try:
@@ -67,8 +64,8 @@ def _read(path: Path) -> str:
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table: dict[str, Any] = parse_toml(text)
+    except TomlError as error:
         place = _LINE.search(str(error))
         line = place[1] if place else text.count("\n") + 1
         raise UsageError(f"{path}:{line}: not valid TOML: {error}", "https://toml.io") from None
@@ -107,17 +104,25 @@ def _check_texts(path: Path, text: str, table: dict[str, Any], known: tuple[str,
 
 
 def _check_values(path: Path, text: str, config: Config) -> None:
-    if not config.name.isidentifier() or keyword.iskeyword(config.name):
+    if len(config.name) > _LONGEST_NAME:
+        place = f"{path}:{_line_of('name', text)}"
+        raise UsageError(
+            f"{place}: name has {len(config.name)} letters", f"{_LONGEST_NAME} are the most"
+        )
+    if not (config.name.isascii() and config.name.isidentifier()) or keyword.iskeyword(config.name):
         place = f"{path}:{_line_of('name', text)}"
         raise UsageError(
             f"{place}: name {config.name!r} cannot be imported",
             "letters, digits and '_', as in 'my_kernels'",
         )
     try:
-        parse_archs(config.archs)
+        named = parse_archs(config.archs)
     except InvalidValue as error:
         place = f"{path}:{_line_of('archs', text)}"
         raise UsageError(f"{place}: {error.message}", error.hint) from None
+    if not named:
+        place = f"{path}:{_line_of('archs', text)}"
+        raise UsageError(f"{place}: archs = {config.archs!r} names none", "as in '8.0 9.0a'")
 
 
 def _line_of(key: str, text: str) -> int:

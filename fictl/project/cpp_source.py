@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from fictl.paths import real
+from fictl.user_file import read_text
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(?P<what>[^\n]*?)[ \t]*$", re.MULTILINE)
@@ -58,7 +59,7 @@ class CppSource:
 
     @cached_property
     def code(self) -> str:
-        text = self.path.read_text(encoding="utf-8", errors="replace")
+        text = read_text(self.path, errors="replace")
         return _COMMENT.sub(_blank, text)
 
     @cached_property

@@ -13,6 +13,7 @@ from fictl.project.declaration import Declaration
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
 from fictl.project.python_source import SourceError
+from fictl.user_file import read_text
 
 
 def folders(project: Project) -> tuple[OpFolder, ...]:
@@ -37,7 +38,7 @@ def find_function(name: str, project: Project) -> OpFolder | None:
     # Why the text first: 80 small files are read in 2 ms and parsed in 20, and an op that is
     # broken in the middle of an edit must not take the others with it.
     defined = re.compile(rf"^(?:def|class) {re.escape(name)}\b", re.MULTILINE)
-    candidates = [f for f in folders(project) if defined.search(f.op.read_text("utf-8", "replace"))]
+    candidates = [f for f in folders(project) if defined.search(read_text(f.op, errors="replace"))]
     found = [
         folder
         for folder in candidates

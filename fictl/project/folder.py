@@ -14,7 +14,7 @@ from fictl.errors import UsageError
 from fictl.paths import matching, real
 from fictl.project.declaration import Declaration, read_declarations
 from fictl.project.project import Project
-from fictl.project.python_source import running
+from fictl.project.python_source import running, yielded
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,14 @@ class OpFolder:
         if self.is_composed:
             return []
         jit = self.load("jit")
-        with running(self.jit):
-            return list(jit.aot())
+        with yielded(self.jit, "aot", "JitSpec") as listed:
+            return listed(jit.aot())
+
+    def cases(self) -> list[Any]:
+        """What `cases()` of its bench.py yields."""
+        bench = self.load("bench")
+        with yielded(self.bench, "cases", "Case") as listed:
+            return listed(bench.cases())
 
     def __str__(self) -> str:
         return f"{self.project.name}/{self.family}/{self.module}"

@@ -50,7 +50,7 @@ class Project:
         for name in (OWN_FILE, SHARED_FILE):
             path = folder / name
             # Whatever has our name must be readable; a folder of the other name is not our business.
-            there = os.path.exists(path) if name == OWN_FILE else os.path.isfile(path)
+            there = os.path.lexists(path) if name == OWN_FILE else os.path.isfile(path)
             config = read_config(path) if there else None
             if config is not None:
                 project = _from(config, folder)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import ast
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from fictl.errors import FictlError, UsageError
+from fictl.errors import FictlError, Terminated, UsageError, shown
+from fictl.syntax import parse_module
+from fictl.user_file import read_bytes
+
+# Many times what an op of dozens of dtypes and sizes has.
+_MOST = 10_000
 
 
 class SourceError(UsageError):
@@ -28,12 +35,56 @@ def running(path: Path) -> Iterator[None]:
     except FictlError:
         raise
     except SyntaxError as error:
-        where = Path(error.filename or path)
-        raise SourceError(where, error.lineno or 1, f"not valid Python: {error.msg}") from error
-    except Exception as error:  # What somebody's file raises can be anything.
-        frames = traceback.extract_tb(error.__traceback__)
-        line = next((f.lineno for f in reversed(frames) if f.filename == str(path)), None)
-        raise SourceError(path, line or 1, f"{type(error).__name__}: {error}") from error
+        said = f"not valid Python: {error.msg}"
+        if error.filename and Path(error.filename).is_file():
+            raise SourceError(Path(error.filename), error.lineno or 1, said) from error
+        raise SourceError(path, _line_in(path, error), said) from error
+    except BaseException as error:  # What somebody's file raises can be anything.
+        if type(error) in (KeyboardInterrupt, Terminated):
+            raise
+        said = f"{type(error).__name__}: {error}"
+        raise SourceError(path, _line_in(path, error), said) from error
+
+
+def _line_in(path: Path, error: BaseException) -> int:
+    """Of the last call in that file that led to the error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((f.lineno for f in reversed(frames) if f.filename == str(path)), None) or 1
+
+
+@contextmanager
+def yielded(path: Path, name: str, kind: str) -> Iterator[Callable[[Any], list[Any]]]:
+    """Around a call of `name` in that file: a function that lists what it gives, all of a `kind`.
+
+    `kind` is the name of a class, because what ops are made of stands above this package.
+    """
+    with running(path):
+        yield lambda given: _listed(path, name, kind, given)
+
+
+def _listed(path: Path, name: str, kind: str, given: Any) -> list[Any]:
+    if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
+        raise SourceError(
+            path, _line_of(path, name), f"{name}() gives {shown(repr(given))}", f"yield each {kind}"
+        )
+    found = list(islice(given, _MOST + 1))
+    if len(found) > _MOST:
+        raise SourceError(
+            path, _line_of(path, name), f"{name}() has more than {_MOST} of them, or no end",
+            f"yield each {kind} once, and return",
+        )  # fmt: skip
+    strange = [each for each in found if kind not in {base.__name__ for base in type(each).__mro__}]
+    if strange:
+        raise SourceError(
+            path, _line_of(path, name), f"{name}() yields {shown(repr(strange[0]))}",
+            f"yield each {kind}",
+        )  # fmt: skip
+    return found
+
+
+def _line_of(path: Path, name: str) -> int:
+    statement = definitions(parse(path)).get(name)
+    return statement.lineno if statement else 1
 
 
 def parse(path: Path) -> ast.Module:
@@ -41,7 +92,7 @@ def parse(path: Path) -> ast.Module:
     try:
         stat = path.stat()
     except OSError as error:
-        raise SourceError(path, 1, f"cannot be read: {error}") from error
+        raise SourceError(path, 1, f"cannot be read: {error.strerror}") from error
     return _parse(path, stat.st_mtime_ns, stat.st_size)
 
 
@@ -49,11 +100,14 @@ def parse(path: Path) -> ast.Module:
 @lru_cache(maxsize=16)
 def _parse(path: Path, _mtime_ns: int, _size: int) -> ast.Module:
     try:
-        return ast.parse(path.read_bytes())
+        return parse_module(read_bytes(path))
     except SyntaxError as error:
         raise SourceError(path, error.lineno or 1, f"not valid Python: {error.msg}") from None
-    except (OSError, ValueError) as error:
-        raise SourceError(path, 1, f"cannot be read: {error}") from error
+    except OSError as error:
+        raise SourceError(path, 1, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        said = getattr(error, "message", error)
+        raise SourceError(path, 1, f"cannot be read: {said}") from error
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:

@@ -13,6 +13,7 @@ from fictl.op.watch.dump.record import Refused
 from fictl.paths import same_packages
 from fictl.replay.dump import Dump
 from fictl.sanitize import compute_sanitizer
+from fictl.setting_values import DUMPS
 from fictl.toolchain import require_gpu
 
 PROFILE, BENCH = "profile", "bench"
@@ -71,7 +72,7 @@ class Child:
         """Of what a dump says, only the op's own settings: a compiler's flags could run anything."""
         recorded = self.dump.record.settings
         own = {name for each in self.dump.folder().declarations() for name in each.settings}
-        level = min(settings.LOGLEVEL.get(), settings.DUMPS // 2)
+        level = min(settings.LOGLEVEL.get(), DUMPS // 2)
         return {
             **{name: text for name, text in recorded.items() if name in own},
             settings.DEVICE.name: self.device,

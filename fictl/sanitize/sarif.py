@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from fictl.paths import real
 from fictl.sanitize.checked import Checked
 from fictl.sanitize.finding import Finding
 from fictl.sanitize.kinds import sentence
@@ -28,9 +29,9 @@ def to_sarif(checked: Sequence[Checked], base: Path) -> dict[str, Any]:
     }
     run = {
         "tool": {"driver": driver},
-        "originalUriBaseIds": {_BASE: {"uri": f"{base.resolve().as_uri()}/"}},
+        "originalUriBaseIds": {_BASE: {"uri": f"{real(base).as_uri()}/"}},
         "invocations": [_invocation(checked)],
-        "results": [_result(each, base.resolve()) for each in found],
+        "results": [_result(each, real(base)) for each in found],
         "columnKind": "utf16CodeUnits",
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -11,11 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from fictl.toml_text import parse_toml
+from fictl.user_file import read_text
 
 FILE = "sanitize.toml"
 _KEYS = {"op", "kind", "site", "why"}
@@ -53,7 +49,7 @@ def read_suppressions(path: Path) -> tuple[Suppression, ...]:
     if not os.path.isfile(path):
         return ()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = parse_toml(read_text(path))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}", _EXAMPLE) from None
     return tuple(_suppression(path, entry) for entry in _entries(path, data))

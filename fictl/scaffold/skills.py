@@ -15,6 +15,7 @@ from fictl.errors import UsageError
 from fictl.paths import data_root, files_below, matching
 from fictl.project import Project
 from fictl.scaffold.plan.plan import Plan
+from fictl.user_file import read_bytes, read_text
 
 FILE = "SKILL.md"
 # Where agents look that belong to no vendor.
@@ -36,10 +37,7 @@ class Skill:
     def files(self) -> dict[str, str]:
         """Its texts by where they are in its folder."""
         paths = [path for path in files_below(self.folder) if os.path.isfile(path)]
-        return {
-            path.relative_to(self.folder).as_posix(): path.read_text(encoding="utf-8")
-            for path in paths
-        }
+        return {path.relative_to(self.folder).as_posix(): read_text(path) for path in paths}
 
 
 def skills() -> tuple[Skill, ...]:
@@ -49,7 +47,7 @@ def skills() -> tuple[Skill, ...]:
 
 def read(folder: Path) -> Skill:
     path = folder / FILE
-    front = _FRONT.match(path.read_text(encoding="utf-8"))
+    front = _FRONT.match(read_text(path))
     if front is None or front["name"] != folder.name:
         raise UsageError(
             f"{path} does not begin with its name and what it is for",
@@ -86,7 +84,7 @@ def write_zip(skill: Skill, path: Path, overwrite: bool = False, dry_run: bool =
     """Whether anything changes; what is there and differs is refused."""
     packed = pack(skill)
     try:
-        there = path.read_bytes() if os.path.exists(path) else None
+        there = read_bytes(path) if os.path.exists(path) else None
         if there is not None and there != packed and not overwrite:
             raise UsageError(f"{path} is there already", "--force writes over it")
         if there != packed and not dry_run:

@@ -23,6 +23,7 @@ from fictl.jit.store.writing import writing
 from fictl.op.builds import building
 from fictl.op.builds.building import Built
 from fictl.paths import matching
+from fictl.user_file import read_text
 from fictl.version import VERSION
 
 
@@ -81,7 +82,7 @@ def _open(root: Path) -> Store:
 
 def _made_by(mark: Path) -> str:
     try:
-        return str(json.loads(mark.read_text(encoding="utf-8"))["fictl"])
+        return str(json.loads(read_text(mark))["fictl"])
     except (OSError, ValueError, KeyError, TypeError):
         return "of an unknown version"
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from fictl.errors import UsageError
+from fictl.errors import UsageError, shown
+from fictl.syntax import parse_expression
 
 Number: TypeAlias = "int | float | bool"
 
@@ -64,9 +65,12 @@ def evaluate(text: str, values: Mapping[str, Number]) -> Any:
 @lru_cache(maxsize=256)
 def _parse(text: str) -> ast.expr:
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Malformed(f"{text!r} is no expression: {error}", f"use {_ALLOWED}") from None
+        tree = parse_expression(text)
+    except (SyntaxError, ValueError) as error:
+        said = getattr(error, "message", error)
+        raise Malformed(
+            f"'{shown(text)}' is not an expression: {said}", f"use {_ALLOWED}"
+        ) from None
     for node in ast.walk(tree):
         if not _is_allowed(node):
             raise Malformed(f"{text!r} has {ast.unparse(node)!r}", f"use {_ALLOWED}")

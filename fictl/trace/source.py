@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError
+from fictl.syntax import parse_module
+from fictl.user_file import read_text
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ def standalone(function: Callable[..., Any]) -> Standalone:
             f"{where} uses {', '.join(code.co_freevars)} of the function around it",
             "a reference stands alone: write it at the top level of trace.py",
         )
-    text = Path(path).read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    text = read_text(Path(path))
+    tree = parse_module(text)
     node = _node(tree, code.co_firstlineno, code.co_name, where)
     statements = list(_needed(tree, node, where))
     bound = frozenset(name for statement in statements for name in _binds(statement))

@@ -12,6 +12,7 @@ from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
 
+from fictl.syntax import parse_module
 from fictl.translate.refused import Refused, Untranslatable, at
 from fictl.translate.value import Type
 
@@ -95,8 +96,8 @@ def read_function(function: object) -> PythonFunction:
     name = function.__name__
     lines = _source(function)
     try:
-        tree = ast.parse("".join(lines))
-    except SyntaxError as error:
+        tree = parse_module("".join(lines))
+    except (SyntaxError, ValueError) as error:
         raise Untranslatable(f"{_file(function)}: {error}", "import the file anew") from None
     node = _find(function, tree)
     if isinstance(node, ast.Lambda):

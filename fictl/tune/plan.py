@@ -45,7 +45,7 @@ def plan(ops: Collection[str], case: str = "", dtype: str = "") -> list[Work]:
     cases = [
         (function, tactics, each)
         for folder, function, tactics in tunable
-        for each in folder.load("bench").cases()
+        for each in folder.cases()
         if each.function == tactics.op.name
     ]
     found = [each for each in cases if case in str(each[2]) and wanted in ("", each[2].dtype)]

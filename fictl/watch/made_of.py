@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fictl.errors import FictlError
-from fictl.paths import files_below
+from fictl.paths import files_below, real
 from fictl.project import OpFolder, Project, find
 from fictl.project.config import OWN_FILE, SHARED_FILE
 from fictl.testing.runner.changed import files_of
+from fictl.user_file import read_bytes
 from fictl.watch.leftovers import is_leftover
 
 
@@ -34,10 +35,10 @@ class MadeOf:
         for folder in folders:
             project = folder.project
             deep = (folder.path.parent, project.include, folder.test.parent)
-            found |= {place.resolve(): True for place in deep}
+            found |= {real(place): True for place in deep}
         for folder in folders:
             for flat in (folder.project.root, folder.project.tests):
-                found.setdefault(flat.resolve(), False)
+                found.setdefault(real(flat), False)
         for path in self._files():
             if not any(place == path.parent or place in path.parents for place in found):
                 found[path.parent] = False
@@ -82,7 +83,7 @@ def _used(folder: OpFolder) -> list[OpFolder]:
 
 def _beside(folder: OpFolder) -> Iterator[Path]:
     """What is found without reading it: all in its folder, and what its project and tests share."""
-    own, project = folder.path.resolve(), folder.project
+    own, project = real(folder.path), folder.project
     yield from (path for path in files_below(own) if not is_leftover(path, own))
     yield from (place / "conftest.py" for place in (project.tests, folder.test.parent))
     settings = (project.root / name for name in (OWN_FILE, SHARED_FILE))
@@ -92,6 +93,6 @@ def _beside(folder: OpFolder) -> Iterator[Path]:
 def _digest(path: Path) -> str:
     """'' of what is no file."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError:
         return ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import FictlError
+from fictl.user_file import read_text
 
 # gcc, clang and Python say file:7:12, nvcc says file(7); a file of one's own is no header of CUDA.
 _PLACE = re.compile(
@@ -40,7 +41,7 @@ class Problem:
 
 def _line_of(path: Path, line: int) -> str:
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_text(path, errors="replace").splitlines()
     except OSError:
         return ""
     return lines[line - 1].rstrip() if 0 < line <= len(lines) else ""

@@ -13,7 +13,7 @@ import pytest
 from fictl.cli import main
 
 _OP = """
-@op(archs="{archs}", dtypes="f16 bf16", mutates="out")
+@op(archs="{archs}", dtypes="f16 bf16", devices="cuda emu", mutates="out")
 def {name}(input, out=None):
     "What {name} does."
 """

@@ -20,16 +20,16 @@ def test_a_row_says_all_that_is_declared(fictl, repo) -> None:
     (row,) = fictl("list", "dense", "--json").document["data"]
     assert row == {
         "project": "my_kernels", "family": "gemm", "module": "dense", "function": "dense",
-        "doc": "What dense does.", "dtypes": ["f16", "bf16"], "archs": "9.0a", "devices": ["cuda"],
+        "doc": "What dense does.", "dtypes": ["f16", "bf16"], "archs": "9.0a", "devices": ["cuda", "emu"],
         "built": "built", "built_archs": ["9.0a"],
     }  # fmt: skip
 
 
 def test_people_get_aligned_columns_without_trailing_space(fictl, repo) -> None:
     assert fictl("list", "my_kernels/elementwise", "my_kernels/gemm").out.splitlines() == [
-        "project     family       module  function  dtypes    archs  devices  built",
-        "my_kernels  elementwise  halve   halve     f16 bf16  >=8.0  cuda     no",
-        "my_kernels  gemm         dense   dense     f16 bf16  9.0a   cuda     built 9.0a",
+        "project     family       module  function  dtypes    archs  devices   built",
+        "my_kernels  elementwise  halve   halve     f16 bf16  >=8.0  cuda emu  no",
+        "my_kernels  gemm         dense   dense     f16 bf16  9.0a   cuda emu  built 9.0a",
     ]
 
 

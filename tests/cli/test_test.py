@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from fictl.arch import Arch
 from fictl.testing.runner.outcome import Outcome
 from fictl.testing.runner.report import TestReport
+from fictl.toolchain import Gpu
 
 PASSED = Outcome("tests/test_halve.py::test_good", "passed", 0.5)
 WRONG = Outcome(
@@ -40,6 +42,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[TestReport], list[Any]]:
         return calls
 
     return answer
+
+
+@pytest.fixture
+def gpu_8_0(monkeypatch: pytest.MonkeyPatch, program) -> None:
+    program("compute-sanitizer", "echo Version 2025.3.1.0")
+    gpus = (Gpu(0, "faked", Arch(8, 0)),)
+    for module in ("fictl.toolchain", "fictl.toolchain.gpus"):
+        monkeypatch.setattr(f"{module}.visible_gpus", lambda: gpus)
 
 
 def test_what_passed_and_what_did_not_run_here_is_told_with_what_would_run_it(
@@ -144,9 +154,7 @@ def test_json_says_which_device_and_which_schedules(fictl, repo: Path, asked) ->
     ("words", "environment", "chosen"),
     [
         ((), {}, {"FICTL_DEVICE": "emu"}),
-        (("--device", "cuda"), {}, {"FICTL_DEVICE": "cuda"}),
         (("--device", "EMU"), {"FICTL_DEVICE": "cuda"}, {"FICTL_DEVICE": "emu"}),
-        ((), {"FICTL_DEVICE": "cuda"}, {"FICTL_DEVICE": "cuda"}),
         # It says what to build for, not what there is to test on.
         ((), {"FICTL_CUDA_ARCH_LIST": "9.0a"}, {"FICTL_DEVICE": "emu"}),
         (
@@ -164,6 +172,39 @@ def test_where_there_is_no_gpu_tests_are_emulated_unless_the_user_says_otherwise
     calls = asked(TestReport((PASSED,)))
     fictl("test", "halve", *words)
     assert calls[0][2] == chosen
+
+
+@pytest.mark.parametrize("by", ["flag", "variable"])
+def test_a_gpu_that_is_asked_for_and_is_not_there_is_told(
+    fictl, repo: Path, asked, monkeypatch, by: str
+) -> None:
+    if by == "variable":
+        monkeypatch.setenv("FICTL_DEVICE", "cuda")
+    calls = asked(TestReport((PASSED, SKIPPED)))
+    answer = fictl("test", "halve", *(["--device", "cuda"] if by == "flag" else []))
+    assert (answer.code, calls) == (3, [])
+    assert "there is no GPU here" in answer.err
+    assert "--device emu" in answer.err
+
+
+@pytest.mark.parametrize("command", ["test", "sanitize"])
+@pytest.mark.parametrize(
+    ("device", "old", "new", "said"),
+    [
+        ("emu", 'devices="cuda emu"', 'devices="cuda"', "does not run on the emulated device"),
+        ("cuda", 'devices="cuda emu"', 'devices="emu"', "does not run on the GPU here"),
+        ("cuda", 'archs=">=8.0"', 'archs="9.0a"', "is for 9.0a, and the GPU here is 8.0"),
+    ],
+)
+def test_an_op_that_is_named_and_cannot_run_on_the_device_asked_for_is_never_green(
+    fictl, repo: Path, asked, gpu_8_0, command, device, old, new, said
+) -> None:
+    op = repo / "kernels" / "elementwise" / "halve" / "op.py"
+    op.write_text(op.read_text().replace(old, new))
+    calls = asked(TestReport((PASSED, SKIPPED)))
+    answer = fictl(command, "halve", "--device", device)
+    assert (answer.code, calls) == (3, [])
+    assert said in answer.err
 
 
 @pytest.mark.parametrize(
@@ -197,7 +238,7 @@ def test_over_cores_each_process_has_its_share(fictl, repo: Path, asked) -> None
     [
         (("-n", "many"), "-n many: expected auto or a whole number from 1"),
         (("-n", "0"), "-n 0: expected auto"),
-        (("-n", "2", "--device", "cuda"), "none is visible"),
+        (("-n", "2", "--device", "cuda"), "there is no GPU here"),
         (("-n", "2", "--gpus", "2"), "exclude each other"),
     ],
 )
@@ -213,7 +254,7 @@ def test_numbers_of_processes_that_cannot_be_are_refused(
 
 @pytest.mark.parametrize(("device", "ranks"), [("emu", 2), ("cuda", 1)])
 def test_ranks_are_as_many_as_asked_for_where_there_are_the_gpus(
-    fictl, repo: Path, asked, device: str, ranks: int
+    fictl, repo: Path, asked, gpu_8_0, device: str, ranks: int
 ) -> None:
     calls = asked(TestReport((PASSED,)))
     fictl("test", "halve", "--gpus", "2", "--device", device)

@@ -108,7 +108,7 @@ def test_run_keeps_the_constraints_that_its_definition_adds(fictl, tmp_path: Pat
 def test_sizes_that_cannot_be_read_are_refused(fictl, words: list[str]) -> None:
     answer = fictl("trace", "run", str(RMSNORM), *words, "--device", "emu")
     assert answer.code == 2
-    assert "is no size" in answer.err
+    assert "is not a whole number" in answer.err
 
 
 def test_what_is_no_definition_is_a_usage_error(fictl, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fictl.errors import UsageError
@@ -96,8 +98,43 @@ def test_a_part_that_is_not_there_is_named(tree) -> None:
 
 def test_what_aot_yields_are_its_specs(tree) -> None:
     folder = tree.op("norm", "rms")
-    folder.jit.write_text("def aot():\n    yield 1\n    yield 2\n")
-    assert folder.specs() == [1, 2]
+    folder.jit.write_text("class JitSpec:\n    pass\ndef aot():\n    yield JitSpec()\n")
+    assert [type(spec).__name__ for spec in folder.specs()] == ["JitSpec"]
+
+
+_WRONG = [
+    ("return None", "gives None"),
+    ("return 'text'", "gives 'text'"),
+    ("return {1: 2}", "gives {1: 2}"),
+    ("yield 1", "yields 1"),
+    ("while True: yield JitSpec()", "more than 10000 of them, or no end"),
+    ("raise SystemExit(0)", "SystemExit: 0"),
+    ("raise BaseException('no')", "BaseException: no"),
+    ("yield from aot()", "RecursionError"),
+]
+
+
+@pytest.mark.parametrize(("body", "said"), _WRONG, ids=[body for body, _ in _WRONG])
+def test_an_aot_that_gives_something_else_is_an_error_of_its_file(tree, body, said) -> None:
+    folder = tree.op("norm", "rms")
+    folder.jit.write_text(f"class JitSpec:\n    pass\ndef aot():\n    {body}\n")
+    with pytest.raises(SourceError, match=rf"jit\.py:\d+: .*{re.escape(said)}"):
+        folder.specs()
+
+
+def test_cases_without_an_end_are_an_error_of_their_file(tree) -> None:
+    folder = tree.op("norm", "rms")
+    text = "class Case:\n    pass\ndef cases():\n    while True:\n        yield Case()\n"
+    folder.bench.write_text(text)
+    with pytest.raises(SourceError, match=r"bench\.py:3: cases\(\) has more than"):
+        folder.cases()
+
+
+def test_ctrl_c_in_somebody_s_code_is_theirs_who_pressed_it(tree) -> None:
+    folder = tree.op("norm", "rms")
+    folder.jit.write_text("def aot():\n    raise KeyboardInterrupt\n")
+    with pytest.raises(KeyboardInterrupt):
+        folder.specs()
 
 
 @pytest.mark.parametrize(
@@ -105,7 +142,7 @@ def test_what_aot_yields_are_its_specs(tree) -> None:
     [
         ("", r"jit\.py:1: AttributeError: module .* has no attribute 'aot'"),
         ("def aot():\n    yield 1\n    yield 1 / 0\n", r"jit\.py:3: ZeroDivisionError: "),
-        ("def aot():\n    return 1\n", r"jit\.py:1: TypeError: 'int' object is not iterable"),
+        ("def aot():\n    return 1\n", r"jit\.py:1: aot\(\) gives 1"),
     ],
 )
 def test_an_aot_that_fails_is_an_error_with_its_line(tree, text, said) -> None:

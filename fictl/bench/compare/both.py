@@ -32,7 +32,7 @@ def work(request: Mapping[str, Any], options: Options) -> Iterator[Work]:
         }
 
     newer = next(iter(folders.values()))
-    for case in chosen(list(newer.load("bench").cases()), request["functions"], options):
+    for case in chosen(newer.cases(), request["functions"], options):
         sides = subjects(case.function)
         yield next(iter(sides.values())), case, [_side(*side) for side in sides.items()]
 

@@ -50,7 +50,7 @@ def of_folder(folder: OpFolder, names: Iterable[str], options: Options) -> Itera
         subject = of_function(folder, function, key)
         return subject, contenders(folder, subject, options, bench)
 
-    for case in chosen(list(bench.cases()), {*names}, options):
+    for case in chosen(folder.cases(), {*names}, options):
         subject, among = sides(case.function)
         yield subject, case, among
 

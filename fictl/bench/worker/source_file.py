@@ -16,9 +16,10 @@ from fictl.op.notebook.inline import load_inline
 from fictl.op.notebook.launchers import Launcher, chosen
 from fictl.project.cpp_source import CppSource
 from fictl.trace import Case, Scalar, Tensor, TraceTemplate, Var
+from fictl.user_file import read_text
 
 _COMMENT = re.compile(r"^[ \t]*//[ \t]*bench:[ \t]*(.+)$", re.MULTILINE)
-_TENSOR = re.compile(r"(?P<shape>\d+(x\d+)*)(:(?P<dtype>\w+))?")
+_TENSOR = re.compile(r"(?P<shape>[0-9]{1,12}(x[0-9]{1,12}){0,15})(:(?P<dtype>\w+))?")
 _AS_IN = "as in x=4096x4096:bfloat16 for a tensor, factor=2.0 for a scalar"
 _UNCHECKED = "there is no reference: not checked"
 _WRITTEN = "out"
@@ -53,7 +54,7 @@ def assignments(words: Iterable[str]) -> dict[str, str]:
 def source_subjects(path: Path, values: Mapping[str, str]) -> list[tuple[Subject, Case]]:
     """Every launcher of the file, built. `values` go before the file's own `// bench:` comment."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise unreadable(path, error) from error
     own = assignments(word for line in _COMMENT.findall(text) for word in line.split())

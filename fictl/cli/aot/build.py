@@ -11,6 +11,7 @@ from fictl.cli import console
 from fictl.cli.build import show_plans
 from fictl.cli.no_ops import no_ops
 from fictl.cli.options import Archs, DryRun, Json, Ops, Verbose, use_device
+from fictl.cli.outputs import writes_folder
 from fictl.paths import friendly
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ _BEYOND = "more than was asked for ({}): it is the build there is, and nothing h
 
 
 def command(
-    out: Annotated[Path, typer.Option("--out", help="The folder to fill.", show_default=False)],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="The folder to fill.", callback=writes_folder, show_default=False
+        ),
+    ],
     ops: Ops = None,
     arch: Archs = "",
     dry_run: DryRun = False,

@@ -10,8 +10,10 @@ from typing import Any
 import typer
 
 from fictl.cli.bench.request import Request
+from fictl.cli.strict import StrictCommand
 from fictl.errors import FictlError, UsageError, unreadable
 from fictl.paths import friendly
+from fictl.user_file import read_text
 
 # They are of the whole list: what is written, shown and run on.
 _OF_THE_LIST = (
@@ -22,9 +24,11 @@ _OF_THE_LIST = (
 def requests_of(path: Path, command: Callable[..., None]) -> tuple[list[Request], list[FictlError]]:
     """The lines that can be read, and an error with its number for each of the others."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} cannot be read: it is not UTF-8 text") from error
     requests: list[Request] = []
     errors: list[FictlError] = []
     for number, line in _lines(text):
@@ -62,7 +66,7 @@ def _request(line: str, place: str, command: Callable[..., None]) -> Request:
 
 def _parsed(words: list[str], command: Callable[..., None]) -> dict[str, Any]:
     app = typer.Typer(add_completion=False)
-    app.command()(command)
+    app.command(cls=StrictCommand)(command)
     try:
         context = typer.main.get_command(app).make_context("fictl bench", words)
     except Exception as error:

@@ -7,6 +7,10 @@ from typing import Annotated
 
 import typer
 
+from fictl.cli.numbers import DAY, number, seconds, whole
+from fictl.cli.outputs import writes_file_and_folders
+from fictl.quantity import MOST_WHOLE
+
 
 def _text(*names: str, metavar: str, help: str) -> typer.models.OptionInfo:
     option: typer.models.OptionInfo = typer.Option(
@@ -37,25 +41,22 @@ Warm = Annotated[
     bool, typer.Option("--warm", help="Leave the data in L2, as a loop would.", show_default=False)
 ]
 Rounds = Annotated[
-    int, typer.Option("--rounds", min=0, help="So many rounds; 0 goes on until --stdrel.")
+    int, whole("--rounds", low=0, high=1_000_000, help="So many rounds; 0 goes on until --stdrel.")
 ]
 Stdrel = Annotated[
-    float, typer.Option("--stdrel", min=0.0, help="Stop when medians are known to this share.")
+    float, number("--stdrel", low=0, high=1, help="Stop when medians are known to this share.")
 ]
 MaxTime = Annotated[
-    float, typer.Option("--max-time", min=0.0, help="Seconds that one case is timed at most.")
+    float, number("--max-time", low=0, high=DAY, help="Seconds that one case is timed at most.")
 ]
 Refcheck = Annotated[
     bool,
     typer.Option("--refcheck/--no-refcheck", help="Check against the reference, before and after."),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the random inputs.")]
+Seed = Annotated[int, whole("--seed", low=0, high=MOST_WHOLE, help="Of the random inputs.")]
 Timeout = Annotated[
     float,
-    typer.Option(
-        "--timeout",
-        help="Seconds for all cases of an op, not counting its build; then it is killed.",
-    ),
+    seconds("--timeout", help="Seconds for all cases of an op, not counting its build."),
 ]
 Tensors = Annotated[
     list[str] | None,
@@ -72,12 +73,45 @@ Save = Annotated[
         show_default=False,
     ),
 ]
-Out = Annotated[Path | None, _text("--out", metavar="FILE", help="Write the result as JSON.")]
-Csv = Annotated[Path | None, _text("--csv", metavar="FILE", help="Write the rows as CSV.")]
-Jsonl = Annotated[Path | None, _text("--jsonl", metavar="FILE", help="Write a JSON line a row.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write the result as JSON.",
+        callback=writes_file_and_folders,
+        show_default=False,
+    ),
+]
+Csv = Annotated[
+    Path | None,
+    typer.Option(
+        "--csv",
+        metavar="FILE",
+        help="Write the rows as CSV.",
+        callback=writes_file_and_folders,
+        show_default=False,
+    ),
+]
+Jsonl = Annotated[
+    Path | None,
+    typer.Option(
+        "--jsonl",
+        metavar="FILE",
+        help="Write a JSON line a row.",
+        callback=writes_file_and_folders,
+        show_default=False,
+    ),
+]
 Plot = Annotated[
     Path | None,
-    _text("--plot", metavar="FILE", help="Draw bars, sweeps, a roofline: svg, html, png."),
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw bars, sweeps, a roofline: svg, html, png.",
+        callback=writes_file_and_folders,
+        show_default=False,
+    ),
 ]
 List = Annotated[
     Path | None, _text("--list", metavar="FILE", help="Run the bench command lines of a file.")

@@ -8,25 +8,35 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.numbers import whole
 from fictl.cli.options import DryRun, Json, Ops
+from fictl.cli.outputs import writes_folder
+from fictl.cli.solution.author import Author
 from fictl.dataset.export import AUTHOR
-from fictl.quantity import counted
+from fictl.quantity import MOST_WHOLE, counted
 
 
 def command(
     ops: Ops = None,
     out: Annotated[
-        Path, typer.Option("--out", metavar="ROOT", help="The dataset; what is there stays.")
+        Path,
+        typer.Option(
+            "--out",
+            metavar="ROOT",
+            help="The dataset; what is there stays.",
+            callback=writes_folder,
+        ),
     ] = Path("dataset"),
     solutions: Annotated[
         bool, typer.Option("--solutions/--no-solutions", help="Whether the ops come along.")
     ] = True,
-    author: Annotated[str, typer.Option("--author", help="Of the solutions.")] = AUTHOR,
+    author: Author = AUTHOR,
     max_elements: Annotated[
         int,
-        typer.Option(
+        whole(
             "--max-elements",
-            min=0,
+            low=0,
+            high=MOST_WHOLE,
             help="Leave out cases of more; 0 leaves out none.",
         ),
     ] = 0,

@@ -10,6 +10,7 @@ import typer
 from fictl.cli import console
 from fictl.cli.dataset.run_flags import Definitions, OpTypes, Root, names
 from fictl.cli.options import Json
+from fictl.cli.outputs import writes_file_and_folders
 from fictl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def command(
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Where it goes, as in report.html.", show_default=False),
+        typer.Option("--out", help="Where it goes, as in report.html.", callback=writes_file_and_folders, show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:  # fmt: skip

@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+from fictl.cli.numbers import number, seconds, whole
+from fictl.quantity import MOST_WHOLE
+
 Root = Annotated[
     Path | None,
     typer.Argument(
@@ -34,40 +37,49 @@ Device = Annotated[
     ),
 ]  # fmt: skip
 Warmup = Annotated[
-    int | None, typer.Option("--warmup-runs", help="Calls before timing.", show_default=False)
+    int | None,
+    whole("--warmup-runs", low=0, high=1_000_000, help="Calls before timing.", show_default=False),
 ]
 Iterations = Annotated[
-    int | None, typer.Option("--iterations", help="Timed calls a trial.", show_default=False)
+    int | None,
+    whole("--iterations", low=1, high=1_000_000, help="Timed calls a trial.", show_default=False),
 ]
 Trials = Annotated[
     int | None,
-    typer.Option("--num-trials", help="Trials; the median counts.", show_default=False),
+    whole(
+        "--num-trials", low=1, high=1_000_000, help="Trials; the median counts.", show_default=False
+    ),
 ]
 Rtol = Annotated[
-    float | None, typer.Option("--rtol", help="Relative tolerance.", show_default=False)
+    float | None, number("--rtol", low=0, high=1e6, help="Relative tolerance.", show_default=False)
 ]
 Atol = Annotated[
-    float | None, typer.Option("--atol", help="Absolute tolerance.", show_default=False)
+    float | None, number("--atol", low=0, high=1e6, help="Absolute tolerance.", show_default=False)
 ]
 Ratio = Annotated[
     float | None,
-    typer.Option(
-        "--required-matched-ratio", help="Share of elements that match.", show_default=False
+    number(
+        "--required-matched-ratio",
+        low=0,
+        high=1,
+        help="Share of elements that match.",
+        show_default=False,
     ),
 ]
 Timeout = Annotated[
-    float | None, typer.Option("--timeout", help="Seconds a workload.", show_default=False)
+    float | None, seconds("--timeout", help="Seconds a workload.", show_default=False)
 ]
 CompileTimeout = Annotated[
     float | None,
-    typer.Option(
+    seconds(
         "--compile-timeout",
         help="Seconds to build a solution, and for its first call.",
         show_default=False,
     ),
 ]
 Seed = Annotated[
-    int | None, typer.Option("--seed", help="Of all random inputs.", show_default=False)
+    int | None,
+    whole("--seed", low=0, high=MOST_WHOLE, help="Of all random inputs.", show_default=False),
 ]
 Baseline = Annotated[
     bool | None,
@@ -98,7 +110,7 @@ Gpus = Annotated[
     typer.Option("--gpus", metavar="0,1", help="Only these GPUs.", show_default=False),
 ]
 Jobs = Annotated[
-    int, typer.Option("--jobs", help="Solutions compiled at a time.", min=0, show_default=False)
+    int, whole("--jobs", low=0, high=1024, help="Solutions compiled at a time.", show_default=False)
 ]
 Config = Annotated[
     Path | None,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.numbers import whole
 from fictl.cli.options import Archs, Json, Verbose
 from fictl.errors import UsageError
 
@@ -55,12 +56,15 @@ def command(
     ] = "",
     threads: Annotated[
         int | None,
-        typer.Option(
-            "--threads", min=1, max=1024, help="Threads a block, for occupancy; else launch bounds."
+        whole(
+            "--threads",
+            low=1,
+            high=1024,
+            help="Threads a block, for occupancy; else launch bounds.",
         ),
     ] = None,
     dynamic_shared: Annotated[
-        int, typer.Option("--dynamic-shared", min=0, help="Bytes a block, for occupancy.")
+        int, whole("--dynamic-shared", low=0, high=1 << 20, help="Bytes a block, for occupancy.")
     ] = 0,
     verbose: Verbose = False,
     json: Json = False,

@@ -16,6 +16,7 @@ from fictl.cli.new_op import options as flags
 from fictl.cli.one_op import own_project
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, print_tree
+from fictl.cli.strict import StrictCommand
 from fictl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _draft(request: Request, *, may_ask: bool, overwrite: bool) -> Draft:
 def request_of(words: Sequence[str]) -> Request:
     """What such words on the command line ask for."""
     app = typer.Typer(add_completion=False)
-    app.command()(command)
+    app.command(cls=StrictCommand)(command)
     return _request(typer.main.get_command(app).make_context("new-op", list(words)).params)
 
 

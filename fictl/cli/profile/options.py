@@ -7,6 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fictl.cli.numbers import whole
+from fictl.cli.outputs import writes_file_and_folders, writes_folder
+
 
 def _option(*names: str, metavar: str | None = None, help: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, show_default=False, **more)
@@ -23,13 +26,29 @@ Tool = Annotated[
 ]
 Calls = Annotated[
     int | None,
-    _option("--calls", min=1, help="How many calls are looked at; 20, under ncu and events 1."),
+    whole(
+        "--calls",
+        low=1,
+        high=1_000_000,
+        show_default=False,
+        help="How many calls are looked at; 20, under ncu and events 1.",
+    ),
 ]
 Trace = Annotated[
     Path | None,
-    _option("--trace", metavar="FILE", help="The timeline of one case, for ui.perfetto.dev."),
+    _option(
+        "--trace",
+        metavar="FILE",
+        help="The timeline of one case, for ui.perfetto.dev.",
+        callback=writes_file_and_folders,
+    ),
 ]
-Out = Annotated[Path, _option("--out", metavar="DIR", help="What is kept lies there: profiles/.")]
+Out = Annotated[
+    Path,
+    _option(
+        "--out", metavar="DIR", help="What is kept lies there: profiles/.", callback=writes_folder
+    ),
+]
 Set = Annotated[
     str,
     _option("--set", metavar="NAME", help="ncu: basic, detailed, full (the default), roofline."),
@@ -50,5 +69,12 @@ Blocks = Annotated[
     ),
 ]
 Events = Annotated[
-    int, _option("--events", min=0, help="events: room for so many a warp; else as it needs.")
+    int,
+    whole(
+        "--events",
+        low=0,
+        high=1 << 20,
+        show_default=False,
+        help="events: room for so many a warp; else as it needs.",
+    ),
 ]

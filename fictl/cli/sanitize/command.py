@@ -35,17 +35,20 @@ def command(
 
     On a GPU under compute-sanitizer, where there is none on the emulated device.
     """
+    from fictl import settings
     from fictl.cli.sanitize.view import View
     from fictl.project import Project, select
+    from fictl.testing.device import is_asked_for, require_device
 
     look, where = _device(device, tool or [], suppressions, timeout, print_limit)
     wanted = select(ops or [], [] if ops else [Project.at()])
+    if is_asked_for() and ops:
+        require_device(settings.DEVICE.get(), wanted)
     arguments = [
         *(["-k", keyword] if keyword else ()),
         *([f"--fictl-case={case}"] if case else ()),
     ]
     files = Files(out, sarif, junit)
-    files.try_to_write()
     say = (lambda line: None) if json else console.note
     checked = list(look(wanted, say, arguments))
     files.write(checked)

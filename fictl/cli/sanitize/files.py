@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fictl.errors import UsageError
+from fictl.user_file import write_text
 
 if TYPE_CHECKING:
     from fictl.sanitize.checked import Checked
@@ -24,14 +24,9 @@ class Files:
     sarif: Path | None
     junit: Path | None
 
-    def try_to_write(self) -> None:
-        """Whether they can be written is known before the tests run."""
-        for option, path, _ in self._wanted():
-            _write(option, path, "")
-
     def write(self, checked: Sequence[Checked]) -> None:
         for option, path, text in self._wanted():
-            _write(option, path, text(checked))
+            write_text(option, path, text(checked))
 
     def _wanted(self) -> Iterator[tuple[str, Path, Write]]:
         if self.out:
@@ -57,10 +52,3 @@ def _junit(checked: Sequence[Checked]) -> str:
     from fictl.sanitize.junit import to_junit
 
     return to_junit(checked)
-
-
-def _write(option: str, path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{option} {path} cannot be written: {error.strerror}") from None

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from fictl.cli.numbers import seconds, whole
+from fictl.cli.outputs import writes_file
+
 Tools = Annotated[
     list[str] | None,
     typer.Option(
@@ -22,15 +25,27 @@ Case = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="Also write one JSON line a report.", show_default=False),
+    typer.Option(
+        "--out", help="Also write one JSON line a report.", callback=writes_file, show_default=False
+    ),
 ]
 Sarif = Annotated[
     Path | None,
-    typer.Option("--sarif", help="Also write SARIF 2.1.0 to this file.", show_default=False),
+    typer.Option(
+        "--sarif",
+        help="Also write SARIF 2.1.0 to this file.",
+        callback=writes_file,
+        show_default=False,
+    ),
 ]
 JUnit = Annotated[
     Path | None,
-    typer.Option("--junit", help="Also write JUnit XML to this file.", show_default=False),
+    typer.Option(
+        "--junit",
+        help="Also write JUnit XML to this file.",
+        callback=writes_file,
+        show_default=False,
+    ),
 ]
 Suppressions = Annotated[
     Path | None,
@@ -42,8 +57,13 @@ Suppressions = Annotated[
         show_default=False,
     ),
 ]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds that one test may take.")]
+Timeout = Annotated[float, seconds("--timeout", help="Seconds that one test may take.")]
 PrintLimit = Annotated[
     int,
-    typer.Option("--print-limit", min=1, help="Reports that a tool prints of an op, on a GPU."),
+    whole(
+        "--print-limit",
+        low=1,
+        high=1_000_000,
+        help="Reports that a tool prints of an op, on a GPU.",
+    ),
 ]

@@ -9,6 +9,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.options import DryRun, Json
+from fictl.cli.outputs import writes_file, writes_folder
 from fictl.cli.scaffolded import Diff, Force, carry_out
 from fictl.errors import UsageError
 
@@ -24,13 +25,18 @@ def command(
             "--target",
             metavar="DIR",
             help="The folder; else .agents/skills of the project.",
+            callback=writes_folder,
             show_default=False,
         ),
     ] = None,
     zip: Annotated[
         Path | None,
         typer.Option(
-            "--zip", metavar="FILE", help="Pack one skill into this file.", show_default=False
+            "--zip",
+            metavar="FILE",
+            help="Pack one skill into this file.",
+            callback=writes_file,
+            show_default=False,
         ),
     ] = None,
     force: Force = False,

@@ -10,6 +10,8 @@ import typer
 from fictl.cli import console
 from fictl.cli.one_op import one_op
 from fictl.cli.options import DryRun, Json, op_names
+from fictl.cli.outputs import writes_folder
+from fictl.cli.solution.author import Author
 from fictl.dataset.export import AUTHOR
 from fictl.quantity import counted
 
@@ -29,13 +31,16 @@ def command(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", help="The folder; a dataset's, or a new one.")
+        Path,
+        typer.Option(
+            "--out", help="The folder; a dataset's, or a new one.", callback=writes_folder
+        ),
     ] = Path("dataset"),
     definition: Annotated[
         list[str] | None,
         typer.Option("--definition", "-d", help="These alone, by name.", show_default=False),
     ] = None,
-    author: Annotated[str, typer.Option("--author", help="Whose solutions they are.")] = AUTHOR,
+    author: Author = AUTHOR,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:

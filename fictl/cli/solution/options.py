@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fictl.cli.numbers import DAY, number, whole
 from fictl.cli.options import sizes, use_device
+from fictl.quantity import MOST_WHOLE
 
 if TYPE_CHECKING:
     from fictl.judge.tools.subject import Subject
@@ -44,8 +46,8 @@ Dataset = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
-Timeout = Annotated[float, typer.Option("--timeout", min=1.0, help="Seconds that it may take.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")]
+Timeout = Annotated[float, number("--timeout", low=1, high=DAY, help="Seconds that it may take.")]
+Seed = Annotated[int, whole("--seed", low=0, high=MOST_WHOLE, help="Of the random inputs.")]
 Untrusted = Annotated[
     bool,
     typer.Option(

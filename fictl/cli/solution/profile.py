@@ -9,6 +9,7 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.options import Json
+from fictl.cli.outputs import writes_folder
 from fictl.cli.solution import options
 
 
@@ -22,9 +23,9 @@ def command(
         str, typer.Option("--kernel", help="A regular expression of names.", show_default=False)
     ] = "",
     set: Annotated[str, typer.Option("--set", help="ncu's: basic, detailed or full.")] = "full",
-    out: Annotated[Path, typer.Option("--out", help="The folder of ncu's report.")] = Path(
-        "profiles"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", help="The folder of ncu's report.", callback=writes_folder)
+    ] = Path("profiles"),
     timeout: options.Timeout = 600.0,
     seed: options.Seed = 0,
     json: Json = False,

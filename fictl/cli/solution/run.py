@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fictl.cli import console
+from fictl.cli.numbers import whole
 from fictl.cli.options import Device, Json
 from fictl.cli.solution import options, view
 
@@ -21,7 +20,9 @@ def command(
     axes: options.Axes = "",
     dataset: options.Dataset = "",
     device: Device = "",
-    iterations: Annotated[int, typer.Option("--iterations", min=1, help="Timed calls.")] = 50,
+    iterations: Annotated[
+        int, whole("--iterations", low=1, high=1_000_000, help="Timed calls.")
+    ] = 50,
     timeout: options.Timeout = 300.0,
     seed: options.Seed = 0,
     untrusted: options.Untrusted = False,

@@ -9,12 +9,16 @@ import typer
 
 from fictl.cli import console
 from fictl.cli.options import DryRun, Json, Ops
+from fictl.cli.outputs import writes_folder
 
 
 def command(
     ops: Ops = None,
     out: Annotated[
-        Path, typer.Option("--out", help="The folder; files go to <op_type>/<name>.json.")
+        Path,
+        typer.Option(
+            "--out", help="The folder; files go to <op_type>/<name>.json.", callback=writes_folder
+        ),
     ] = Path("definitions"),
     dry_run: DryRun = False,
     json: Json = False,

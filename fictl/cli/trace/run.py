@@ -27,12 +27,14 @@ def command(
     The reference is Python that runs here: read the files of people you do not know.
     """
     from fictl import settings
-    from fictl.testing.device import choose_device
+    from fictl.testing.device import choose_device, is_asked_for, require_device
     from fictl.testing.traced.definition_run import run_definition
     from fictl.trace import Definition
 
     use_device(device)
     chosen = choose_device(settings.DEVICE.get() if device else "")
+    if is_asked_for():
+        require_device(chosen, ())
     settings.DEVICE.set_by_flag("--device", chosen)
     result = run_definition(Definition.read(definition), chosen, sizes(axes))
     shown = " ".join(f"{name}={size}" for name, size in result.sizes.items())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
+from fictl.cli.numbers import DAY, number, seconds
 from fictl.cli.options import Device, Json, Keyword, Ops, use_device
 from fictl.errors import SetupError, UsageError
 
@@ -29,9 +30,9 @@ Bench = Annotated[
     bool, typer.Option("--bench/--no-bench", help="Time the cases, where there is a GPU.")
 ]
 BenchTime = Annotated[
-    float, typer.Option("--bench-time", min=0.0, help="Seconds that one case is timed at most.")
+    float, number("--bench-time", low=0, high=DAY, help="Seconds that one case is timed at most.")
 ]
-Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one test.")]
+Timeout = Annotated[float, seconds("--timeout", help="Seconds for one test.")]
 Once = Annotated[
     bool,
     typer.Option("--once", help="Run once, and leave with what came of it.", show_default=False),

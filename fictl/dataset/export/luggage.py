@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from fictl.paths import real
 from fictl.project import OpFolder
 from fictl.project.cpp_source import reach
 from fictl.project.python_source import parse
@@ -33,7 +34,7 @@ class Luggage:
         own = [path for folder in sorted(folders) for path in self._of_folder(folder)]
         sources = [path for path in own if path.suffix in _CPP]
         project = self.folder.project
-        kernels = project.kernels.resolve()
+        kernels = real(project.kernels)
         headers = (source.path for source in reach(sources, project.include_dirs))
         there = [path for path in headers if path.is_relative_to(kernels)]
         return tuple(dict.fromkeys((*own, *python, *there)))
@@ -80,6 +81,6 @@ def standalone(path: Path, text: str, folder: OpFolder) -> str:
     if path.suffix != ".py":
         return text
     project = folder.project
-    dots = "." * len(path.relative_to(project.kernels.resolve()).parts)
+    dots = "." * len(path.relative_to(real(project.kernels)).parts)
     package = re.escape(project.package)
     return re.sub(rf"^(\s*from ){package}\.(?=\w+\.)", rf"\g<1>{dots}", text, flags=re.MULTILINE)

@@ -10,6 +10,7 @@ from fictl.dataset.export import AUTHOR
 from fictl.dataset.export.entry import FILE, FUNCTION, Entry
 from fictl.dataset.export.luggage import Luggage, standalone
 from fictl.errors import UsageError
+from fictl.paths import real
 from fictl.project import OpFolder, Project
 from fictl.project.config import OWN_FILE
 from fictl.scaffold.existing.belongings import text_of
@@ -60,7 +61,7 @@ def _sources(folder: OpFolder) -> tuple[SourceFile, ...]:
     from fictl.trace import SourceFile
 
     project = folder.project
-    kernels = project.kernels.resolve()
+    kernels = real(project.kernels)
     placed = {
         f"kernels/{path.relative_to(kernels).as_posix()}": standalone(path, text_of(path), folder)
         for path in Luggage(folder).files

@@ -14,6 +14,7 @@ from fictl.jit.recipe import Recipe
 from fictl.jit.store import past_sources
 from fictl.jit.store.entry import Manifest
 from fictl.redact import hidden
+from fictl.user_file import read_text
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _files(then: Manifest, recipe: Recipe, root: Path) -> Iterator[Change]:
 def _edit(kind: str, path: Path, before: str | None) -> Change:
     if before is None:
         return Change(kind, str(path), "changed")
-    old, new = before.splitlines(), path.read_text(encoding="utf-8", errors="replace").splitlines()
+    old, new = before.splitlines(), read_text(path, errors="replace").splitlines()
     lines = _changed_lines(old, new)
     diff = "\n".join(difflib.unified_diff(old, new, "as it was built", "as it is", lineterm=""))
     return Change(kind, str(path), f"changed ({spell_lines(lines)})", lines, diff)

@@ -10,6 +10,7 @@ from pathlib import Path
 from fictl import private_folder, rooted
 from fictl.jit.store.stores import LAYOUT
 from fictl.paths import write_atomic
+from fictl.user_file import read_bytes
 
 FOLDER = ".sources"
 
@@ -42,7 +43,7 @@ def is_whole(name: str, data: bytes) -> bool:
 
 
 def _keep(path: Path, target: Path) -> None:
-    data = path.read_bytes()
+    data = read_bytes(path)
     # Why: it may have been edited since it was hashed.
     if is_whole(target.name, data):
         write_atomic(target, data.decode())

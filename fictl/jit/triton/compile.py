@@ -17,6 +17,7 @@ from fictl.errors import FictlError, UsageError
 from fictl.jit.triton.cubin import Cubin, Kernel
 from fictl.jit.triton.overloads import header
 from fictl.jit.triton.variant import Variant, read_variant
+from fictl.user_file import read_bytes, read_text
 
 # What a launch of a cubin would need and launchers do not do.
 _UNMET = {
@@ -75,7 +76,7 @@ def _loaded(source: Path) -> dict[str, Any]:
     module = ModuleType(source.stem)
     module.__file__ = str(source)
     sys.modules[source.stem] = module  # Where Triton looks for a kernel's source.
-    exec(compile(source.read_bytes(), str(source), "exec"), vars(module))  # noqa: S102
+    exec(compile(read_bytes(source), str(source), "exec"), vars(module))  # noqa: S102
     return vars(module)
 
 
@@ -129,7 +130,7 @@ def _diagnostic(error: Exception, source: Path) -> tuple[int, str]:
 
 def _line(source: Path, text: str) -> int:
     """Where it first stands, or the first."""
-    above, found, _ = source.read_text(encoding="utf-8").partition(text)
+    above, found, _ = read_text(source).partition(text)
     return above.count("\n") + 1 if found else 1
 
 

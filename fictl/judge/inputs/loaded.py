@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.errors import UsageError, unreadable
+from fictl.user_file import open_regular
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +32,7 @@ def load(path: Path, key: str, device: str) -> torch.Tensor:
 
 def _require_file(path: Path) -> None:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(len(_LFS))
     except OSError as error:
         raise unreadable(path, error, "fictl dataset validate names such files") from None

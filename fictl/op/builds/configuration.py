@@ -56,6 +56,13 @@ def configuration() -> Configuration:
     )
 
 
+def names_of_ops() -> list[str]:
+    """The settings that ops declare, as far as the projects here can be read."""
+    with suppress(FictlError):
+        return [setting.name for setting in _of_ops()]
+    return []
+
+
 def _of_ops() -> Iterator[Setting[str]]:
     """Those that only ops know: one that they share with fictl is fictl's."""
     own = {setting.name for setting in settings.SETTINGS}

@@ -8,6 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from fictl.project.python_source import running
+from fictl.user_file import read_bytes
 
 _NOT_RENEWED = ("__dict__", "__weakref__")
 
@@ -20,7 +21,7 @@ def run_again(module: ModuleType) -> None:
     try:
         with running(path):
             # Why not importlib.reload: its bytecode cache misses a second edit within one second.
-            exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), names)  # noqa: S102
+            exec(compile(read_bytes(path), str(path), "exec", dont_inherit=True), names)  # noqa: S102
     except BaseException:
         names.clear()
         names.update(before)

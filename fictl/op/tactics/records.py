@@ -11,6 +11,7 @@ from fictl.errors import UsageError
 from fictl.op.tactics.machine import Machine
 from fictl.paths import friendly
 from fictl.sealed import BrokenSeal, seal, unseal
+from fictl.user_file import read_text
 
 SCHEMA = "fictl.tactics/1"
 
@@ -84,7 +85,7 @@ class Corrupt(UsageError):
 def read(path: Path) -> Document | None:
     """None where there is no such file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         document = Document.model_validate_json(text)
         unseal(text, required=False)  # A file written by hand has no hash.
     except FileNotFoundError:

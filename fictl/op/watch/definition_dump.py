@@ -10,6 +10,7 @@ from typing import Any
 from fictl import settings
 from fictl.log import logger, warn_once
 from fictl.op.watch.call import Call
+from fictl.user_file import read_text
 
 
 class DefinitionDump:
@@ -55,5 +56,5 @@ class DefinitionDump:
         path = self._folder / f"{name}.json"
         if not os.path.exists(path):
             save(made, self._folder)
-        elif path.read_text(encoding="utf-8") != made.to_json():
+        elif read_text(path) != made.to_json():
             warn_once(f"{path.absolute()} holds another definition than {name} of {api}: it stays")

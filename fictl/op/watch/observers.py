@@ -6,6 +6,7 @@ from functools import cache
 
 from fictl import settings
 from fictl.op.watch.call import Observer
+from fictl.setting_values import DUMPS
 
 
 @cache
@@ -24,7 +25,7 @@ def observers() -> tuple[Observer, ...]:
         from fictl.op.watch.validation import Validation
 
         found.append(Validation())
-    if settings.LOGLEVEL.get() >= settings.DUMPS:
+    if settings.LOGLEVEL.get() >= DUMPS:
         from fictl.op.watch.dump.writer import DumpWriter
 
         found.append(DumpWriter.from_settings())

@@ -10,7 +10,9 @@ from fictl.errors import UsageError
 # More would slow down what is looked at, by their stores.
 MOST_WARPS = 1 << 10
 
-_SLICE = re.compile(r"(?P<first>\d*)(?P<to>:(?P<stop>\d*)(?::(?P<step>\d*))?)?")
+_SLICE = re.compile(
+    r"(?P<first>[0-9]{0,10})(?P<to>:(?P<stop>[0-9]{0,10})(?::(?P<step>[0-9]{0,10}))?)?"
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,11 @@ class Blocks:
         if text in ("", "all"):
             return cls(step=1 if text else 0)
         match = _SLICE.fullmatch(text.strip())
-        if match is None or match["step"] == "0" or not re.search(r"\d", text):
+        if (
+            match is None
+            or (match["step"] or "1").strip("0") == ""
+            or not re.search(r"[0-9]", text)
+        ):
             raise UsageError(
                 f"--blocks {text} is no choice of blocks",
                 "one by its number, first:stop, first:stop:step, or all",

@@ -10,6 +10,7 @@ from pathlib import Path
 from fictl.errors import FictlError
 from fictl.jit import JitSpec
 from fictl.jit.recipe import reached_by
+from fictl.user_file import read_text
 
 HEADER = "<fictl/device/profiler.cuh>"
 
@@ -47,7 +48,7 @@ def names_of(specs: Iterable[JitSpec]) -> Names:
     for spec in specs:
         files.update(reached_by(spec, *spec.sources, *spec.made_from).files)
     files.pop(HEADER, None)
-    return names_in(path.read_text(encoding="utf-8", errors="replace") for path in files.values())
+    return names_in(read_text(path, errors="replace") for path in files.values())
 
 
 def names_in(sources: Iterable[str]) -> Names:

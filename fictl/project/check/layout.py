@@ -13,6 +13,7 @@ from fictl.project.check.problem import Problem
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
 from fictl.project.python_source import definitions, parse
+from fictl.user_file import read_text
 
 _TEST = re.compile(r"^[ \t]*def test", re.MULTILINE)
 # Sub-modules that every mounted project has, or folders that mean something else.
@@ -115,7 +116,7 @@ def headers_open_with_their_story(folder: OpFolder) -> Iterator[Problem]:
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+    return read_text(path, errors="replace")
 
 
 def kernels_is_no_package(project: Project) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.paths import files_below
 from fictl.project import OpFolder
+from fictl.user_file import read_text
 
 
 def own_files(folder: OpFolder) -> tuple[Path, ...]:
@@ -16,7 +17,7 @@ def own_files(folder: OpFolder) -> tuple[Path, ...]:
     known = [path for _, path in folder.files()]
     others = [path for path in _lying_in(folder.path) if path not in known]
     for path in known:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = read_text(path, errors="replace")
         named = [other for other in others if _is_named(other, text)]
         known += named
         others = [other for other in others if other not in named]
@@ -31,7 +32,7 @@ def other_files(folder: OpFolder) -> tuple[Path, ...]:
 
 def text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}", "is it a text file of yours?") from error
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import real
 from fictl.project import OpFolder, folders
 from fictl.project.cpp_source import reach
 from fictl.project.python_source import SourceError
@@ -55,7 +56,7 @@ def _uses(folder: OpFolder, names: set[str]) -> bool:
 
 
 def _includes(folder: OpFolder, used: OpFolder) -> bool:
-    headers = {path.resolve() for path in used.headers}
+    headers = {real(path) for path in used.headers}
     sources = (*folder.headers, *folder.launchers)
     return any(each.path in headers for each in reach(sources, folder.project.include_dirs))
 

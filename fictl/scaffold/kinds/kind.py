@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -12,11 +11,8 @@ from typing import Any
 
 from fictl.errors import UsageError
 from fictl.paths import data_root, files_below, matching
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from fictl.toml_text import TomlError, parse_toml
+from fictl.user_file import read_text
 
 FILE = "kind.toml"
 
@@ -134,8 +130,8 @@ def _find(name: str, places: Sequence[Path]) -> Path:
 
 def _table(path: Path) -> dict[str, Any]:
     try:
-        table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table: dict[str, Any] = parse_toml(read_text(path))
+    except (OSError, UnicodeDecodeError, TomlError) as error:
         raise UsageError(f"{path}: {error}", "it is a TOML file") from None
     for key, value in table.items():
         if key not in _KEYS:

@@ -12,6 +12,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from fictl.scaffold.kinds.wrap import WIDTH
+from fictl.user_file import read_text
 
 # For a project without a .clang-format; the house's style.
 _STYLE = (
@@ -36,7 +37,7 @@ def polish(texts: Mapping[Path, str]) -> dict[Path, str]:
         ]
         for process in running:
             process.wait()
-        return {path: copy.read_text(encoding="utf-8") for path, copy in copies.items()}
+        return {path: read_text(copy) for path, copy in copies.items()}
 
 
 def _copy(folder: Path, number: int, path: Path) -> Path:
@@ -70,7 +71,7 @@ def _ruff_settings(path: Path) -> Path | None:
             if _is_file(folder, name):
                 return folder / name
         table = folder / "pyproject.toml"
-        if os.path.isfile(table) and "[tool.ruff" in table.read_text("utf-8", "replace"):
+        if os.path.isfile(table) and "[tool.ruff" in read_text(table, errors="replace"):
             return table
     return None
 

@@ -14,6 +14,7 @@ from fictl import private_folder
 from fictl.errors import SetupError, UsageError
 from fictl.paths import cache_root
 from fictl.scaffold.kinds import wrap
+from fictl.user_file import read_text
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
@@ -60,7 +61,7 @@ def _named(name: str, environment: Environment, context: Mapping[str, Any]) -> s
 
 def _read(name: str) -> str | None:
     """Of a full path."""
-    return Path(name).read_text(encoding="utf-8") if os.path.isabs(name) else None
+    return read_text(Path(name)) if os.path.isabs(name) else None
 
 
 def _compiled() -> BytecodeCache | None:

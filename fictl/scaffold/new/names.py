@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 from collections.abc import Iterable
 
-from fictl.errors import UsageError
+from fictl.errors import UsageError, shown
 
 _CPP_KEYWORDS = frozenset((
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
@@ -28,8 +29,14 @@ _CUDA_NAMES = frozenset((
     "min", "abs", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "erf",
     "erfc", "pow", "floor", "ceil", "round", "trunc", "fma", "fmin", "fmax", "isnan", "isinf",
     "signbit", "malloc", "free", "memcpy", "memset", "assert", "main", "std", "stdin", "stdout",
-    "stderr", "errno", "NULL", "EOF",
+    "stderr", "errno", "NULL", "EOF", "nan", "inf", "infinity", "NAN", "INFINITY", "isfinite",
+    "linux", "unix", "atan2", "fmod", "cbrt", "hypot", "ldexp", "rint", "copysign", "exp10",
+    "expm1", "log10", "log1p", "signal", "time", "rand", "exit", "abort",
 ))  # fmt: skip
+# `input` is what torch itself calls a tensor.
+_BUILTINS = frozenset(dir(builtins)) - {"input"}
+# `test_<name>.py` and what tools add to it are names of files, which have 255 bytes.
+_LONGEST = 64
 # What the generated files use for something else.
 _TAKEN = frozenset((
     "kernel", "op", "module", "torch", "launch", "device", "fictl", "binding", "self",
@@ -45,7 +52,7 @@ _TAKEN_PARAMETERS = frozenset((
 _RESERVED_FAMILIES = frozenset((
     "ops", "include", "binding", "cmake",
 ))  # fmt: skip
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 def check_op(name: str, others: Iterable[str] = ()) -> str:
@@ -94,8 +101,11 @@ def check_parameter(name: str) -> str:
 
 def check_axis(name: str) -> str:
     """It stands in Python alone."""
-    if not name.isascii() or not name.isidentifier() or keyword.iskeyword(name):
-        raise UsageError(f"{name!r} cannot name an axis", f"try {_instead(name)!r}")
+    problem = _problem_in_python(name)
+    if problem:
+        raise UsageError(
+            f"'{shown(name)}' cannot name an axis: {problem}", f"try {_instead(name, 'axis')!r}"
+        )
     return name
 
 
@@ -113,15 +123,24 @@ def _check(name: str, what: str, taken: frozenset[str]) -> None:
     if problem:
         suffix = "in" if taken is _TAKEN_PARAMETERS else "op"
         raise UsageError(
-            f"{name!r} cannot name {what}: {problem}", f"try {_instead(name, suffix)!r}"
+            f"'{shown(name)}' cannot name {what}: {problem}", f"try {_instead(name, suffix)!r}"
         )
 
 
-def _problem(name: str, taken: frozenset[str]) -> str:
+def _problem_in_python(name: str) -> str:
     if not name.isascii() or not name.isidentifier():
-        return "it is no identifier" if name else "it is empty"
+        return "it is not an identifier of ASCII letters, digits and '_'" if name else "it is empty"
+    if len(name) > _LONGEST:
+        return f"it has {len(name)} letters, and {_LONGEST} are the most"
     if keyword.iskeyword(name) or keyword.issoftkeyword(name):
         return "Python has a keyword of that name"
+    return "Python has something of that name" if name in _BUILTINS else ""
+
+
+def _problem(name: str, taken: frozenset[str]) -> str:
+    problem = _problem_in_python(name)
+    if problem:
+        return problem
     if name in _CPP_KEYWORDS:
         return "C++ has a keyword of that name"
     if name.startswith("_") or "__" in name:
@@ -132,6 +151,6 @@ def _problem(name: str, taken: frozenset[str]) -> str:
 
 
 def _instead(name: str, suffix: str = "op") -> str:
-    words = snake(re.sub(r"\W", "_", name)) or "my_op"
+    words = snake(re.sub(r"[^A-Za-z0-9_]", "_", name))[: _LONGEST // 2].strip("_") or "my_op"
     start = words if not words[0].isdigit() else f"{suffix}_{words}"
     return f"{start}_{suffix}" if _problem(start, _TAKEN | _TAKEN_PARAMETERS) else start

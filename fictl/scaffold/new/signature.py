@@ -8,14 +8,18 @@ from dataclasses import dataclass
 
 from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
+from fictl.quantity import LARGEST_SIZE, parse_number, parse_whole
 from fictl.scaffold.new.names import check_axis, check_parameter
 
 TENSOR_FORM = "write name:axis,axis or name:axis,axis:dtype, as in x:n,hidden or ids:n:i32"
 SCALAR_FORM = "write name:float, name:int or name:bool, with a default or without: eps:float=1e-6"
 
 _AXIS = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:=\s*(?P<value>.+?))?\s*")
-_SCALAR = re.compile(r"\s*(?P<name>\w+)\s*(?::\s*(?P<type>\w+))?\s*(?:=\s*(?P<default>\S+))?\s*")
+_SCALAR = re.compile(
+    r"\s*(?P<name>[A-Za-z_]\w*)\s*(?::\s*(?P<type>\w+))?\s*(?:=\s*(?P<default>\S+))?\s*"
+)
 _TYPES = {"float": float, "int": int, "bool": bool}
+_LARGEST_FLOAT = 3.4e38  # of float, which the kernel computes with
 _BOOLS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -126,7 +130,11 @@ def parse_scalar(text: str) -> Scalar:
 
 
 def _number(kind: str, text: str) -> float:
-    return _BOOLS[text.lower()] if kind == "bool" else _TYPES[kind](text)
+    if kind == "bool":
+        return _BOOLS[text.lower()]
+    if kind == "int":
+        return parse_whole(text, -LARGEST_SIZE, LARGEST_SIZE)
+    return parse_number(text, -_LARGEST_FLOAT, _LARGEST_FLOAT)
 
 
 def _axis(part: str, text: str, fixed_sizes: bool) -> Axis:
@@ -136,7 +144,7 @@ def _axis(part: str, text: str, fixed_sizes: bool) -> Axis:
     name, value = check_axis(found["name"]), found["value"]
     if value is None:
         return Axis(name)
-    if value.isdecimal() and int(value) > 0:
+    if re.fullmatch(r"[0-9]{1,12}", value) and int(value) > 0:
         return Axis(name, size=int(value))
     if fixed_sizes:
         raise UsageError(f"{name}={value} in {text!r} is no size", "write a number, as in d=128")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.errors import FictlError, SetupError
+from fictl.paths import real
 
 if TYPE_CHECKING:
     from git import Repo
@@ -77,10 +78,10 @@ def _differing(repo: Repo, paths: Sequence[Path]) -> tuple[Path, ...]:
     if not there:
         return ()
     options = ("--porcelain", "-z", "--no-renames", "--untracked-files=all")
-    root = Path(str(repo.working_tree_dir)).resolve()
+    root = real(Path(str(repo.working_tree_dir)))
     entries = _git(repo, "status", *options, "--", *there).split("\0")
     changed = {root / entry[3:] for entry in entries if entry}
-    return tuple(path for path in paths if path.resolve() in changed)
+    return tuple(path for path in paths if real(path) in changed)
 
 
 def _refuse_detached(repo: Repo) -> None:

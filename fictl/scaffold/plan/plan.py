@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.user_file import read_bytes
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Plan:
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_bytes(path).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from fictl import private_folder
 from fictl.errors import SetupError, UsageError
-from fictl.paths import cache_root, write_atomic
+from fictl.paths import cache_root, real, write_atomic
 from fictl.scaffold.plan.leftovers import staged_name
 from fictl.scaffold.plan.plan import Change
 from fictl.sealed import seal, unseal
+from fictl.user_file import read_bytes, read_text
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def finish(record: Record) -> None:
 def last(root: Path) -> Record | None:
     """What can be taken back; None where nothing was written, or it was taken back."""
     try:
-        said = unseal(_place(root).read_bytes())
+        said = unseal(read_text(_place(root)))
         files = tuple(Written(**each) for each in said.pop("files"))
         return Record(files=files, **{**said, "folders": tuple(said["folders"])})
     except (OSError, ValueError, TypeError, KeyError):
@@ -116,7 +117,7 @@ def _restore(path: Path, text: str | None) -> None:
 
 def _present(path: Path) -> str | None:
     try:
-        return path.read_bytes().decode("utf-8", "replace")
+        return read_bytes(path).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
 
@@ -127,7 +128,7 @@ def _sha256(text: str | None) -> str | None:
 
 def _place(root: Path) -> Path:
     """Beside the builds, not in the project: nobody wants to commit it."""
-    name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]
+    name = hashlib.sha256(str(real(root)).encode()).hexdigest()[:16]
     return cache_root() / "scaffold" / f"{name}.json"
 
 

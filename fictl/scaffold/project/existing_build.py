@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,8 @@ from fictl.errors import UsageError
 from fictl.paths import matching
 from fictl.project.config import SHARED_FILE, Config
 from fictl.project.project import ENTRY_POINTS
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from fictl.toml_text import TomlError, parse_toml
+from fictl.user_file import read_bytes, read_text
 
 _EXISTING = (SHARED_FILE, "setup.py", "setup.cfg")
 
@@ -28,15 +24,15 @@ def build_file(root: Path) -> Path | None:
 
 def with_table(path: Path, settings: str) -> str:
     """The text of a pyproject.toml with `[tool.fictl]` at its end, all else byte for byte."""
-    text = path.read_bytes().decode("utf-8")
+    text = read_bytes(path).decode("utf-8")
     before = _parsed(path, text)
     end = "\r\n" if "\r\n" in text else "\n"
     lines = ["[tool.fictl]", *(line for line in settings.splitlines() if not line.startswith("#"))]
     gap = "" if not text else end if text.endswith("\n") else end * 2
     longer = text + gap + "".join(line + end for line in lines)
     try:
-        after = tomllib.loads(longer)
-    except tomllib.TOMLDecodeError:
+        after = parse_toml(longer)
+    except TomlError:
         after = {}
     after.get("tool", {}).pop("fictl", None)
     if {"tool": {}, **after} != {"tool": {}, **before}:
@@ -49,7 +45,7 @@ def is_packaged(root: Path, config: Config) -> bool:
     path = build_file(root)
     if path is None:
         return (config.kernels, config.package) == (Config.kernels, config.name)
-    return ENTRY_POINTS in path.read_text(encoding="utf-8", errors="replace")
+    return ENTRY_POINTS in read_text(path, errors="replace")
 
 
 def advice(root: Path, config: Config) -> tuple[str, ...]:
@@ -76,7 +72,7 @@ def _advice(root: Path, config: Config) -> Iterator[str]:
 def _discovers(root: Path) -> bool:
     """Whether setuptools searches the top folder, having been told nothing about packages."""
     path = root / SHARED_FILE
-    table = _parsed(path, path.read_text(encoding="utf-8")) if os.path.exists(path) else {}
+    table = _parsed(path, read_text(path)) if os.path.exists(path) else {}
     requires = table.get("build-system", {}).get("requires", ["setuptools"])
     said = {"packages", "py-modules"} & {*table.get("tool", {}).get("setuptools", {})}
     elsewhere = any(os.path.exists(root / name) for name in ("src", "setup.py", "setup.cfg"))
@@ -91,7 +87,7 @@ def _packages(root: Path) -> str:
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table: dict[str, Any] = parse_toml(text)
+    except TomlError as error:
         raise UsageError(f"{path}: not valid TOML: {error}", "https://toml.io") from None
     return table

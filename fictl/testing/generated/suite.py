@@ -14,6 +14,7 @@ from fictl.testing.generated.seed import seed_of
 from fictl.testing.generated.selection import variants
 from fictl.testing.generated.variant import Variant, choose
 from fictl.trace import Case, TraceTemplate
+from fictl.user_file import read_text
 
 if TYPE_CHECKING:
     from fictl.jit.store.entry import Entry
@@ -37,11 +38,11 @@ class OpSuite:
 
     @cached_property
     def cases(self) -> list[Case]:
-        return list(self.folder.load("bench").cases())
+        return self.folder.cases()
 
     @cached_property
     def exported(self) -> set[str]:
-        return set(_EXPORT.findall(self.folder.binding.read_text(encoding="utf-8")))
+        return set(_EXPORT.findall(read_text(self.folder.binding)))
 
     def template(self, case: Case) -> TraceTemplate:
         template = getattr(self.folder.load("trace"), case.function)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fictl.errors import SetupError, UsageError
 from fictl.jit.sources import reach
-from fictl.paths import files_below, matching
+from fictl.paths import files_below, matching, real
 from fictl.project import OpFolder, find
 
 _INCLUDING = (".cu", ".cuh", ".cpp", ".h", ".jinja")
@@ -33,13 +33,13 @@ def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder,
 
 def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
     """What an op is made of, and what of it is among the `changed` though it is gone."""
-    own = folder.path.resolve()
-    yield folder.test.resolve()
+    own = real(folder.path)
+    yield real(folder.test)
     yield from (path for path in changed if own in path.parents)
-    yield from (path.resolve() for path in matching(folder.path.parent, "_*.py"))
+    yield from (real(path) for path in matching(folder.path.parent, "_*.py"))
     sources = [path for path in files_below(folder.path) if path.suffix in _INCLUDING]
     reached = reach([*sources, *folder.headers], folder.path, folder.project.include_dirs)
-    yield from (path.resolve() for path in reached.files.values())
+    yield from (real(path) for path in reached.files.values())
 
 
 def _is_op(word: str) -> bool:
@@ -68,5 +68,5 @@ def _changed_files(root: Path, revision: str) -> Iterator[Path]:
                 "as in HEAD~3, a branch or a tag; fictl list shows the ops",
             ) from None
         names = repo.git.diff("--name-only", "-z", "--no-renames", commit, "--").split("\0")
-        tree = Path(repo.working_dir).resolve()
+        tree = real(Path(repo.working_dir))
         yield from (tree / name for name in (*names, *repo.untracked_files) if name)

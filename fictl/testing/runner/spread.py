@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +31,7 @@ class Slot:
 
 def find_slots(asked: str, device: str) -> tuple[Slot, ...]:
     """`asked` is a number, or auto for every GPU, or every core where tests are emulated."""
-    if asked != "auto" and (not asked.isdigit() or int(asked) < 1):
+    if asked != "auto" and not re.fullmatch(r"0*[1-9][0-9]{0,3}", asked):
         raise UsageError(f"-n {asked}: expected auto or a whole number from 1")
     wanted = None if asked == "auto" else int(asked)
     return _cores(wanted) if device == "emu" else _gpus(wanted)

@@ -37,7 +37,7 @@ class Traced:
 
     @cached_property
     def cases(self) -> list[Case]:
-        return [c for c in self.folder.load("bench").cases() if c.function == self.name]
+        return [c for c in self.folder.cases() if c.function == self.name]
 
     @property
     def place(self) -> Path:

@@ -15,6 +15,7 @@ from fictl.paths import matching, write_atomic
 from fictl.testing.inputs import make_inputs
 from fictl.testing.traced.definitions import Traced
 from fictl.trace import Case, Definition, Expr
+from fictl.user_file import read_text
 
 # A reference runs on the CPU here, only to see that its text is whole.
 _MOST_ELEMENTS = 1 << 20
@@ -140,7 +141,7 @@ def _files(traced: Traced, wanted: dict[str, Definition]) -> Iterator[Finding]:
         if not os.path.isfile(path):
             yield Finding("missing", op, f"there is no {path}", path, content=new)
             continue
-        old = path.read_text(encoding="utf-8", errors="replace")
+        old = read_text(path, errors="replace")
         if old != new:
             lines = difflib.unified_diff(
                 old.splitlines(), new.splitlines(), "committed", "now", lineterm=""

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fictl.errors import UsageError
-from fictl.paths import files_below, matching
+from fictl.paths import files_below, matching, real
 from fictl.trace.dataset.file_names import file_name, stems
 
 # SOL-ExecBench has a folder a problem, with these in it.
@@ -82,7 +82,7 @@ class DatasetFiles:
 
     def blob(self, path: str) -> Path:
         """A path that a workload says. Links that lead out of the dataset are refused."""
-        full, root = (self.root / path).resolve(), self.root.resolve()
+        full, root = real(self.root / path), real(self.root)
         if not full.is_relative_to(root):
             raise UsageError(
                 f"{self.root / path} leads out of the dataset, to {full}",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import UsageError, unreadable
+from fictl.user_file import open_regular
 
 _LARGEST_HEADER = 100_000_000  # The format's own limit.
 _DTYPES = {
@@ -31,7 +32,7 @@ class TensorInfo:
 def read_header(path: Path) -> dict[str, TensorInfo]:
     """By key. The places of all tensors lie in the file."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             length = int.from_bytes(file.read(8), "little")
             size = path.stat().st_size
             fits = size >= 8 and 2 <= length <= min(size - 8, _LARGEST_HEADER)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from fictl.errors import InvalidValue
+from fictl.syntax import parse_expression, parse_module
 from fictl.trace.documents.axis import Axis, AxisConst, AxisExpr, AxisVar
 from fictl.trace.documents.call_arguments import merged
 from fictl.trace.documents.part import Name, Part, Title
@@ -220,6 +221,6 @@ def _functions(code: str) -> set[str]:
 
 def _python(text: str, mode: Literal["eval", "exec"]) -> Any:
     try:
-        return ast.parse(text, mode=mode)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"not valid Python: {error}") from None
+        return parse_expression(text) if mode == "eval" else parse_module(text)
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(f"not valid Python: {getattr(error, 'message', error)}") from None

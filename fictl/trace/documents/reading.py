@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from fictl.errors import MissingFile, UsageError, unreadable
 from fictl.trace.documents.json_line import last_line_with, line_of
+from fictl.user_file import open_regular
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -59,7 +60,7 @@ class NotThere(NotReadable, MissingFile):
 def read_document(model: type[Model], path: Path, largest: int, hint: str = "") -> Model:
     """A whole file of JSON."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > largest:
                 _refuse(path, 0, f"has {size} bytes: that is no {model.__name__.lower()}", hint)
@@ -72,7 +73,7 @@ def read_document(model: type[Model], path: Path, largest: int, hint: str = "") 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes | NotReadable]]:
     """The lines that are not blank, by number. One at a time is in memory, and never a huge one."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
                 if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
                     _skip_line(file)

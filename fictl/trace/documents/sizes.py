@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fictl.errors import InvalidValue
+from fictl.syntax import parse_expression
 from fictl.trace.documents.axis import AxisConst, AxisExpr, AxisVar
 from fictl.trace.documents.tensor_spec import TensorSpec, is_digits
 from fictl.trace.expression import Malformed, Number, evaluate, names_in
@@ -56,7 +57,7 @@ def equations_of(constraints: Iterable[str]) -> dict[str, str]:
     """Constraints that say an axis: what is left of `==`, by what is right of it."""
     found: dict[str, str] = {}
     for text in constraints:
-        match ast.parse(text.strip(), mode="eval").body:
+        match parse_expression(text):
             case ast.Compare(left=ast.Name(id=axis), ops=[ast.Eq()], comparators=[right]):
                 found.setdefault(axis, ast.unparse(right))
     return found

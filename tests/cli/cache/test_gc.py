@@ -33,7 +33,7 @@ def test_a_dry_run_removes_nothing(fictl, cached) -> None:
 
 @pytest.mark.parametrize(
     ("option", "value", "said"),
-    [("--max-size", "lots", "is no size"), ("--older-than", "30", "is no age")],
+    [("--max-size", "lots", "is not a size"), ("--older-than", "30", "is not an age")],
 )
 def test_a_quantity_that_cannot_be_read_is_a_usage_error(fictl, repo, option, value, said) -> None:
     answer = fictl("cache", "gc", option, value, "--json")

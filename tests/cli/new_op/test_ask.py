@@ -44,7 +44,7 @@ def test_a_bad_answer_is_asked_for_again(
     assert (request.kind, request.expression, request.family) == ("rowwise", "x / sum(x)", "norm")
     said = capsys.readouterr().err
     assert "there is no kind 'nonsense'" in said
-    assert "is no expression" in said
+    assert "is not an expression" in said
 
 
 def test_every_kind_is_shown_with_what_it_is(

@@ -62,4 +62,4 @@ def test_a_workload_that_is_not_there_is_told(fictl, solution) -> None:
 def test_sizes_that_are_none_are_refused(fictl, solution) -> None:
     answer = _run(fictl, solution, "--axes", "n=few")
     assert answer.code == 2
-    assert "'n=few' is no size" in answer.err
+    assert "n = 'few' is not a whole number" in answer.err

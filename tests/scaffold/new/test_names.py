@@ -10,6 +10,7 @@ from fictl.scaffold.new.names import (
     check_family,
     check_op,
     check_parameter,
+    check_project,
     snake,
     title,
 )
@@ -24,9 +25,9 @@ from fictl.scaffold.new.names import (
         ("threadIdx", "CUDA or C has something", "thread_idx"),
         ("exp", "CUDA or C has something", "exp_op"),
         ("main", "CUDA or C has something", "main_op"),
-        ("rope-scale", "no identifier", "rope_scale"),
-        ("2fast", "no identifier", "op_2_fast"),
-        ("größe", "no identifier", ""),
+        ("rope-scale", "not an identifier", "rope_scale"),
+        ("2fast", "not an identifier", "op_2_fast"),
+        ("größe", "not an identifier", ""),
         ("", "empty", "my_op"),
         ("_hidden", "a leading", "hidden"),
         ("a__b", "a double", "a_b"),
@@ -76,3 +77,21 @@ def test_titles_and_back() -> None:
     assert title("rope_scale") == "RopeScale"
     assert snake("RopeScale") == "rope_scale"
     assert snake("RMSNorm2") == "rms_norm_2"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nan", "inf", "true", "class", "int", "len", "None", "match", "float4", "n" * 65, "\uff4e"],
+)
+def test_a_parameter_is_nothing_that_python_or_cpp_has(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name an argument"):
+        check_parameter(name)
+
+
+@pytest.mark.parametrize(
+    "check", [check_op, check_family, check_project, check_parameter, check_axis]
+)
+def test_a_name_of_300_letters_is_refused_in_a_short_line(check) -> None:
+    with pytest.raises(UsageError, match="it has 300 letters, and 64 are the most") as caught:
+        check("n" * 300)
+    assert len(str(caught.value)) < 400

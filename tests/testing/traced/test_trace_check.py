@@ -54,7 +54,7 @@ def test_a_trace_that_fits_has_no_finding(found: Callable[..., list[Finding]]) -
         ({"inputs": "{}"}, "the parameter input has no default and is no input"),
         ({"axes": '{"n": Const("")}'}, "no input tells the size of the axis n"),
         ({"reference": "lambda input: missing(input)"}, "does not run by itself: NameError"),
-        ({"axes": '{"n": Expr("1 +", "")}'}, "trace: '1 +' is no expression"),
+        ({"axes": '{"n": Expr("1 +", "")}'}, "trace: '1 +' is not an expression"),
         ({"reference": "divmod"}, "has no source"),
         ({"validate": "lambda input: int('x')"}, "its own validate refuses the inputs of twice-1"),
     ],

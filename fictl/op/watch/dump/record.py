@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from fictl.errors import MissingFile, UsageError
+from fictl.user_file import read_bytes
 
 FORMAT: Literal["fictl.dump/1"] = "fictl.dump/1"
 METADATA = "metadata.jsonl"
@@ -115,7 +116,7 @@ def _last_line(path: Path) -> bytes:
         size = path.stat().st_size
         if size > _LONGEST:
             raise Refused(f"{path} has {size} bytes, and metadata has at most {_LONGEST}")
-        text = path.read_bytes()
+        text = read_bytes(path)
     except OSError as error:
         kind = NoDump if isinstance(error, FileNotFoundError) else Refused
         raise kind(f"{path} cannot be read: {error.strerror}") from None

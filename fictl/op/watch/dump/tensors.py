@@ -15,6 +15,7 @@ from safetensors import SafetensorError, TensorSpec, serialize_file
 from safetensors.torch import load_file
 
 from fictl.op.watch.dump.record import Layout, Refused, TensorFile
+from fictl.paths import real
 
 # Memory that one tensor may span when it is made again: more than any GPU has.
 _LARGEST = 1 << 40
@@ -71,7 +72,7 @@ def file_of(folder: Path, described: TensorFile) -> Path:
             f"{folder} names the file {described.file!r:.200}; a dump has only {', '.join(_FILES)}"
         )
     path = folder / described.file
-    if not path.resolve().is_relative_to(folder.resolve()):
+    if not real(path).is_relative_to(real(folder)):
         raise Refused(f"{path} is a link that leaves its folder")
     if not os.path.isfile(path):
         raise Refused(f"{folder} has no {described.file}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from fictl.paths import real
 from fictl.project.cpp_source import CppSource, reach
 from fictl.scaffold.existing.rename.renaming import Renaming
 from fictl.scaffold.existing.rename.text import WORD, Place, is_attribute, places, substitute
@@ -32,7 +33,7 @@ class CppNames:
     @cached_property
     def foreign(self) -> frozenset[str]:
         around = reach(self.files, self.renaming.before.project.include_dirs)
-        ours = {path.resolve() for path in self.files}
+        ours = {real(path) for path in self.files}
         sources = (source for source in around if source.path not in ours)
         return frozenset(word for source in sources for word in WORD.findall(source.code))
 

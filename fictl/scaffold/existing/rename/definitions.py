@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fictl.scaffold.existing.definition_files import definition_files
 from fictl.scaffold.existing.rename.renaming import Renaming
+from fictl.user_file import read_text
 
 
 def renamed_definitions(renaming: Renaming) -> Iterator[tuple[Path, str | None]]:
@@ -21,7 +22,7 @@ def renamed_definitions(renaming: Renaming) -> Iterator[tuple[Path, str | None]]
 
 def _renamed(path: Path, old: str, new: str) -> str:
     """But for the reference, which is text of its own."""
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     text = re.sub(rf'^(  "name": "){old}(?=[_"])', rf"\g<1>{new}", text, flags=re.MULTILINE)
     text = re.sub(rf'^(  "op_type": "){old}"', rf'\g<1>{new}"', text, flags=re.MULTILINE)
     return re.sub(rf'^(    "\w+:[\w.]+\.ops\.){old}"', rf'\g<1>{new}"', text, flags=re.MULTILINE)

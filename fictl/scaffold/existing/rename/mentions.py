@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.project import Project
+from fictl.user_file import read_text
 
 _CODE = {".py", ".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp", ".inc"}
 _LARGEST = 1 << 20
@@ -55,6 +56,6 @@ def _files(root: Path) -> Iterator[Path]:
 def _text(path: Path) -> str:
     """Empty of what is no text, or too much of it."""
     try:
-        return path.read_text(encoding="utf-8") if path.stat().st_size <= _LARGEST else ""
+        return read_text(path) if path.stat().st_size <= _LARGEST else ""
     except (OSError, UnicodeDecodeError):
         return ""

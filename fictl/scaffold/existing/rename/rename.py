@@ -22,6 +22,7 @@ from fictl.scaffold.existing.rename.python_text import PythonNames
 from fictl.scaffold.existing.rename.renaming import Renaming
 from fictl.scaffold.existing.rename.shared import includes, refuse_shared
 from fictl.scaffold.new.names import check_family, check_op
+from fictl.user_file import read_text
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _sources(folder: OpFolder) -> Iterator[tuple[Path, str]]:
     for root in dict.fromkeys((project.kernels, project.tests)):
         for path in files_below(root):
             if path.suffix in (".py", *SUFFIXES) and os.path.isfile(path):
-                yield path, path.read_text(encoding="utf-8", errors="replace")
+                yield path, read_text(path, errors="replace")
 
 
 def _users(

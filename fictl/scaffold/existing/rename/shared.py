@@ -9,6 +9,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.project import OpFolder
 from fictl.scaffold.existing.rename.renaming import Renaming
+from fictl.user_file import read_text
 
 
 def includes(text: str, folder: OpFolder) -> bool:
@@ -34,7 +35,7 @@ def _needed(folder: OpFolder, files: Iterable[Path]) -> Iterator[str]:
     python = re.compile(r"from \.\.(?:_\w+| import _\w+)")
     for path in files:
         pattern = python if path.suffix == ".py" else header
-        match = pattern.search(path.read_text(encoding="utf-8", errors="replace"))
+        match = pattern.search(read_text(path, errors="replace"))
         if match:
             yield f"{path.name} has `{match[0]}`"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fictl.project.check.bindings import kernel_attributes
 from fictl.scaffold.existing.rename.renaming import Renaming
 from fictl.scaffold.existing.rename.text import WORD
+from fictl.syntax import parse_module
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -31,7 +32,7 @@ class Syntax:
         self._starts = [0]
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line))
-        tree = ast.parse(self.text)
+        tree = parse_module(self.text)
         self._read(tree)
         for scope in ast.walk(tree):
             if isinstance(scope, _SCOPES) or scope is tree:

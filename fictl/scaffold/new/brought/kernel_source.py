@@ -14,6 +14,7 @@ from fictl.dtype import DTYPES, DType
 from fictl.errors import MissingFile, UsageError
 from fictl.project.cpp_source import CppSource
 from fictl.scaffold.new.brought.cpp_function import Function, functions, kernels, split
+from fictl.user_file import read_text
 
 FORM = "write FILE.cu:ENTRY, as in --kernel my.cu:MyKernel or --kernel my.cu:MyKernel<T,256>"
 _ENTRY = re.compile(r"\s*(?P<name>(?:\w+::)*\w+)\s*(?:<(?P<arguments>.*)>)?\s*")
@@ -64,7 +65,7 @@ class KernelSource:
 
     @cached_property
     def text(self) -> str:
-        return self.path.read_text(encoding="utf-8")
+        return read_text(self.path)
 
     @property
     def at(self) -> str:

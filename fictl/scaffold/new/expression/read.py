@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from fictl.errors import UsageError
+from fictl.errors import UsageError, shown
 from fictl.scaffold.new.expression.functions import FUNCTIONS, REDUCTIONS
+from fictl.syntax import parse_expression
 
 BINARY = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 COMPARE = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
@@ -19,9 +20,12 @@ ALLOWED = (
 
 def read(text: str) -> ast.expr:
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UsageError(f"{text!r} is no expression: {error}", f"use {ALLOWED}") from None
+        tree = parse_expression(text)
+    except (SyntaxError, ValueError) as error:
+        said = getattr(error, "message", error)
+        raise UsageError(
+            f"'{shown(text)}' is not an expression: {said}", f"use {ALLOWED}"
+        ) from None
     check(tree)
     return tree
 

@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fictl.errors import UsageError
+from fictl.errors import UsageError, shown
 from fictl.scaffold.new.expression.expression import Expression
 from fictl.scaffold.new.signature import Scalar
+from fictl.syntax import parse_expression
 from fictl.translate import PythonFunction, Result, Type, Untranslatable, Value, body, identifier
 
 # What its names stand for: in C++, and in torch over scores of [head][query][key].
@@ -42,10 +43,12 @@ class Score(Expression):
     @cached_property
     def tree(self) -> ast.expr:
         try:
-            return ast.parse(self.text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return parse_expression(self.text)
+        except (SyntaxError, ValueError) as error:
+            said = getattr(error, "message", error)
             raise UsageError(
-                f"{self.text!r} is no expression: {error}", "as in abs(q_idx - kv_idx) <= window"
+                f"'{shown(self.text)}' is not an expression: {said}",
+                "as in abs(q_idx - kv_idx) <= window",
             ) from None
 
     @property

@@ -14,12 +14,13 @@ from typing import Any
 
 from fictl import process
 from fictl.dtype import parse_dtype
-from fictl.errors import FictlError, UsageError
-from fictl.paths import same_packages
+from fictl.errors import FictlError, UsageError, shown
+from fictl.paths import real, same_packages
 from fictl.scaffold.new.reference.parameters import Parameter
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate import Translation
 from fictl.scaffold.new.signature import parse_tensor
+from fictl.syntax import parse_module
 
 _SECONDS = 120.0
 _WAYS = (
@@ -122,7 +123,7 @@ def call_reference(
     if example:
         _check_example(example, function.node.name)
     job = {
-        "path": str(function.path.resolve()), "function": function.node.name, "example": shown,
+        "path": str(real(function.path)), "function": function.node.name, "example": shown,
         "arguments": arguments, "standalone": standalone,
         "parameters": {p.name: renamed.get(p.name, p.name) for p in found},
     }  # fmt: skip
@@ -154,10 +155,11 @@ def _docstring_example(function: FunctionSource) -> str:
 
 def _check_example(text: str, name: str) -> None:
     try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
+        tree = parse_module(text)
+    except (SyntaxError, ValueError) as error:
+        said = getattr(error, "msg", "") or getattr(error, "message", error)
         raise UsageError(
-            f"the example {text!r} is no Python: {error.msg}", "write one call of the function"
+            f"the example '{shown(text)}' is not Python: {said}", "write one call of the function"
         ) from None
     if not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree)):
         raise UsageError(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fictl.scaffold.new.names import snake
+from fictl.syntax import parse_expression
 
 # Of jaxtyping. One that stands for several dtypes is the case's.
 _DTYPES = {
@@ -141,8 +142,8 @@ def _looks_like_axes(text: str) -> bool:
 def _unquoted(node: ast.expr | None) -> ast.expr | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
-            return ast.parse(node.value.strip(), mode="eval").body
-        except SyntaxError:
+            return parse_expression(node.value)
+        except (SyntaxError, ValueError):
             return None
     return node
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from fictl.errors import MissingFile, UsageError
 from fictl.project.python_source import parse
 from fictl.scaffold.kinds.wrap import py
+from fictl.user_file import read_text
 
 FORM = "write FILE.py:FUNCTION, as in --from ref.py:my_function"
 _NAME = "_reference"
@@ -29,7 +30,7 @@ class FunctionSource:
 
     @cached_property
     def lines(self) -> list[str]:
-        return self.path.read_text(encoding="utf-8").splitlines()
+        return read_text(self.path).splitlines()
 
     @property
     def body(self) -> list[ast.stmt]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from fictl.trace.documents.json_line import line_of
 from fictl.trace.documents.reading import NotReadable, Problem
+from fictl.user_file import read_text
 
 # An error is what a run would trip over; a warning what it would miss; a note is for others' tools.
 Level: TypeAlias = Literal["error", "warning", "note"]
@@ -44,5 +45,5 @@ def in_document(
     kind: str, path: Path, text: str, *field: str | int, level: Level = "error"
 ) -> Finding:
     """About a field of a file that can be read: the line is looked up."""
-    line = line_of(path.read_text(encoding="utf-8"), field)
+    line = line_of(read_text(path), field)
     return Finding(kind, path, text, ".".join(map(str, field)), line, level)

@@ -31,8 +31,8 @@ def test_of_one_argument_max_is_over_a_row_and_of_two_it_is_not() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x *", r"'x \*' is no expression"),
-        ("", "is no expression"),
+        ("x *", r"'x \*' is not an expression"),
+        ("", "is not an expression"),
         ("x.sum()", r"calls 'x.sum'"),
         ("sigmoyd(x)", "calls 'sigmoyd'; did you mean 'sigmoid'"),
         ("where(x, 1)", "where takes 3 arguments"),

@@ -83,7 +83,7 @@ def test_torch_gives_for_all_scores_what_python_gives_for_each(text: str, flag: 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("q_idx +", "is no expression"),
+        ("q_idx +", "is not an expression"),
         ("q_idx + kv_idx", "neither a condition nor of the logit"),
         ("where(flag, q_idx, kv_idx)", "neither a condition nor of the logit"),
         ("logit > w", "a condition where a number is wanted"),
