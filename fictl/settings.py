@@ -361,7 +361,7 @@ def _file(*_variables: str | None) -> SettingsFile:
     except RuntimeError:  # A user without a home has no file there.
         folder = Path(os.devnull)
     named = CONFIG.get()
-    if named is not None and not named.exists():
+    if named is not None and not os.path.exists(named):
         raise InvalidValue(
             f"{CONFIG.name}={str(named)!r} cannot be read: there is no such file",
             f"unset {CONFIG.name}, or make the file",

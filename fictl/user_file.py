@@ -72,7 +72,7 @@ def require_regular(path: Path) -> os.stat_result:
 def require_writable(option: str, path: Path, *, makes_folders: bool = False) -> None:
     """Refuse, before any work, a place where `option` could not be written; nothing is changed."""
     try:
-        if makes_folders and not path.parent.exists():
+        if makes_folders and not os.path.exists(path.parent):
             _require_folder(path.parent)
         else:
             _try_to_write(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import typer
@@ -32,7 +33,7 @@ def writes_folder(param: typer.CallbackParam, value: Path | None) -> Path | None
 
 def writes_file_or_into_folder(param: typer.CallbackParam, value: Path | None) -> Path | None:
     """The callback of an option that names a file, or a folder that gets one of a known name."""
-    if value is None or value.is_dir():
+    if value is None or os.path.isdir(value):
         return value
     return writes_file(param, value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ def running(path: Path) -> Iterator[None]:
         raise
     except SyntaxError as error:
         said = f"not valid Python: {error.msg}"
-        if error.filename and Path(error.filename).is_file():
+        if error.filename and os.path.isfile(error.filename):
             raise SourceError(Path(error.filename), error.lineno or 1, said) from error
         raise SourceError(path, _line_in(path, error), said) from error
     except BaseException as error:  # What somebody's file raises can be anything.
