@@ -12,8 +12,8 @@ from typing import Any
 from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
 from fictl.judge.judged.inside import SOLUTION
+from fictl.judge.styles import RETURNS, WRITES
 from fictl.judge.outcome import Decided, Outcome
-from fictl.judge.process.parcel import Damaged
 from fictl.judge.process.room import all_rooms, new_room
 from fictl.judge.process.spawn import start
 from fictl.judge.reference import InvalidReference, Reference
@@ -53,7 +53,6 @@ class Judge:
         self._is_temporary = scratch is None
         self._scratch = scratch or new_room("solution")
         self._contact: Contact | None = None
-        self._room = 0
         self._is_new = self._is_built = False
         self._build_failure: Decided | None = None
 
@@ -68,8 +67,6 @@ class Judge:
             outcome.decide(decided)
         except InvalidReference as error:
             outcome.decide(Decided(EvaluationStatus.INVALID_REFERENCE, error.message, error.hint))
-        except Damaged as error:
-            outcome.decide(Decided(EvaluationStatus.REWARD_HACK, error.message))
         outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
         return outcome.evaluation(self._reference.environment, self._end())
 
@@ -104,16 +101,16 @@ class Judge:
             raise self._build_failure
         opened = self._reference.open(workload, config)
         outcome.facts |= {"evaluator": opened.evaluator, "fresh_inputs": opened.fresh}
-        contact = self._contact or self._started()
+        contact = self._acquainted() or self._started()
         outcome.facts["sandbox"] = contact.cell.walls
         is_first, self._is_new = self._is_new, False
         if not self._is_built:
             self._build(contact)
-        if is_first:
-            room = contact.ask({"op": "memory"}).get("room")
-            self._room = room if isinstance(room, int) and room > 0 else 0
+        if not self._reference.has_met(contact):
+            self._reference.meet(contact)
+        style = WRITES if self._solution.spec.destination_passing_style else RETURNS
         Trial(
-            contact, self._reference, workload, config, opened, self._room, outcome, is_first
+            contact, self._reference, workload, config, opened, style, outcome, is_first
         ).evaluate()
 
     def _end(self) -> str:
@@ -131,6 +128,14 @@ class Judge:
             "seed": config.seed, "device": config.device, "solution_hash": self._solution.hash(),
         }  # fmt: skip
 
+    def _acquainted(self) -> Contact | None:
+        """The process that there is, if it can have turns with the referee that there is."""
+        contact = self._contact
+        if contact is not None and contact.partner and not self._reference.has_met(contact):
+            contact.close()
+            self._contact = contact = None
+        return contact
+
     def _started(self) -> Contact:
         folder = self._scratch / "work"
         folder.mkdir(parents=True, exist_ok=True)
@@ -138,7 +143,7 @@ class Judge:
         hidden = [root / name for name in _HIDDEN if (root / name).is_dir()] if root else []
         hidden.append(all_rooms())
         cell = start(
-            SOLUTION, folder, shown=(self._reference.shared,), hidden=tuple(hidden), device=self._kind, gpu=self._gpu,
+            SOLUTION, folder, hidden=tuple(hidden), device=self._kind, gpu=self._gpu,
             untrusted=self._config.untrusted,
         )  # fmt: skip
         self._contact, self._is_new, self._is_built = Contact(cell, folder), True, False

@@ -9,6 +9,7 @@ import select
 import socket
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from fictl.errors import FictlError
@@ -34,41 +35,85 @@ class Forged(FictlError):
     """It said what no honest process says: another's answer, or one that was not asked for."""
 
 
+@dataclass(frozen=True)
+class Ends:
+    """The judge's ends of the sockets of one process."""
+
+    control: socket.socket
+    channel: socket.socket
+    post: socket.socket
+    watch: socket.socket
+
+    def close(self) -> None:
+        for each in (self.control, self.channel, self.post, self.watch):
+            each.close()
+
+
+@dataclass(frozen=True)
+class Survey:
+    """`left` are processes that it has started and that run now; `signals` are bits of signals that
+    it catches, ignores and blocks.
+    """
+
+    left: tuple[str, ...]
+    signals: dict[str, int]
+
+
 class Cell:
     """One judged process. `walls` names what it is behind."""
 
-    def __init__(
-        self, control: socket.socket, channel: socket.socket, log: int, walls: str
-    ) -> None:
-        self._control, self._channel, self._log_handle = control, channel, log
+    def __init__(self, ends: Ends, log: int, walls: str) -> None:
+        self._ends, self._log_handle = ends, log
+        self._control, self._channel = ends.control, ends.channel
         self.walls = walls
         self.log = Log()
         self._log_is_open = True
         self._heard = bytearray()
         self._status: int | None = None
-        channel.setblocking(False)
+        self._channel.setblocking(False)
         os.set_blocking(log, False)
 
-    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Its answer; Ended, Hung or Forged where there is no honest one."""
-        token = secrets.token_hex(8)
+    def ask(
+        self, request: dict[str, Any], seconds: float, beside: Cell | None = None
+    ) -> dict[str, Any]:
+        """Its answer; Ended, Hung or Forged where there is no honest one.
+
+        What one `beside` prints meanwhile is heard.
+        """
         deadline = time.monotonic() + seconds
+        return self.answer(self.tell(request, deadline), deadline, beside)
+
+    def tell(self, request: dict[str, Any], deadline: float) -> str:
+        """The token that its answer repeats; deadlines are on the monotonic clock."""
+        token = secrets.token_hex(8)
         self._hear()
         if self._heard:
             raise Forged("it spoke before it was asked")
         self._tell(json.dumps({**request, TOKEN: token}).encode() + b"\n", deadline)
+        return token
+
+    def answer(self, token: str, deadline: float, beside: Cell | None = None) -> dict[str, Any]:
+        seconds = deadline - time.monotonic()
         while b"\n" not in self._heard:
-            self._wait(deadline, seconds)
+            self._wait(deadline, seconds, beside=beside)
         line, _, rest = bytes(self._heard).partition(b"\n")
         self._heard.clear()
         if rest:
             raise Forged("it answered more than once")
         return _answer(line, token)
 
-    def survey(self) -> tuple[str, ...] | None:
-        """Processes that it has started and that run now, seen from outside; None if nobody sees."""
+    def introduce(self, other: Cell) -> None:
+        """Hand on to this process the way to turns with the other, and to who watches that."""
+        handles = [other._ends.post.fileno(), other._ends.watch.fileno()]
+        with suppress(OSError):  # That it has ended shows when it is asked.
+            socket.send_fds(self._ends.post, [b"it"], handles)
+        for each in (other._ends.post, other._ends.watch):
+            each.close()
+
+    def survey(self) -> Survey | None:
+        """It, seen from outside; None if nobody sees."""
         said = self._ask_keeper(SURVEY)
-        return tuple(said["left"]) if said else None
+        return Survey(tuple(said["left"]), said["signals"]) if said else None
 
     def close(self) -> None:
         """With all that it has started; when this returns, it has gone."""
@@ -79,8 +124,7 @@ class Cell:
             while self._control.recv(1 << 16):
                 pass
         self._hear_log()
-        for each in (self._control, self._channel):
-            each.close()
+        self._ends.close()
         if self._log_handle >= 0:
             os.close(self._log_handle)
             self._log_handle = -1
@@ -102,17 +146,21 @@ class Cell:
             except OSError:
                 raise Ended(self._how()) from None
 
-    def _wait(self, deadline: float, seconds: float, *, writing: bool = False) -> None:
+    def _wait(
+        self, deadline: float, seconds: float, *, writing: bool = False, beside: Cell | None = None
+    ) -> None:
         left = deadline - time.monotonic()
         if left <= 0:
             raise Hung(f"it did not answer within {seconds:g} s")
         watched = select.poll()
         watched.register(self._channel, select.POLLIN | (select.POLLOUT if writing else 0))
-        if self._log_is_open:
-            watched.register(self._log_handle, select.POLLIN)
+        logs = [each for each in (self, beside) if each is not None and each._log_is_open]
+        for each in logs:
+            watched.register(each._log_handle, select.POLLIN)
         ready = dict(watched.poll(min(left, 1.0) * 1e3))
-        if self._log_handle in ready:
-            self._hear_log()
+        for each in logs:
+            if each._log_handle in ready:
+                each._hear_log()
         if ready.get(self._channel.fileno(), 0) & ~select.POLLOUT and not self._hear():
             raise Ended(self._how())
 

@@ -11,42 +11,63 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fictl.judge.process.scheduled import waited
 from fictl.judge.sandbox import kernel
 from fictl.judge.sandbox.walls import Walls
 
 SURVEY, ENDED = "survey", "ended"
+Inside = Callable[[int, int], NoReturn]
+# The anteroom, the first of its namespace, and the judged process itself.
+_LEADING = 3
+_SIGNALS = {"catches": "SigCgt", "ignores": "SigIgn", "blocks": "SigBlk"}
 _STATUS = struct.Struct("i")
 _FAILED = 120
 _KILLED = -signal.SIGKILL
 
 
-def keep(
-    control: socket.socket, channel: int, log: int, walls: Walls, inside: Callable[[int], NoReturn]
-) -> NoReturn:
-    """Start `inside(channel)` behind walls, answer surveys, and end all of it when it is time."""
+@dataclass(frozen=True)
+class Handles:
+    """`control` and `watch` are the keeper's, by which the judge and the referee ask it; the others
+    are for the judged process.
+    """
+
+    control: int
+    channel: int
+    log: int
+    post: int
+    watch: int
+
+
+def keep(handles: Handles, walls: Walls, inside: Inside) -> NoReturn:
+    """Start `inside(channel, post)` behind walls, answer who asks, and end all of it in time."""
     os.setsid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     read, write = os.pipe()
     if os.fork() == 0:
-        os.close(read)
-        control.close()
-        _guarded(log, lambda: _anteroom(channel, log, write, walls, inside))
-    for handle in (channel, log, write):
+        for handle in (read, handles.control, handles.watch):
+            os.close(handle)
+        _guarded(handles.log, lambda: _anteroom(handles, write, walls, inside))
+    for handle in (handles.channel, handles.log, handles.post, write):
         os.close(handle)
+    control, watch = (socket.socket(fileno=h) for h in (handles.control, handles.watch))
     with suppress(OSError):
-        _serve(control, read)
+        _serve(control, watch, read)
     end_descendants()
     os._exit(0)
 
 
-def _serve(control: socket.socket, status: int) -> None:
-    watched: list[Any] = [control, status]
+def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
+    watched: list[Any] = [control, watch, status]
     while True:
         ready = select.select(watched, [], [])[0]
+        if watch in ready and not _answer(watch):
+            watched.remove(watch)
         if status in ready:
             watched.remove(status)
             said = os.read(status, _STATUS.size)
@@ -58,24 +79,35 @@ def _serve(control: socket.socket, status: int) -> None:
             control.send(json.dumps({"kind": SURVEY, **survey(os.getpid())}).encode())
 
 
-def _anteroom(
-    channel: int, log: int, status: int, walls: Walls, inside: Callable[[int], NoReturn]
-) -> NoReturn:
+def _answer(watch: socket.socket) -> bool:
+    """To the referee: how long the judged process has waited for a CPU. False when it has gone."""
+    with suppress(OSError):
+        if watch.recv(1 << 16):
+            watch.send(json.dumps({"waited": waited(_judged(os.getpid()))}).encode())
+            return True
+    return False
+
+
+@cache
+def _judged(root: int) -> int:
+    """It stays the same one: two others stand between."""
+    return next(iter(_descendants(root)[_LEADING - 1 :]), 0)
+
+
+def _anteroom(handles: Handles, status: int, walls: Walls, inside: Inside) -> NoReturn:
     """A process id namespace holds the children of who made it."""
     _die_with_parent()
     walls.unshare()
     first = os.fork()
     if first == 0:
-        _guarded(log, lambda: _first(channel, log, status, walls, inside))
-    for handle in (channel, log, status):
+        _guarded(handles.log, lambda: _first(handles, status, walls, inside))
+    for handle in (handles.channel, handles.log, handles.post, status):
         os.close(handle)
     os.waitpid(first, 0)
     os._exit(0)
 
 
-def _first(
-    channel: int, log: int, status: int, walls: Walls, inside: Callable[[int], NoReturn]
-) -> NoReturn:
+def _first(handles: Handles, status: int, walls: Walls, inside: Inside) -> NoReturn:
     """The first of its namespace: when it ends, the kernel ends all others."""
     _die_with_parent()
     walls.first()
@@ -83,8 +115,8 @@ def _first(
     judged = os.fork()
     if judged == 0:
         os.close(status)
-        _guarded(log, lambda: _inside(channel, log, walls, inside))
-    for handle in (channel, log):
+        _guarded(handles.log, lambda: _inside(handles, walls, inside))
+    for handle in (handles.channel, handles.log, handles.post):
         os.close(handle)
     while True:
         pid, code = os.wait()
@@ -102,16 +134,16 @@ def _wait_for_the_keeper() -> NoReturn:
         time.sleep(0.05)
 
 
-def _inside(channel: int, log: int, walls: Walls, inside: Callable[[int], NoReturn]) -> NoReturn:
+def _inside(handles: Handles, walls: Walls, inside: Inside) -> NoReturn:
     _die_with_parent()
     os.setsid()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
     null = os.open(os.devnull, os.O_RDWR)
-    for target, handle in enumerate((null, log, log)):
+    for target, handle in enumerate((null, handles.log, handles.log)):
         os.dup2(handle, target)
-    _close_all_but({0, 1, 2, channel})
+    _close_all_but({0, 1, 2, handles.channel, handles.post})
     walls.close()
-    inside(channel)
+    inside(handles.channel, handles.post)
 
 
 def _close_all_but(kept: set[int]) -> None:
@@ -136,8 +168,20 @@ def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
 
 
 def survey(root: int) -> dict[str, Any]:
-    """What the judged process started and has not ended: all but the three that lead to it."""
-    return {"left": [_name(pid) for pid in _descendants(root)[3:]]}
+    """What the judged process started and has not ended: all but the three that lead to it. And
+    the signals that it catches, ignores and blocks, as bits.
+    """
+    found = _descendants(root)
+    return {"left": [_name(pid) for pid in found[_LEADING:]], "signals": _signals(_judged(root))}
+
+
+def _signals(pid: int) -> dict[str, int]:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    said = dict(line.split(":\t", 1) for line in lines.splitlines() if ":\t" in line)
+    return {word: int(said[name], 16) for word, name in _SIGNALS.items() if name in said}
 
 
 def _descendants(root: int) -> list[int]:

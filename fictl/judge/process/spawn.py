@@ -15,13 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.judge.process.cell import Cell
+from fictl.judge.process.cell import Cell, Ends
 from fictl.judge.process.environment import environment
 from fictl.judge.sandbox.limits import all_memory
 from fictl.judge.sandbox.walls import Walls, require
 from fictl.paths import same_packages
 
 _START_SECONDS, _END_SECONDS = 300.0, 5.0
+# Of the sockets of a process: for its keeper, requests, handles and turns, and the referee's questions.
+_KINDS = (
+    socket.SOCK_SEQPACKET, socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_SEQPACKET,
+)  # fmt: skip
 _lock = threading.Lock()
 _zygotes: dict[int, Zygote] = {}
 
@@ -69,17 +73,17 @@ class Zygote:
 
     def cell(self, role: str, walls: Walls) -> Cell:
         """A new process in this role, behind these walls."""
-        control, keeper = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours, theirs = socket.socketpair()
+        pairs = [socket.socketpair(socket.AF_UNIX, kind) for kind in _KINDS]
+        ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
         log, log_end = os.pipe()
         request = json.dumps({"role": role, "walls": walls.to_dict()}).encode()
-        with keeper, theirs:
-            with _lock:
-                socket.send_fds(
-                    self._socket, [request], [keeper.fileno(), theirs.fileno(), log_end]
-                )
-            os.close(log_end)
-        return Cell(control, ours, log, walls.label)
+        control, channel, post, watch = (each.fileno() for each in theirs)
+        with _lock:
+            socket.send_fds(self._socket, [request], [control, channel, log_end, post, watch])
+        for each in theirs:
+            each.close()
+        os.close(log_end)
+        return Cell(Ends(*ours), log, walls.label)
 
 
 def zygote() -> Zygote:

@@ -1,0 +1,66 @@
+"""The time of a call: of turns that were checked, by the referee's clock and by the claim.
+
+The referee's clock is around all of a turn; what the same turn takes without a solution is taken
+off. The least of that which was seen is: noise makes a number larger, and never smaller.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+# On a GPU the host may launch while the GPU waits, and that is no part of the work's time: so much
+# at most of what a process claims to have launched for.
+LAUNCHES = 0.15e-3
+# A turn counts as disturbed beyond so much of waiting for a CPU.
+_WAITING, _WAKING = 0.1, 50e-6
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One turn, in seconds: `claim` and `host` are what the solution's process says."""
+
+    span: float
+    waited: float
+    claim: float
+    host: float
+
+    @property
+    def is_calm(self) -> bool:
+        return self.waited <= _WAITING * self.span + _WAKING
+
+    def bound(self, overhead: float) -> float:
+        """What it took at least, by the referee's clock."""
+        return max(0.0, self.span - overhead)
+
+
+@dataclass(frozen=True)
+class Number:
+    """`seconds` of a call; `wall` is the bound by the referee's clock; `waiting` a share of time."""
+
+    seconds: float
+    wall: float
+    host: float
+    waiting: float
+    is_calm: bool
+
+
+def number(turns: Sequence[Timed], overhead: float, *, on_gpu: bool) -> Number:
+    """Of the faster half of the turns that nothing disturbed; of all, where those are too few."""
+    calm = [turn for turn in turns if turn.is_calm]
+    is_calm = 2 * len(calm) >= len(turns)
+    used = calm if is_calm else turns
+    fast = sorted(used, key=lambda turn: _seconds(turn, overhead, on_gpu))
+    fast = fast[: math.ceil(len(fast) / 2)]
+    return Number(
+        median(_seconds(turn, overhead, on_gpu) for turn in fast),
+        median(turn.bound(overhead) for turn in fast), median(turn.host for turn in fast),
+        sum(turn.waited for turn in fast) / sum(turn.span for turn in fast), is_calm,
+    )  # fmt: skip
+
+
+def _seconds(turn: Timed, overhead: float, on_gpu: bool) -> float:
+    launching = min(turn.host, LAUNCHES) if on_gpu else 0.0
+    return max(turn.claim, turn.bound(overhead) - launching, 1e-9)

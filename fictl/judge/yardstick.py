@@ -1,0 +1,78 @@
+"""What a turn takes without a solution, and with the reference: in a process that no solution is in."""
+
+from __future__ import annotations
+
+import secrets
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from fictl.judge.contact import Contact
+from fictl.judge.judged.inside import SOLUTION
+from fictl.judge.number import Timed, number
+from fictl.judge.outcome import Decided, InvalidReference
+from fictl.judge.pace import Pace
+from fictl.judge.process.spawn import start
+from fictl.judge.styles import RETURNS
+
+if TYPE_CHECKING:
+    from fictl.judge.reference import Reference
+
+WHO = "yardstick"
+_IDLE_TURNS, _IDLE_SECONDS = 8, 60.0
+_SEED_BITS = 62
+
+
+class Yardstick:
+    """Of the workload that its reference has open, in the same turns as solutions have."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        folder = reference.folder / WHO
+        folder.mkdir(exist_ok=True)
+        cell = start(SOLUTION, folder, device=reference.device, gpu=reference.gpu)
+        self.contact = Contact(cell, folder)
+        self._overheads: dict[tuple[str, str], float] = {}
+        self._numbers: dict[str, float] = {}
+        self.contact.build(reference.definition, None, reference.device)
+        reference.meet(self.contact, WHO)
+
+    def overhead(self, style: str) -> float:
+        """The least that was seen: of this workload, in all the times that it was asked for."""
+        key = (self._key(), style)
+        turns = self._turns(_IDLE_TURNS, idle=style)
+        self._overheads[key] = min(self._overheads.get(key, 1e9), *(t.span for t in turns))
+        return self._overheads[key]
+
+    def seconds(self, pace: Pace) -> float:
+        """Of one call of the reference, timed as solutions are: measured once for each workload."""
+        if self._key() not in self._numbers:
+            trials = [self._number(pace) for _ in range(pace.trials)]
+            self._numbers[self._key()] = median(trials)
+        return self._numbers[self._key()]
+
+    def close(self) -> None:
+        self.contact.close()
+
+    def _number(self, pace: Pace) -> float:
+        overhead = self.overhead(RETURNS)
+        turns = self._turns(pace.lead + pace.count)[pace.lead :]
+        return number(turns, overhead, on_gpu=self._reference.device == "cuda").seconds
+
+    def _turns(self, count: int, idle: str = "") -> list[Timed]:
+        contact, reference = self.contact, self._reference
+        contact.extend(_IDLE_SECONDS + 2 * count * reference.opened.seconds)
+        seeds = [secrets.randbits(_SEED_BITS) for _ in range(count)]
+
+        def take(seconds: float) -> dict[str, Any]:
+            return reference.turns(contact, seeds, seconds, picks=0, idle=idle, who=WHO)
+
+        try:
+            said = contact.turns(take, reference.opened.bytes, exact=True)
+        except Decided as decided:
+            name = reference.definition.name
+            raise InvalidReference(f"the reference of {name}: {decided.message}") from None
+        reference.clocks = said["clocks"]
+        return contact.timed(said["turns"])
+
+    def _key(self) -> str:
+        return self._reference.workload.model_dump_json()
