@@ -56,8 +56,10 @@ class Trial:
         contact.survey()
         self._finish()
         self.outcome.seconds = self._told(numbers)
-        if config.profile_baseline:
-            self.outcome.reference_seconds = self._baseline()
+        baseline = self._baseline() if config.profile_baseline else None
+        self._doubt(numbers, baseline)
+        if baseline is not None:
+            self.outcome.reference_seconds = baseline.seconds
             if self.reference.clocks:
                 self.outcome.facts["clocks"] = self.reference.clocks
 
@@ -72,7 +74,7 @@ class Trial:
     def _fastest(self, count: int, picks: int) -> float:
         return min(turn.span for turn in self.contact.timed(self._batch(count, picks)))
 
-    def _baseline(self) -> float:
+    def _baseline(self) -> Number:
         config = self.config
         pace = Pace.of(self.opened.seconds, config.iterations, config.num_trials)
         return self.reference.yardstick.seconds(pace)
@@ -127,18 +129,21 @@ class Trial:
         self.outcome.facts |= {"timer": timer[:40], "overhead_ms": overhead * 1e3}
 
     def _told(self, numbers: Sequence[Number]) -> float:
-        """The time of a call, and whether it can be trusted."""
+        """The time of a call, in the middle of its trials."""
         self.outcome.facts |= {
             "wall_ms": median(one.wall for one in numbers) * 1e3,
             "host_ms": median(one.host for one in numbers) * 1e3,
         }
-        if not _calm(numbers):
-            share = median(one.waiting for one in numbers)
-            self.outcome.facts["unclear"] = (
-                f"other work on this machine kept its calls waiting for a CPU for {share:.0%} of "
-                "their time: it may be faster than that"
-            )
         return median(one.seconds for one in numbers)
+
+    def _doubt(self, numbers: Sequence[Number], baseline: Number | None = None) -> None:
+        """Why the numbers are not to be relied on: never held against the solution."""
+        waiting = {"its calls": numbers[0]} if not numbers[0].is_calm else {}
+        if baseline is not None and not baseline.is_calm:
+            waiting["the reference's calls"] = baseline
+        said = [f"{who} waited for a CPU for {n.waiting:.0%} of their time" for who, n in waiting.items()]
+        if said:
+            self.outcome.facts["unclear"] = f"other work on this machine: {', '.join(said)}"
 
 
 def _calm(numbers: Sequence[Number]) -> list[Number]:
