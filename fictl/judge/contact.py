@@ -66,13 +66,13 @@ class Contact:
         self.is_spent = True
         raise Decided(_FAILED, _text(said, "trace"))
 
-    def turns(self, take: Turns, size: int, *, exact: bool) -> dict[str, Any]:
+    def turns(self, take: Turns, size: int, mode: str) -> dict[str, Any]:
         """What the referee says of turns that it has with this process; `size` is what a call writes.
 
         `take(seconds)` asks it. What it takes for its own part is not the solution's time.
         """
         token = self._guarded(
-            lambda: self.cell.tell({"op": "turns", "exact": exact, "bytes": size}, self.deadline)
+            lambda: self.cell.tell({"op": "turns", "mode": mode, "bytes": size}, self.deadline)
         )
         start = time.monotonic()
         try:

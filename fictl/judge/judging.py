@@ -12,7 +12,7 @@ from typing import Any
 from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
 from fictl.judge.judged.inside import SOLUTION
-from fictl.judge.styles import RETURNS, WRITES
+from fictl.judge.modes import RETURNS, WRITES
 from fictl.judge.outcome import Decided, Outcome
 from fictl.judge.process.room import all_rooms, new_room
 from fictl.judge.process.spawn import start
@@ -100,15 +100,15 @@ class Judge:
         if self._build_failure is not None:
             raise self._build_failure
         opened = self._reference.open(workload, config)
+        style = WRITES if self._solution.spec.destination_passing_style else RETURNS
         outcome.facts |= {"evaluator": opened.evaluator, "fresh_inputs": opened.fresh}
-        contact = self._acquainted() or self._started()
+        contact = self._acquainted(style) or self._started()
         outcome.facts["sandbox"] = contact.cell.walls
         is_first, self._is_new = self._is_new, False
         if not self._is_built:
             self._build(contact)
         if not self._reference.has_met(contact):
             self._reference.meet(contact)
-        style = WRITES if self._solution.spec.destination_passing_style else RETURNS
         Trial(
             contact, self._reference, workload, config, opened, style, outcome, is_first
         ).evaluate()
@@ -128,12 +128,20 @@ class Judge:
             "seed": config.seed, "device": config.device, "solution_hash": self._solution.hash(),
         }  # fmt: skip
 
-    def _acquainted(self) -> Contact | None:
-        """The process that there is, if it can have turns with the referee that there is."""
-        contact = self._contact
-        if contact is not None and contact.partner and not self._reference.has_met(contact):
+    def _acquainted(self, style: str) -> Contact | None:
+        """The process that there is, if it can have turns with the referee that there is.
+
+        On a GPU none is there when it is measured what turns take without one: kernels that it
+        has left running would make that longer.
+        """
+        contact, yardstick = self._contact, self._reference.yardstick
+        is_old = contact and contact.partner and not self._reference.has_met(contact)
+        is_in_the_way = self._kind == "cuda" and not yardstick.knows(style)
+        if contact is not None and (is_old or is_in_the_way):
             contact.close()
             self._contact = contact = None
+        if contact is None and not yardstick.knows(style):
+            yardstick.overhead(style)
         return contact
 
     def _started(self) -> Contact:

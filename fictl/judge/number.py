@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-# On a GPU the host may launch while the GPU waits, and that is no part of the work's time: so much
-# at most of what a process claims to have launched for.
-LAUNCHES = 0.15e-3
+# On a GPU the host launches while the GPU waits, and that is no part of the work's time: so much of
+# a turn is left to the claim.
+LAUNCHES = 0.2e-3
 # A turn counts as disturbed beyond so much of waiting for a CPU.
 _WAITING, _WAKING = 0.1, 50e-6
+_SHORTEST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,20 +48,35 @@ class Number:
     is_calm: bool
 
 
-def number(turns: Sequence[Timed], overhead: float, *, on_gpu: bool) -> Number:
+def number(turns: Sequence[Timed], overhead: float) -> Number:
+    """Of calls that have ended when they return: of each turn its claim, or its bound if that is more."""
+    return _number(turns, overhead, 0.0, 0.0)
+
+
+def gpu_number(exact: Sequence[Timed], clocked: Sequence[Timed], overhead: float) -> Number:
+    """What is claimed comes of some turns, where the GPU's records make the host slow; the bound of
+    others, where nothing does.
+    """
+    claim = median(_faster([turn.claim for turn in exact]))
+    return _number(clocked, overhead, LAUNCHES, claim)
+
+
+def _number(turns: Sequence[Timed], overhead: float, off: float, claim: float) -> Number:
     """Of the faster half of the turns that nothing disturbed; of all, where those are too few."""
     calm = [turn for turn in turns if turn.is_calm]
     is_calm = 2 * len(calm) >= len(turns)
-    used = calm if is_calm else turns
-    fast = sorted(used, key=lambda turn: _seconds(turn, overhead, on_gpu))
-    fast = fast[: math.ceil(len(fast) / 2)]
+
+    def seconds(turn: Timed) -> float:
+        return max(claim or turn.claim, turn.bound(overhead) - off, _SHORTEST)
+
+    used = sorted(calm if is_calm else turns, key=seconds)
+    fast = used[: math.ceil(len(used) / 2)]
     return Number(
-        median(_seconds(turn, overhead, on_gpu) for turn in fast),
-        median(turn.bound(overhead) for turn in fast), median(turn.host for turn in fast),
+        median(map(seconds, fast)), median(turn.bound(overhead) for turn in fast),
+        median(turn.host for turn in fast),
         sum(turn.waited for turn in fast) / sum(turn.span for turn in fast), is_calm,
     )  # fmt: skip
 
 
-def _seconds(turn: Timed, overhead: float, on_gpu: bool) -> float:
-    launching = min(turn.host, LAUNCHES) if on_gpu else 0.0
-    return max(turn.claim, turn.bound(overhead) - launching, 1e-9)
+def _faster(values: Sequence[float]) -> list[float]:
+    return sorted(values)[: math.ceil(len(values) / 2)]

@@ -10,7 +10,8 @@ from typing import Any
 
 from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
-from fictl.judge.number import Number, Timed, number
+from fictl.judge.modes import CLOCKED, TIMED, WARM
+from fictl.judge.number import Number, Timed, gpu_number, number
 from fictl.judge.outcome import Decided, Outcome
 from fictl.judge.pace import Pace
 from fictl.judge.reference import Opened, Reference
@@ -52,7 +53,7 @@ class Trial:
         self.outcome.facts |= {"iterations": pace.count, "trials": pace.trials}
         numbers = self._numbers(pace, each)
         while (left := self.opened.rounds - self._checked) > 0:
-            self._batch(left, left)
+            self._batch(WARM, left, left)
         contact.survey()
         self._finish()
         self.outcome.seconds = self._told(numbers)
@@ -72,7 +73,7 @@ class Trial:
         return min(fastest, self._fastest(left, 1)) if left else fastest
 
     def _fastest(self, count: int, picks: int) -> float:
-        return min(turn.span for turn in self.contact.timed(self._batch(count, picks)))
+        return min(turn.span for turn in self.contact.timed(self._batch(WARM, count, picks)))
 
     def _baseline(self) -> Number:
         config = self.config
@@ -87,7 +88,7 @@ class Trial:
             raise Decided(said["status"], said["note"])
 
     def _batch(
-        self, count: int, picks: int, lead: int = 0, *, exact: bool = False
+        self, mode: str, count: int, picks: int, lead: int = 0
     ) -> list[dict[str, Any]]:
         """The turns as the referee saw them; Decided where something is wrong with them."""
         seeds, contact = self._seeds.take(lead + count), self.contact
@@ -95,7 +96,7 @@ class Trial:
         def take(seconds: float) -> dict[str, Any]:
             return self.reference.turns(contact, seeds, seconds, picks=picks, lead=lead)
 
-        said = contact.turns(take, self.opened.bytes, exact=exact)
+        said = contact.turns(take, self.opened.bytes, mode)
         turns: list[dict[str, Any]] = said["turns"]
         self._checked += sum(turn["checked"] for turn in turns)
         contact.settle()
@@ -103,6 +104,8 @@ class Trial:
             raise Decided(*said["problem"])
         if not said["passed"]:
             self._finish()
+        if mode == TIMED:
+            self._name_timer(turns[-1]["claim"])
         return turns
 
     def _numbers(self, pace: Pace, each: int) -> list[Number]:
@@ -111,22 +114,25 @@ class Trial:
         most = pace.trials + _MORE
         while len(_calm(found)) < pace.trials and len(found) < most:
             overhead = self.reference.yardstick.overhead(self.style)
-            turns = self._batch(pace.count, each, pace.lead, exact=True)
-            timed = [
-                one for one, turn in zip(self.contact.timed(turns), turns, strict=True)
-                if turn["checked"]
-            ]  # fmt: skip
-            self._tell(turns, overhead)
-            found.append(self._number(timed, overhead))
+            found.append(self._number(pace, each, overhead))
+        self.outcome.facts["overhead_ms"] = overhead * 1e3
         return _calm(found) or found
 
-    def _number(self, turns: Sequence[Timed], overhead: float) -> Number:
-        return number(turns, overhead, on_gpu=self.config.device.startswith("cuda"))
+    def _number(self, pace: Pace, each: int, overhead: float) -> Number:
+        timed = self._checked_of(self._batch(TIMED, pace.count, each, pace.lead))
+        if not self.config.device.startswith("cuda"):
+            return number(timed, overhead)
+        clocked = self._checked_of(self._batch(CLOCKED, pace.count, 1, pace.lead))
+        return gpu_number(timed, clocked, overhead)
 
-    def _tell(self, turns: Sequence[dict[str, Any]], overhead: float) -> None:
-        claim = turns[-1]["claim"]
+    def _checked_of(self, turns: Sequence[dict[str, Any]]) -> list[Timed]:
+        """A number is of calls whose outputs were compared."""
+        timed = self.contact.timed(turns)
+        return [one for one, turn in zip(timed, turns, strict=True) if turn["checked"]]
+
+    def _name_timer(self, claim: Any) -> None:
         timer = str(claim.get("timer", "")) if isinstance(claim, dict) else ""
-        self.outcome.facts |= {"timer": timer[:40], "overhead_ms": overhead * 1e3}
+        self.outcome.facts["timer"] = timer[:40]
 
     def _told(self, numbers: Sequence[Number]) -> float:
         """The time of a call, in the middle of its trials."""

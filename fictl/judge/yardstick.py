@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.judge.contact import Contact
 from fictl.judge.judged.inside import SOLUTION
-from fictl.judge.number import Number, Timed, number
+from fictl.judge.number import Number, Timed, gpu_number, number
 from fictl.judge.outcome import Decided, InvalidReference
 from fictl.judge.pace import Pace
 from fictl.judge.process.spawn import start
-from fictl.judge.styles import RETURNS
+from fictl.judge.modes import CLOCKED, RETURNS, TIMED
 
 if TYPE_CHECKING:
     from fictl.judge.reference import Reference
@@ -37,10 +37,14 @@ class Yardstick:
 
     def overhead(self, style: str) -> float:
         """The least that was seen: of this workload, in all the times that it was asked for."""
-        key = (self._key(), style)
-        turns = self._turns(_IDLE_TURNS, idle=style)
-        self._overheads[key] = min(self._overheads.get(key, 1e9), *(t.span for t in turns))
-        return self._overheads[key]
+        turns = self._turns(_IDLE_TURNS, CLOCKED, idle=style)
+        known = self._overheads.get((self._key(), style), turns[0].span)
+        self._overheads[self._key(), style] = min(known, *(turn.span for turn in turns))
+        return self._overheads[self._key(), style]
+
+    def knows(self, style: str) -> bool:
+        """Whether that was measured, perhaps when no solution was there to disturb it."""
+        return (self._key(), style) in self._overheads
 
     def seconds(self, pace: Pace) -> Number:
         """Of one call of the reference, timed as solutions are: its fastest trial.
@@ -59,10 +63,13 @@ class Yardstick:
 
     def _number(self, pace: Pace) -> Number:
         overhead = self.overhead(RETURNS)
-        turns = self._turns(pace.lead + pace.count)[pace.lead :]
-        return number(turns, overhead, on_gpu=self._reference.device == "cuda")
+        timed = self._turns(pace.lead + pace.count, TIMED)[pace.lead :]
+        if self._reference.device != "cuda":
+            return number(timed, overhead)
+        clocked = self._turns(pace.lead + pace.count, CLOCKED)[pace.lead :]
+        return gpu_number(timed, clocked, overhead)
 
-    def _turns(self, count: int, idle: str = "") -> list[Timed]:
+    def _turns(self, count: int, mode: str, idle: str = "") -> list[Timed]:
         contact, reference = self.contact, self._reference
         contact.extend(_IDLE_SECONDS + 2 * count * reference.opened.seconds)
         seeds = [secrets.randbits(_SEED_BITS) for _ in range(count)]
@@ -71,7 +78,7 @@ class Yardstick:
             return reference.turns(contact, seeds, seconds, picks=0, idle=idle, who=WHO)
 
         try:
-            said = contact.turns(take, reference.opened.bytes, exact=True)
+            said = contact.turns(take, reference.opened.bytes, mode)
         except Decided as decided:
             name = reference.definition.name
             raise InvalidReference(f"the reference of {name}: {decided.message}") from None

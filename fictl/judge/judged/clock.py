@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from fictl.judge.modes import CLOCKED, WARM
 from fictl.timing.activity import Recording
 from fictl.timing.event_pair import EventPair
 from fictl.timing.timer import LaunchedNothing, Unusable
@@ -123,12 +124,12 @@ class CuptiClock(HostClock):
 
 
 @contextmanager
-def clock(device: str, *, exact: bool) -> Iterator[HostClock]:
-    """The best that works here; not `exact`, of calls that are not timed, none of the GPU's own."""
+def clock(device: str, mode: str) -> Iterator[HostClock]:
+    """The best that works here for turns that are TIMED; of others, none that takes time itself."""
     with ExitStack() as kept:
-        if device != "cuda":
+        if device != "cuda" or mode == CLOCKED:
             yield HostClock()
-        elif not exact:
+        elif mode == WARM:
             yield EventClock()
         else:
             yield _cupti(kept)

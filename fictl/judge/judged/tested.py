@@ -20,6 +20,7 @@ from fictl.judge.judged.clock import HostClock, WorkedElsewhere, clock, wait
 from fictl.judge.judged.failure import told
 from fictl.judge.judged.integrity import taken
 from fictl.judge.judged.turn import HACK, WRONG, Misfit, Turn
+from fictl.judge.modes import WARM
 from fictl.judge.process.channel import Channel, serve
 from fictl.timing.timer import LaunchedNothing
 from fictl.trace import Definition, Solution
@@ -53,7 +54,7 @@ class Tested:
         self._found: list[tuple[str, str]] = []
         self._blank: dict[str, Any] = {}
         self._nudge: Any = None
-        self._is_exact = False
+        self._mode = WARM
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         steps = {"build": self._build, "turns": self._serve, "settle": self._settle}
@@ -91,7 +92,7 @@ class Tested:
         """Turns, one by one, as the referee hands them out, until it says that there are no more."""
         import torch
 
-        self._is_exact = bool(request["exact"])
+        self._mode = str(request["mode"])
         self._found.clear()
         self._turns.clear()
         self._blank.clear()
@@ -102,7 +103,7 @@ class Tested:
         _GC_COLLECT()
         _GC_OFF()
         try:
-            with torch.no_grad(), clock(self._device, exact=self._is_exact) as timer:
+            with torch.no_grad(), clock(self._device, self._mode) as timer:
                 while (message := self._wire.receive()[0])["step"] == "ready":
                     self._turn(message["token"], timer)
         except BaseException:
@@ -124,7 +125,7 @@ class Tested:
         try:
             timer.time(lambda: self._call(turn, message["idle"]))
             turn.deliver()
-            if self._device == "cuda" and not self._is_exact:
+            if self._device == "cuda" and self._mode == WARM:
                 turn.keep()
         except Misfit as misfit:
             self._found.append((misfit.status, misfit.note))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.judge.exchange.layout import Layout
 from fictl.judge.exchange.memory import Memory
-from fictl.judge.styles import RETURNS
+from fictl.judge.modes import RETURNS
 from fictl.trace import Definition
 
 if TYPE_CHECKING:
