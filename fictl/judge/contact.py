@@ -41,6 +41,7 @@ class Contact:
         """Nothing of the reference goes along, but where it is what is to be called."""
         withheld = {"reference": _WITHHELD, "init": None, "custom_inputs_entrypoint": None}
         shown = definition.model_copy(update=withheld) if solution else definition
+        self.ask({"op": "greet"})  # It is there, and nothing of the solution's is.
         self._signals = self._surveyed().signals
         said = self._answer({
             "op": "build", "definition": shown.model_dump(mode="json"), "device": device,

@@ -53,11 +53,13 @@ class Tested:
         self._turns: deque[Turn] = deque(maxlen=_KEPT)
         self._found: list[tuple[str, str]] = []
         self._blank: dict[str, Any] = {}
-        self._nudge: Any = None
         self._mode = WARM
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        steps = {"build": self._build, "turns": self._serve, "settle": self._settle}
+        steps = {
+            "greet": lambda _: {}, "build": self._build, "turns": self._serve,
+            "settle": self._settle,
+        }  # fmt: skip
         try:
             return {"ok": True, **steps[request["op"]](request)}
         except BaseException as error:
@@ -98,8 +100,6 @@ class Tested:
         self._blank.clear()
         if self._device == "cpu":
             heap.touch((_KEPT + 2) * int(request["bytes"]))
-        elif self._nudge is None:
-            self._nudge = torch.zeros(1, device="cuda")
         _GC_COLLECT()
         _GC_OFF()
         try:
@@ -140,8 +140,8 @@ class Tested:
             turn.call(self._runnable)
             return
         turn.idle(idle, self._blank)
-        if self._device == "cuda":  # The GPU changes over to this process, as for any call.
-            self._nudge.add_(1)
+        if self._device == "cuda":  # It changes over to this process, and to memory that is new.
+            turn.touch()
 
     def _tell(self, message: dict[str, Any], turn: Turn, timer: HostClock) -> None:
         said = {"step": "told", "token": message["token"]}

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from fictl.runnable import Runnable
 
+# Of a GPU, in bytes.
+_PAGE = 2 << 20
+
 SHAPE, DTYPE, HACK = "INCORRECT_SHAPE", "INCORRECT_DTYPE", "REWARD_HACK"
 WRONG = "INCORRECT_NUMERICAL"
 
@@ -33,11 +36,11 @@ class Turn:
     Nothing can be set on it, and results are found by their positions.
     """
 
-    __slots__ = ("_definition", "_given", "_inputs", "_left", "_out", "_result")
+    __slots__ = ("_definition", "_given", "_inputs", "_left", "_lent", "_out", "_result")
 
     def __init__(self, definition: Definition, layout: Layout, numbers: Any, memory: Memory):
         inputs = {part.name: part.view(memory) for part in layout.inputs} | numbers
-        self._definition = definition
+        self._definition, self._lent = definition, memory.bytes_at(0, layout.size)
         self._inputs = [inputs[name] for name in definition.inputs]
         written = {part.name: part.view(memory) for part in layout.outputs}
         self._out = {name: written.get(name, inputs.get(name)) for name in definition.outputs}
@@ -95,6 +98,10 @@ class Turn:
         }
         found = ((name, lent.get(place, "")) for name, place in self.places().items())
         return next(((output, other) for output, other in found if other), ("", ""))
+
+    def touch(self) -> None:
+        """Every page of what is lent, in one kernel."""
+        self._lent[::_PAGE].sum()
 
     def keep(self) -> None:
         """What was written, as it is in the order of the stream: other streams may be behind it."""

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,6 +23,7 @@ SURVEY, ENDED = "survey", "ended"
 Inside = Callable[[int, int], NoReturn]
 # The anteroom, the first of its namespace, and the judged process itself.
 _LEADING = 3
+_known: dict[int, int] = {}
 _SIGNALS = {"catches": "SigCgt", "ignores": "SigIgn", "blocks": "SigBlk"}
 _STATUS = struct.Struct("i")
 _FAILED = 120
@@ -88,10 +88,11 @@ def _answer(watch: socket.socket) -> bool:
     return False
 
 
-@cache
 def _judged(root: int) -> int:
-    """It stays the same one: two others stand between."""
-    return next(iter(_descendants(root)[_LEADING - 1 :]), 0)
+    """It stays the same one: two others stand between. 0 while it is not there yet."""
+    if root not in _known and (found := _descendants(root)[_LEADING - 1 :]):
+        _known[root] = found[0]
+    return _known.get(root, 0)
 
 
 def _anteroom(handles: Handles, status: int, walls: Walls, inside: Inside) -> NoReturn:
