@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import signal
 import time
 from collections.abc import Callable, Iterable
@@ -34,6 +35,7 @@ class Contact:
     deadline: float = field(default_factory=lambda: time.monotonic() + _DEFAULT_TIME)
     is_spent: bool = False
     partner: Cell | None = None
+    name: str = field(default_factory=lambda: secrets.token_hex(4))
     _signals: dict[str, int] = field(default_factory=dict)
     _libraries: dict[str, str] = field(default_factory=dict)
 

@@ -12,7 +12,7 @@ from typing import Any
 from fictl.errors import SetupError, UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
-from fictl.judge.judged.inside import REFERENCE, SOLUTION
+from fictl.judge.judged.inside import REFERENCE
 from fictl.judge.outcome import InvalidReference
 from fictl.judge.process import cell as cells
 from fictl.judge.process.cell import Cell
@@ -69,11 +69,11 @@ class Reference:
         self.opened = Opened(**said)
         return self.opened
 
-    def meet(self, contact: Contact, who: str = SOLUTION) -> None:
-        """Turns named so are with that process from now on."""
+    def meet(self, contact: Contact) -> None:
+        """It can have turns with that process from now on."""
         cell = self._started()
         cell.introduce(contact.cell)
-        self._ask({"op": "meet", "who": who})
+        self._ask({"op": "meet", "who": contact.name})
         contact.partner = cell
 
     def has_met(self, contact: Contact) -> bool:
@@ -82,12 +82,12 @@ class Reference:
 
     def turns(
         self, contact: Contact, seeds: Sequence[int], seconds: float, *, picks: int, lead: int = 0,
-        idle: str = "", who: str = SOLUTION,
+        idle: str = "", is_judged: bool = True,
     ) -> dict[str, Any]:
         """One for each seed; `picks` of those after `lead` are checked, or more if that is quick."""
         request = {
-            "op": "turns", "who": who, "seeds": [*seeds], "seconds": seconds, "picks": picks,
-            "lead": lead, "idle": idle, "is_judged": who == SOLUTION,
+            "op": "turns", "who": contact.name, "seeds": [*seeds], "seconds": seconds, "picks": picks,
+            "lead": lead, "idle": idle, "is_judged": is_judged,
         }  # fmt: skip
         return self._ask(request, seconds + max(self._seconds, _OWN_SECONDS), contact.cell)
 

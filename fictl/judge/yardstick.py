@@ -16,7 +16,7 @@ from fictl.judge.modes import CLOCKED, RETURNS, TIMED
 if TYPE_CHECKING:
     from fictl.judge.reference import Reference
 
-WHO = "yardstick"
+_FOLDER = "yardstick"
 _IDLE_TURNS, _IDLE_SECONDS = 8, 60.0
 _SEED_BITS = 62
 
@@ -26,14 +26,14 @@ class Yardstick:
 
     def __init__(self, reference: Reference) -> None:
         self._reference = reference
-        folder = reference.folder / WHO
+        folder = reference.folder / _FOLDER
         folder.mkdir(exist_ok=True)
         cell = start(SOLUTION, folder, device=reference.device, gpu=reference.gpu)
         self.contact = Contact(cell, folder)
         self._overheads: dict[tuple[str, str], float] = {}
         self._numbers: dict[str, Number] = {}
         self.contact.build(reference.definition, None, reference.device)
-        reference.meet(self.contact, WHO)
+        reference.meet(self.contact)
 
     def overhead(self, style: str) -> float:
         """The least that was seen: of this workload, in all the times that it was asked for."""
@@ -75,7 +75,7 @@ class Yardstick:
         seeds = [secrets.randbits(_SEED_BITS) for _ in range(count)]
 
         def take(seconds: float) -> dict[str, Any]:
-            return reference.turns(contact, seeds, seconds, picks=0, idle=idle, who=WHO)
+            return reference.turns(contact, seeds, seconds, picks=0, idle=idle, is_judged=False)
 
         try:
             said = contact.turns(take, reference.opened.bytes, mode)

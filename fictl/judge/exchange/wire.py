@@ -59,6 +59,10 @@ class Wire:
         """Whether nothing has come that was not waited for."""
         return not self._poll.poll(0)
 
+    def is_closed(self) -> bool:
+        """Whether the other end has gone."""
+        return any(event & select.POLLHUP for _, event in self._poll.poll(0))
+
     def close(self) -> None:
         self._socket.close()
 

@@ -87,6 +87,11 @@ class Driver:
         """There are no more turns for now."""
         self._wire.send({"step": "rest"})
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nobody to have turns with."""
+        return self._watch.is_closed()
+
     def close(self) -> None:
         self._wire.close()
         self._watch.close()

@@ -82,14 +82,13 @@ class Referee:
         return {"environment": _environment(request["device"])}
 
     def _meet(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A process that turns will be with: the one of this name before is forgotten."""
+        """A process that turns will be with; those that have gone are forgotten."""
         _, handles, _, _ = socket.recv_fds(self._post, 64, 2)
         wire, watch = (Wire(handle) for handle in handles)
-        if (known := self._drivers.pop(request["who"], None)) is not None:
-            known.close()
-        self._drivers[request["who"]] = Driver(
-            wire, watch, self._call.definition, self._call.device
-        )
+        call = self._call
+        for name in [name for name, known in self._drivers.items() if known.is_over]:
+            self._drivers.pop(name).close()
+        self._drivers[request["who"]] = Driver(wire, watch, call.definition, call.device)
         return {}
 
     def _open(self, request: dict[str, Any]) -> dict[str, Any]:
