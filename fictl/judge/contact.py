@@ -113,11 +113,14 @@ class Contact:
 
     def _claim(self, said: Any) -> tuple[float, float]:
         """Seconds of a call, and the host's part: which are to be numbers at least."""
-        found = [said.get(name) for name in ("seconds", "host")] if isinstance(said, dict) else []
-        for value in found:
-            if not isinstance(value, int | float) or not 0 <= value < float("inf"):
-                raise self._forged(f"it claims to have taken {value!r:.60} s")
-        return (float(found[0]), float(found[1])) if len(found) == 2 else (0.0, 0.0)
+        if not isinstance(said, dict):
+            return 0.0, 0.0
+        return self._seconds(said.get("seconds")), self._seconds(said.get("host"))
+
+    def _seconds(self, said: Any) -> float:
+        if isinstance(said, int | float) and 0 <= said < float("inf"):
+            return float(said)
+        raise self._forged(f"it claims to have taken {said!r:.60} s")
 
     def _decide(self, said: dict[str, Any]) -> None:
         """What the process found of itself; what is left running of it is seen from outside."""

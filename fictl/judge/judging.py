@@ -13,10 +13,10 @@ from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
 from fictl.judge.judged.inside import SOLUTION
 from fictl.judge.modes import RETURNS, WRITES
-from fictl.judge.outcome import Decided, Outcome
+from fictl.judge.outcome import Decided, InvalidReference, Outcome
 from fictl.judge.process.room import all_rooms, new_room
 from fictl.judge.process.spawn import start
-from fictl.judge.reference import InvalidReference, Reference
+from fictl.judge.reference import Reference
 from fictl.judge.trial import Trial
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 

@@ -81,8 +81,15 @@ class Reference:
         return contact.partner is not None and contact.partner is self._cell
 
     def turns(
-        self, contact: Contact, seeds: Sequence[int], seconds: float, *, picks: int, lead: int = 0,
-        idle: str = "", is_judged: bool = True,
+        self,
+        contact: Contact,
+        seeds: Sequence[int],
+        seconds: float,
+        *,
+        picks: int,
+        lead: int = 0,
+        idle: str = "",
+        is_judged: bool = True,
     ) -> dict[str, Any]:
         """One for each seed; `picks` of those after `lead` are checked, or more if that is quick."""
         request = {

@@ -86,9 +86,7 @@ class Trial:
         if said["status"] != EvaluationStatus.PASSED.value:
             raise Decided(said["status"], said["note"])
 
-    def _batch(
-        self, mode: str, count: int, picks: int, lead: int = 0
-    ) -> list[dict[str, Any]]:
+    def _batch(self, mode: str, count: int, picks: int, lead: int = 0) -> list[dict[str, Any]]:
         """The turns as the referee saw them; Decided where something is wrong with them."""
         seeds, contact = self._seeds.take(lead + count), self.contact
 
@@ -144,7 +142,10 @@ class Trial:
         waiting = {"its calls": numbers[0]} if not numbers[0].is_calm else {}
         if baseline is not None and not baseline.is_calm:
             waiting["the reference's calls"] = baseline
-        said = [f"{who} waited for a CPU for {n.waiting:.0%} of their time" for who, n in waiting.items()]
+        said = [
+            f"{who} waited for a CPU for {n.waiting:.0%} of their time"
+            for who, n in waiting.items()
+        ]
         if said:
             self.outcome.facts["unclear"] = f"other work on this machine: {', '.join(said)}"
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.judge.contact import Contact
 from fictl.judge.judged.inside import SOLUTION
+from fictl.judge.modes import CLOCKED, RETURNS, TIMED
 from fictl.judge.number import Number, Timed, gpu_number, number
 from fictl.judge.outcome import Decided, InvalidReference
 from fictl.judge.pace import Pace
 from fictl.judge.process.spawn import start
-from fictl.judge.modes import CLOCKED, RETURNS, TIMED
 
 if TYPE_CHECKING:
     from fictl.judge.reference import Reference

@@ -12,8 +12,8 @@ from fictl.judge import Judge
 from fictl.judge.reference import Reference
 from fictl.trace import Workload
 
-from .judged import CONFIG, definition, said, solution
 from .earned import Earned
+from .judged import CONFIG, definition, said, solution
 
 pytestmark = pytest.mark.needs_gpu
 FOLDER = Path(__file__).parent / "hostile_gpu"

@@ -38,9 +38,7 @@ def test_a_busy_machine_makes_it_larger_and_accuses_nobody() -> None:
 
 
 def test_disturbed_turns_are_left_out_where_there_are_others() -> None:
-    found = number(
-        turns(1100, 1101, 1102, claim=1000) + turns(500, claim=1, waited=400), 100 * US
-    )
+    found = number(turns(1100, 1101, 1102, claim=1000) + turns(500, claim=1, waited=400), 100 * US)
     assert found.is_calm
     assert found.seconds == pytest.approx(1000 * US, rel=1e-2)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections import namedtuple
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -121,7 +121,7 @@ def test_a_result_that_changes_later_is_told() -> None:
 
 
 def test_no_handle_is_left_open() -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = len([*Path("/proc/self/fd").iterdir()])
     turn, place = made()
     del turn, place
-    assert len(os.listdir("/proc/self/fd")) <= before + 1
+    assert len([*Path("/proc/self/fd").iterdir()]) <= before + 1

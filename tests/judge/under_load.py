@@ -1,6 +1,6 @@
 """Honest solutions beside busy loops: what they are called, of as many runs as are wanted.
 
-    python -m tests.judge.under_load 1000
+python -m tests.judge.under_load 1000
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ def main(words: list[str]) -> int:
             if one.status.value != "PASSED":
                 print(name, one.status.value, one.log[:400], flush=True)
     seconds = time.monotonic() - start
-    print(f"{runs} runs beside {loops} busy loops: {dict(found)}, {unclear} unclear, {seconds:.0f} s")
+    print(
+        f"{runs} runs beside {loops} busy loops: {dict(found)}, {unclear} unclear, {seconds:.0f} s"
+    )
     return 0 if found["PASSED"] == runs else 1
 
 

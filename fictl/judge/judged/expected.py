@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from fictl.runnable import Runnable
 
 
+class NoOutputs(Exception):
+    """What the reference returns is not what its definition says."""
+
+
 @dataclass(frozen=True)
 class Expected:
     """Outputs by name, and the seconds that the call took."""
@@ -32,7 +36,7 @@ class ReferenceCall:
     device: str
 
     def expected(self, inputs: Mapping[str, Any]) -> Expected:
-        """Of copies, which it may change. ValueError where what it returns cannot be outputs."""
+        """Of copies, which it may change. NoOutputs where what it returns cannot be any."""
         import torch
 
         own = [each.clone() if hasattr(each, "clone") else each for each in inputs.values()]
@@ -56,16 +60,14 @@ class ReferenceCall:
         values = [*result] if isinstance(result, tuple | list) else [result]
         if len(values) != len(names) or (len(names) == 1 and result is None):
             count = 0 if result is None else len(values)
-            raise ValueError(f"it returned {count} values, its outputs are {', '.join(names)}")
+            raise NoOutputs(f"it returned {count} values, its outputs are {', '.join(names)}")
         for name, value in zip(names, values, strict=True):
             if not isinstance(value, torch.Tensor | bool | int | float):
-                raise ValueError(f"{name} is a {type(value).__name__}, no tensor")
+                raise NoOutputs(f"{name} is a {type(value).__name__}, no tensor")
         return {n: torch.as_tensor(value).detach() for n, value in zip(names, values, strict=True)}
 
 
-def problem(
-    definition: Definition, workload: Workload, outputs: Mapping[str, torch.Tensor]
-) -> str:
+def problem(definition: Definition, workload: Workload, outputs: Mapping[str, torch.Tensor]) -> str:
     """Why these cannot be a reference's outputs, or ''."""
     import torch
 

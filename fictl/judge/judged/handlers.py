@@ -31,9 +31,9 @@ def _caught() -> Iterator[tuple[int, int]]:
     libc = ctypes.CDLL(None)
     for number in range(1, signal.NSIG):
         found = (ctypes.c_uint64 * (_STRUCT_BYTES // 8))()
-        if libc.sigaction(number, None, ctypes.byref(found)) == 0:
-            if found[0] not in (_DEFAULT, _IGNORED):
-                yield number, found[0]
+        failed = libc.sigaction(number, None, ctypes.byref(found))
+        if not failed and found[0] not in (_DEFAULT, _IGNORED):
+            yield number, found[0]
 
 
 def _file(address: int) -> str:

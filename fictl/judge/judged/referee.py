@@ -20,7 +20,7 @@ from fictl.judge.evaluators.verdict import Verdict
 from fictl.judge.exchange.wire import Closed, Garbled, Late, Wire
 from fictl.judge.inputs import make_inputs
 from fictl.judge.judged.driver import Driver, Failed, Seen
-from fictl.judge.judged.expected import ReferenceCall, problem
+from fictl.judge.judged.expected import NoOutputs, ReferenceCall, problem
 from fictl.judge.judged.failure import told
 from fictl.judge.judged.turn import HACK, WRONG
 from fictl.judge.process.channel import Channel, serve
@@ -99,8 +99,8 @@ class Referee:
         inputs = self._inputs(request["seed"])
         try:
             found = self._call.expected(inputs)
-        except ValueError as error:
-            return {"ok": False, "kind": "reference", "trace": told(error)}
+        except NoOutputs as error:
+            return {"ok": False, "kind": "reference", "trace": str(error)}
         seconds = found.seconds
         if _FIRST_SECONDS < seconds < _SLOW_SECONDS:  # The first one may have loaded libraries.
             seconds = min(seconds, self._call.expected(inputs).seconds)
@@ -166,9 +166,7 @@ class Referee:
             "correctness": said.model_dump(mode="python") if said else None,
         }  # fmt: skip
 
-    def _verdict(
-        self, outputs: Mapping[str, torch.Tensor], inputs: Mapping[str, Any]
-    ) -> Verdict:
+    def _verdict(self, outputs: Mapping[str, torch.Tensor], inputs: Mapping[str, Any]) -> Verdict:
         expected: dict[str, torch.Tensor] = {}
         if self._evaluator.needs_expected:
             expected = self._call.expected(inputs).outputs

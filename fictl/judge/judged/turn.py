@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Of a GPU, in bytes.
 _PAGE = 2 << 20
 
+_READING = ("__iter__", "__getitem__", "__len__", "__getattribute__")
+
 SHAPE, DTYPE, HACK = "INCORRECT_SHAPE", "INCORRECT_DTYPE", "REWARD_HACK"
 WRONG = "INCORRECT_NUMERICAL"
 
@@ -38,8 +40,11 @@ class Turn:
 
     __slots__ = ("_definition", "_given", "_inputs", "_left", "_lent", "_out", "_result")
 
-    def __init__(self, definition: Definition, layout: Layout, numbers: Any, memory: Memory):
-        inputs = {part.name: part.view(memory) for part in layout.inputs} | numbers
+    def __init__(
+        self, definition: Definition, layout: Layout, numbers: dict[str, Any], memory: Memory
+    ) -> None:
+        inputs: dict[str, Any] = {part.name: part.view(memory) for part in layout.inputs}
+        inputs |= numbers
         self._definition, self._lent = definition, memory.bytes_at(0, layout.size)
         self._inputs = [inputs[name] for name in definition.inputs]
         written = {part.name: part.view(memory) for part in layout.outputs}
@@ -140,16 +145,20 @@ def tensors_of(values: Any) -> list[torch.Tensor]:
 
 def _values(result: Any) -> list[Any]:
     """Read as tuples and lists are, whatever a class of the solution's makes of that."""
-    for kind in (tuple, list):
-        if isinstance(result, kind):
-            own = type(result)
-            if own is not kind and any(
-                getattr(own, name) is not getattr(kind, name)
-                for name in ("__iter__", "__getitem__", "__len__", "__getattribute__")
-            ):
-                raise Misfit(HACK, f"it returned a {own.__name__}: one that may lie of what it has")
-            return [*kind.__iter__(result)]
+    if isinstance(result, tuple):
+        _require_honest(type(result), tuple)
+        return [*tuple.__iter__(result)]
+    if isinstance(result, list):
+        _require_honest(type(result), list)
+        return [*list.__iter__(result)]
     return [result]
+
+
+def _require_honest(kind: type, plain: type) -> None:
+    """Names of fields are all that it may add."""
+    if any(getattr(kind, name) is not getattr(plain, name) for name in _READING):
+        note = f"it returned a {kind.__name__}: a {plain.__name__} that may lie about what it holds"
+        raise Misfit(HACK, note)
 
 
 def _plain(name: str, value: Any) -> torch.Tensor:
@@ -164,7 +173,8 @@ def _plain(name: str, value: Any) -> torch.Tensor:
             raise Misfit(HACK, f"{name} is a {kind}: a tensor that may lie about what it holds")
         raise Misfit(DTYPE, f"{name} is a {kind}, no tensor")
     if hung := [*object.__getattribute__(value, "__dict__")]:
-        raise Misfit(HACK, f"{name} carries {hung[0]!r:.60}: a tensor that may lie about what it holds")
+        note = f"{name} carries {hung[0]!r:.60}: a tensor that may lie about what it holds"
+        raise Misfit(HACK, note)
     if value.layout is not torch.strided or value.is_meta:
         raise Misfit(DTYPE, f"{name} is {value.layout}, no dense tensor")
     return torch.Tensor.detach(value).resolve_conj().resolve_neg()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import select
 import socket
@@ -15,7 +14,7 @@ from typing import Any
 from fictl.errors import FictlError
 from fictl.judge.process.channel import LONGEST, TOKEN
 from fictl.judge.process.keeper import ENDED, SURVEY
-from fictl.judge.process.log import Log
+from fictl.judge.process.log import Printed
 from fictl.process import ending
 
 _PATIENCE = 10.0
@@ -63,15 +62,12 @@ class Cell:
     """One judged process. `walls` names what it is behind."""
 
     def __init__(self, ends: Ends, log: int, walls: str) -> None:
-        self._ends, self._log_handle = ends, log
+        self.ends, self.printed = ends, Printed(log)
         self._control, self._channel = ends.control, ends.channel
-        self.walls = walls
-        self.log = Log()
-        self._log_is_open = True
+        self.walls, self.log = walls, self.printed.log
         self._heard = bytearray()
         self._status: int | None = None
         self._channel.setblocking(False)
-        os.set_blocking(log, False)
 
     def ask(
         self, request: dict[str, Any], seconds: float, beside: Cell | None = None
@@ -104,11 +100,11 @@ class Cell:
 
     def introduce(self, other: Cell) -> None:
         """Hand on to this process the way to turns with the other, and to who watches that."""
-        handles = [other._ends.post.fileno(), other._ends.watch.fileno()]
+        ends = other.ends
         with suppress(OSError):  # That it has ended shows when it is asked.
-            socket.send_fds(self._ends.post, [b"it"], handles)
-        for each in (other._ends.post, other._ends.watch):
-            each.close()
+            socket.send_fds(self.ends.post, [b"it"], [ends.post.fileno(), ends.watch.fileno()])
+        ends.post.close()
+        ends.watch.close()
 
     def survey(self) -> Survey | None:
         """It, seen from outside; None if nobody sees."""
@@ -123,11 +119,9 @@ class Cell:
             self._control.settimeout(_PATIENCE)
             while self._control.recv(1 << 16):
                 pass
-        self._hear_log()
-        self._ends.close()
-        if self._log_handle >= 0:
-            os.close(self._log_handle)
-            self._log_handle = -1
+        self.printed.hear()
+        self.ends.close()
+        self.printed.close()
 
     def __enter__(self) -> Cell:
         return self
@@ -154,13 +148,14 @@ class Cell:
             raise Hung(f"it did not answer within {seconds:g} s")
         watched = select.poll()
         watched.register(self._channel, select.POLLIN | (select.POLLOUT if writing else 0))
-        logs = [each for each in (self, beside) if each is not None and each._log_is_open]
+        logs = [each.printed for each in (self, beside) if each is not None]
         for each in logs:
-            watched.register(each._log_handle, select.POLLIN)
+            if each.is_open:
+                watched.register(each.handle, select.POLLIN)
         ready = dict(watched.poll(min(left, 1.0) * 1e3))
         for each in logs:
-            if each._log_handle in ready:
-                each._hear_log()
+            if each.handle in ready:
+                each.hear()
         if ready.get(self._channel.fileno(), 0) & ~select.POLLOUT and not self._hear():
             raise Ended(self._how())
 
@@ -180,16 +175,10 @@ class Cell:
         except ConnectionError:
             return b""
 
-    def _hear_log(self) -> None:
-        with suppress(OSError):
-            part = os.read(self._log_handle, 1 << 20)
-            self._log_is_open = bool(part)
-            self.log.add(part)
-
     def _how(self) -> str:
         """Why nothing more comes."""
         for _ in range(_LAST_WORDS):
-            self._hear_log()
+            self.printed.hear()
         said = self._ask_keeper("") if self._status is None else {}
         if said.get("kind") == ENDED:
             self._status = int(said["status"])

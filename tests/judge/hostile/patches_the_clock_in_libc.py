@@ -1,4 +1,4 @@
-"""REWARD_HACK/PASSED 9ms: """
+"""REWARD_HACK/PASSED 9ms"""
 
 import ctypes
 import mmap
