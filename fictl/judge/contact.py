@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fictl.errors import FictlError
+from fictl.errors import FictlError, SetupError
 from fictl.judge.number import Timed
 from fictl.judge.outcome import Decided
 from fictl.judge.process import cell as cells
@@ -28,13 +28,17 @@ _DEFAULT_TIME = 600.0
 
 @dataclass
 class Contact:
-    """`deadline` is on the monotonic clock; `partner` the referee's process that has its turns."""
+    """`deadline` is on the monotonic clock; `partner` the referee's process that has its turns.
+
+    What is said of the machine is believed of one that `is_trusted`: no solution is in it.
+    """
 
     cell: Cell
     folder: Path
     deadline: float = field(default_factory=lambda: time.monotonic() + _DEFAULT_TIME)
     is_spent: bool = False
     partner: Cell | None = None
+    is_trusted: bool = False
     name: str = field(default_factory=lambda: secrets.token_hex(4))
     _signals: dict[str, int] = field(default_factory=dict)
     _libraries: dict[str, str] = field(default_factory=dict)
@@ -67,6 +71,8 @@ class Contact:
             self._decide(said)
             return said
         self.is_spent = True
+        if said.get("kind") == "setup" and self.is_trusted:
+            raise SetupError(_text(said, "trace"), _text(said, "hint"))
         raise Decided(_FAILED, _text(said, "trace"))
 
     def turns(self, take: Turns, size: int, mode: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from fictl.errors import FictlError
+from fictl.errors import FictlError, SetupError
 from fictl.judge.exchange import memory
 from fictl.judge.exchange.layout import Layout
 from fictl.judge.exchange.wire import Closed, Wire
@@ -62,6 +62,8 @@ class Tested:
         }  # fmt: skip
         try:
             return {"ok": True, **steps[request["op"]](request)}
+        except SetupError as error:
+            return {"ok": False, "kind": "setup", "trace": error.message, "hint": error.hint}
         except BaseException as error:
             if replaced := self._integrity.replaced():  # What failed may well be our own code.
                 return {"ok": True, "findings": [(HACK, f"it replaced {replaced[0]}")]}
@@ -100,6 +102,8 @@ class Tested:
         self._blank.clear()
         if self._device == "cpu":
             heap.touch((_KEPT + 2) * int(request["bytes"]))
+        else:
+            wait()  # From here on this process has the GPU's context.
         _GC_COLLECT()
         _GC_OFF()
         try:
