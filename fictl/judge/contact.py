@@ -146,7 +146,8 @@ class Contact:
         for what, bits in seen.signals.items():
             others = bits ^ self._signals.get(what, bits)
             changed = [n for n in range(1, signal.NSIG) if others >> (n - 1) & 1]
-            own = [n for n in changed if what != "catches" or not self._is_of_a_library(n)]
+            # A compiler that is called in the process may catch what Python ignores.
+            own = [n for n in changed if what == "blocks" or not self._is_of_a_library(n)]
             if own:
                 self.is_spent = True
                 raise Decided(_HACK, f"it {what} the signal {_name(own[0])}, or does no longer")
