@@ -17,7 +17,7 @@ from fictl.judge.outcome import Decided, InvalidReference, Outcome
 from fictl.judge.process.room import all_rooms, new_room
 from fictl.judge.process.spawn import start
 from fictl.judge.reference import Reference
-from fictl.judge.trial import Trial
+from fictl.judge.trial import Trial, baseline_pace
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 
 _HIDDEN = ("definitions", "solutions", "workloads", "traces", "blob", "reports")
@@ -131,8 +131,8 @@ class Judge:
     def _acquainted(self, style: str) -> Contact | None:
         """The process that there is, if it can have turns with the referee that there is.
 
-        On a GPU none is there when it is measured what turns take without one: kernels that it
-        has left running would make that longer.
+        On a GPU none is there when it is measured what turns take without one, and with the
+        reference: kernels that it has left running would make that longer.
         """
         contact, yardstick = self._contact, self._reference.yardstick
         is_old = contact and contact.partner and not self._reference.has_met(contact)
@@ -140,8 +140,10 @@ class Judge:
         if contact is not None and (is_old or is_in_the_way):
             contact.close()
             self._contact = contact = None
-        if contact is None and not yardstick.knows(style):
+        if is_in_the_way:
             yardstick.overhead(style)
+            if self._config.profile_baseline:
+                yardstick.seconds(baseline_pace(self._reference.opened, self._config))
         return contact
 
     def _started(self) -> Contact:

@@ -74,7 +74,7 @@ def _number(turns: Sequence[Timed], overhead: float, off: float, claim: float) -
     return Number(
         median(map(seconds, fast)), median(turn.bound(overhead) for turn in fast),
         median(turn.host for turn in fast),
-        sum(turn.waited for turn in fast) / sum(turn.span for turn in fast), is_calm,
+        min(1.0, sum(turn.waited for turn in fast) / sum(turn.span for turn in fast)), is_calm,
     )  # fmt: skip
 
 

@@ -75,9 +75,8 @@ class Trial:
         return min(turn.span for turn in self.contact.timed(self._batch(WARM, count, picks)))
 
     def _baseline(self) -> Number:
-        config = self.config
-        pace = Pace.of(self.opened.seconds, config.iterations, config.num_trials)
-        return self.reference.yardstick.seconds(pace)
+        with self.contact.cell.held():
+            return self.reference.yardstick.seconds(baseline_pace(self.opened, self.config))
 
     def _finish(self) -> None:
         said = self.reference.finish()
@@ -110,7 +109,8 @@ class Trial:
         found: list[Number] = []
         most = pace.trials + _MORE
         while len(_calm(found)) < pace.trials and len(found) < most:
-            overhead = self.reference.yardstick.overhead(self.style)
+            with self.contact.cell.held():
+                overhead = self.reference.yardstick.overhead(self.style)
             found.append(self._number(pace, each, overhead))
         self.outcome.facts["overhead_ms"] = overhead * 1e3
         return _calm(found) or found
@@ -148,6 +148,10 @@ class Trial:
         ]
         if said:
             self.outcome.facts["unclear"] = f"other work on this machine: {', '.join(said)}"
+
+
+def baseline_pace(opened: Opened, config: EvalConfig) -> Pace:
+    return Pace.of(opened.seconds, config.iterations, config.num_trials)
 
 
 def _calm(numbers: Sequence[Number]) -> list[Number]:

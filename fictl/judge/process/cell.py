@@ -7,13 +7,14 @@ import secrets
 import select
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from fictl.errors import FictlError
 from fictl.judge.process.channel import LONGEST, TOKEN
-from fictl.judge.process.keeper import ENDED, SURVEY
+from fictl.judge.process.keeper import ENDED, HOLD, RELEASE, SURVEY
 from fictl.judge.process.log import Printed
 from fictl.process import ending
 
@@ -110,6 +111,15 @@ class Cell:
         """It, seen from outside; None if nobody sees."""
         said = self._ask_keeper(SURVEY)
         return Survey(tuple(said["left"]), said["signals"]) if said else None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """It takes no CPU meanwhile, whatever it has started."""
+        self._ask_keeper(HOLD)
+        try:
+            yield
+        finally:
+            self._ask_keeper(RELEASE)
 
     def close(self) -> None:
         """With all that it has started; when this returns, it has gone."""

@@ -19,7 +19,7 @@ from fictl.judge.process.scheduled import waited
 from fictl.judge.sandbox import kernel
 from fictl.judge.sandbox.walls import Walls
 
-SURVEY, ENDED = "survey", "ended"
+SURVEY, HOLD, RELEASE, ENDED = "survey", "hold", "release", "ended"
 Inside = Callable[[int, int], NoReturn]
 # The anteroom, the first of its namespace, and the judged process itself.
 _LEADING = 3
@@ -74,9 +74,10 @@ def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
             code = _STATUS.unpack(said)[0] if len(said) == _STATUS.size else _KILLED
             control.send(json.dumps({"kind": ENDED, "status": code}).encode())
         if control in ready:
-            if control.recv(1 << 16) != SURVEY.encode():
+            asked = control.recv(1 << 16).decode()
+            if asked not in _STEPS:
                 return
-            control.send(json.dumps({"kind": SURVEY, **survey(os.getpid())}).encode())
+            control.send(json.dumps({"kind": asked, **_STEPS[asked](os.getpid())}).encode())
 
 
 def _answer(watch: socket.socket) -> bool:
@@ -176,6 +177,22 @@ def survey(root: int) -> dict[str, Any]:
     return {"left": [_name(pid) for pid in found[_LEADING:]], "signals": _signals(_judged(root))}
 
 
+def _hold(root: int) -> dict[str, Any]:
+    """The judged process, and what it has started, take no CPU until they are released."""
+    return _signal(root, signal.SIGSTOP)
+
+
+def _release(root: int) -> dict[str, Any]:
+    return _signal(root, signal.SIGCONT)
+
+
+def _signal(root: int, number: int) -> dict[str, Any]:
+    for pid in _descendants(root)[_LEADING - 1 :]:
+        with suppress(OSError):
+            os.kill(pid, number)
+    return {}
+
+
 def _signals(pid: int) -> dict[str, int]:
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
@@ -236,3 +253,6 @@ def _name(pid: int) -> str:
     except OSError:
         words = ""
     return words.strip()[:200] or f"process {pid}"
+
+
+_STEPS = {SURVEY: survey, HOLD: _hold, RELEASE: _release}
