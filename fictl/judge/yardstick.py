@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fictl.judge.contact import Contact
@@ -32,7 +34,8 @@ class Yardstick:
         self.contact = Contact(cell, folder, is_trusted=True)
         self._overheads: dict[tuple[str, str], float] = {}
         self._numbers: dict[str, Number] = {}
-        self.contact.build(reference.definition, None, reference.device)
+        with self._its_own_fault():
+            self.contact.build(reference.definition, None, reference.device)
         reference.meet(self.contact)
 
     def overhead(self, style: str) -> float:
@@ -77,13 +80,19 @@ class Yardstick:
         def take(seconds: float) -> dict[str, Any]:
             return reference.turns(contact, seeds, seconds, picks=0, idle=idle, is_judged=False)
 
-        try:
+        with self._its_own_fault():
             said = contact.turns(take, reference.opened.bytes, mode)
+            reference.clocks = said["clocks"]
+            return contact.timed(said["turns"])
+
+    @contextmanager
+    def _its_own_fault(self) -> Iterator[None]:
+        """What goes wrong here is held against no solution."""
+        try:
+            yield
         except Decided as decided:
-            name = reference.definition.name
+            name = self._reference.definition.name
             raise InvalidReference(f"the reference of {name}: {decided.message}") from None
-        reference.clocks = said["clocks"]
-        return contact.timed(said["turns"])
 
     def _key(self) -> str:
         return self._reference.workload.model_dump_json()
