@@ -47,8 +47,8 @@ class Turn:
         inputs |= numbers
         self._definition, self._lent = definition, memory.bytes_at(0, layout.size)
         self._inputs = [inputs[name] for name in definition.inputs]
-        written = {part.name: part.view(memory) for part in layout.outputs}
-        self._out = {name: written.get(name, inputs.get(name)) for name in definition.outputs}
+        places = inputs | {part.name: part.view(memory) for part in layout.outputs}
+        self._out: dict[str, torch.Tensor] = {name: places[name] for name in definition.outputs}
         self._given: list[Any] | None = None
         self._result: Any = None
         self._left: list[torch.Tensor] = []
