@@ -15,7 +15,7 @@ from statistics import median
 # a turn is left to the claim.
 LAUNCHES = 0.2e-3
 # A turn counts as disturbed beyond so much of waiting for a CPU.
-_WAITING, _WAKING = 0.1, 50e-6
+_WAITING, _WAKING = 0.1, 100e-6
 _SHORTEST = 1e-9
 
 

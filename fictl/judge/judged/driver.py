@@ -101,9 +101,11 @@ class Driver:
     ) -> tuple[float, float]:
         if not self._wire.is_quiet():
             raise Garbled("it spoke before it was asked")
+        # While that process sleeps: on two processors, who answers takes the place of who waits.
+        before = self._waits()
         self._wire.send({"step": "ready", "token": message["token"]})
         self._hear("ready", message["token"], deadline)
-        before = self._waits() + waited_here()
+        before += waited_here()
         start = time.perf_counter()
         self._wire.send(message, (handle,))
         self._hear("done", message["token"], deadline)
