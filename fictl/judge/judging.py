@@ -13,12 +13,12 @@ from fictl.judge.config import EvalConfig
 from fictl.judge.contact import Contact
 from fictl.judge.fault import own_faults
 from fictl.judge.judged.inside import SOLUTION
-from fictl.judge.outcome import Decided, Outcome
-from fictl.judge.process.parcel import Damaged
+from fictl.judge.modes import RETURNS, WRITES
+from fictl.judge.outcome import Decided, InvalidReference, Outcome
 from fictl.judge.process.room import all_rooms, new_room
 from fictl.judge.process.spawn import start
-from fictl.judge.reference import InvalidReference, Reference
-from fictl.judge.trial import Trial
+from fictl.judge.reference import Reference
+from fictl.judge.trial import Trial, baseline_pace
 from fictl.removal import remove
 from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
 from fictl.trace.documents.fitting import require_fit
@@ -56,7 +56,6 @@ class Judge:
         self._is_temporary = scratch is None
         self._scratch = scratch or new_room("solution")
         self._contact: Contact | None = None
-        self._room = 0
         self._is_new = self._is_built = False
         self._build_failure: Decided | None = None
 
@@ -75,8 +74,6 @@ class Judge:
             outcome.decide(decided)
         except InvalidReference as error:
             outcome.decide(Decided(EvaluationStatus.INVALID_REFERENCE, error.message, error.hint))
-        except Damaged as error:
-            outcome.decide(Decided(EvaluationStatus.REWARD_HACK, error.message))
         except BaseException:  # Nobody knows what state its process is in.
             self._end_contact()
             raise
@@ -113,17 +110,17 @@ class Judge:
         if self._build_failure is not None:
             raise self._build_failure
         opened = self._reference.open(workload, config)
+        style = WRITES if self._solution.spec.destination_passing_style else RETURNS
         outcome.facts |= {"evaluator": opened.evaluator, "fresh_inputs": opened.fresh}
-        contact = self._contact or self._started()
+        contact = self._acquainted(style) or self._started()
         outcome.facts["sandbox"] = contact.cell.walls
         is_first, self._is_new = self._is_new, False
         if not self._is_built:
             self._build(contact)
-        if is_first:
-            room = contact.ask({"op": "memory"}).get("room")
-            self._room = room if isinstance(room, int) and room > 0 else 0
+        if not self._reference.has_met(contact):
+            self._reference.meet(contact)
         Trial(
-            contact, self._reference, workload, config, opened, self._room, outcome, is_first
+            contact, self._reference, workload, config, opened, style, outcome, is_first
         ).evaluate()
 
     def _end(self) -> str:
@@ -145,13 +142,31 @@ class Judge:
             "seed": config.seed, "device": config.device, "solution_hash": self._solution.hash(),
         }  # fmt: skip
 
+    def _acquainted(self, style: str) -> Contact | None:
+        """The process that there is, if it can have turns with the referee that there is.
+
+        On a GPU none is there when it is measured what turns take without one, and with the
+        reference: kernels that it has left running would make that longer.
+        """
+        contact, yardstick = self._contact, self._reference.yardstick
+        is_old = contact and contact.partner and not self._reference.has_met(contact)
+        is_in_the_way = self._kind == "cuda" and not yardstick.knows(style)
+        if contact is not None and (is_old or is_in_the_way):
+            contact.close()
+            self._contact = contact = None
+        if is_in_the_way:
+            yardstick.overhead(style)
+            if self._config.profile_baseline:
+                yardstick.seconds(baseline_pace(self._reference.opened, self._config))
+        return contact
+
     def _started(self) -> Contact:
         folder = self._scratch / "work"
         root = self._root  # Not all of it is hidden: an interpreter may lie there, too.
         hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
         hidden.append(all_rooms())
         cell = start(
-            SOLUTION, folder, shown=(self._reference.shared,), hidden=tuple(hidden), device=self._kind, gpu=self._gpu,
+            SOLUTION, folder, hidden=tuple(hidden), device=self._kind, gpu=self._gpu,
             untrusted=self._config.untrusted,
         )  # fmt: skip
         self._contact, self._is_new, self._is_built = Contact(cell, folder), True, False

@@ -20,6 +20,10 @@ class Decided(FictlError):
         self.status, self.log = EvaluationStatus(status), log
 
 
+class InvalidReference(FictlError):
+    """The reference fails, or gives what cannot be right: no solution can be held against it."""
+
+
 @dataclass
 class Outcome:
     """`facts` become `evaluation.fictl`."""

@@ -3,48 +3,43 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fictl.errors import FictlError, UsageError
+from fictl.errors import SetupError, UsageError
 from fictl.judge.config import EvalConfig
+from fictl.judge.contact import Contact
 from fictl.judge.fault import FAULT, JudgeFault, own_faults
 from fictl.judge.judged.inside import REFERENCE
+from fictl.judge.outcome import InvalidReference
 from fictl.judge.process import cell as cells
 from fictl.judge.process.cell import Cell
-from fictl.judge.process.parcel import Damaged
 from fictl.judge.process.room import new_room
 from fictl.judge.process.spawn import start
+from fictl.judge.yardstick import Yardstick
 from fictl.removal import remove
 from fictl.trace import Definition, Workload
 
 _SEED_BITS = 62
-
-
-class InvalidReference(FictlError):
-    """The reference fails, or gives what cannot be right: no solution can be held against it."""
+# For its own part of turns: to make inputs, and to check outputs.
+_OWN_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
 class Opened:
-    """Of one workload: `bytes` are those of one turn, `given` those that each turn is sent.
-
-    `fresh` is whether the inputs of two calls differ.
-    """
+    """Of one workload: `bytes` are those that a call writes; `fresh` is whether inputs differ."""
 
     bytes: int
     seconds: float
     rounds: int
     evaluator: str
-    each: bool
-    given: int
     fresh: bool
 
 
 class Reference:
-    """A process that lives as long as this; `shared` is the folder that solutions may read."""
+    """A process that lives as long as this: it has turns with solutions' processes, one at a time."""
 
     def __init__(
         self,
@@ -60,42 +55,61 @@ class Reference:
         self._folder: Path | None = None
         self._cell: Cell | None = None
         self._is_built = False
-        self._times: dict[str, float] = {}
+        self.workload: Workload
+        self.opened: Opened
+        self._yardstick: Yardstick | None = None
         self._seconds = 0.0
 
     def open(self, workload: Workload, config: EvalConfig) -> Opened:
         """Run it once with numbers that no solution is given."""
         self._seconds = config.timeout_seconds
+        self.workload = workload
         said = self._ask({
             "op": "open", "workload": workload.model_dump(mode="json"),
             "config": asdict(config), "seed": secrets.randbits(_SEED_BITS),
         })  # fmt: skip
-        return Opened(**said)
+        self.opened = Opened(**said)
+        return self.opened
 
-    def ship(self, seeds: Sequence[int]) -> dict[str, Any]:
-        path = self.shared / f"{secrets.token_hex(8)}.safetensors"
-        return self._ask({"op": "ship", "seeds": [*seeds], "path": str(path)})
+    def meet(self, contact: Contact) -> None:
+        """It can have turns with that process from now on."""
+        cell = self._started()
+        cell.introduce(contact.cell)
+        self._ask({"op": "meet", "who": contact.name})
+        contact.partner = cell
 
-    def check(self, path: Path, seeds: Mapping[int, int], most: int) -> tuple[bool, float]:
-        """Whether all so far is right, and the seconds that each took; Damaged where it is no parcel."""
-        said = self._ask({"op": "check", "path": str(path), "seeds": {**seeds}, "most": most})
-        if "damaged" in said:
-            raise Damaged(str(said["damaged"]))
-        return bool(said["passed"]), float(said["seconds"])
+    def has_met(self, contact: Contact) -> bool:
+        """A process that was replaced has met nobody."""
+        return contact.partner is not None and contact.partner is self._cell
+
+    def turns(
+        self,
+        contact: Contact,
+        seeds: Sequence[int],
+        seconds: float,
+        *,
+        picks: int,
+        lead: int = 0,
+        idle: str = "",
+        is_judged: bool = True,
+    ) -> dict[str, Any]:
+        """One for each seed; `picks` of those after `lead` are checked, or more if that is quick."""
+        request = {
+            "op": "turns", "who": contact.name, "seeds": [*seeds], "seconds": seconds, "picks": picks,
+            "lead": lead, "idle": idle, "is_judged": is_judged,
+        }  # fmt: skip
+        return self._ask(request, seconds + max(self._seconds, _OWN_SECONDS), contact.cell)
+
+    @property
+    def yardstick(self) -> Yardstick:
+        """Of the workload that is open."""
+        if self._yardstick is None or not self.has_met(self._yardstick.contact):
+            self._close_yardstick()
+            self._yardstick = Yardstick(self)
+        return self._yardstick
 
     def finish(self) -> dict[str, Any]:
         return self._ask({"op": "finish"})
-
-    def seconds(self, workload: Workload, trials: Sequence[Sequence[int]], lead: int = 0) -> float:
-        """Of one call: the median of the trials, measured once for each workload."""
-        key = workload.model_dump_json()
-        if key not in self._times:
-            said = self._ask({
-                "op": "time", "seeds": [[*seeds] for seeds in trials], "lead": lead,
-            })  # fmt: skip
-            self.clocks = said["clocks"]
-            self._times[key] = sorted(said["trials"])[len(said["trials"]) // 2]
-        return self._times[key]
 
     @property
     def folder(self) -> Path:
@@ -105,16 +119,11 @@ class Reference:
         return self._folder
 
     @property
-    def shared(self) -> Path:
-        folder = self.folder / "shared"
-        folder.mkdir(exist_ok=True)
-        return folder
-
-    @property
     def own(self) -> Path:
         return self.folder / "own"
 
     def close(self) -> None:
+        self._close_yardstick()
         self._end()
         if self._folder is not None:
             remove(self._folder)
@@ -126,10 +135,17 @@ class Reference:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _close_yardstick(self) -> None:
+        if self._yardstick is not None:
+            self._yardstick.close()
+            self._yardstick = None
+
+    def _ask(
+        self, request: dict[str, Any], seconds: float = 0.0, beside: Cell | None = None
+    ) -> dict[str, Any]:
         try:
             with own_faults("asking the reference"):
-                return self._answered(self._started(), request)
+                return self._answered(self._started(), request, seconds, beside)
         except InvalidReference:
             if self.device == "cuda":  # What failed there may have taken the GPU's context with it.
                 self._end()
@@ -143,10 +159,14 @@ class Reference:
                 f"the reference of {self.definition.name}: {error.message}", log[-2000:]
             ) from None
 
-    def _answered(self, cell: Cell, request: dict[str, Any]) -> dict[str, Any]:
-        said = cell.ask(request, self._seconds or 600.0)
+    def _answered(
+        self, cell: Cell, request: dict[str, Any], seconds: float = 0.0, beside: Cell | None = None
+    ) -> dict[str, Any]:
+        said = cell.ask(request, seconds or self._seconds or 600.0, beside)
         if said.pop("ok"):
             return said
+        if said["kind"] == "setup":
+            raise SetupError(str(said["trace"]), str(said["hint"]))
         if said["kind"] == "usage":
             raise UsageError(str(said["trace"]), str(said["hint"]))
         if said["kind"] == FAULT:
@@ -166,9 +186,7 @@ class Reference:
 
     def _started(self) -> Cell:
         if self._cell is None:
-            self._cell = start(
-                REFERENCE, self.own, also=(self.shared,), device=self.device, gpu=self.gpu
-            )
+            self._cell = start(REFERENCE, self.own, device=self.device, gpu=self.gpu)
         if not self._is_built:
             said = self._answered(self._cell, {
                 "op": "build", "definition": self.definition.model_dump(mode="json"),

@@ -13,7 +13,10 @@ _DEVICE_WORK = ("CONCURRENT_KERNEL", "MEMCPY", "MEMSET")
 
 @dataclass(frozen=True)
 class Activity:
-    """A kernel, copy or fill that ran on the GPU, in nanoseconds; `call` is what launched it."""
+    """A kernel, copy or fill that ran on the GPU, in nanoseconds; `call` is what launched it.
+
+    -1 is work that no call of this thread's launched.
+    """
 
     name: str
     start: int
@@ -54,13 +57,17 @@ class Recording(Tracing):
 
     def take(self) -> list[Activity] | None:
         """What the calls since the last time did, all of it ended; None where records were lost."""
+        done = self.take_all()
+        return None if done is None else [one for one in done if one.call >= 0]
+
+    def take_all(self) -> list[Activity] | None:
+        """With work that belongs to no call."""
         dropped = self.flush()
         work, self._work = self._work, []
         calls, self._call_of = self._call_of, {}
         if dropped:
             return None
         return [
-            Activity(name, start, end, calls[correlation])
+            Activity(name, start, end, calls.get(correlation, -1))
             for correlation, name, start, end in work
-            if correlation in calls
         ]

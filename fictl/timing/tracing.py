@@ -85,6 +85,10 @@ class Tracing(ABC):
         self._cupti.activity_get_num_dropped_records(0, 0, ctypes.addressof(count))
         return count.value
 
+    def now(self) -> int:
+        """By the clock that records are stamped with, in nanoseconds."""
+        return int(self._cupti.get_timestamp())
+
     def number(self, kind: str) -> int:
         """CUPTI's own number of a kind of record; -1 where this CUPTI has no such kind."""
         return int(getattr(self._cupti.ActivityKind, kind, -1))

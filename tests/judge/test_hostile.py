@@ -1,7 +1,6 @@
 """Solutions that cheat, and others that are only wrong: each gets the status that it has earned.
 
-The first line of each says what: the status, whether it is written in destination-passing style,
-and a part of the log.
+The first line of each says what, as Earned reads it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from fictl.judge import Judge
 from fictl.judge.process.spawn import zygote
 from fictl.judge.reference import Reference
 
-from .judged import CONFIG, WORKLOAD, definition, said, solution
+from .earned import Earned
+from .judged import CONFIG, WORKLOAD, definition, solution
 
 FOLDER = Path(__file__).parent / "hostile"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -32,17 +32,17 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reference]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_solution_gets_what_it_has_earned(name: str, reference: Reference) -> None:
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    first, _, part = source.splitlines()[0].strip('"').partition(": ")
-    status, *words = first.split()
-    if "sandboxed" in words and zygote().walls.label != "landlock+netns+pidns":
+    earned = Earned.of(source)
+    walls = zygote().walls.label
+    if "sandboxed" in earned.words and not walls.startswith("landlock+netns+pidns"):
         pytest.skip("this machine has no walls")
-    short = {"timeout_seconds": 0.5, "compile_timeout_seconds": 0.5} if status == "TIMEOUT" else {}
+    hangs = earned.statuses == ("TIMEOUT",)
+    short = {"timeout_seconds": 0.5, "compile_timeout_seconds": 0.5} if hangs else {}
     config = replace(CONFIG, **short)
-    tried = solution(source, dps="dps" in words)
+    tried = solution(source, dps=earned.dps)
     with Judge(definition(), tried, config, reference=reference) as judge:
         found = judge.evaluate(WORKLOAD)
-    assert found.status.value == status, said(found)
-    assert part in found.log
+    earned.require(found)
     assert len(found.log) < 5 << 20
     assert not Path("/tmp/fictl-was-here").exists()
     assert not _at_work_in(judge._scratch)

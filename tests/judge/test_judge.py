@@ -161,7 +161,7 @@ def run(x, s):
     found = judge(definition(), solution(source), workload, CONFIG, root=tmp_path)
     assert found.status.value == "PASSED", said(found)
     assert (found.fictl or {})["fresh_inputs"] is False
-    if zygote().walls.label == "landlock+netns+pidns":
+    if zygote().walls.label.startswith("landlock+netns+pidns"):
         assert "blobs False" in found.log
 
 
@@ -233,13 +233,14 @@ def test_what_is_left_running_is_ended_without_namespaces_too(
     reference: Reference, monkeypatch: pytest.MonkeyPatch, walls: Walls, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(zygote(), "walls", walls)
+    left = f"left-{os.getpid()}"
     source = (Path(__file__).parent / "hostile" / "leaves_a_daemon.py").read_text()
     marked = source.replace(
-        "time.sleep(60)", "open(f'/proc/self/comm', 'w').write('left'); time.sleep(60)"
+        "time.sleep(60)", f"open('/proc/self/comm', 'w').write('{left}'); time.sleep(60)"
     )
     found = judged(solution(marked), reference)
     assert found.status.value == "REWARD_HACK", said(found)
-    assert not _named("left")
+    assert not _named(left)
 
 
 def test_all_ends_with_the_one_who_judges(tmp_path: Path) -> None:

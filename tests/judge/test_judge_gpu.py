@@ -12,6 +12,7 @@ from fictl.judge import Judge
 from fictl.judge.reference import Reference
 from fictl.trace import Workload
 
+from .earned import Earned
 from .judged import CONFIG, definition, said, solution
 
 pytestmark = pytest.mark.needs_gpu
@@ -46,13 +47,11 @@ def reference() -> Iterator[Reference]:
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_a_solution_gets_what_it_has_earned(name: str, reference: Reference) -> None:
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    first, _, part = source.splitlines()[0].strip('"').partition(": ")
-    status, *words = first.split()
-    tried = solution(source, dps="dps" in words)
+    earned = Earned.of(source)
+    tried = solution(source, dps=earned.dps)
     with Judge(definition(), tried, GPU, reference=reference) as judge:
         found = judge.evaluate(WORKLOAD)
-    assert found.status.value == status, said(found)
-    assert part in found.log
+    earned.require(found)
 
 
 def test_a_triton_kernel_passes_and_is_timed_by_the_gpu(reference: Reference) -> None:

@@ -62,6 +62,9 @@ def _view(out: Console, answer: dict[str, Any]) -> None:
     facts = [f"{n} {ours[n]}" for n in ("timer", "sandbox", "seed") if ours.get(n) is not None]
     if facts:
         out.print(f"  {' · '.join(facts)}", markup=False, style="dim", soft_wrap=True)
+    if ours.get("unclear"):
+        said = f"  UNCLEAR: {ours['unclear']}"
+        out.print(said, markup=False, style="yellow", soft_wrap=True)
     if not answer["ok"]:
         view.problem(out, answer)
         view.log(out, answer.get("log", ""))

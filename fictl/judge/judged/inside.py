@@ -10,7 +10,7 @@ from fictl.judge.process.channel import Channel
 
 SOLUTION, REFERENCE = "solution", "reference"
 _PARTS = {SOLUTION: "fictl.judge.judged.tested", REFERENCE: "fictl.judge.judged.referee"}
-_ALSO = ("torch", "safetensors.torch", "fictl.runnable.registry", "fictl.timing.cupti")
+_ALSO = ("torch", "fictl.runnable.registry", "fictl.timing.cupti")
 
 
 def preload() -> None:
@@ -21,7 +21,8 @@ def preload() -> None:
     importlib.import_module("fictl.judge.judged.integrity").taken()
 
 
-def run(role: str, channel: Channel) -> NoReturn:
+def run(role: str, channel: Channel, post: int) -> NoReturn:
+    """By `post` come handles to the referee, and turns to the others."""
     heap.keep_all()
-    importlib.import_module(_PARTS[role]).run(channel)
+    importlib.import_module(_PARTS[role]).run(channel, post)
     raise AssertionError("it does not return")

@@ -18,15 +18,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from fictl.judge.process.scheduled import Scheduled
+
 _CLOCKS = (
     "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "time", "time_ns", "sleep",
 )  # fmt: skip
 _OURS = (
-    "fictl.judge", "fictl.timing", "fictl.bench.worker.poison", "fictl.runnable.runnable",
+    "fictl.judge", "fictl.timing", "fictl.runnable.runnable",
     "fictl.runnable.arguments", "fictl.runnable.results",
 )  # fmt: skip
 _MODULES = ("torch", "time", "os", "json", "gc", "builtins", "threading", "safetensors", *_OURS)
-_PATIENCE = 0.3
+_PATIENCE, _STEP = 0.3, 0.01
 _NAMELESS = "one without a name"
 # torch itself changes it with the default dtype.
 _CHANGES = (("torch", "Storage"),)
@@ -42,7 +44,6 @@ class Integrity:
     """
 
     def __init__(self) -> None:
-        self._clock = time.monotonic
         self._sleep = time.sleep
         self._frames = sys._current_frames  # noqa: SLF001  # sees threads that threading does not
         self._threads = set(self._frames())
@@ -75,10 +76,14 @@ class Integrity:
         return code is not None and code.co_filename.startswith(self._torch)
 
     def threads(self) -> list[str]:
-        """Those that run on, when they have had a moment to end."""
-        until = self._clock() + _PATIENCE
-        while (left := self._left()) and self._clock() < until:
-            self._sleep(0.01)
+        """Those that run on, when they have had a moment to end: one in which nobody of this
+        process was waiting for a CPU.
+        """
+        looked, had = Scheduled.now(), 0.0
+        while (left := self._left()) and had < _PATIENCE:
+            self._sleep(_STEP)
+            before, looked = looked, Scheduled.now()
+            had += _STEP if looked.had_its_chance(before) else 0.0
         return left
 
     def _left(self) -> list[str]:

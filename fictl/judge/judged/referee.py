@@ -1,24 +1,29 @@
-"""The reference's process: says what is right, of outputs that it reads as bytes from a file."""
+"""The reference's process: makes the inputs of turns, has its own clock around them, says what is right."""
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
+import random
+import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from fictl.errors import UsageError
+from fictl.bench.worker.poison import unwritten
+from fictl.errors import SetupError, UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.evaluators.choose import evaluator_for
 from fictl.judge.evaluators.verdict import Verdict
+from fictl.judge.exchange.wire import Closed, Garbled, Late, Wire
 from fictl.judge.fault import FAULT, is_of_machine
-from fictl.judge.inputs import given_inputs, make_inputs
+from fictl.judge.inputs import make_inputs
+from fictl.judge.judged.driver import Driver, Failed, Seen
+from fictl.judge.judged.expected import NoOutputs, ReferenceCall, problem
 from fictl.judge.judged.failure import told
-from fictl.judge.judged.runner import TIMED, WARM, Runner
-from fictl.judge.judged.turn import Turn, size_of, tensors_of
-from fictl.judge.process import parcel
+from fictl.judge.judged.turn import HACK, WRONG
 from fictl.judge.process.channel import Channel, serve
 from fictl.timing.gpu_state import gpu_state
 from fictl.trace import Definition, EvaluationStatus, Workload
@@ -29,31 +34,41 @@ if TYPE_CHECKING:
     from fictl.judge.evaluators.evaluator import Evaluator
 
 _FIRST_SECONDS, _SLOW_SECONDS = 0.1, 10.0
+# Beyond the checks that are asked for, as many as fit into this time.
+_CHECKING_SECONDS, _CHEAP_SECONDS = 1.0, 0.05
+_OUTCOMES: dict[type[Exception], str] = {
+    Late: "hung", Closed: "closed", Failed: "failed", Garbled: "forged",
+}  # fmt: skip
 
 
-def run(channel: Channel) -> NoReturn:
-    serve(channel, Referee().answer, os._exit)
+def run(channel: Channel, post: int) -> NoReturn:
+    serve(channel, Referee(socket.socket(fileno=post)).answer, os._exit)
 
 
 class Referee:
-    """Of one definition; `open` begins with one of its workloads."""
+    """Of one definition; `open` begins with one of its workloads. By `post` come handles."""
 
-    def __init__(self) -> None:
-        self._runner: Runner
+    def __init__(self, post: socket.socket) -> None:
+        self._post = post
+        self._call: ReferenceCall
         self._workload: Workload
         self._root: Path | None = None
         self._evaluator: Evaluator
         self._verdicts: list[Verdict] = []
+        self._drivers: dict[str, Driver] = {}
+        self._check_seconds = 0.0
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         steps = {
-            "build": self._build, "open": self._open, "ship": self._ship, "check": self._check,
-            "finish": self._finish, "time": self._time,
+            "build": self._build, "open": self._open, "meet": self._meet, "turns": self._turns,
+            "finish": self._finish,
         }  # fmt: skip
         try:
             return {"ok": True, **steps[request["op"]](request)}
         except UsageError as error:
             return {"ok": False, "kind": "usage", "trace": error.message, "hint": error.hint}
+        except SetupError as error:
+            return {"ok": False, "kind": "setup", "trace": error.message, "hint": error.hint}
         except BaseException as error:
             is_fault = is_of_machine(error) or isinstance(error, MemoryError)
             kind = FAULT if is_fault else type(error).__name__
@@ -65,62 +80,86 @@ class Referee:
         definition = Definition.model_validate(request["definition"])
         runnable = BuilderRegistry.get_instance().build_reference(definition)
         place = "cuda" if request["device"] == "cuda" else "cpu"
-        self._runner = Runner(definition, runnable, place)
+        self._call = ReferenceCall(definition, runnable, place)
         self._root = Path(request["root"]) if request["root"] else None
         return {"environment": _environment(request["device"])}
 
+    def _meet(self, request: dict[str, Any]) -> dict[str, Any]:
+        """A process that turns will be with; those that have gone are forgotten."""
+        _, handles, _, _ = socket.recv_fds(self._post, 64, 2)
+        wire, watch = (Wire(handle) for handle in handles)
+        call = self._call
+        for name in [name for name, known in self._drivers.items() if known.is_over]:
+            self._drivers.pop(name).close()
+        self._drivers[request["who"]] = Driver(wire, watch, call.definition, call.device)
+        return {}
+
     def _open(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run the reference once: it has to work before anything is held against it."""
-        definition = self._runner.definition
+        definition, config = self._call.definition, EvalConfig(**request["config"])
         self._workload = Workload.model_validate(request["workload"])
-        config = EvalConfig(**request["config"])
         self._evaluator, self._verdicts = evaluator_for(definition, config), []
-        turn, seconds = self._expected(request["seed"])
+        inputs = self._inputs(request["seed"])
+        try:
+            found = self._call.expected(inputs)
+        except NoOutputs as error:
+            return {"ok": False, "kind": "reference", "trace": str(error)}
+        seconds = found.seconds
         if _FIRST_SECONDS < seconds < _SLOW_SECONDS:  # The first one may have loaded libraries.
-            seconds = min(seconds, self._expected(request["seed"])[1])
-        outputs = turn.outputs()
-        problem = turn.problem()[0] or _problem(definition, self._workload, outputs)
-        if problem:
-            return {"ok": False, "kind": "reference", "trace": problem}
+            seconds = min(seconds, self._call.expected(inputs).seconds)
+        if said := problem(definition, self._workload, found.outputs):
+            return {"ok": False, "kind": "reference", "trace": said}
+        self._check_seconds = seconds
+        size = sum(t.numel() * t.element_size() for t in found.outputs.values())
         return {
-            "bytes": size_of(turn.inputs.values()) + 2 * size_of(outputs.values()),
-            "seconds": seconds, "rounds": self._evaluator.rounds(config),
-            "evaluator": self._evaluator.name, "each": self._is_seeded(),
-            "given": self._given_size(), "fresh": self._is_fresh(),
+            "bytes": size, "seconds": seconds, "rounds": self._evaluator.rounds(config),
+            "evaluator": self._evaluator.name, "fresh": self._is_fresh(),
         }  # fmt: skip
 
-    def _ship(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Inputs that random numbers cannot be, in a file that the solution's process may read."""
-        each = self._is_seeded()
-        found: dict[str, Any] = {}
-        numbers: dict[str, Any] = {}
-        for index, seed in enumerate(request["seeds"] if each else request["seeds"][:1]):
-            given = self._given(seed)
-            tensors = {name: value for name, value in given.items() if tensors_of([value])}
-            prefix = f"{index}/" if each else ""
-            found |= {f"{prefix}{name}": tensor for name, tensor in tensors.items()}
-            numbers |= {name: value for name, value in given.items() if name not in tensors}
-        if found:
-            parcel.write(Path(request["path"]), found)
-        return {"shipped": request["path"] if found else "", "numbers": numbers, "each": each}
-
-    def _check(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Outputs of some turns, by index, whose seeds are said."""
+    def _turns(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One for each seed. Which are checked is drawn when they are over."""
+        taken = Batch(self._drivers[request["who"]], request["seconds"])
+        seeds, idle = request["seeds"], request["idle"]
+        picks = self._picks(request["picks"]) if request["picks"] else 0
+        gc.collect()
+        gc.disable()
         try:
-            found = parcel.read(Path(request["path"]), self._runner.device, request["most"])
-        except parcel.Damaged as error:
-            return {"passed": False, "damaged": error.message, "seconds": 0.0}
-        start = time.monotonic()
-        for index, seed in request["seeds"].items():
-            prefix = f"{index}/"
-            outputs = {
-                name.removeprefix(prefix): tensor
-                for name, tensor in found.items()
-                if name.startswith(prefix)
-            }
-            self._verdicts.append(self._verdict(outputs, seed))
-        seconds = (time.monotonic() - start) / max(1, len(request["seeds"]))
-        return {"passed": all(verdict.passed for verdict in self._verdicts), "seconds": seconds}
+            for left, seed in zip(range(len(seeds), 0, -1), seeds, strict=True):
+                inputs = self._inputs(seed)
+                seen = taken.turn(inputs, self._workload.axes, idle)
+                counts = left <= len(seeds) - request["lead"]
+                is_checked = counts and random.SystemRandom().random() * left < picks
+                picks -= is_checked
+                taken.add(seen, is_checked)
+                if not request["is_judged"]:
+                    self._as_if_checked(inputs)
+                    continue
+                taken.problem = _problem(seen)
+                if taken.problem or seen.found or (is_checked and not self._passes(seen, inputs)):
+                    break
+            taken.driver.rest()
+        except (Late, Closed, Failed, Garbled) as error:
+            return {**taken.said(), "outcome": _OUTCOMES[type(error)], "note": str(error)}
+        finally:
+            gc.enable()
+        clocks = _clocks() if self._call.device == "cuda" else {}
+        passed = all(verdict.passed for verdict in self._verdicts)
+        return {**taken.said(), "outcome": "done", "passed": passed, "clocks": clocks}
+
+    def _picks(self, wanted: int) -> int:
+        fitting = _CHECKING_SECONDS / max(self._check_seconds, 1e-4)
+        return max(wanted, int(fitting))
+
+    def _passes(self, seen: Seen, inputs: Mapping[str, Any]) -> bool:
+        start = time.perf_counter()
+        self._verdicts.append(self._verdict(seen.outputs, inputs))
+        self._check_seconds = time.perf_counter() - start
+        return self._verdicts[-1].passed
+
+    def _as_if_checked(self, inputs: Mapping[str, Any]) -> None:
+        """What lies in caches before a turn is what lies there after a check."""
+        if self._check_seconds < _CHEAP_SECONDS:
+            self._call.expected(inputs)
 
     def _finish(self, _request: dict[str, Any]) -> dict[str, Any]:
         verdict = self._evaluator.finish(self._verdicts)
@@ -130,78 +169,63 @@ class Referee:
             "correctness": said.model_dump(mode="python") if said else None,
         }  # fmt: skip
 
-    def _time(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The reference, as solutions are timed: the seconds of one call in each trial."""
-        import torch
-
-        found = []
-        for seeds in request["seeds"]:
-            self._runner.prepare(self._workload, seeds, lambda _, seed: self._inputs(seed))
-            with torch.no_grad():
-                done = self._runner.go(TIMED, request["lead"])
-            found.append(done.seconds)
-        self._runner.turns = []
-        clocks = _clocks() if self._runner.device == "cuda" else {}
-        return {"trials": found, "timer": done.timer, "clocks": clocks}
-
-    def _verdict(self, outputs: Mapping[str, torch.Tensor], seed: int) -> Verdict:
+    def _verdict(self, outputs: Mapping[str, torch.Tensor], inputs: Mapping[str, Any]) -> Verdict:
         expected: dict[str, torch.Tensor] = {}
         if self._evaluator.needs_expected:
-            expected = self._expected(seed)[0].outputs()
-        inputs = self._inputs(seed)
+            expected = self._call.expected(inputs).outputs
         try:
             return self._evaluator.check(outputs, expected, inputs)
         except Exception as error:  # Whatever they are: they are none that can be compared.
             note = f"its outputs cannot be compared: {error!r}"
             return Verdict(EvaluationStatus.INCORRECT_NUMERICAL, None, note)
 
-    def _expected(self, seed: int) -> tuple[Turn, float]:
-        """Of inputs of its own, which it may change; and how long it took."""
-        import torch
-
-        runner = self._runner
-        runner.prepare(self._workload, [seed], lambda _, each: self._inputs(each))
-        with torch.no_grad():
-            done = runner.go(WARM)
-        turn, runner.turns = runner.turns[0], []
-        return turn, done.seconds
-
     def _inputs(self, seed: int) -> dict[str, Any]:
-        runner = self._runner
-        return make_inputs(runner.definition, self._workload, self._root, seed, runner.device)
-
-    def _given(self, seed: int) -> dict[str, Any]:
-        runner = self._runner
-        return given_inputs(runner.definition, self._workload, self._root, seed, runner.device)
-
-    def _given_size(self) -> int:
-        return size_of(self._given(0).values()) if self._is_seeded() else 0
-
-    def _is_seeded(self) -> bool:
-        """Whether what is not random differs from seed to seed."""
-        custom = any(spec.type == "custom" for spec in self._workload.inputs.values())
-        return bool(custom or self._runner.definition.init)
+        call = self._call
+        return make_inputs(call.definition, self._workload, self._root, seed, call.device)
 
     def _is_fresh(self) -> bool:
         """Whether the inputs of two calls differ at all."""
         specs = self._workload.inputs.values()
-        return self._is_seeded() or any(spec.type == "random" for spec in specs)
+        made = any(spec.type in ("random", "custom") for spec in specs)
+        return made or bool(self._call.definition.init)
 
 
-def _problem(
-    definition: Definition, workload: Workload, outputs: Mapping[str, torch.Tensor]
-) -> str:
-    """Why these cannot be a reference's outputs, or ''."""
-    import torch
+class Batch:
+    """Turns with one process, and what is left of the time that it has."""
 
-    shapes = definition.get_output_shapes(workload.axes)
-    for name, shape in zip(definition.outputs, shapes, strict=True):
-        got = outputs[name]
-        if shape is not None and [*got.shape] != [*shape]:
-            return f"{name} of the reference has shape {[*got.shape]}, not {[*shape]}"
-        if got.numel() and got.is_floating_point() and bool(torch.isnan(got.float()).all()):
-            return f"{name} of the reference is NaN throughout"
-    return ""
+    def __init__(self, driver: Driver, seconds: float) -> None:
+        self.driver = driver
+        self.problem: tuple[str, str] | None = None
+        self._seconds, self._spent = seconds, 0.0
+        self._turns: list[dict[str, Any]] = []
+
+    def turn(self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str) -> Seen:
+        start = time.perf_counter()
+        try:
+            return self.driver.turn(inputs, axes, start + self._seconds - self._spent, idle)
+        finally:
+            self._spent += time.perf_counter() - start
+
+    def add(self, seen: Seen, is_checked: bool) -> None:
+        self._turns.append({
+            "span": seen.span, "waited": seen.waited, "claim": seen.claim, "checked": is_checked,
+        })  # fmt: skip
+
+    def said(self) -> dict[str, Any]:
+        return {"turns": self._turns, "spent": self._spent, "problem": self.problem}
+
+
+def _problem(seen: Seen) -> tuple[str, str] | None:
+    """What its outputs and inputs show of how they were made."""
+    if seen.late:
+        note = f"{seen.late} was written after the call had ended: its time leaves that out"
+        return HACK, note
+    if seen.changed:
+        return WRONG, f"it changed its input {seen.changed}"
+    for name, output in seen.outputs.items():
+        if output.numel() and unwritten(output) == output.numel():
+            return WRONG, f"it wrote nothing to {name}"
+    return None
 
 
 def _clocks() -> dict[str, Any]:

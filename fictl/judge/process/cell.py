@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import select
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from fictl.errors import FictlError
 from fictl.judge.fault import NO_VERDICT, JudgeFault
 from fictl.judge.process.channel import LONGEST, TOKEN
-from fictl.judge.process.keeper import ENDED, NEVER_BEGAN, SURVEY
-from fictl.judge.process.log import Log
+from fictl.judge.process.keeper import ENDED, HOLD, NEVER_BEGAN, RELEASE, SURVEY
+from fictl.judge.process.log import Printed
 from fictl.process import ending
 
 _PATIENCE = 10.0
@@ -35,42 +36,92 @@ class Forged(FictlError):
     """It said what no honest process says: another's answer, or one that was not asked for."""
 
 
+@dataclass(frozen=True)
+class Ends:
+    """The judge's ends of the sockets of one process."""
+
+    control: socket.socket
+    channel: socket.socket
+    post: socket.socket
+    watch: socket.socket
+
+    def close(self) -> None:
+        for each in (self.control, self.channel, self.post, self.watch):
+            each.close()
+
+
+@dataclass(frozen=True)
+class Survey:
+    """`left` are processes that it has started and that run now; `signals` are bits of signals that
+    it catches, ignores and blocks.
+    """
+
+    left: tuple[str, ...]
+    signals: dict[str, int]
+
+
 class Cell:
     """One judged process. `walls` names what it is behind."""
 
-    def __init__(
-        self, control: socket.socket, channel: socket.socket, log: int, walls: str
-    ) -> None:
-        self._control, self._channel, self._log_handle = control, channel, log
-        self.walls = walls
-        self.log = Log()
-        self._log_is_open = True
+    def __init__(self, ends: Ends, log: int, walls: str) -> None:
+        self.ends, self.printed = ends, Printed(log)
+        self._control, self._channel = ends.control, ends.channel
+        self.walls, self.log = walls, self.printed.log
         self._heard = bytearray()
         self._status: int | None = None
         self._keeper_has_gone = False
-        channel.setblocking(False)
-        os.set_blocking(log, False)
+        self._channel.setblocking(False)
 
-    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Its answer; Ended, Hung or Forged where there is no honest one."""
-        token = secrets.token_hex(8)
+    def ask(
+        self, request: dict[str, Any], seconds: float, beside: Cell | None = None
+    ) -> dict[str, Any]:
+        """Its answer; Ended, Hung or Forged where there is no honest one.
+
+        What one `beside` prints meanwhile is heard.
+        """
         deadline = time.monotonic() + seconds
+        return self.answer(self.tell(request, deadline), deadline, beside)
+
+    def tell(self, request: dict[str, Any], deadline: float) -> str:
+        """The token that its answer repeats; deadlines are on the monotonic clock."""
+        token = secrets.token_hex(8)
         self._hear()
         if self._heard:
             raise Forged("it spoke before it was asked")
         self._tell(json.dumps({**request, TOKEN: token}).encode() + b"\n", deadline)
+        return token
+
+    def answer(self, token: str, deadline: float, beside: Cell | None = None) -> dict[str, Any]:
+        seconds = deadline - time.monotonic()
         while b"\n" not in self._heard:
-            self._wait(deadline, seconds)
+            self._wait(deadline, seconds, beside=beside)
         line, _, rest = bytes(self._heard).partition(b"\n")
         self._heard.clear()
         if rest:
             raise Forged("it answered more than once")
         return _answer(line, token)
 
-    def survey(self) -> tuple[str, ...] | None:
-        """Processes that it has started and that run now, seen from outside; None if nobody sees."""
+    def introduce(self, other: Cell) -> None:
+        """Hand on to this process the way to turns with the other, and to who watches that."""
+        ends = other.ends
+        with suppress(OSError):  # That it has ended shows when it is asked.
+            socket.send_fds(self.ends.post, [b"it"], [ends.post.fileno(), ends.watch.fileno()])
+        ends.post.close()
+        ends.watch.close()
+
+    def survey(self) -> Survey | None:
+        """It, seen from outside; None if nobody sees."""
         said = self._ask_keeper(SURVEY)
-        return tuple(said["left"]) if said else None
+        return Survey(tuple(said["left"]), said["signals"]) if said else None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """It takes no CPU meanwhile, whatever it has started."""
+        self._ask_keeper(HOLD)
+        try:
+            yield
+        finally:
+            self._ask_keeper(RELEASE)
 
     def close(self) -> None:
         """With all that it has started; when this returns, it has gone."""
@@ -80,12 +131,9 @@ class Cell:
             self._control.settimeout(_PATIENCE)
             while self._control.recv(1 << 16):
                 pass
-        self._hear_log()
-        for each in (self._control, self._channel):
-            each.close()
-        if self._log_handle >= 0:
-            os.close(self._log_handle)
-            self._log_handle = -1
+        self.printed.hear()
+        self.ends.close()
+        self.printed.close()
 
     def __enter__(self) -> Cell:
         return self
@@ -104,17 +152,22 @@ class Cell:
             except OSError:
                 raise self._end() from None
 
-    def _wait(self, deadline: float, seconds: float, *, writing: bool = False) -> None:
+    def _wait(
+        self, deadline: float, seconds: float, *, writing: bool = False, beside: Cell | None = None
+    ) -> None:
         left = deadline - time.monotonic()
         if left <= 0:
             raise Hung(f"it did not answer within {seconds:g} s")
         watched = select.poll()
         watched.register(self._channel, select.POLLIN | (select.POLLOUT if writing else 0))
-        if self._log_is_open:
-            watched.register(self._log_handle, select.POLLIN)
+        logs = [each.printed for each in (self, beside) if each is not None]
+        for each in logs:
+            if each.is_open:
+                watched.register(each.handle, select.POLLIN)
         ready = dict(watched.poll(min(left, 1.0) * 1e3))
-        if self._log_handle in ready:
-            self._hear_log()
+        for each in logs:
+            if each.handle in ready:
+                each.hear()
         if ready.get(self._channel.fileno(), 0) & ~select.POLLOUT and not self._hear():
             raise self._end()
 
@@ -134,16 +187,10 @@ class Cell:
         except ConnectionError:
             return b""
 
-    def _hear_log(self) -> None:
-        with suppress(OSError):
-            part = os.read(self._log_handle, 1 << 20)
-            self._log_is_open = bool(part)
-            self.log.add(part)
-
     def _end(self) -> FictlError:
         """Why nothing more comes: Ended, unless it is the judge's own fault."""
         for _ in range(_LAST_WORDS):
-            self._hear_log()
+            self.printed.hear()
         said = self._ask_keeper("") if self._status is None else {}
         if said.get("kind") == ENDED:
             self._status = int(said["status"])

@@ -11,13 +11,20 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fictl.judge.process.scheduled import waited
 from fictl.judge.sandbox import kernel
 from fictl.judge.sandbox.walls import Walls
 
-SURVEY, ENDED = "survey", "ended"
+SURVEY, HOLD, RELEASE, ENDED = "survey", "hold", "release", "ended"
+Inside = Callable[[int, int], NoReturn]
+# The anteroom, the first of its namespace, and the judged process itself.
+_LEADING = 3
+_known: dict[int, int] = {}
+_SIGNALS = {"catches": "SigCgt", "ignores": "SigIgn", "blocks": "SigBlk"}
 _STATUS = struct.Struct("i")
 # In place of a signal or an exit code: the judged code runs now, or it never did.
 _BEGAN, NEVER_BEGAN = 1 << 16, 1 << 17
@@ -25,31 +32,45 @@ _FAILED = 120
 _KILLED = -signal.SIGKILL
 
 
-def keep(
-    control: socket.socket, channel: int, log: int, walls: Walls, inside: Callable[[int], NoReturn]
-) -> NoReturn:
-    """Start `inside(channel)` behind walls, answer surveys, and end all of it when it is time."""
+@dataclass(frozen=True)
+class Handles:
+    """`control` and `watch` are the keeper's, by which the judge and the referee ask it; the others
+    are for the judged process.
+    """
+
+    control: int
+    channel: int
+    log: int
+    post: int
+    watch: int
+
+
+def keep(handles: Handles, walls: Walls, inside: Inside) -> NoReturn:
+    """Start `inside(channel, post)` behind walls, answer who asks, and end all of it in time."""
     os.setsid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     read, write = os.pipe()
     if os.fork() == 0:
-        os.close(read)
-        control.close()
-        _guarded(log, lambda: _anteroom(channel, log, write, walls, inside))
-    for handle in (channel, log, write):
+        for handle in (read, handles.control, handles.watch):
+            os.close(handle)
+        _guarded(handles.log, lambda: _anteroom(handles, write, walls, inside))
+    for handle in (handles.channel, handles.log, handles.post, write):
         os.close(handle)
+    control, watch = (socket.socket(fileno=h) for h in (handles.control, handles.watch))
     with suppress(OSError):
-        _serve(control, read)
+        _serve(control, watch, read)
     end_descendants()
     os._exit(0)
 
 
-def _serve(control: socket.socket, status: int) -> None:
-    watched: list[Any] = [control, status]
+def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
+    watched: list[Any] = [control, watch, status]
     otherwise = NEVER_BEGAN
     while True:
         ready = select.select(watched, [], [])[0]
+        if watch in ready and not _answer(watch):
+            watched.remove(watch)
         if status in ready:
             said = os.read(status, _STATUS.size)
             code = _STATUS.unpack(said)[0] if len(said) == _STATUS.size else otherwise
@@ -59,29 +80,42 @@ def _serve(control: socket.socket, status: int) -> None:
             watched.remove(status)
             control.send(json.dumps({"kind": ENDED, "status": code}).encode())
         if control in ready:
-            if control.recv(1 << 16) != SURVEY.encode():
+            asked = control.recv(1 << 16).decode()
+            if asked not in _STEPS:
                 return
-            control.send(json.dumps({"kind": SURVEY, **survey(os.getpid())}).encode())
+            control.send(json.dumps({"kind": asked, **_STEPS[asked](os.getpid())}).encode())
 
 
-def _anteroom(
-    channel: int, log: int, status: int, walls: Walls, inside: Callable[[int], NoReturn]
-) -> NoReturn:
+def _answer(watch: socket.socket) -> bool:
+    """To the referee: how long the judged process has waited for a CPU. False when it has gone."""
+    with suppress(OSError):
+        if watch.recv(1 << 16):
+            watch.send(json.dumps({"waited": waited(_judged(os.getpid()))}).encode())
+            return True
+    return False
+
+
+def _judged(root: int) -> int:
+    """It stays the same one: two others stand between. 0 while it is not there yet."""
+    if root not in _known and (found := _descendants(root)[_LEADING - 1 :]):
+        _known[root] = found[0]
+    return _known.get(root, 0)
+
+
+def _anteroom(handles: Handles, status: int, walls: Walls, inside: Inside) -> NoReturn:
     """A process id namespace holds the children of who made it."""
     _die_with_parent()
     walls.unshare()
     first = os.fork()
     if first == 0:
-        _guarded(log, lambda: _first(channel, log, status, walls, inside))
-    for handle in (channel, log, status):
+        _guarded(handles.log, lambda: _first(handles, status, walls, inside))
+    for handle in (handles.channel, handles.log, handles.post, status):
         os.close(handle)
     os.waitpid(first, 0)
     os._exit(0)
 
 
-def _first(
-    channel: int, log: int, status: int, walls: Walls, inside: Callable[[int], NoReturn]
-) -> NoReturn:
+def _first(handles: Handles, status: int, walls: Walls, inside: Inside) -> NoReturn:
     """The first of its namespace: when it ends, the kernel ends all others."""
     _die_with_parent()
     walls.first()
@@ -90,8 +124,8 @@ def _first(
     judged = os.fork()
     if judged == 0:
         os.close(status)
-        _guarded(log, lambda: _inside(channel, log, begins, walls, inside))
-    for handle in (channel, log, begins):
+        _guarded(handles.log, lambda: _inside(handles, begins, walls, inside))
+    for handle in (handles.channel, handles.log, handles.post, begins):
         os.close(handle)
     if not os.read(heard, 1):  # It ended while its sandbox was built.
         os._exit(_FAILED)
@@ -112,20 +146,18 @@ def _wait_for_the_keeper() -> NoReturn:
         time.sleep(0.05)
 
 
-def _inside(
-    channel: int, log: int, begins: int, walls: Walls, inside: Callable[[int], NoReturn]
-) -> NoReturn:
+def _inside(handles: Handles, begins: int, walls: Walls, inside: Inside) -> NoReturn:
     _die_with_parent()
     os.setsid()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
     null = os.open(os.devnull, os.O_RDWR)
-    for target, handle in enumerate((null, log, log)):
+    for target, handle in enumerate((null, handles.log, handles.log)):
         os.dup2(handle, target)
-    _close_all_but({0, 1, 2, channel, begins})
+    _close_all_but({0, 1, 2, handles.channel, handles.post, begins})
     walls.close()
     os.write(begins, b"1")
     os.close(begins)
-    inside(channel)
+    inside(handles.channel, handles.post)
 
 
 def _close_all_but(kept: set[int]) -> None:
@@ -153,8 +185,36 @@ def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
 
 
 def survey(root: int) -> dict[str, Any]:
-    """What the judged process started and has not ended: all but the three that lead to it."""
-    return {"left": [_name(pid) for pid in _descendants(root)[3:]]}
+    """What the judged process started and has not ended: all but the three that lead to it. And
+    the signals that it catches, ignores and blocks, as bits.
+    """
+    found = _descendants(root)
+    return {"left": [_name(pid) for pid in found[_LEADING:]], "signals": _signals(_judged(root))}
+
+
+def _hold(root: int) -> dict[str, Any]:
+    """The judged process, and what it has started, take no CPU until they are released."""
+    return _signal(root, signal.SIGSTOP)
+
+
+def _release(root: int) -> dict[str, Any]:
+    return _signal(root, signal.SIGCONT)
+
+
+def _signal(root: int, number: int) -> dict[str, Any]:
+    for pid in _descendants(root)[_LEADING - 1 :]:
+        with suppress(OSError):
+            os.kill(pid, number)
+    return {}
+
+
+def _signals(pid: int) -> dict[str, int]:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    said = dict(line.split(":\t", 1) for line in lines.splitlines() if ":\t" in line)
+    return {word: int(said[name], 16) for word, name in _SIGNALS.items() if name in said}
 
 
 def _descendants(root: int) -> list[int]:
@@ -208,3 +268,6 @@ def _name(pid: int) -> str:
     except OSError:
         words = ""
     return words.strip()[:200] or f"process {pid}"
+
+
+_STEPS = {SURVEY: survey, HOLD: _hold, RELEASE: _release}

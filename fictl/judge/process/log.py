@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 _FIRST, _LAST = 1 << 18, (5 << 20) - (1 << 18) - 256
 
 
@@ -29,3 +32,23 @@ class Log:
         self._last.clear()
         self._size = 0
         return text
+
+
+class Printed:
+    """The judge's end of the pipe that a process prints to, and what came of it."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle, self.log, self.is_open = handle, Log(), True
+        os.set_blocking(handle, False)
+
+    def hear(self) -> None:
+        """What is there now."""
+        with suppress(OSError):
+            part = os.read(self.handle, 1 << 20)
+            self.is_open = bool(part)
+            self.log.add(part)
+
+    def close(self) -> None:
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle, self.is_open = -1, False

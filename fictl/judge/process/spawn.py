@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.judge.process.cell import Cell
+from fictl.judge.process.cell import Cell, Ends
 from fictl.judge.process.environment import environment
 from fictl.judge.process.room import furnish
 from fictl.judge.sandbox.limits import all_memory
@@ -24,6 +24,10 @@ from fictl.judge.sandbox.walls import Walls, require
 from fictl.paths import same_packages
 
 _START_SECONDS, _END_SECONDS = 300.0, 5.0
+# Of the sockets of a process: for its keeper, requests, handles and turns, and the referee's questions.
+_KINDS = (
+    socket.SOCK_SEQPACKET, socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_SEQPACKET,
+)  # fmt: skip
 _lock = threading.Lock()
 _zygotes: dict[int, Zygote] = {}
 
@@ -73,20 +77,18 @@ class Zygote:
         """A new process in this role, behind these walls."""
         request = json.dumps({"role": role, "walls": walls.to_dict()}).encode()
         with ExitStack() as ours, ExitStack() as theirs:
-            control, keeper = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            ours.enter_context(control)
-            theirs.enter_context(keeper)
-            channel, other = socket.socketpair()
-            ours.enter_context(channel)
-            theirs.enter_context(other)
+            pairs = []
+            for kind in _KINDS:
+                pair = socket.socketpair(socket.AF_UNIX, kind)
+                pairs.append((ours.enter_context(pair[0]), theirs.enter_context(pair[1])))
             log, log_end = os.pipe()
             ours.callback(os.close, log)
             theirs.callback(os.close, log_end)
+            control, channel, post, watch = (theirs_end.fileno() for _, theirs_end in pairs)
             with _lock:
-                handles = [keeper.fileno(), other.fileno(), log_end]
-                socket.send_fds(self._socket, [request], handles)
+                socket.send_fds(self._socket, [request], [control, channel, log_end, post, watch])
             ours.pop_all()
-        return Cell(control, channel, log, walls.label)
+        return Cell(Ends(*(our_end for our_end, _ in pairs)), log, walls.label)
 
 
 @contextmanager

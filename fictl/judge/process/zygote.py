@@ -17,10 +17,11 @@ from contextlib import suppress
 from typing import NoReturn
 
 from fictl.judge.process.channel import Channel
-from fictl.judge.process.keeper import keep
+from fictl.judge.process.keeper import Handles, keep
 from fictl.judge.sandbox.walls import Walls, possible
 
 _LONGEST = 1 << 20
+_HANDLES = 5
 
 
 def main(words: list[str]) -> int:
@@ -33,7 +34,7 @@ def main(words: list[str]) -> int:
     gc.freeze()
     parent.send(json.dumps({"walls": possible().to_dict()}).encode())
     while True:
-        message, handles, _, _ = socket.recv_fds(parent, _LONGEST, 3)
+        message, handles, _, _ = socket.recv_fds(parent, _LONGEST, _HANDLES)
         if not message:
             return 0
         if os.fork() == 0:
@@ -46,25 +47,21 @@ def main(words: list[str]) -> int:
 def _child(parent: socket.socket, request: dict[str, object], handles: list[int]) -> NoReturn:
     try:
         parent.close()
-        control, channel, log = handles
         walls = Walls.from_dict(request["walls"])  # type: ignore[arg-type]
         role = str(request["role"])
-        keep(
-            socket.socket(fileno=control), channel, log, walls,
-            lambda handle: _inside(role, handle, walls),
-        )  # fmt: skip
+        keep(Handles(*handles), walls, lambda channel, post: _inside(role, channel, post, walls))
     finally:
         os._exit(1)
 
 
-def _inside(role: str, handle: int, walls: Walls) -> NoReturn:
+def _inside(role: str, channel: int, post: int, walls: Walls) -> NoReturn:
     from fictl.judge.judged import inside
 
     _become(walls.environment)
     for stream in (sys.stdout, sys.stderr):  # It may end without a flush.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)
-    inside.run(role, Channel(handle))
+    inside.run(role, Channel(channel), post)
 
 
 def _become(environment: dict[str, str]) -> None:

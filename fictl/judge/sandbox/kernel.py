@@ -42,6 +42,11 @@ def prctl(option: int, value: int = 0) -> None:
     _checked(_libc().prctl(option, ctypes.c_ulong(value), *rest))
 
 
+def prctl_pointer(option: int, value: int, pointer: Any) -> None:
+    zero = ctypes.c_ulong(0)
+    _checked(_libc().prctl(option, ctypes.c_ulong(value), pointer, zero, zero))
+
+
 def gain_nothing() -> None:
     """No program that is run from now on has more rights than this process."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)

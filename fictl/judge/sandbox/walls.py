@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import SetupError
-from fictl.judge.sandbox import kernel, landlock, limits, namespaces
+from fictl.judge.sandbox import kernel, landlock, limits, namespaces, seccomp
 from fictl.paths import matching
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -25,7 +25,8 @@ _OTHER_DEVICES = (
 
 @dataclass(frozen=True)
 class Walls:
-    """`files`: landlock, mountns or ''; `network`: netns, tcp or ''; `processes`: proc, pidns or ''.
+    """`files`: landlock, mountns or ''; `network`: netns, tcp or ''; `processes`: proc, pidns or '';
+    `calls`: seccomp or ''.
 
     pidns is a namespace with the /proc of another, which CUDA takes for its own and fails; proc is
     one with its own. `hidden` folders are not read, but for those of `writable` and `shown`.
@@ -34,6 +35,7 @@ class Walls:
     files: str = ""
     network: str = ""
     processes: str = ""
+    calls: str = ""
     writable: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -48,11 +50,12 @@ class Walls:
     def label(self) -> str:
         """As results carry it."""
         own = self.network if self.network == "netns" else ""
-        return "+".join(filter(None, (self.files, own, self.processes and "pidns"))) or "none"
+        parts = (self.files, own, self.processes and "pidns", self.calls)
+        return "+".join(filter(None, parts)) or "none"
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "files": self.files, "network": self.network, "processes": self.processes, "writable": self.writable,
+            "files": self.files, "network": self.network, "processes": self.processes, "calls": self.calls, "writable": self.writable,
             "hidden": self.hidden, "shown": self.shown, "memory": self.memory, "environment": self.environment,
         }  # fmt: skip
 
@@ -86,6 +89,8 @@ class Walls:
             # Where there are namespaces, what is hidden has an empty folder over it already.
             hidden = () if self.has_namespaces else self.hidden
             landlock.restrict(open_to, map(Path, hidden), map(Path, self.shown))
+        if self.calls:
+            seccomp.restrict()
 
 
 @cache
@@ -97,7 +102,8 @@ def possible() -> Walls:
     files = "landlock" if lock else "mountns" if own_mounts else ""
     network = "netns" if spaces else "tcp" if lock and landlock.refuses_tcp() else ""
     processes = ("proc" if _works(_own_proc) else "pidns") if spaces else ""
-    return Walls(files, network, processes)
+    calls = "seccomp" if seccomp.is_known() and _works(_seccomp) else ""
+    return Walls(files, network, processes, calls)
 
 
 def require(walls: Walls) -> Walls:
@@ -135,6 +141,11 @@ def _own_proc() -> None:
 def _landlock() -> None:
     kernel.gain_nothing()
     landlock.restrict(())
+
+
+def _seccomp() -> None:
+    kernel.gain_nothing()
+    seccomp.restrict()
 
 
 def _works(step: Callable[[], None]) -> bool:

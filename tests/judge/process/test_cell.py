@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fictl.judge.process.cell import Cell, Ended, Forged, Hung
+from fictl.judge.process.cell import Cell, Ended, Ends, Forged, Hung
 from fictl.judge.process.log import Log
 
 Peer = tuple[Cell, socket.socket, socket.socket, int]
@@ -22,10 +22,11 @@ def peer() -> Iterator[Peer]:
     """A cell, and the ends that its process and the keeper of that would have."""
     control, keeper = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours, theirs = socket.socketpair()
+    post, watch = socket.socketpair(), socket.socketpair()
     read, write = os.pipe()
-    cell = Cell(control, ours, read, "none")
+    cell = Cell(Ends(control, ours, post[0], watch[0]), read, "none")
     yield cell, theirs, keeper, write
-    for each in (theirs, keeper):
+    for each in (theirs, keeper, post[1], watch[1]):
         each.close()
     cell.close()
     os.close(write)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import platform
 import socket
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fictl.errors import SetupError
-from fictl.judge.sandbox import landlock, walls
+from fictl.judge.sandbox import kernel, landlock, seccomp, walls
 from fictl.judge.sandbox.walls import Walls, possible, require
 
 # Python 3.12 says so of every fork beside torch's threads.
@@ -158,3 +160,24 @@ def test_walls_travel_to_the_process_that_is_behind_them() -> None:
 def test_what_cannot_be_built_is_not_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walls, "_works", lambda step: False)
     assert possible.__wrapped__().label == "none"
+
+
+@pytest.mark.skipif(not possible().calls, reason="this machine has no seccomp")
+@pytest.mark.parametrize("name", sorted(seccomp._REFUSED))
+def test_calls_that_reach_into_others_are_refused(name: str) -> None:
+    column = ["x86_64", "aarch64"].index(platform.machine())
+    number = seccomp._REFUSED[name][column]
+
+    def tried() -> None:
+        kernel.call(number, 0, 0, 0, 0, 0, 0)
+
+    assert behind(Walls(calls="seccomp"), tried) == "PermissionError"
+
+
+@pytest.mark.skipif(not possible().calls, reason="this machine has no seccomp")
+def test_what_programs_need_works_behind_the_filter(inside: Path) -> None:
+    def works() -> None:
+        subprocess.run(["/bin/sh", "-c", "echo x | cat > file"], cwd=inside, check=True)
+
+    assert behind(Walls(calls="seccomp"), works) == "done"
+    assert (inside / "file").read_text() == "x\n"

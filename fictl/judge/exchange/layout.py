@@ -1,0 +1,106 @@
+"""Where each tensor of a turn lies in the memory that both sides share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fictl.trace import Definition
+
+if TYPE_CHECKING:
+    import torch
+
+    from fictl.judge.exchange.memory import Memory
+
+# Each part begins on a page of its own.
+_ALIGNMENT = 4096
+
+
+@dataclass(frozen=True)
+class Part:
+    """One dense tensor; `dtype` is torch's name of it."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return math.prod(self.shape) * _dtype(self.dtype).itemsize
+
+    def view(self, memory: Memory) -> torch.Tensor:
+        """A new tensor, with a storage of its own."""
+        import torch
+
+        if not self.size:
+            return torch.empty(self.shape, dtype=_dtype(self.dtype), device=memory.device)
+        return memory.bytes_at(self.offset, self.size).view(_dtype(self.dtype)).view(self.shape)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`outputs` are those that are not inputs as well."""
+
+    inputs: tuple[Part, ...]
+    outputs: tuple[Part, ...]
+
+    @property
+    def size(self) -> int:
+        """In bytes; never none."""
+        ends = (_up(part.offset + part.size) for part in (*self.inputs, *self.outputs))
+        return max(ends, default=0) or _ALIGNMENT
+
+    @classmethod
+    def of(
+        cls, inputs: Mapping[str, Any], definition: Definition, axes: Mapping[str, int]
+    ) -> Layout:
+        """`inputs` may hold numbers, too: those lie nowhere."""
+        from fictl.trace.documents.tensor_spec import torch_dtype
+
+        tensors = {n: value for n, value in inputs.items() if hasattr(value, "untyped_storage")}
+        given = [(name, t.dtype, tuple(t.shape)) for name, t in tensors.items()]
+        shapes = dict(zip(definition.outputs, definition.get_output_shapes(axes), strict=True))
+        written = [
+            (name, torch_dtype(spec.dtype), tuple(shapes[name] or ()))
+            for name, spec in definition.outputs.items()
+            if name not in tensors
+        ]
+        parts = _placed([*given, *written])
+        return cls(parts[: len(given)], parts[len(given) :])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "inputs": [[p.name, p.dtype, p.shape, p.offset] for p in self.inputs],
+            "outputs": [[p.name, p.dtype, p.shape, p.offset] for p in self.outputs],
+        }
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> Layout:
+        inputs, outputs = (
+            tuple(Part(name, dtype, tuple(shape), at) for name, dtype, shape, at in said[kind])
+            for kind in ("inputs", "outputs")
+        )
+        return cls(inputs, outputs)
+
+
+def _placed(said: Iterable[tuple[str, Any, tuple[int, ...]]]) -> tuple[Part, ...]:
+    made, offset = [], 0
+    for name, dtype, shape in said:
+        made.append(Part(name, str(dtype).removeprefix("torch."), shape, offset))
+        offset = _up(offset + made[-1].size)
+    return tuple(made)
+
+
+def _up(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def _dtype(name: str) -> torch.dtype:
+    import torch
+
+    found: torch.dtype = getattr(torch, name)
+    return found

@@ -1,0 +1,65 @@
+"""Memory that two processes share: made by the referee, lent to the solution's process for one turn."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import torch
+
+# Nobody makes it smaller, or a reader would fault; nor does anybody take these seals back.
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+_NAME = "fictl-exchange"
+
+
+class Memory(Protocol):
+    """Mapped here. It stays while a tensor over it does."""
+
+    @property
+    def device(self) -> str: ...
+
+    def bytes_at(self, offset: int, size: int) -> torch.Tensor:
+        """A tensor of bytes, over a storage of its own."""
+        ...
+
+
+class HostMemory:
+    """A sealed memfd. `handle` is the caller's to close."""
+
+    device = "cpu"
+
+    def __init__(self, handle: int, size: int) -> None:
+        # Every page is mapped now, so that no call pays for the first touch of its inputs.
+        self._map = mmap.mmap(handle, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
+
+    def bytes_at(self, offset: int, size: int) -> torch.Tensor:
+        import torch
+
+        return torch.frombuffer(self._map, dtype=torch.uint8, count=size, offset=offset)
+
+
+def create(size: int, device: str) -> tuple[Memory, int]:
+    """New memory, mapped here, and a handle of it to hand on and then to close."""
+    if device == "cuda":
+        from fictl.judge.exchange import device_memory
+
+        return device_memory.create(size)
+    handle = os.memfd_create(_NAME, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(handle, size)
+    fcntl.fcntl(handle, fcntl.F_ADD_SEALS, _SEALS)
+    return HostMemory(handle, size), handle
+
+
+def adopt(handle: int, size: int, device: str) -> Memory:
+    """Memory of another process; its handle is closed here."""
+    try:
+        if device == "cuda":
+            from fictl.judge.exchange import device_memory
+
+            return device_memory.adopt(handle, size)
+        return HostMemory(handle, size)
+    finally:
+        os.close(handle)
