@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fictl.errors import FictlError, SetupError
-from fictl.judge.fault import NO_VERDICT, JudgeFault
+from fictl.judge.fault import FAULT, NO_VERDICT, JudgeFault
 from fictl.judge.number import Timed
 from fictl.judge.outcome import Decided
 from fictl.judge.process import cell as cells
@@ -73,6 +73,10 @@ class Contact:
             self._decide(said)
             return said
         self.is_spent = True
+        if said.get("kind") == FAULT:
+            raise JudgeFault(
+                "the judge's part of a solution's process failed", _text(said, "trace")
+            )
         if said.get("kind") == "setup" and self.is_trusted:
             raise SetupError(_text(said, "trace"), _text(said, "hint"))
         raise Decided(_FAILED, _text(said, "trace"))

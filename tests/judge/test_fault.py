@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from safetensors import SafetensorError
@@ -16,7 +18,10 @@ from safetensors import SafetensorError
 from fictl.errors import SetupError, UsageError
 from fictl.judge import Judge, judge
 from fictl.judge.contact import Contact
+from fictl.judge.exchange.wire import Wire
 from fictl.judge.fault import FAULT, JudgeFault, fault, is_of_machine, own_faults
+from fictl.judge.judged import tested
+from fictl.judge.modes import WARM
 from fictl.judge.outcome import Decided
 from fictl.judge.process import spawn
 from fictl.judge.process.cell import Cell
@@ -167,17 +172,25 @@ def test_a_reference_that_ends_as_it_is_imported_is_invalid(reference: Reference
             assert "exit code 3" in found.log
 
 
-def test_a_parcel_that_the_judge_lost_is_no_runtime_error(monkeypatch: Patch) -> None:
-    init = (
-        "def make(sizes, dtype, device, generator):\n    import torch\n"
-        "    return {'x': torch.ones(sizes['m'], sizes['n'])}\n"
-    )
-    made = definition(init=init)
-    lost = {"shipped": "/nowhere/p", "numbers": {}, "each": False}
-    with Reference(made, "cpu") as own:
-        monkeypatch.setattr(own, "ship", lambda seeds: lost)
-        with pytest.raises(JudgeFault, match="judge's part of a solution's process"):
-            judge(made, solution(HONEST), WORKLOAD, CONFIG, reference=own)
+def test_memory_that_cannot_be_mapped_is_no_runtime_error(monkeypatch: Patch) -> None:
+    def refused(*_: object) -> NoReturn:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr("fictl.judge.exchange.memory.adopt", refused)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    wire = Wire(theirs.detach())
+    harness = tested.Tested(wire)
+    layout = {"inputs": [], "outputs": [["y", "float32", [4], 0]]}
+    with ours:
+        for said in (
+            {"step": "ready", "token": "a"},
+            {"step": "go", "token": "a", "layout": layout},
+        ):
+            socket.send_fds(ours, [json.dumps(said).encode()], [0])
+        answer = harness.answer({"op": "turns", "mode": WARM, "bytes": 16})
+    wire.close()
+    assert (answer["ok"], answer["kind"]) == (False, FAULT)
+    assert "Cannot allocate memory" in answer["trace"]
 
 
 DEEP = """
@@ -208,14 +221,19 @@ LEFTOVERS = {
 def test_what_a_solution_leaves_harms_no_other(kind: str, reference: Reference) -> None:
     """Nor its own next process, nor the next run."""
     tried = solution(LEFTOVERS[kind])
-    before = {*all_rooms().iterdir()}
+    before = _own_rooms()
     with Judge(definition(), tried, CONFIG, reference=reference, isolated=True) as one:
         for _ in range(2):
             found = one.evaluate(WORKLOAD)
             assert found.status.value == "PASSED", said(found)
     found = judge(definition(), solution(HONEST), WORKLOAD, CONFIG, reference=reference)
     assert found.status.value == "PASSED", said(found)
-    assert {*all_rooms().iterdir()} - before <= {reference.folder}
+    assert _own_rooms() - before <= {reference.folder}
+
+
+def _own_rooms() -> set[Path]:
+    """Those of this process: other runs of tests have theirs beside them."""
+    return {path for path in all_rooms().iterdir() if path.name.startswith(f"{os.getpid()}-")}
 
 
 class _Says:

@@ -15,6 +15,7 @@ from fictl.errors import FictlError, SetupError
 from fictl.judge.exchange import memory
 from fictl.judge.exchange.layout import Layout
 from fictl.judge.exchange.wire import Closed, Wire
+from fictl.judge.fault import FAULT
 from fictl.judge.judged import handlers, heap
 from fictl.judge.judged.clock import HostClock, WorkedElsewhere, clock, wait
 from fictl.judge.judged.failure import told
@@ -41,6 +42,10 @@ def run(channel: Channel, post: int) -> NoReturn:
     serve(channel, tested.answer, _LEAVE)
 
 
+class _NotMapped(Exception):
+    """The memory of a turn could not be mapped."""
+
+
 class Tested:
     """It answers each request with `ok`, or with what went wrong."""
 
@@ -62,6 +67,8 @@ class Tested:
         }  # fmt: skip
         try:
             return {"ok": True, **steps[request["op"]](request)}
+        except _NotMapped as error:
+            return {"ok": False, "kind": FAULT, "trace": told(error)}
         except SetupError as error:
             return {"ok": False, "kind": "setup", "trace": error.message, "hint": error.hint}
         except BaseException as error:
@@ -124,7 +131,7 @@ class Tested:
         self._wire.send({"step": "ready", "token": token})
         message, handles = self._wire.receive()
         layout = Layout.from_dict(message["layout"])
-        lent = memory.adopt(handles[0], layout.size, self._device)
+        lent = self._adopted(handles[0], layout)
         turn = Turn(self._definition, layout, message["numbers"], lent)
         try:
             timer.time(lambda: self._call(turn, message["idle"]))
@@ -137,6 +144,13 @@ class Tested:
             wait()
         self._wire.send({"step": "done", "token": message["token"]})
         self._tell(message, turn, timer)
+
+    def _adopted(self, handle: int, layout: Layout) -> memory.Memory:
+        """Map what the referee lends; no code of the solution has part in it."""
+        try:
+            return memory.adopt(handle, layout.size, self._device)
+        except Exception as error:
+            raise _NotMapped from error
 
     def _call(self, turn: Turn, idle: str) -> None:
         """`idle` is the style of a call that does nothing."""

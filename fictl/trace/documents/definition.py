@@ -32,7 +32,7 @@ Shape = tuple[int, ...] | None
 
 def _condition(text: str) -> str:
     """The format allows any Python; what is no condition at all is a slip of the pen."""
-    found = _python(text.strip(), "eval").body
+    found = _python(text.strip(), "eval")
     is_not = isinstance(found, ast.UnaryOp) and isinstance(found.op, ast.Not)
     if not is_not and not isinstance(found, _CONDITIONS):
         raise ValueError("no condition: it says nothing that could be false")

@@ -164,7 +164,7 @@ def test_every_flag_reaches_the_run(
     [
         (("--device", "tpu"), 2, "--device is 'tpu'"),
         (("--device", "cuda"), 3, "there is no GPU here"),
-        (("--device", "cpu", "--rtol", "-1"), 2, "rtol is -1.0"),
+        (("--device", "cpu", "--rtol", "-1"), 2, "'--rtol': '-1' is not a number"),
         (("--device", "cpu", "--solutions", "god"), 2, "is it good?"),
         (("--device", "cpu", "--gpus", "0"), 2, "--gpus names GPUs"),
         (("--device", "cpu", "--config", "no.toml"), 2, "no.toml cannot be read"),
