@@ -34,8 +34,9 @@ def findings(
     at_site: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         at_site.setdefault(site(row), []).append(row)
-    # A test that launches a kernel many times reports it as often, and so does each tool.
-    found = (Finding(same[0], len({row["test"] for row in same})) for same in at_site.values())
+    # A test that launches a kernel many times reports it as often, and so does each tool. A row
+    # of a solution's run has no test.
+    found = (Finding(same[0], len({row.get("test") for row in same})) for same in at_site.values())
     return tuple(_judge(finding, accepted) for finding in found)
 
 

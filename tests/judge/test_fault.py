@@ -10,6 +10,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -178,6 +179,7 @@ def test_memory_that_cannot_be_mapped_is_no_runtime_error(monkeypatch: Patch) ->
 
     monkeypatch.setattr("fictl.judge.exchange.memory.adopt", refused)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    monkeypatch.setattr(tested, "taken", lambda: SimpleNamespace(replaced=list))
     wire = Wire(theirs.detach())
     harness = tested.Tested(wire)
     layout = {"inputs": [], "outputs": [["y", "float32", [4], 0]]}
