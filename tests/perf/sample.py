@@ -53,11 +53,13 @@ def checkout_of(env: Mapping[str, str]) -> Path:
 
 def python(code: str, env: Mapping[str, str]) -> str:
     """What a fresh interpreter prints."""
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=checkout_of(env),
         env=dict(env),
-        check=True,
         capture_output=True,
         text=True,
-    ).stdout
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return done.stdout
