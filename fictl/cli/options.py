@@ -88,10 +88,12 @@ def sizes(axes: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in axes.split(","))):
         name, _, size = (word.strip() for word in part.partition("="))
-        if not name.isidentifier() or name in found:
-            raise UsageError(f"--axes: {part!r} does not name an axis, once", "as in rows=7,n=64")
+        if not name.isidentifier() or size.startswith("+"):
+            raise UsageError(f"--axes: {part!r} is not an axis and its size", "as in rows=7,n=64")
         try:
-            found[name] = parse_whole(size, 0, LARGEST_SIZE)
+            whole = parse_whole(size, 0, LARGEST_SIZE)
         except InvalidValue as error:
             raise UsageError(f"--axes: {name} = {error.message}", "as in rows=7,n=64") from None
+        if found.setdefault(name, whole) != whole:
+            raise UsageError(f"--axes: {name} is {found[name]} and {whole}", "say it once")
     return found

@@ -45,8 +45,8 @@ def test_what_a_newer_fictl_adds_is_passed_over(make_report: Make, tmp_path: Pat
         ("{", "cannot be read as a result"),
         ("[]", "has the schema None"),
         ('{"schema": "fictl.bench/9"}', "has the schema 'fictl.bench/9'"),
-        ('{"schema": "fictl.bench/1"}', "is no whole result: KeyError"),
-        ('{"schema": "fictl.bench/1", "ok": false, "data": null}', "is no whole result"),
+        ('{"schema": "fictl.bench/1"}', "is not a whole result"),
+        ('{"schema": "fictl.bench/1", "ok": false, "data": null}', "is not a whole result"),
     ],
 )
 def test_what_is_no_result_is_said(tmp_path: Path, text: str, message: str) -> None:

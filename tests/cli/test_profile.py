@@ -98,7 +98,7 @@ def test_on_the_emulated_device_there_is_nothing_to_time(tiny, fictl, tool):
         (["twice", "--case", "nonsense", "--dry-run"], "no case of twice matches nonsense"),
         (["--dry-run"], "which op is to be profiled?"),
         (["rmsnorm", "--case", "16x", "--trace", "t", "--dry-run"], "--trace names one file"),
-        (["twice", "--calls", "0"], "0 is not in the range"),
+        (["twice", "--calls", "0"], "'0' is not a whole number from 1"),
     ],
 )
 def test_a_wrong_request_is_refused(tiny, fictl, words, said):

@@ -165,9 +165,9 @@ def test_another_definition_is_the_one_that_arguments_follow(definition, defined
     builder = Counting()
     registry = BuilderRegistry([builder])
     registry.build(definition, solution(RUN))
-    other = defined({"s": None, "x": ["n"]}, {})
+    other = defined({"s": None, "x": ["n"]}, {"y": ["n"]})
     runnable = registry.build(other, solution(RUN))
-    assert runnable.call_kwargs(x=1, s=2) == (2, 1)
+    assert runnable.call_kwargs(x=1, s=2, y=3) == (2, 1, 3)
     assert builder.asked == ["answer"]
 
 

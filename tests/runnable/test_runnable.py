@@ -136,11 +136,6 @@ def test_outputs_lie_where_the_first_tensor_lies(made):
     assert runnable(torch.empty(4, device="meta"), 2.0).device.type == "meta"
 
 
-def test_no_outputs_are_none(made, defined):
-    runnable = made(lambda x: None, dps=True, definition=defined({"x": ["n"]}, {}))
-    assert runnable.call_value_returning(X) is None
-
-
 def test_an_input_that_is_written_is_passed_once(made, defined):
     """As ops that work in place are exported: an output bears the name of an input."""
 

@@ -37,7 +37,7 @@ def flashinfer_api(func: Any = None, *, trace: Any = None) -> Any:
 
 
 def _logged(function: Any, trace: TraceTemplate | None) -> Any:
-    anywhere = ArchRule.parse(">=0.0")
+    anywhere = ArchRule.parse(">=7.5")
     op = Op(function.__name__, anywhere, (), (), (), module=function.__module__, trace=trace)
     if settings.LOGLEVEL.get():
         from fictl.op.watch.call_log import CallLog

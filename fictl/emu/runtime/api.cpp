@@ -153,6 +153,11 @@ size_t dynamic_shared_limit(const void* function) {
   return found == shared_limits.end() ? kSharedPerBlock : found->second;
 }
 
+bool has_opted_in(const void* function) {
+  const Lock lock(mutex);
+  return function == nullptr ? !shared_limits.empty() : shared_limits.count(function) != 0;
+}
+
 }  // namespace fictl_emu
 
 using namespace fictl_emu;

@@ -25,9 +25,8 @@ SharedVariable* find(SharedMemory& shared, const void* key) {
 
 // What a launch is refused for on a GPU, where the size of the variables is known before it.
 void require_room(const SharedMemory& shared) {
-  const size_t opted_in = dynamic_shared_limit(team->launch->asked->function);
-  const bool has_opted_in = opted_in > static_cast<size_t>(kSharedPerBlock);
-  const size_t limit = has_opted_in ? kSharedOptIn : kSharedPerBlock;
+  const bool is_large = has_opted_in(team->launch->asked->function);
+  const size_t limit = is_large ? kSharedOptIn : kSharedPerBlock;
   const size_t bytes = size_t{shared.static_bytes} + shared.dynamic_bytes;
   if (bytes <= limit && shared.static_bytes <= static_cast<size_t>(kSharedPerBlock)) return;
   const std::string what =

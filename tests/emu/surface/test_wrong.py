@@ -32,7 +32,7 @@ def run(emulate, device, address):
         (WIDTH, 12, "bad-argument", "width of 12", "odd_width"),
         (WIDTH, 0, "bad-argument", "width of 0", "odd_width"),
         (WIDTH, 64, "bad-argument", "width of 64", "odd_width"),
-        (LEFT, 0, "bad-mask", "lanes 16-31: returned", "__shfl_down_sync(~0u"),
+        (LEFT, 0, "bad-mask", "lanes 16-31: returned", "threadIdx.x + 16)"),
         (MASK, 0, "bad-mask", "0x0000ffff", "__ballot_sync"),
         (TILE, 7, "bad-argument", "tiles of 7", "const auto tile = cg::tiled_partition(cg"),
         (TILE, 0, "bad-argument", "tiles of 0", "const auto tile = cg::tiled_partition(cg"),

@@ -152,7 +152,7 @@ def test_a_default_that_is_no_number_stays(read: Read) -> None:
         ("import no_such_module\ndef f(x): return x\n", "", "line 2: ModuleNotFoundError"),
         ('def f(x: "n"):\n    return x + torch.ones(3, 4, 5)[x]\n', "", "cannot be called: line 3"),
         ("def f(x): return torch.cumsum(x, 0)\n", "", "nothing says the shapes of x"),
-        ("def f(x): return x\n", "f(1", "is no Python"),
+        ("def f(x): return x\n", "f(1", "is not Python"),
         ("def f(x): return x\n", "g(torch.ones(2))", "does not call f"),
         ("def f(x): return x\n", "f(torch.ones(2), 3)", "cannot be called"),
         ("def f(x): return x.tolist()\n", "f(torch.ones(2))", "returns a number"),
