@@ -47,29 +47,36 @@ class TimeLimit:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.is_over = False
-        self._group = 0
+        self._group: int | None = None
         self._timer: threading.Timer | None = None
 
     def start(self, group: int) -> None:
-        """Begin for the processes of this group."""
+        """Begin for the processes of this group, which is the program's own."""
         self._group = group
         self.restart(self.seconds)
 
     def restart(self, seconds: float) -> None:
-        self.stop()
+        self._cancel()
         self.seconds = seconds
-        self._timer = threading.Timer(seconds, self._end)
-        self._timer.start()
+        if self._group is not None:
+            self._timer = threading.Timer(seconds, self._end, (self._group,))
+            self._timer.daemon = True
+            self._timer.start()
 
     def stop(self) -> None:
+        """The program has ended: its number may soon be another's."""
+        self._cancel()
+        self._group = None
+
+    def _cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _end(self) -> None:
+    def _end(self, group: int) -> None:
         self.is_over = True
         # Why the group: what a script has started holds the pipe open, too.
         with suppress(ProcessLookupError):
-            os.killpg(self._group, signal.SIGKILL)
+            os.killpg(group, signal.SIGKILL)
 
 
 def run(

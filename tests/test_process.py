@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from fictl import process
 from fictl.errors import SetupError
-from fictl.process import TimedOut, run, stop_all, stream
+from fictl.process import TimedOut, TimeLimit, run, stop_all, stream
 
 
 def python(code: str) -> list[str]:
@@ -90,6 +91,24 @@ def test_a_program_that_hangs_is_ended_with_all_that_it_started():
     with pytest.raises(TimedOut, match=r"sh did not end within 0\.2 s"):
         run(["sh", "-c", "sleep 60; true"], timeout=0.2)
     assert time.monotonic() - start < 30
+
+
+def test_a_limit_is_given_anew_while_the_program_runs():
+    limit = TimeLimit(60)
+    with pytest.raises(TimedOut, match=r"within 0\.1 s"):
+        stream(["sh", "-c", "echo; sleep 60"], lambda _: limit.restart(0.1), timeout=limit)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_limit_that_no_program_has_ends_nothing(monkeypatch, when: str):
+    killed: list[int] = []
+    monkeypatch.setattr(process.os, "killpg", lambda group, _: killed.append(group))
+    limit = TimeLimit(60)
+    if when == "after":
+        stream(["true"], lambda _: None, timeout=limit)
+    limit.restart(0.01)
+    time.sleep(0.1)
+    assert (killed, limit.is_over) == ([], False)
 
 
 def test_a_program_that_ends_in_time_is_left_alone():

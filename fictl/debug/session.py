@@ -28,7 +28,7 @@ _SETTINGS = (
 )  # fmt: skip
 _MOST_FOLDERS = 50
 # No kernel is too slow while somebody looks at it.
-_PATIENCE_SECONDS = "1000000"
+_PATIENCE_SECONDS = "604800"
 
 
 @dataclass(frozen=True)
