@@ -47,6 +47,16 @@ def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def _grad_mode_stays() -> Iterator[None]:
+    """Off by accident, it would hide from all later tests of a process that a gradient is lost."""
+    yield
+    torch = sys.modules.get("torch")
+    if torch is not None and not torch.is_grad_enabled():
+        torch.set_grad_enabled(True)
+        pytest.fail("the test left torch's grad mode off")
+
+
+@pytest.fixture(autouse=True)
 def _isolated(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,

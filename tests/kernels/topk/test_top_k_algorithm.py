@@ -124,7 +124,7 @@ def _blocks(rows: int, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> int:
     x = torch.randn(rows, 131_072, device="cuda")
     top_k(x, 64)
     kinds = [torch.profiler.ProfilerActivity.CUDA]
-    with torch.profiler.profile(activities=kinds) as profile:
+    with torch.profiler.profile(activities=kinds, acc_events=True) as profile:
         top_k(x, 64)
         torch.cuda.synchronize()
     return _grid(profile)
