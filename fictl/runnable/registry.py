@@ -133,9 +133,18 @@ def reference_solution(definition: Definition) -> Solution:
 def _as_asked(built: Runnable, definition: Definition, solution: Solution) -> Runnable:
     """What was built for a solution of the same content bears the name of this one."""
     metadata = built.metadata
-    if metadata.solution_name == solution.name and metadata.definition in (None, definition):
+    if metadata.solution_name == solution.name and _is_the_same(metadata.definition, definition):
         return built
     changed = {"solution_name": solution.name, "definition_name": definition.name}
     if metadata.definition is not None:
         changed["definition"] = definition  # type: ignore[assignment]
     return built.renamed(metadata.model_copy(update=changed))
+
+
+def _is_the_same(known: Definition | None, asked: Definition) -> bool:
+    """Compare the order of inputs and outputs, too: it is the call's, and == does not see it."""
+    return known is None or (
+        known == asked
+        and [*known.inputs] == [*asked.inputs]
+        and [*known.outputs] == [*asked.outputs]
+    )

@@ -171,7 +171,9 @@ _BUSY = """
 import time, fictl.dataset.worker as worker
 class Slow:
     is_busy = True
-    def evaluate(self, workload): time.sleep(100)
+    def evaluate(self, workload):
+        open({path!r}, "w").write("begun")
+        time.sleep(100)
     def close(self): open({path!r}, "w").write("closed")
 worker._Desk = Slow
 raise SystemExit(worker.main())
@@ -181,17 +183,20 @@ raise SystemExit(worker.main())
 @pytest.mark.parametrize("way", ["its pipe is closed", "it is told"])
 def test_a_worker_does_not_outlive_who_asks(tmp_path: Path, way: str) -> None:
     """In the middle of an evaluation, too: what judges is closed, and with it what is judged."""
-    code = _BUSY.format(path=str(tmp_path / "said"))
+    said = tmp_path / "said"
+    code = _BUSY.format(path=str(said))
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as worker:
         assert worker.stdin is not None
         worker.stdin.write(b'{"kind": "workload", "workload": {}}\n')
         worker.stdin.flush()
-        time.sleep(0.4)
+        while not said.exists():
+            assert worker.poll() is None
+            time.sleep(0.02)
         if way == "it is told":
             worker.send_signal(signal.SIGTERM)
         worker.stdin.close()
-        assert worker.wait(10) == 128 + signal.SIGTERM
-    assert (tmp_path / "said").read_text() == "closed"
+        assert worker.wait(60) == 128 + signal.SIGTERM
+    assert said.read_text() == "closed"
 
 
 Judged = Callable[[str], tuple[str, str]]
