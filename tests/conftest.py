@@ -22,7 +22,8 @@ TESTS = Path(__file__).parent
 os.environ.setdefault(settings.DEVICE.name, choose_device())
 os.environ.setdefault(settings.EMU_SCHEDULE.name, "random")
 # Projects of their own: tests copy them, and run there what they have.
-collect_ignore = ["scaffold/golden", "planted_project"]
+_PROJECTS = ("hostile", "planted", "stray", "tiny", "tuned")
+collect_ignore = ["scaffold/golden", *(f"{name}_project" for name in _PROJECTS)]
 _FOREIGN = ("CONDA_PREFIX", "CUDA_HOME", "CXX", "MAX_JOBS")
 _USERS_CACHE = os.environ.get(settings.WORKSPACE_BASE.name, "")
 

@@ -14,7 +14,7 @@ import pytest
 import typer.main
 
 import fictl
-from fictl.cli import COMMANDS, app
+from fictl.cli import COMMANDS, application
 from fictl.project import Project
 from fictl.project.config import OWN_FILE
 from fictl.project.discover import functions
@@ -124,7 +124,7 @@ def test_sections_that_are_linked_to_are_there(page: Path) -> None:
 
 @cache
 def _root() -> Any:
-    return typer.main.get_command(app)
+    return typer.main.get_command(application())
 
 
 @cache

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,14 @@ ROOT = Path(__file__).resolve().parents[1]
 # What is kept for a whole process, and why no error can be about it. A cache of something else
 # needs a reason here: `cache` keeps results, so what looks at the machine raises, or is asked again.
 KEPT = {
+    "fictl/arch.py _known_gpus": "fictl's own table",
+    "fictl/compat/flashinfer/_names.py recorded": "fictl's own list",
+    "fictl/compat/flashinfer/_served.py _ops": "the shipped ops",
+    "fictl/compat/flashinfer/_served.py _places": "the shipped ops",
+    "fictl/judge/exchange/device_memory.py _driver": "a loaded library",
+    "fictl/judge/exchange/device_memory.py _granularity": "the driver of a GPU that is there",
+    "fictl/project/trusted.py require_trusted": "a project that may run; one that may not raises",
+    "fictl/project_file.py _nearest": "the projects of a run of pytest",
     "fictl/bench/compare/both.py subjects": "a revision's files, in a worker",
     "fictl/bench/worker/one.py sides": "a project's files, in a worker",
     "fictl/dataset/export/solution.py _sources": "an op's files, of one command",
@@ -153,8 +163,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
-def test_what_is_wrong_in_the_settings_file_is_forgotten(tmp_path: Path, text: str) -> None:
+def test_what_is_wrong_in_the_settings_file_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     path = tmp_path / "settings.toml"
+    monkeypatch.setenv("FICTL_CONFIG", str(path))
     path.write_bytes(text.encode("latin-1"))
     for _ in range(2):
         with pytest.raises(FictlError):
@@ -165,6 +178,7 @@ def test_what_is_wrong_in_the_settings_file_is_forgotten(tmp_path: Path, text: s
 
 def test_another_settings_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "settings.toml").write_text("max_jobs = 0", encoding="utf-8")
+    monkeypatch.setenv("FICTL_CONFIG", str(tmp_path / "settings.toml"))
     with pytest.raises(FictlError, match="max_jobs"):
         settings.MAX_JOBS.get()
     (tmp_path / "other.toml").write_text("max_jobs = 5", encoding="utf-8")
@@ -199,16 +213,24 @@ def test_a_cache_that_others_can_write_is_forgotten(
     writable_store().ensure_private()
 
 
-def test_a_tensor_on_the_wrong_device_is_forgotten(
-    monkeypatch: pytest.MonkeyPatch, users_cache: None
-) -> None:
-    import torch
+_WRONG_DEVICE = """
+import os, torch, fictl
+for _ in range(2):
+    try:
+        fictl.ops.scale(torch.ones(8), 2.0)
+    except ValueError as error:
+        assert "FICTL_DEVICE=emu" in str(error), error
+    else:
+        raise AssertionError("a tensor of the CPU was taken")
+os.environ["FICTL_DEVICE"] = "emu"
+assert fictl.ops.scale(torch.ones(8), 2.0).tolist() == [2.0] * 8
+"""
 
-    import fictl
 
-    monkeypatch.setenv("FICTL_DEVICE", "cuda")
-    for _ in range(2):
-        with pytest.raises(ValueError, match="FICTL_DEVICE=emu"):
-            fictl.ops.scale(torch.ones(8), 2.0)
-    monkeypatch.setenv("FICTL_DEVICE", "emu")
-    assert fictl.ops.scale(torch.ones(8), 2.0).tolist() == [2.0] * 8
+def test_a_tensor_on_the_wrong_device_is_forgotten(users_cache: None) -> None:
+    """In a process of its own: a module that is loaded stays what it was loaded for."""
+    env = {**os.environ, "FICTL_DEVICE": "cuda"}
+    done = subprocess.run(
+        [sys.executable, "-c", _WRONG_DEVICE], env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

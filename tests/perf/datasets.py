@@ -81,7 +81,8 @@ def streamed(workloads: int) -> tuple[int, int]:
 
 
 def _run(argv: list[str]) -> str:
-    env = {**os.environ, "PYTHONPATH": ROOT}
+    path = os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "PYTHONPATH": path}
     return subprocess.run(argv, env=env, check=True, capture_output=True, text=True).stdout
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from fictl.cli import app
+from fictl.cli import application
 from fictl.cli.numbers import Range
 
 from .bad_input import BadInput
@@ -186,7 +186,7 @@ def parameters() -> Iterator[tuple[str, Any]]:
         if not hasattr(command, "commands"):
             yield from ((" ".join(path), each) for each in command.params)
 
-    return walk(typer.main.get_command(app), ())
+    return walk(typer.main.get_command(application()), ())
 
 
 def options() -> Iterator[tuple[str, str, Any]]:

@@ -203,7 +203,7 @@ def load() -> None:
         if not module.name.startswith(_NOT_LOADED):
             importlib.import_module(module.name)
     typer.main.get_command = functools.cache(typer.main.get_command)
-    typer.main.get_command(importlib.import_module("fictl.cli").app)
+    typer.main.get_command(importlib.import_module("fictl.cli").application())
     importlib.import_module("fictl.project").Project.shipped()
     # What is there now is shared with the forks, and no collection touches it.
     gc.freeze()

@@ -44,6 +44,9 @@ def test_a_class_with_plan_and_run_matches_too(emulated: None, name: str) -> Non
     assert run_definition(made, "emu", {"rows": 40}).mismatch == ""
 
 
+OTHER = {"other": {"shape": ["rows"], "dtype": "bfloat16"}}
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -51,7 +54,7 @@ def test_a_class_with_plan_and_run_matches_too(emulated: None, name: str) -> Non
         ({"tags": ["fi_api:fictl.ops.nothing"]}, "there is no op 'fictl.ops.nothing' here"),
         ({"tags": ["fi_api:os.ops.system"]}, "there is no op 'os.ops.system' here"),
         ({"reference": "def run(input, weight, eps):\n    return 1 / 0\n"}, "ZeroDivisionError"),
-        ({"outputs": {}}, "the outputs of rmsnorm_h64_bf16 are not those of fictl.ops.rmsnorm"),
+        ({"outputs": OTHER}, "the outputs of rmsnorm_h64_bf16 are not those of fictl.ops.rmsnorm"),
     ],
 )
 def test_what_cannot_be_run_is_refused(emulated: None, changes: Any, said: str) -> None:

@@ -51,7 +51,7 @@ def test_a_trace_that_fits_has_no_finding(found: Callable[..., list[Finding]]) -
     ("changes", "said"),
     [
         ({"inputs": '{"source": Scalar("int32")}'}, "the input source is no parameter of twice"),
-        ({"inputs": "{}"}, "the parameter input has no default and is no input"),
+        ({"inputs": "{}"}, "makes no definition: inputs"),
         ({"axes": '{"n": Const("")}'}, "no input tells the size of the axis n"),
         ({"reference": "lambda input: missing(input)"}, "does not run by itself: NameError"),
         ({"axes": '{"n": Expr("1 +", "")}'}, "trace: '1 +' is not an expression"),
