@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import platform
 import re
 from itertools import pairwise
@@ -106,6 +105,8 @@ def _without_secret(match: re.Match[str]) -> str:
 
 def _user() -> str:
     try:
+        import getpass  # It loads a terminal's settings, for a name that few commands need.
+
         return getpass.getuser()
     except (OSError, KeyError):  # A container's user without a name.
         return ""

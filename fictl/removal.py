@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import struct
 import time
@@ -28,6 +27,8 @@ def remove(folder: Path) -> None:
     It is moved aside first, so that its name is free at once. What the system refuses to remove
     (a mount, a file of another user) stays there, is named in one warning, and is no error.
     """
+    import secrets
+
     aside = folder.with_name(f"{os.getpid()}-removed-{secrets.token_hex(8)}")
     refused = _tried(lambda: os.rename(folder, aside), os.fspath(folder), None)
     if refused is None:
@@ -82,6 +83,8 @@ class _Pit:
         return refused
 
     def _round(self) -> OSError | None:
+        import secrets
+
         self._refused, self._prefix = None, f"{secrets.token_hex(8)}-"
         waiting = [*self._unloaded(self._handle)]
         while waiting:
@@ -213,6 +216,8 @@ def _clear_flags(place: str) -> None:
 
 def _kept(path: Path) -> Path:
     """What stays, by a name that nobody tries again."""
+    import secrets
+
     final = path.with_name(f"left-{secrets.token_hex(4)}")
     with suppress(OSError):
         os.rename(path, final)

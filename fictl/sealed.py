@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -32,4 +31,6 @@ def unseal(text: str | bytes, required: bool = True) -> dict[str, Any]:
 
 
 def _digest(data: Mapping[str, Any]) -> str:
+    import hashlib
+
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

@@ -50,7 +50,7 @@ def test_a_user_without_a_name_is_no_problem(monkeypatch):
     def fail() -> str:
         raise KeyError("uid 1234")
 
-    monkeypatch.setattr(module.getpass, "getuser", fail)
+    monkeypatch.setattr("getpass.getuser", fail)
     assert redact("text") == "text"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import time
@@ -51,6 +50,8 @@ _known: dict[Stamp, FileFacts] = {}
 
 def facts(path: Path) -> FileFacts:
     """Read once per (device, inode, size, mtime, ctime): an edit changes at least the ctime."""
+    import hashlib
+
     now = time.time_ns()
     try:
         stat = path.stat()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -134,4 +133,6 @@ def _compare(path: Path, stamp: FileStamp, everything: bool) -> None:
 
 
 def sha256(path: Path) -> str:
+    import hashlib
+
     return hashlib.sha256(rooted.read(path)).hexdigest()

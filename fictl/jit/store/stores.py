@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -75,6 +74,8 @@ class Store:
         return sorted(found, key=lambda entry: entry.manifest.created, reverse=True)
 
     def _set_aside(self, path: Path, error: Corrupt) -> None:
+        import secrets
+
         if not self.writable:
             warn_once(f"corrupt build {path} in a read-only store is passed over: {error}")
             return
