@@ -1,0 +1,5 @@
+"""RUNTIME_ERROR: RecursionError"""
+
+
+def run(x, s):
+    return run(x, s)
