@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fictl.removal import empty
+from fictl.user_file import open_regular
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -40,10 +41,7 @@ def remove(root: Path, path: Path) -> None:
 
 def read(path: Path) -> bytes:
     """The bytes of an ordinary file: a pipe in its place is an error, and not waited for."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "not an ordinary file", str(path))
+    with open_regular(path) as file:
         return file.read()
 
 

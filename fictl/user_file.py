@@ -59,7 +59,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 def _without_waiting(path: str, flags: int) -> int:
     """Between the look and the opening it may have become a FIFO."""
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
 
 
 def require_regular(path: Path) -> os.stat_result:
