@@ -142,7 +142,7 @@ def _folder_is_gone() -> FictlError | None:
 
 
 def _said(error: Exception) -> FictlError | None:
-    """What the machine or a text without measure came to, in words; None for a bug."""
+    """The error to show for a full machine or for input without bounds; None for a bug."""
     if isinstance(error, OSError):
         return of_os(error)
     if isinstance(error, RecursionError):

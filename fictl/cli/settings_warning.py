@@ -1,4 +1,4 @@
-"""What a command says of variables that it did not read: values that cannot be, unknown names."""
+"""Warnings about variables that a command did not read: invalid values, unknown names."""
 
 from __future__ import annotations
 

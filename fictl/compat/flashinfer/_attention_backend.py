@@ -54,7 +54,7 @@ def determine_attention_backend(
     head_dim_qk: int | None = None,
     head_dim_vo: int | None = None,
 ) -> str:
-    """What `backend="auto"` of the wrappers is, whatever the call."""
+    """Return what `backend="auto"` of the wrappers stands for, for any call."""
     return "fa2"
 
 

@@ -25,7 +25,7 @@ Words = Mapping[str, Any] | None
 
 
 def set_seed(random_seed: int) -> None:
-    """Of torch, Python and, where it is imported, NumPy."""
+    """Seed torch, Python and, if it is imported, NumPy."""
     torch.manual_seed(random_seed)
     random.seed(random_seed)
     if "numpy" in sys.modules:
