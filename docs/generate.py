@@ -152,9 +152,13 @@ def _run(arguments: list[str], home: str) -> str:
     env = {name: value for name, value in env.items() if not name.startswith(("FICTL_", "XDG_"))}
     env["PYTHONPATH"] = str(DOCS.parent)
     done = subprocess.run(
-        [sys.executable, "-m", "fictl", *arguments], env=env, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, check=True
-    )  # fmt: skip
+        [sys.executable, "-m", "fictl", *arguments],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
     return done.stdout
 
 

@@ -66,10 +66,20 @@ def unreadable(path: object, error: OSError, hint: str = "") -> UsageError:
 
 
 # The name that was given is to blame; with other numbers, it is the machine.
-_OF_THE_NAME = frozenset((
-    errno.ENAMETOOLONG, errno.EINVAL, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENOENT,
-    errno.EEXIST, errno.EFBIG, errno.ENOTEMPTY, errno.EXDEV,
-))  # fmt: skip
+_OF_THE_NAME = frozenset(
+    (
+        errno.ENAMETOOLONG,
+        errno.EINVAL,
+        errno.EISDIR,
+        errno.ENOTDIR,
+        errno.ELOOP,
+        errno.ENOENT,
+        errno.EEXIST,
+        errno.EFBIG,
+        errno.ENOTEMPTY,
+        errno.EXDEV,
+    )
+)
 _OF_THE_MACHINE = {
     errno.ENOSPC: "make space there",
     errno.EDQUOT: "make space there",

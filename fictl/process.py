@@ -111,10 +111,16 @@ def stream(
     merged["PATH"] = _folders_of(merged.get("PATH", os.defpath))
     try:
         child = subprocess.Popen(
-            words, cwd=cwd, env=merged, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            words,
+            cwd=cwd,
+            env=merged,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
             start_new_session=timeout is not None,
-        )  # fmt: skip
+        )
     except OSError as error:
         raise SetupError(
             f"cannot run {words[0]}: {error.strerror}", "check that it exists and is executable"

@@ -25,9 +25,26 @@ _OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*)")
 _COMMAND = re.compile(r"(?:^|`|\$\(|\$ |&& )fictl ([a-z][^`\n]*)", re.MULTILINE)
 
 _ONES = [
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-]  # fmt: skip
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 WORDS = {word: number for number, word in enumerate(_ONES, 1)}
 for _at, _ten in enumerate(_TENS, 2):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl import settings, toolchain
+from fictl import setting, settings, toolchain
 from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
 from fictl.paths import cache_root
 from fictl.testing.device import choose_device
@@ -73,7 +73,7 @@ def _isolated(
             monkeypatch.delenv(name)
     monkeypatch.setenv("FICTL_WORKSPACE_BASE", str(tmp_path / "workspace"))
     monkeypatch.setenv("FICTL_CONFIG", str(_no_settings))
-    monkeypatch.setattr(settings, "_flags", {})
+    monkeypatch.setattr(setting, "_flags", {})
     # A GPU here changes what is built; its absence is what tests of fictl itself expect.
     if not request.node.get_closest_marker("needs_gpu"):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
@@ -219,12 +219,25 @@ def fake_build() -> Callable[..., Entry]:
         folder.mkdir(parents=True)
         (folder / MODULE).write_bytes(content)
         facts: dict[str, object] = {
-            "project": "local", "module": "answer", "recipe": folder.parent.name,
-            "build": folder.name, "device": "cuda", "variant": "release", "archs": ("8.0",),
-            "toolchain": {}, "ffi_abi": "0.1", "cudart": 13, "inputs": {}, "flags": {},
-            "parameters": {}, "files": {MODULE: FileStamp.of(folder / MODULE)},
-            "fictl": "0.1.0", "created": 1.0, "seconds": 1.0, "peak_kib": 1,
-        }  # fmt: skip
+            "project": "local",
+            "module": "answer",
+            "recipe": folder.parent.name,
+            "build": folder.name,
+            "device": "cuda",
+            "variant": "release",
+            "archs": ("8.0",),
+            "toolchain": {},
+            "ffi_abi": "0.1",
+            "cudart": 13,
+            "inputs": {},
+            "flags": {},
+            "parameters": {},
+            "files": {MODULE: FileStamp.of(folder / MODULE)},
+            "fictl": "0.1.0",
+            "created": 1.0,
+            "seconds": 1.0,
+            "peak_kib": 1,
+        }
         manifest = Manifest(**{**facts, **changes})  # type: ignore[arg-type]
         (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         return Entry.read(folder)

@@ -144,9 +144,14 @@ class Reader:
         place = self.home / "bin" / "here"
         script = f"trap 'pwd > {shlex.quote(str(place))}' EXIT; {command}"
         done = subprocess.run(
-            ["bash", "-c", script], cwd=self.here, env=self.environment(), input=input, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            ["bash", "-c", script],
+            cwd=self.here,
+            env=self.environment(),
+            input=input,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         self.here = Path(place.read_text(encoding="utf-8").strip())
         return done.returncode, done.stdout
 

@@ -51,9 +51,19 @@ def test_a_spelt_architecture_parses_back(token):
 
 @pytest.mark.parametrize(
     "text",
-    ["8.0 9.0a", "8.0  9.0a", " 8.0 9.0a ", "8.0;9.0a", "8.0,9.0a", "8.0, 9.0a;", "80 sm_90a",
-     "9.0a 8.0", "8.0 9.0a 8.0", "8.0\t9.0a\n"],
-)  # fmt: skip
+    [
+        "8.0 9.0a",
+        "8.0  9.0a",
+        " 8.0 9.0a ",
+        "8.0;9.0a",
+        "8.0,9.0a",
+        "8.0, 9.0a;",
+        "80 sm_90a",
+        "9.0a 8.0",
+        "8.0 9.0a 8.0",
+        "8.0\t9.0a\n",
+    ],
+)
 def test_a_list_parses_whatever_separates_and_orders_it(text):
     assert spell(parse_archs(text)) == "8.0 9.0a"
 

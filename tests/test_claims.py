@@ -198,8 +198,17 @@ def test_calls_fit_the_functions(page: Path) -> None:
 def _public() -> dict[str, list[Any]]:
     """By their own names, the functions and classes that users import."""
     found: dict[str, list[Any]] = {}
-    for place in ("fictl", "fictl.op", "fictl.jit", "fictl.trace", "fictl.testing", "fictl.bench",
-                  "fictl.profile", "fictl.compile", "fictl.tune"):  # fmt: skip
+    for place in (
+        "fictl",
+        "fictl.op",
+        "fictl.jit",
+        "fictl.trace",
+        "fictl.testing",
+        "fictl.bench",
+        "fictl.profile",
+        "fictl.compile",
+        "fictl.tune",
+    ):
         module = import_module(place)
         for name in getattr(module, "__all__", ()):
             found.setdefault(name, []).append(getattr(module, name))
@@ -246,13 +255,18 @@ def test_variables_of_flashinfer_that_steer_what_is_here_are_not_said_to_be_with
 def test_a_page_is_read_as_people_read_it() -> None:
     said = "Twelve functions, [99 functions](x.md), seventy-three kinds"
     assert [*claims.counts(said, ["functions", "kinds"])] == [
-        (12, "functions"), (99, "functions"), (73, "kinds"),
-    ]  # fmt: skip
+        (12, "functions"),
+        (99, "functions"),
+        (73, "kinds"),
+    ]
     named = "see `fictl/nowhere.py`, `kernels/<family>/x`, `kernels/*/op.py` and `a/fictl/b`"
     assert claims.paths(named) == {"fictl/nowhere.py"}
     assert claims.dotted_names("`fictl.a.b` and\n```python\nfrom fictl.x import y, z\n```\n") == {
-        "fictl.a.b", "fictl.x", "fictl.x.y", "fictl.x.z",
-    }  # fmt: skip
+        "fictl.a.b",
+        "fictl.x",
+        "fictl.x.y",
+        "fictl.x.z",
+    }
     assert [*claims.calls("`f(x, y, z=1, …)`")] == [claims.Call("f", 2, ("z",))]
     assert claims.headings("## From `C++`, now\n") == {"from-c-now"}
     assert claims.options("`--nope 3` and `fictl test --other`") == {("--nope", "--nope 3")}

@@ -97,10 +97,14 @@ def test_a_file_that_is_not_there_is_a_file_not_found_error(tmp_path: Path) -> N
 
     missing = tmp_path / "nowhere"
     readers: list[Callable[[], Any]] = [
-        lambda: load(missing), lambda: config_file(tmp_path, missing), lambda: Record.read(missing),
-        lambda: read_header(missing), lambda: read_document(Definition, missing, 1 << 20),
-        lambda: TraceSet.from_path(missing), lambda: gen_jit_spec("name", [missing]),
-    ]  # fmt: skip
+        lambda: load(missing),
+        lambda: config_file(tmp_path, missing),
+        lambda: Record.read(missing),
+        lambda: read_header(missing),
+        lambda: read_document(Definition, missing, 1 << 20),
+        lambda: TraceSet.from_path(missing),
+        lambda: gen_jit_spec("name", [missing]),
+    ]
     for read in readers:
         with pytest.raises(FileNotFoundError) as caught:
             read()

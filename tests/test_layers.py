@@ -17,7 +17,15 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = [
     {"arch", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
     | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
-    | {"settings", "settings_file", "setting_values", "toml_text", "user_file", "version"},
+    | {
+        "setting",
+        "settings",
+        "settings_file",
+        "setting_values",
+        "toml_text",
+        "user_file",
+        "version",
+    },
     {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
@@ -47,7 +55,7 @@ LEAN = VOCABULARY | {"project", "toolchain", "jit", "cli"}
 HEAVY = {"torch", "jinja2", "git", "pydantic"}
 
 AUTHORS_IMPORT = {"op", "jit", "trace", "bench"}
-READ_THE_ENVIRONMENT = {"fictl/settings.py", "fictl/process.py"}
+READ_THE_ENVIRONMENT = {"fictl/setting.py", "fictl/settings.py", "fictl/process.py"}
 NO_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "misc"}
 LONGEST = {".py": 400, ".cuh": 600}
 LONGEST_FUNCTION = 60

@@ -46,9 +46,10 @@ def test_a_page_does_what_it_says(page: str, reader: Reader) -> None:
 def test_a_page_is_read_block_by_block() -> None:
     page = "text\n```\n$ ls\n```\n<!-- needs gpu -->\n```python\nx\n```\n<!-- run: cd a -->\n"
     assert [*blocks(page)] == [
-        Block("", "$ ls\n", "", 2), Block("python", "x\n", "needs gpu", 6),
+        Block("", "$ ls\n", "", 2),
+        Block("python", "x\n", "needs gpu", 6),
         Block("", "$ cd a\n", "", 9),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_file_is_written_once_and_then_compared(reader: Reader) -> None:

@@ -8,9 +8,16 @@ from fictl.quantity import counted, parse_age, parse_size, spell_age, spell_size
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("0", 0), ("512", 512), ("1k", 1024), ("1.5M", 3 << 19), ("10 GB", 10 << 30), ("2GiB", 2 << 30),
-     ("1T", 1 << 40)],
-)  # fmt: skip
+    [
+        ("0", 0),
+        ("512", 512),
+        ("1k", 1024),
+        ("1.5M", 3 << 19),
+        ("10 GB", 10 << 30),
+        ("2GiB", 2 << 30),
+        ("1T", 1 << 40),
+    ],
+)
 def test_sizes(text, size):
     assert parse_size(text) == size
 

@@ -55,18 +55,38 @@ def test_a_user_without_a_name_is_no_problem(monkeypatch):
 
 
 SECRETS = [
-    "-DTOKEN=hunter2abc", '-DHF_TOKEN="hunter2abc x"', '-DTOKEN=\\"hunter2abc\\"',
-    "-D TOKEN=hunter2abc,hunter2abc", "AWS_SECRET_ACCESS_KEY=hunter2abc/hunter2abc+1",
-    "AKIAHUNTER2ABC234567", "https://bob:hunter2abc@host/x", "https://hunter2abc@host/x",
-    "https://bob:hunter2abc/@host/x", "git+ssh://bob:hunter2abc@host", "ghp_hunter2abc0123456789",
-    "github_pat_hunter2abc0123456789", "glpat-hunter2abc0123456789", "hf_hunter2abc0123456789",
-    "sk-hunter2abc0123456789", "xoxb-hunter2abc0123456789", "nvapi-hunter2abc0123456789",
-    "--token hunter2abc", "--api-key=hunter2abc", "--password 'hunter2abc'", "-u bob:hunter2abc",
-    "Authorization: Bearer hunter2abc", "X-Api-Key: hunter2abc", "curl -H 'Bearer hunter2abc'",
-    "https://host/x?sig=hunter2abc&se=1", "https://host/x?access_token=hunter2abc", "DB_PWD=hunter2abc",
-    "eyJhbGciOi.hunter2abc.hunter2abc", "-DKEYS=hunter2abc", "session_cookie=hunter2abc",
+    "-DTOKEN=hunter2abc",
+    '-DHF_TOKEN="hunter2abc x"',
+    '-DTOKEN=\\"hunter2abc\\"',
+    "-D TOKEN=hunter2abc,hunter2abc",
+    "AWS_SECRET_ACCESS_KEY=hunter2abc/hunter2abc+1",
+    "AKIAHUNTER2ABC234567",
+    "https://bob:hunter2abc@host/x",
+    "https://hunter2abc@host/x",
+    "https://bob:hunter2abc/@host/x",
+    "git+ssh://bob:hunter2abc@host",
+    "ghp_hunter2abc0123456789",
+    "github_pat_hunter2abc0123456789",
+    "glpat-hunter2abc0123456789",
+    "hf_hunter2abc0123456789",
+    "sk-hunter2abc0123456789",
+    "xoxb-hunter2abc0123456789",
+    "nvapi-hunter2abc0123456789",
+    "--token hunter2abc",
+    "--api-key=hunter2abc",
+    "--password 'hunter2abc'",
+    "-u bob:hunter2abc",
+    "Authorization: Bearer hunter2abc",
+    "X-Api-Key: hunter2abc",
+    "curl -H 'Bearer hunter2abc'",
+    "https://host/x?sig=hunter2abc&se=1",
+    "https://host/x?access_token=hunter2abc",
+    "DB_PWD=hunter2abc",
+    "eyJhbGciOi.hunter2abc.hunter2abc",
+    "-DKEYS=hunter2abc",
+    "session_cookie=hunter2abc",
     "-----BEGIN RSA PRIVATE KEY-----hunter2abc-----END RSA PRIVATE KEY-----",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("text", SECRETS)
@@ -86,11 +106,21 @@ def test_a_list_of_words_hides_them_too(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "-DNUM_TOKENS=128", "-DKEY_SIZE=64", "max_tokens=8192", "--max-tokens 128", "-O3 -DN=1",
-        "author=me", "https://host:8080/x@2", "part of a build's key: yes", "-I/opt/keys/include",
-        "cases: x=1,y=2", "basic block 3", "FICTL_CUDA_ARCH_LIST=10.0f", "-Xptxas=-v",
+        "-DNUM_TOKENS=128",
+        "-DKEY_SIZE=64",
+        "max_tokens=8192",
+        "--max-tokens 128",
+        "-O3 -DN=1",
+        "author=me",
+        "https://host:8080/x@2",
+        "part of a build's key: yes",
+        "-I/opt/keys/include",
+        "cases: x=1,y=2",
+        "basic block 3",
+        "FICTL_CUDA_ARCH_LIST=10.0f",
+        "-Xptxas=-v",
     ],
-)  # fmt: skip
+)
 def test_what_kernels_are_compiled_with_is_not(text):
     assert hide_secrets(text) == text
     assert " ".join(hidden("FICTL_EXTRA_CUDAFLAGS", text.split())) == text

@@ -54,7 +54,7 @@ KEPT = {
     "fictl/project/declaration.py _read": "a file, by its time and size",
     "fictl/project/project.py _shipped": "fictl's own project",
     "fictl/project/python_source.py _parse": "a file, by its time and size",
-    "fictl/settings.py _file": "by variables; forgotten with the file's first value that is wrong",
+    "fictl/setting.py _file": "by variables; forgotten with the file's first value that is wrong",
     "fictl/timing/ceilings.py tensors": "tensors",
     "fictl/timing/kernel_name.py readable": "a name",
     "fictl/toolchain/capability.py can_target": "a compiler's answer; where it has none it raises",

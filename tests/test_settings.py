@@ -179,8 +179,10 @@ def test_unknown_names_are_found_wherever_they_are_said(monkeypatch, settings_to
     monkeypatch.setenv("FICTL_TOPK_ALGO", "radix")
     monkeypatch.setenv("FICTL_ZZZZZZ", "1")
     assert settings.unknown(known=["FICTL_TOPK_ALGO"]) == [
-        ("FICTL_MAX_JOB", "FICTL_MAX_JOBS"), ("FICTL_NVC", "FICTL_NVCC"), ("FICTL_ZZZZZZ", ""),
-    ]  # fmt: skip
+        ("FICTL_MAX_JOB", "FICTL_MAX_JOBS"),
+        ("FICTL_NVC", "FICTL_NVCC"),
+        ("FICTL_ZZZZZZ", ""),
+    ]
 
 
 def test_where_the_file_lies_when_nobody_chose(monkeypatch, tmp_path):

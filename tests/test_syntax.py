@@ -10,11 +10,17 @@ import pytest
 from fictl.syntax import TooDeep, parse_expression, parse_module
 
 _DEEP = {
-    "sum": "x" + " + x" * 2000, "minus": "-" * 2000 + "x", "not": "not " * 2000 + "x",
-    "power": "x**" * 2000 + "x", "attributes": "x" + ".x" * 2000, "if": "x if x else " * 900 + "x",
-    "lambda": "lambda: " * 900 + "x", "calls": "x" + "()" * 2000, "long": "'" + "x" * 20_000 + "'",
+    "sum": "x" + " + x" * 2000,
+    "minus": "-" * 2000 + "x",
+    "not": "not " * 2000 + "x",
+    "power": "x**" * 2000 + "x",
+    "attributes": "x" + ".x" * 2000,
+    "if": "x if x else " * 900 + "x",
+    "lambda": "lambda: " * 900 + "x",
+    "calls": "x" + "()" * 2000,
+    "long": "'" + "x" * 20_000 + "'",
     "very": "-" * 9_999,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", _DEEP.values(), ids=_DEEP)

@@ -8,11 +8,16 @@ from fictl.toml_text import TomlError, parse_toml
 @pytest.mark.parametrize(
     "text",
     [
-        "a = " + "[" * 100_000, "a." * 100_000 + "b = 1", "[" + "a." * 100_000 + "b]",
-        "a = " + "{b = " * 100_000, "a =", "a = 1\na = 2", "\x00",
+        "a = " + "[" * 100_000,
+        "a." * 100_000 + "b = 1",
+        "[" + "a." * 100_000 + "b]",
+        "a = " + "{b = " * 100_000,
+        "a =",
+        "a = 1\na = 2",
+        "\x00",
     ],
     ids=["lists", "key", "table", "inline", "nothing", "twice", "nul"],
-)  # fmt: skip
+)
 def test_every_text_that_is_none_is_told_in_no_time(text: str) -> None:
     with pytest.raises(TomlError, match=r"\(at (line \d+, column \d+|end of document)\)"):
         parse_toml(text)

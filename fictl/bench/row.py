@@ -92,9 +92,13 @@ class Row:
         """What is computed from the samples is there for readers; `from_dict` computes it again."""
         low, high = self.interval
         return asdict(self) | {
-            "median": self.median, "stdrel": self.stdrel, "low": low, "high": high,
-            "gbps": self.gbps, "tflops": self.tflops,
-        }  # fmt: skip
+            "median": self.median,
+            "stdrel": self.stdrel,
+            "low": low,
+            "high": high,
+            "gbps": self.gbps,
+            "tflops": self.tflops,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Row:

@@ -18,10 +18,36 @@ from fictl.cli.strict import StrictCommand
 from fictl.errors import FictlError, SetupError, Terminated, UsageError, of_os
 
 COMMANDS = (
-    "init", "new-op", "export-op", "rename-op", "remove-op", "list", "where", "check", "build", "test", "bench",
-    "compare", "watch", "tune", "profile", "sanitize", "inspect", "trace", "solution", "dataset", "replay", "debug", "doctor", "cache", "config", "aot", "compile-commands",
-    "skills", "demo",
-)  # fmt: skip
+    "init",
+    "new-op",
+    "export-op",
+    "rename-op",
+    "remove-op",
+    "list",
+    "where",
+    "check",
+    "build",
+    "test",
+    "bench",
+    "compare",
+    "watch",
+    "tune",
+    "profile",
+    "sanitize",
+    "inspect",
+    "trace",
+    "solution",
+    "dataset",
+    "replay",
+    "debug",
+    "doctor",
+    "cache",
+    "config",
+    "aot",
+    "compile-commands",
+    "skills",
+    "demo",
+)
 
 
 def _group(names: Sequence[str], package: str, **options: Any) -> typer.Typer:

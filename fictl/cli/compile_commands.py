@@ -47,9 +47,10 @@ def command(
     for error in found.errors:
         console.problem(error)
     data = {
-        "path": str(path), "written": written,
+        "path": str(path),
+        "written": written,
         "commands": [command.to_dict() for command in found.commands],
-    }  # fmt: skip
+    }
     view = found.text.rstrip("\n") if dry_run else _said(found, path, written)
     if dry_run:
         console.note(f"would be {friendly(path)}")

@@ -100,9 +100,13 @@ def command(
     axes = dict(parse_axis(text) for text in axis or ())
     options = Options(case=case, dtype=dtype, axes=axes, refcheck=False)
     asked = Asked(
-        _program(words[0], options), kernel, tuple(places or ()), Focus.parse(block, thread), fault,
+        _program(words[0], options),
+        kernel,
+        tuple(places or ()),
+        Focus.parse(block, thread),
+        fault,
         tuple(words[1:]),
-    )  # fmt: skip
+    )
     with ConsoleObserver() as observer:
         made = session(asked, observer)
     if dry_run:

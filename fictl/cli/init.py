@@ -58,9 +58,10 @@ def command(
     # Why not an empty one: --undo takes back the last that was carried out.
     idle = not plan.changes()
     data = {
-        "project": plan.name, "advice": plan.advice,
+        "project": plan.name,
+        "advice": plan.advice,
         **carry_out(plan, "fictl init", dry_run=dry_run or idle, diff=diff),
-    }  # fmt: skip
+    }
 
     def view(out: Console) -> None:
         if diff:

@@ -38,6 +38,12 @@ def _present() -> list[Arch]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     return (
-        row.project, row.family, row.module, row.function, " ".join(row.dtypes), row.archs,
-        " ".join(row.devices), " ".join((row.built, *row.built_archs)),
-    )  # fmt: skip
+        row.project,
+        row.family,
+        row.module,
+        row.function,
+        " ".join(row.dtypes),
+        row.archs,
+        " ".join(row.devices),
+        " ".join((row.built, *row.built_archs)),
+    )

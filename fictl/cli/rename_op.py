@@ -53,9 +53,11 @@ def command(
     message = f"refactor: {folder} is {renamed.folder}" if commit else ""
     data = carry_out(renamed.plan, shlex.join(words), dry_run=dry_run, diff=diff, commit=message)
     data = {
-        "op": str(folder), "renamed": str(renamed.folder), **data,
+        "op": str(folder),
+        "renamed": str(renamed.folder),
+        **data,
         "left_alone": [mention.to_dict() for mention in renamed.left_alone],
-    }  # fmt: skip
+    }
 
     def view(out: Console) -> None:
         if diff:

@@ -102,10 +102,16 @@ def command(
     if is_asked_for():
         require_device(chosen, wanted if ops else ())
     request = TestRequest(
-        wanted, chosen, schedule=settings.EMU_SCHEDULE.get() if schedule else "",
-        keyword=keyword, case=case, parallel=parallel, gpus=gpus or 0, timeout=timeout,
+        wanted,
+        chosen,
+        schedule=settings.EMU_SCHEDULE.get() if schedule else "",
+        keyword=keyword,
+        case=case,
+        parallel=parallel,
+        gpus=gpus or 0,
+        timeout=timeout,
         require_arch=require_arch,
-    )  # fmt: skip
+    )
     with LateBar() as bar:
         say = (lambda line: None) if json else console.note
         report = request.run(say, lambda journal: _tell(bar, journal))

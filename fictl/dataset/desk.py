@@ -141,9 +141,12 @@ class ProcessDesk:
         if self._child is None:
             variables = {**os.environ, **same_packages(), **self._slot.variables}
             self._child = subprocess.Popen(
-                [sys.executable, *_PROGRAM], env=variables,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
-            )  # fmt: skip
+                [sys.executable, *_PROGRAM],
+                env=variables,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
             assert self._child.stdout is not None
             self._answers, self._job = Lines(self._child.stdout.fileno()), None
         return self._child
@@ -188,11 +191,14 @@ class _Late(_Gone):
 
 def _said(job: Job, root: Path, isolated: bool) -> dict[str, Any]:
     return {
-        "kind": "job", "root": str(root), "isolated": isolated, "config": asdict(job.config),
+        "kind": "job",
+        "root": str(root),
+        "isolated": isolated,
+        "config": asdict(job.config),
         "scratch": str(job.scratch) if job.scratch else "",
         "definition": job.definition.model_dump(mode="json"),
         "solution": job.solution.model_dump(mode="json"),
-    }  # fmt: skip
+    }
 
 
 def _stdin(child: subprocess.Popen[bytes]) -> IO[bytes]:

@@ -34,9 +34,11 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         performance = self.evaluation.performance if self.evaluation is not None else None
         return {
-            "definition": self.definition, "solution": self.solution, "workload": self.workload,
+            "definition": self.definition,
+            "solution": self.solution,
+            "workload": self.workload,
             "status": self.status,
             "latency_ms": performance.latency_ms if performance else None,
             "speedup": performance.speedup_factor if performance else None,
             "error": self.error or None,
-        }  # fmt: skip
+        }

@@ -57,11 +57,14 @@ class Job:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "definition": self.definition.name, "solution": self.solution.name,
-            "author": self.solution.author, "workloads": self.count,
-            "rtol": self.config.rtol, "atol": self.config.atol,
+            "definition": self.definition.name,
+            "solution": self.solution.name,
+            "author": self.solution.author,
+            "workloads": self.count,
+            "rtol": self.config.rtol,
+            "atol": self.config.atol,
             "required_matched_ratio": self.config.required_matched_ratio,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)

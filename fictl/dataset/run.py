@@ -114,9 +114,13 @@ class _Run:
         if problem is not None:
             raise problem
         return Summary(
-            self._outcomes, self._planned.skipped, tuple(self._left_out),
-            time.monotonic() - start, self._options.save, self._broken,
-        )  # fmt: skip
+            self._outcomes,
+            self._planned.skipped,
+            tuple(self._left_out),
+            time.monotonic() - start,
+            self._options.save,
+            self._broken,
+        )
 
     def _run(self, desks: list[tuple[Slot, Desk]]) -> None:
         threads = [
@@ -207,9 +211,11 @@ class _Run:
 
         if outcome.evaluation is not None and self._options.save:
             trace = Trace(
-                definition=job.definition.name, workload=workload, solution=job.solution.name,
+                definition=job.definition.name,
+                workload=workload,
+                solution=job.solution.name,
                 evaluation=outcome.evaluation,
-            )  # fmt: skip
+            )
             self._dataset.add_traces([trace])
         self._outcomes.append(_without_log(outcome))
         self._observer.outcome(outcome, len(self._outcomes), self._planned.total)

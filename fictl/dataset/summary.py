@@ -42,7 +42,11 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "statuses": dict(self.statuses), "skipped": self.skipped,
-            "left_out": list(self.left_out), "unreadable": list(self.unreadable), "seconds": round(self.seconds, 3),
-            "saved": self.saved, "outcomes": [each.to_dict() for each in self.outcomes],
-        }  # fmt: skip
+            "statuses": dict(self.statuses),
+            "skipped": self.skipped,
+            "left_out": list(self.left_out),
+            "unreadable": list(self.unreadable),
+            "seconds": round(self.seconds, 3),
+            "saved": self.saved,
+            "outcomes": [each.to_dict() for each in self.outcomes],
+        }

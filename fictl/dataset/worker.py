@@ -143,10 +143,14 @@ class _Desk:
             self._end_reference()
             self._reference = Reference(definition, kind_of(config.device), root=root)
         return Judge(
-            definition, Solution.model_validate(said["solution"]), config,
-            root=root, scratch=Path(said["scratch"]) if said["scratch"] else None,
-            isolated=said["isolated"], reference=self._reference,
-        )  # fmt: skip
+            definition,
+            Solution.model_validate(said["solution"]),
+            config,
+            root=root,
+            scratch=Path(said["scratch"]) if said["scratch"] else None,
+            isolated=said["isolated"],
+            reference=self._reference,
+        )
 
     def _end_reference(self) -> None:
         reference, self._reference = self._reference, None

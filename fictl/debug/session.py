@@ -23,9 +23,13 @@ from fictl.project import OpFolder
 # Loaded by gdb, whose Python is not this one.
 _INSIDE = Path(__file__).with_name("inside_gdb.py")
 _SETTINGS = (
-    "set pagination off", "set confirm off", "set breakpoint pending on",
-    "set print thread-events off", "set filename-display absolute", "set print inferior-events off",
-)  # fmt: skip
+    "set pagination off",
+    "set confirm off",
+    "set breakpoint pending on",
+    "set print thread-events off",
+    "set filename-display absolute",
+    "set print inferior-events off",
+)
 _MOST_FOLDERS = 50
 # No kernel is too slow while somebody looks at it.
 _PATIENCE_SECONDS = "604800"
@@ -82,14 +86,21 @@ class Session:
         stay = ["set scheduler-locking step"] if self.device == "emu" else []
         commands = [*self._commands(), run, *stay, *(batch or ())]
         return [
-            str(self.debugger.path), *(["-nx", "-batch"] if batch is not None else ["-q"]),
+            str(self.debugger.path),
+            *(["-nx", "-batch"] if batch is not None else ["-q"]),
             # Scripts of the Python that runs the op are not for this gdb.
-            "-iex", "set auto-load python-scripts off", "-iex", "set debuginfod enabled off",
-            "-iex", "set print symbol-loading off",
+            "-iex",
+            "set auto-load python-scripts off",
+            "-iex",
+            "set debuginfod enabled off",
+            "-iex",
+            "set print symbol-loading off",
             *(["-x", str(_INSIDE)] if self.device == "emu" else []),
             *(word for command in commands for word in ("-ex", command)),
-            *self.more, "--args", *self.program.argv,
-        ]  # fmt: skip
+            *self.more,
+            "--args",
+            *self.program.argv,
+        ]
 
     def hand_over(self) -> NoReturn:
         """The terminal is the debugger's from here; this process is gone."""

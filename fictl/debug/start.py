@@ -51,9 +51,14 @@ def session(asked: Asked, observer: Observer) -> Session:
     headers = tuple(dict.fromkeys(source.path.parent for source in sources))
     rendered = tuple(module.parent for module in modules)
     return Session(
-        debugger, asked.program, places, asked.focus, (*rendered, *headers),
-        moved(modules, headers), asked.more,
-    )  # fmt: skip
+        debugger,
+        asked.program,
+        places,
+        asked.focus,
+        (*rendered, *headers),
+        moved(modules, headers),
+        asked.more,
+    )
 
 
 def _built(specs: Sequence[JitSpec], observer: Observer) -> list[Path]:

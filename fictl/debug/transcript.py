@@ -107,9 +107,13 @@ def _stop(text: str, match: re.Match[str]) -> Stop:
     kernel = _KERNEL.match(frame)
     file, line = _place(frame, text[: match.start()] if fault else "")
     return Stop(
-        kernel["kernel"] if kernel else "", fault, _index(where, "block"), _index(where, "thread"),
-        file, line,
-    )  # fmt: skip
+        kernel["kernel"] if kernel else "",
+        fault,
+        _index(where, "block"),
+        _index(where, "thread"),
+        file,
+        line,
+    )
 
 
 def _place(frame: str, before: str) -> tuple[str, int]:

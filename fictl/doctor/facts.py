@@ -33,8 +33,12 @@ class Facts:
 def gather() -> tuple[Facts, list[Finding]]:
     """The facts, and what could not be asked."""
     questions: dict[str, Callable[[], Any]] = {
-        "nvcc": find_nvcc, "cxx": find_cxx, "gpus": probe, "driver": read_driver, "smi": read_smi,
-    }  # fmt: skip
+        "nvcc": find_nvcc,
+        "cxx": find_cxx,
+        "gpus": probe,
+        "driver": read_driver,
+        "smi": read_smi,
+    }
     answers = at_once(questions, _SECONDS)
     known = {name: value for name, value in answers.items() if not isinstance(value, Exception)}
     findings = [

@@ -99,8 +99,11 @@ def _clock(row: Row) -> str:
 
 def _state(row: Row) -> str:
     facts = {
-        "persistence": "persistence_mode", "MIG": "mig.mode.current", "ECC": "ecc.mode.current",
-        "°C": "temperature.gpu", "MiB in use": "memory.used",
-    }  # fmt: skip
+        "persistence": "persistence_mode",
+        "MIG": "mig.mode.current",
+        "ECC": "ecc.mode.current",
+        "°C": "temperature.gpu",
+        "MiB in use": "memory.used",
+    }
     known = [f"{word} {row[key]}" for word, key in facts.items() if key in row]
     return ", ".join([_clock(row), *known])

@@ -15,9 +15,21 @@ from fictl.version import describe
 
 # Names, or how they begin.
 _PACKAGES = (
-    "apache-tvm-ffi", "cuda-", "cupti-python", "fictl", "flashinfer", "jinja2", "ninja", "numpy",
-    "nvidia-", "pydantic", "tilelang", "torch", "triton", "typer",
-)  # fmt: skip
+    "apache-tvm-ffi",
+    "cuda-",
+    "cupti-python",
+    "fictl",
+    "flashinfer",
+    "jinja2",
+    "ninja",
+    "numpy",
+    "nvidia-",
+    "pydantic",
+    "tilelang",
+    "torch",
+    "triton",
+    "typer",
+)
 
 
 def make_report(findings: Sequence[Finding]) -> str:

@@ -95,9 +95,17 @@ class EmulatedDevice:
         self.schedule = schedule
         cores = 1 if schedule.order == "random" else settings.EMU_THREADS.get() or 0
         config = _Config(
-            schedule.code, schedule.early, schedule.seed, True, cores if threads is None else threads,
-            _SM_COUNT, ARCH.major, ARCH.minor, _PATIENCE_MS, 1000 * settings.EMU_TIMEOUT.get(),
-        )  # fmt: skip
+            schedule.code,
+            schedule.early,
+            schedule.seed,
+            True,
+            cores if threads is None else threads,
+            _SM_COUNT,
+            ARCH.major,
+            ARCH.minor,
+            _PATIENCE_MS,
+            1000 * settings.EMU_TIMEOUT.get(),
+        )
         self._runtime.fictl_emu_configure(ctypes.byref(config))
 
     def watch(self, tensors: Sequence[Watched]) -> None:
@@ -114,6 +122,11 @@ class EmulatedDevice:
 def _row(tensor: Watched) -> _Tensor:
     dims = ctypes.c_int64 * len(tensor.shape)
     return _Tensor(
-        tensor.address, tensor.name.encode(), tensor.itemsize, len(tensor.shape),
-        dims(*tensor.shape), dims(*tensor.strides), tensor.writable,
-    )  # fmt: skip
+        tensor.address,
+        tensor.name.encode(),
+        tensor.itemsize,
+        len(tensor.shape),
+        dims(*tensor.shape),
+        dims(*tensor.strides),
+        tensor.writable,
+    )

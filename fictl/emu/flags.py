@@ -8,19 +8,31 @@ from collections.abc import Iterable
 # where it says so; a fiber's stack must end in its guard page, never beyond; an access through null is
 # to be reported, not to be left out.
 _KERNEL = (
-    "-std=c++17", "-fPIC", "-fvisibility=hidden", "-w", "-DFICTL_EMU=1",
-    "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off", "-fstack-clash-protection",
-    "-fno-omit-frame-pointer", "-fno-delete-null-pointer-checks",
-)  # fmt: skip
+    "-std=c++17",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-w",
+    "-DFICTL_EMU=1",
+    "-fno-strict-aliasing",
+    "-fwrapv",
+    "-ffp-contract=off",
+    "-fstack-clash-protection",
+    "-fno-omit-frame-pointer",
+    "-fno-delete-null-pointer-checks",
+)
 _CXX = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-DFICTL_EMU=1")
 _LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--as-needed")
 
 # No compiler instruments copies and fills: in check mode they stay calls, by those names, which the
 # linker sends to the runtime. Some distributions' compilers fortify them by themselves.
 _CHECKED = (
-    "-U_FORTIFY_SOURCE", "-fsanitize=thread", "-fsanitize=alignment,bounds",
-    "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset",
-)  # fmt: skip
+    "-U_FORTIFY_SOURCE",
+    "-fsanitize=thread",
+    "-fsanitize=alignment,bounds",
+    "-fno-builtin-memcpy",
+    "-fno-builtin-memmove",
+    "-fno-builtin-memset",
+)
 _CHECKED_LINK = ("-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset")
 
 # Why always: reports name the line of a fault, and it costs little. Why DWARF 4: of later ones

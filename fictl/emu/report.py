@@ -77,9 +77,13 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """One JSON line."""
         data: dict[str, Any] = {
-            "kind": self.kind, "kernel": self.kernel, "what": self.what, "cause": self.cause,
-            **_place(self.place), **_thread(self.at),
-        }  # fmt: skip
+            "kind": self.kind,
+            "kernel": self.kernel,
+            "what": self.what,
+            "cause": self.cause,
+            **_place(self.place),
+            **_thread(self.at),
+        }
         if self.other:
             other = {"what": self.other.what, **_place(self.other.place), **_thread(self.other.at)}
             data["other"] = other

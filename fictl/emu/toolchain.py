@@ -28,14 +28,22 @@ _OF_FAMILY = {
 }
 _CHECKED_OF_FAMILY = {
     "gcc": (
-        "--param", "tsan-distinguish-volatile=1", "--param", "tsan-instrument-func-entry-exit=0",
+        "--param",
+        "tsan-distinguish-volatile=1",
+        "--param",
+        "tsan-instrument-func-entry-exit=0",
         # GCC does not instrument a class, such as __half, that is an argument or a result of a call.
-        "-finline-small-functions", "--param", "max-inline-insns-single=400",
+        "-finline-small-functions",
+        "--param",
+        "max-inline-insns-single=400",
     ),
     "clang": (
-        "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+        "-mllvm",
+        "-tsan-distinguish-volatile=1",
+        "-mllvm",
+        "-tsan-instrument-func-entry-exit=0",
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -58,9 +66,15 @@ class EmuToolchain:
         family = self.cxx.family
         of_family = _OF_FAMILY[family] + (_CHECKED_OF_FAMILY[family] if checked else ())
         return (
-            sys.executable, str(COMPILER), *self.cxx.argv, *flags, *of_family,
-            "-include", PRELUDE, f"-I{HEADERS}",
-        )  # fmt: skip
+            sys.executable,
+            str(COMPILER),
+            *self.cxx.argv,
+            *flags,
+            *of_family,
+            "-include",
+            PRELUDE,
+            f"-I{HEADERS}",
+        )
 
 
 def current_toolchain() -> EmuToolchain | None:

@@ -77,9 +77,13 @@ def inspect_file(path: Path, wanted: Collection[Arch] = ()) -> Inspected:
     kernels = {each.key: each for one in cubins for each in one.kernels}
     archs = dict.fromkeys(kernel.arch for kernel in kernels.values())
     return Inspected(
-        module=path.name, archs=tuple(archs), units=cubins, sources=Sources.nowhere(),
-        note="" if kernels else "it holds no compiled kernel", kernels=tuple(kernels.values()),
-    )  # fmt: skip
+        module=path.name,
+        archs=tuple(archs),
+        units=cubins,
+        sources=Sources.nowhere(),
+        note="" if kernels else "it holds no compiled kernel",
+        kernels=tuple(kernels.values()),
+    )
 
 
 def _bytes(path: Path) -> bytes:
@@ -135,16 +139,27 @@ def _read(file: Path, wanted: Collection[Arch]) -> Cubin | None:
 
 
 def _kernel(
-    name: str, arch: Arch, used: tuple[int, ...], threads: int | None,
+    name: str,
+    arch: Arch,
+    used: tuple[int, ...],
+    threads: int | None,
     code: tuple[Instruction, ...],
-) -> Kernel:  # fmt: skip
+) -> Kernel:
     registers, stack, shared, local = used
     reserved = _RESERVED if arch.major >= _RESERVED_SINCE else 0
     return Kernel(
-        mangled=name, arch=str(arch), unit="", registers=registers,
-        shared=max(0, shared - reserved), local=max(stack, local),
-        spill_stores=None, spill_loads=None, barriers=None, threads=threads, **facts_of(code),
-    )  # fmt: skip
+        mangled=name,
+        arch=str(arch),
+        unit="",
+        registers=registers,
+        shared=max(0, shared - reserved),
+        local=max(stack, local),
+        spill_stores=None,
+        spill_loads=None,
+        barriers=None,
+        threads=threads,
+        **facts_of(code),
+    )
 
 
 def _bounds(text: str) -> dict[str, int]:

@@ -73,9 +73,16 @@ def _command(plan: Plan, unit: Unit, arch: Arch) -> tuple[str, ...]:
     target = Arch(arch.major, arch.minor, arch.suffix)
     lines = () if plan.recipe.flags.variant == "debug" else ("-lineinfo",)
     return (
-        *(word for word in words if not word.startswith("-gencode")), target.gencode, *lines,
-        "-Xptxas=-v", "-cubin", "--keep", str(unit.source), "-o", CUBIN,
-    )  # fmt: skip
+        *(word for word in words if not word.startswith("-gencode")),
+        target.gencode,
+        *lines,
+        "-Xptxas=-v",
+        "-cubin",
+        "--keep",
+        str(unit.source),
+        "-o",
+        CUBIN,
+    )
 
 
 def _keep_files(staging: Path, kept: Path) -> None:
@@ -102,13 +109,24 @@ def _read(folder: Path, unit: Unit, arch: Arch, log: str, roots: Roots) -> tuple
 
 
 def _kernel(
-    name: str, unit: str, arch: Arch, used: Usage, entry: Entry | None,
+    name: str,
+    unit: str,
+    arch: Arch,
+    used: Usage,
+    entry: Entry | None,
     code: tuple[Instruction, ...],
-) -> Kernel:  # fmt: skip
+) -> Kernel:
     facts: Mapping[str, Any] = facts_of(code)
     return Kernel(
-        mangled=name, arch=str(Arch(arch.major, arch.minor, arch.suffix)), unit=unit,
-        registers=used.registers, shared=used.shared, local=used.local,
-        spill_stores=used.spill_stores, spill_loads=used.spill_loads, barriers=used.barriers,
-        threads=entry.threads if entry else None, **facts,
-    )  # fmt: skip
+        mangled=name,
+        arch=str(Arch(arch.major, arch.minor, arch.suffix)),
+        unit=unit,
+        registers=used.registers,
+        shared=used.shared,
+        local=used.local,
+        spill_stores=used.spill_stores,
+        spill_loads=used.spill_loads,
+        barriers=used.barriers,
+        threads=entry.threads if entry else None,
+        **facts,
+    )

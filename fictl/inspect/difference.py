@@ -50,8 +50,11 @@ class Difference:
         changes = {each.name: [each.before, each.now] for each in self.changes}
         kernel = self.kernel
         return {
-            "kernel": kernel.name, "arch": kernel.arch, "status": self.status, "changes": changes,
-        }  # fmt: skip
+            "kernel": kernel.name,
+            "arch": kernel.arch,
+            "status": self.status,
+            "changes": changes,
+        }
 
 
 def compare(

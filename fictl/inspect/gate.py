@@ -20,9 +20,13 @@ _GATE = re.compile(
     r"\s*([A-Za-z_][\w.]*)\s*(==|!=|<=|>=|<|>)\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*%?\s*"
 )
 _COMPARE = {
-    "==": operator.eq, "!=": operator.ne, "<=": operator.le,
-    ">=": operator.ge, "<": operator.lt, ">": operator.gt,
-}  # fmt: skip
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 
 
 @dataclass(frozen=True)

@@ -57,18 +57,27 @@ class Inspected:
     def to_dict(self, launch: Launch) -> dict[str, Any]:
         error = self.error and {"message": self.error.message, "hint": self.error.hint}
         return {
-            "module": self.module, "archs": list(self.archs), "origin": self.origin,
-            "note": self.note, "warning": self.warning, "error": error,
+            "module": self.module,
+            "archs": list(self.archs),
+            "origin": self.origin,
+            "note": self.note,
+            "warning": self.warning,
+            "error": error,
             "kernels": [self._kernel(kernel, launch) for kernel in self.kernels],
-        }  # fmt: skip
+        }
 
     def _kernel(self, kernel: Kernel, launch: Launch) -> dict[str, Any]:
         found = occupancy_of(kernel, launch)
         shown = self.sources.shown(kernel.place) if self.sources and kernel.place else None
         return {
-            "kernel": kernel.name, "mangled": kernel.mangled, "arch": kernel.arch,
-            "unit": kernel.unit, "place": shown, "threads": launch.threads or kernel.threads,
-            **values(kernel, launch), "limited_by": list(found.limits) if found else None,
+            "kernel": kernel.name,
+            "mangled": kernel.mangled,
+            "arch": kernel.arch,
+            "unit": kernel.unit,
+            "place": shown,
+            "threads": launch.threads or kernel.threads,
+            **values(kernel, launch),
+            "limited_by": list(found.limits) if found else None,
             "mix": kernel.mix,
             "opcodes": {name: each.count for name, each in kernel.opcodes.items()},
-        }  # fmt: skip
+        }

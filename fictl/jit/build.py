@@ -155,9 +155,13 @@ def plan_build(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Plan:
 
 
 def _ensure_recipe(
-    spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], watch: Observer, cores: int | None,
+    spec: JitSpec,
+    recipe: Recipe,
+    archs: tuple[Arch, ...],
+    watch: Observer,
+    cores: int | None,
     exact: bool,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     look = examine(spec, archs, recipe, exact)
     if exact and look.targets and look.targets.warning:
         watch.note(look.targets.warning)
@@ -219,9 +223,12 @@ def _lookup(spec: JitSpec, recipe: Recipe, need: Need) -> Entry | None:
         looked.append(str(store.root))
     logger().debug(
         "%s/%s: recipe %s for %s is in none of %s",
-        spec.project, spec.name, recipe.key, spell(need.targets or need.gpus) or "any GPU",
+        spec.project,
+        spec.name,
+        recipe.key,
+        spell(need.targets or need.gpus) or "any GPU",
         ", ".join(looked),
-    )  # fmt: skip
+    )
     return None
 
 

@@ -45,9 +45,12 @@ def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None
         history = History.read(module_dir)
         missing = [unit for unit in plan.steps if unit.object not in cached]
         parallel = choose(
-            len(missing), sum(unit.device for unit in missing),
-            len(plan.targets.archs), history.peak_kib, cores,
-        )  # fmt: skip
+            len(missing),
+            sum(unit.device for unit in missing),
+            len(plan.targets.archs),
+            history.peak_kib,
+            cores,
+        )
         log = _open_log(staging, module_dir)
         observer.started(_announcement(plan, log, cached, parallel, history))
         finished = _run(plan, staging, cached, parallel, observer)
@@ -214,14 +217,24 @@ def _commit(
     (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")
     flags = asdict(plan.recipe.flags)
     manifest = Manifest(
-        project=plan.spec.project, module=plan.spec.name,
-        recipe=plan.recipe.key, build=plan.build_key,
-        device=plan.recipe.device, variant=flags.pop("variant"),
+        project=plan.spec.project,
+        module=plan.spec.name,
+        recipe=plan.recipe.key,
+        build=plan.build_key,
+        device=plan.recipe.device,
+        variant=flags.pop("variant"),
         archs=tuple(str(arch) for arch in plan.targets.archs),
-        toolchain=plan.identity, ffi_abi=plan.ffi_abi, cudart=plan.cudart,
-        inputs=plan.recipe.inputs, flags=flags, parameters=plan.recipe.parameters,
+        toolchain=plan.identity,
+        ffi_abi=plan.ffi_abi,
+        cudart=plan.cudart,
+        inputs=plan.recipe.inputs,
+        flags=flags,
+        parameters=plan.recipe.parameters,
         files={MODULE: FileStamp.of(staging / MODULE)},
-        fictl=VERSION, created=time.time(), seconds=round(seconds, 3),
-        peak_kib=peak_kib, units=units,
-    )  # fmt: skip
+        fictl=VERSION,
+        created=time.time(),
+        seconds=round(seconds, 3),
+        peak_kib=peak_kib,
+        units=units,
+    )
     (staging / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")

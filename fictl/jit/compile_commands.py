@@ -26,10 +26,17 @@ FILE = "compile_commands.json"
 _AS_HEADER = ("-x", "c++-header")
 _HOST_OPTIONS = ("-Xcompiler", "--compiler-options")
 _WITH_VALUE = {
-    "-I": "-I", "--include-path": "-I", "-isystem": "-isystem", "--system-include": "-isystem",
-    "-D": "-D", "--define-macro": "-D", "-U": "-U", "--undefine-macro": "-U",
-    "-include": "-include", "--pre-include": "-include",
-}  # fmt: skip
+    "-I": "-I",
+    "--include-path": "-I",
+    "-isystem": "-isystem",
+    "--system-include": "-isystem",
+    "-D": "-D",
+    "--define-macro": "-D",
+    "-U": "-U",
+    "--undefine-macro": "-U",
+    "-include": "-include",
+    "--pre-include": "-include",
+}
 _STANDARD = ("-std", "--std")
 _KEPT = ("-I", "-D", "-U", "-O0", "-O1", "-O2", "-O3")
 
@@ -45,8 +52,10 @@ class Command:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "directory": str(self.directory), "file": str(self.file), "arguments": list(self.argv)
-        }  # fmt: skip
+            "directory": str(self.directory),
+            "file": str(self.file),
+            "arguments": list(self.argv),
+        }
 
 
 @dataclass(frozen=True)
@@ -147,10 +156,13 @@ def _cuda(nvcc: Nvcc, arch: Arch) -> tuple[str, ...]:
     # clang has no targets of a family; those of one GPU have all that the family's have.
     target = replace(arch, suffix="a" if arch.suffix else "")
     return (
-        *_cuda_path(nvcc), f"--cuda-gpu-arch=sm_{target.number}",
-        "--no-cuda-version-check", "-Wno-unknown-cuda-version",
-        f"-D__CUDACC_VER_MAJOR__={major}", f"-D__CUDACC_VER_MINOR__={minor}",
-    )  # fmt: skip
+        *_cuda_path(nvcc),
+        f"--cuda-gpu-arch=sm_{target.number}",
+        "--no-cuda-version-check",
+        "-Wno-unknown-cuda-version",
+        f"-D__CUDACC_VER_MAJOR__={major}",
+        f"-D__CUDACC_VER_MINOR__={minor}",
+    )
 
 
 def _cuda_path(nvcc: Nvcc) -> tuple[str, ...]:

@@ -86,9 +86,12 @@ class CudaCompilers:
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
         nvcc, cxx = self.toolchain.nvcc, self.toolchain.cxx
         return (
-            *settings.NVCC_LAUNCHER.get(), str(nvcc.path), f"-ccbin={cxx.ccbin}",
-            *flags.kernel, *nvcc_flags(archs),
-        )  # fmt: skip
+            *settings.NVCC_LAUNCHER.get(),
+            str(nvcc.path),
+            f"-ccbin={cxx.ccbin}",
+            *flags.kernel,
+            *nvcc_flags(archs),
+        )
 
     def cxx_words(self) -> tuple[str, ...]:
         return ()

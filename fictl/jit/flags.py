@@ -10,9 +10,11 @@ from fictl.emu.flags import PROFILED
 from fictl.jit.spec import JitSpec
 
 _NVCC = (
-    "-std=c++17", "--expt-relaxed-constexpr", "-Xcompiler=-fPIC,-fvisibility=hidden",
+    "-std=c++17",
+    "--expt-relaxed-constexpr",
+    "-Xcompiler=-fPIC,-fvisibility=hidden",
     "-Xfatbin=-compress-all",
-)  # fmt: skip
+)
 _CXX = ("-std=c++17", "-fPIC", "-fvisibility=hidden")
 _LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL")
 

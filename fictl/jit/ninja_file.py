@@ -31,17 +31,22 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
                 _refuse_lost_paths(plan.spec.name, unit)
             # Why a variable: no escape makes '|' part of a path, and a variable is not parsed again.
             writer.build(
-                [unit.object], "run", ["$source"], implicit=_generated(plan, unit),
+                [unit.object],
+                "run",
+                ["$source"],
+                implicit=_generated(plan, unit),
                 variables={
                     "source": _escaped(str(unit.source)),
                     "argv": _command(_threaded(unit, threads)),
                     "what": _escaped(unit.source.name),
                 },
-            )  # fmt: skip
+            )
     writer.build(
-        [MODULE], "run", [unit.object for unit in plan.units],
+        [MODULE],
+        "run",
+        [unit.object for unit in plan.units],
         variables={"argv": _command(plan.link), "what": "link"},
-    )  # fmt: skip
+    )
     writer.default(MODULE)
     return buffer.getvalue()
 

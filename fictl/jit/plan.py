@@ -71,9 +71,16 @@ def make_plan(spec: JitSpec, recipe: Recipe, targets: Targets, compilers: Compil
         for index in range(len(spec.sources))
     )
     return Plan(
-        spec, recipe, targets, identity, ffi_abi(), compilers.cudart,
-        units, _link(spec, recipe, compilers, paths, units), generated,
-    )  # fmt: skip
+        spec,
+        recipe,
+        targets,
+        identity,
+        ffi_abi(),
+        compilers.cudart,
+        units,
+        _link(spec, recipe, compilers, paths, units),
+        generated,
+    )
 
 
 def _generated(
@@ -91,9 +98,15 @@ def _generated(
 
 
 def _unit(
-    spec: JitSpec, recipe: Recipe, targets: Targets, compilers: Compilers,
-    identity: dict[str, str], paths: FfiPaths, generated: Unit | None, index: int,
-) -> Unit:  # fmt: skip
+    spec: JitSpec,
+    recipe: Recipe,
+    targets: Targets,
+    compilers: Compilers,
+    identity: dict[str, str],
+    paths: FfiPaths,
+    generated: Unit | None,
+    index: int,
+) -> Unit:
     source = spec.sources[index]
     names = [path.stem for path in spec.sources]
     stem = source.stem if names.count(source.stem) == 1 else f"{source.stem}.{index}"
@@ -142,9 +155,12 @@ def _kernel(
 
 def _cxx(spec: JitSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths) -> tuple[str, ...]:
     return (
-        *settings.CXX_LAUNCHER.get(), *compilers.cxx.argv, *recipe.flags.cxx, *compilers.cxx_words(),
+        *settings.CXX_LAUNCHER.get(),
+        *compilers.cxx.argv,
+        *recipe.flags.cxx,
+        *compilers.cxx_words(),
         *_includes(spec, paths.tvm_ffi, paths.dlpack, *compilers.include_dirs),
-    )  # fmt: skip
+    )
 
 
 def _link(
@@ -154,7 +170,15 @@ def _link(
     # binding's is not optimised, or instrumented, as a kernel's has to be.
     units = tuple(sorted(units, key=lambda unit: unit.source.suffix != ".cu"))
     return (
-        *compilers.cxx.argv, *recipe.flags.link, *(unit.object for unit in units),
-        *compilers.libraries(spec), f"-L{paths.library.parent}", "-ltvm_ffi", "-ldl", "-lrt",
-        "-lpthread", "-o", MODULE,
-    )  # fmt: skip
+        *compilers.cxx.argv,
+        *recipe.flags.link,
+        *(unit.object for unit in units),
+        *compilers.libraries(spec),
+        f"-L{paths.library.parent}",
+        "-ltvm_ffi",
+        "-ldl",
+        "-lrt",
+        "-lpthread",
+        "-o",
+        MODULE,
+    )

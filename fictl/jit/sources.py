@@ -17,9 +17,13 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+")', re.M
 
 # Headers of these libraries count by the library's version, not by their bytes.
 _LIBRARY_OF = {
-    "cutlass": "cutlass", "cute": "cutlass",
-    "cub": "cccl", "thrust": "cccl", "cuda": "cccl", "nv": "cccl",
-}  # fmt: skip
+    "cutlass": "cutlass",
+    "cute": "cutlass",
+    "cub": "cccl",
+    "thrust": "cccl",
+    "cuda": "cccl",
+    "nv": "cccl",
+}
 
 
 # Two edits within one tick of a file system's clock look like one; ticks are 1 to 10 ms.

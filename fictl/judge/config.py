@@ -16,10 +16,20 @@ DEVICES = ("cuda", "emu", "cpu")
 FORMULAS = ("either", "sum")
 # Of what a dataset may say in its file; the others are of the machine or of the person who runs it.
 OF_FILES = (
-    "warmup_runs", "iterations", "num_trials", "rtol", "atol", "required_matched_ratio",
-    "timeout_seconds", "compile_timeout_seconds", "correctness_rounds",
-    "sampling_validation_trials", "sampling_tvd_threshold", "seed", "profile_baseline",
-)  # fmt: skip
+    "warmup_runs",
+    "iterations",
+    "num_trials",
+    "rtol",
+    "atol",
+    "required_matched_ratio",
+    "timeout_seconds",
+    "compile_timeout_seconds",
+    "correctness_rounds",
+    "sampling_validation_trials",
+    "sampling_tvd_threshold",
+    "seed",
+    "profile_baseline",
+)
 
 
 @dataclass(frozen=True)
@@ -79,9 +89,13 @@ class EvalConfig:
 
 
 _AT_LEAST = {
-    "warmup_runs": 0, "iterations": 1, "num_trials": 1, "correctness_rounds": 1,
-    "sampling_validation_trials": 1, "seed": 0,
-}  # fmt: skip
+    "warmup_runs": 0,
+    "iterations": 1,
+    "num_trials": 1,
+    "correctness_rounds": 1,
+    "sampling_validation_trials": 1,
+    "seed": 0,
+}
 _FLAGS = ("untrusted", "profile_baseline", "allow_negative_inf")
 _CHOICES = {"formula": FORMULAS}
 

@@ -51,10 +51,15 @@ class Contact:
         shown = definition.model_copy(update=withheld) if solution else definition
         self.ask({"op": "greet"})  # It is there, and nothing of the solution's is.
         self._signals = self._surveyed().signals
-        said = self._answer({
-            "op": "build", "definition": shown.model_dump(mode="json"), "device": device,
-            "solution": solution.model_dump(mode="json") if solution else None,
-        }, "it was still being built")  # fmt: skip
+        said = self._answer(
+            {
+                "op": "build",
+                "definition": shown.model_dump(mode="json"),
+                "device": device,
+                "solution": solution.model_dump(mode="json") if solution else None,
+            },
+            "it was still being built",
+        )
         if said.get("ok"):
             return
         self.is_spent = True

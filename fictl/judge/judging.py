@@ -139,8 +139,10 @@ class Judge:
 
     def _facts(self, config: EvalConfig) -> dict[str, Any]:
         return {
-            "seed": config.seed, "device": config.device, "solution_hash": self._solution.hash(),
-        }  # fmt: skip
+            "seed": config.seed,
+            "device": config.device,
+            "solution_hash": self._solution.hash(),
+        }
 
     def _acquainted(self, style: str) -> Contact | None:
         """The process that there is, if it can have turns with the referee that there is.
@@ -166,9 +168,13 @@ class Judge:
         hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
         hidden.append(all_rooms())
         cell = start(
-            SOLUTION, folder, hidden=tuple(hidden), device=self._kind, gpu=self._gpu,
+            SOLUTION,
+            folder,
+            hidden=tuple(hidden),
+            device=self._kind,
+            gpu=self._gpu,
             untrusted=self._config.untrusted,
-        )  # fmt: skip
+        )
         self._contact, self._is_new, self._is_built = Contact(cell, folder), True, False
         return self._contact
 

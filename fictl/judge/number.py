@@ -72,10 +72,12 @@ def _number(turns: Sequence[Timed], overhead: float, off: float, claim: float) -
     used = sorted(calm if is_calm else turns, key=seconds)
     fast = used[: math.ceil(len(used) / 2)]
     return Number(
-        median(map(seconds, fast)), median(turn.bound(overhead) for turn in fast),
+        median(map(seconds, fast)),
+        median(turn.bound(overhead) for turn in fast),
         median(turn.host for turn in fast),
-        min(1.0, sum(turn.waited for turn in fast) / sum(turn.span for turn in fast)), is_calm,
-    )  # fmt: skip
+        min(1.0, sum(turn.waited for turn in fast) / sum(turn.span for turn in fast)),
+        is_calm,
+    )
 
 
 def _faster(values: Sequence[float]) -> list[float]:

@@ -41,11 +41,14 @@ class Outcome:
 
     def evaluation(self, environment: dict[str, Any], log: str) -> Evaluation:
         return Evaluation(
-            status=self.status, environment=Environment(**(environment or _UNKNOWN)),
+            status=self.status,
+            environment=Environment(**(environment or _UNKNOWN)),
             timestamp=datetime.now(timezone.utc).isoformat(),
             log="\n".join(filter(None, [*self.notes, log.strip()])),
-            correctness=self._correctness(), performance=self._performance(), fictl=self.facts,
-        )  # fmt: skip
+            correctness=self._correctness(),
+            performance=self._performance(),
+            fictl=self.facts,
+        )
 
     def _correctness(self) -> Correctness | None:
         found = Correctness(**self.correctness) if self.correctness else None
@@ -60,6 +63,7 @@ class Outcome:
         if self.status is not EvaluationStatus.PASSED or self.seconds is None:
             return None
         return Performance(
-            latency_ms=self.seconds * 1e3, reference_latency_ms=self.reference_seconds * 1e3,
+            latency_ms=self.seconds * 1e3,
+            reference_latency_ms=self.reference_seconds * 1e3,
             speedup_factor=self.reference_seconds / self.seconds if self.seconds else 0.0,
-        )  # fmt: skip
+        )

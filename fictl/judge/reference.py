@@ -64,10 +64,14 @@ class Reference:
         """Run it once with numbers that no solution is given."""
         self._seconds = config.timeout_seconds
         self.workload = workload
-        said = self._ask({
-            "op": "open", "workload": workload.model_dump(mode="json"),
-            "config": asdict(config), "seed": secrets.randbits(_SEED_BITS),
-        })  # fmt: skip
+        said = self._ask(
+            {
+                "op": "open",
+                "workload": workload.model_dump(mode="json"),
+                "config": asdict(config),
+                "seed": secrets.randbits(_SEED_BITS),
+            }
+        )
         self.opened = Opened(**said)
         return self.opened
 
@@ -95,9 +99,15 @@ class Reference:
     ) -> dict[str, Any]:
         """One for each seed; `picks` of those after `lead` are checked, or more if that is quick."""
         request = {
-            "op": "turns", "who": contact.name, "seeds": [*seeds], "seconds": seconds, "picks": picks,
-            "lead": lead, "idle": idle, "is_judged": is_judged,
-        }  # fmt: skip
+            "op": "turns",
+            "who": contact.name,
+            "seeds": [*seeds],
+            "seconds": seconds,
+            "picks": picks,
+            "lead": lead,
+            "idle": idle,
+            "is_judged": is_judged,
+        }
         return self._ask(request, seconds + max(self._seconds, _OWN_SECONDS), contact.cell)
 
     @property
@@ -188,9 +198,14 @@ class Reference:
         if self._cell is None:
             self._cell = start(REFERENCE, self.own, device=self.device, gpu=self.gpu)
         if not self._is_built:
-            said = self._answered(self._cell, {
-                "op": "build", "definition": self.definition.model_dump(mode="json"),
-                "device": self.device, "root": str(self.root.absolute()) if self.root else "",
-            })  # fmt: skip
+            said = self._answered(
+                self._cell,
+                {
+                    "op": "build",
+                    "definition": self.definition.model_dump(mode="json"),
+                    "device": self.device,
+                    "root": str(self.root.absolute()) if self.root else "",
+                },
+            )
             self.environment, self._is_built = said["environment"], True
         return self._cell

@@ -53,7 +53,14 @@ def _status(folder: OpFolder, at_hand: Sequence[Store]) -> BuildStatus:
 
 def _row(folder: OpFolder, declared: Declaration, status: BuildStatus) -> Row:
     return Row(
-        folder.project.name, folder.family, folder.module, declared.name, declared.doc,
-        tuple(dtype.short for dtype in declared.dtypes), str(declared.archs), declared.devices,
-        status.state, (*map(str, status.archs), *(["emu"] if status.emulated else [])),
-    )  # fmt: skip
+        folder.project.name,
+        folder.family,
+        folder.module,
+        declared.name,
+        declared.doc,
+        tuple(dtype.short for dtype in declared.dtypes),
+        str(declared.archs),
+        declared.devices,
+        status.state,
+        (*map(str, status.archs), *(["emu"] if status.emulated else [])),
+    )

@@ -72,16 +72,28 @@ def op(
     def declare(function: F) -> F:
         owner = _owner(function)
         declared = Op(
-            owner or function.__name__, rule, elements,
-            tuple(devices.split()), tuple(mutates.split()), tuple(uses.split()),
-            tuple(settings or ()), function.__module__, trace,
-        )  # fmt: skip
+            owner or function.__name__,
+            rule,
+            elements,
+            tuple(devices.split()),
+            tuple(mutates.split()),
+            tuple(uses.split()),
+            tuple(settings or ()),
+            function.__module__,
+            trace,
+        )
         declare_settings(settings or {})
         parameters = tuple(inspect.signature(function).parameters.values())[bool(owner) :]
         ways = declared_backends(
-            declared.name, [each.name for each in parameters],
-            everywhere, own, check, checks or {}, heuristic, declared.settings,
-        )  # fmt: skip
+            declared.name,
+            [each.name for each in parameters],
+            everywhere,
+            own,
+            check,
+            checks or {},
+            heuristic,
+            declared.settings,
+        )
         called: Any = tuned(function, declared, tactics) if tactics else function
         if own or check:
             called = chosen(called, Choices(ways, parameters, partial(_template, declared)))

@@ -90,9 +90,11 @@ def _philox(
     for _ in range(10):
         a, b = 0xD2511F53 * words[0], 0xCD9E8D57 * words[2]
         words = (
-            (b >> 32 & _LOW) ^ words[1] ^ key[0], b & _LOW,
-            (a >> 32 & _LOW) ^ words[3] ^ key[1], a & _LOW,
-        )  # fmt: skip
+            (b >> 32 & _LOW) ^ words[1] ^ key[0],
+            b & _LOW,
+            (a >> 32 & _LOW) ^ words[3] ^ key[1],
+            a & _LOW,
+        )
         key = [key[0] + 0x9E3779B9 & _LOW, key[1] + 0xBB67AE85 & _LOW]
     return words
 

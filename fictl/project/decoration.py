@@ -11,9 +11,14 @@ FORM = '@op(archs=">=8.0", dtypes="f16 bf16", devices="cuda", mutates="out")'
 
 # Argument -> what it is where left out; None: it is always said.
 _DEFAULTS: dict[str, object] = {
-    "archs": None, "dtypes": None, "mutates": None, "devices": "cuda", "uses": "", "settings": {},
+    "archs": None,
+    "dtypes": None,
+    "mutates": None,
+    "devices": "cuda",
+    "uses": "",
+    "settings": {},
     "backends": {},
-}  # fmt: skip
+}
 # These are functions, and nothing that a reader of the file needs to know.
 CODE = ("check", "checks", "heuristic", "tactics", "backward")
 
@@ -48,9 +53,11 @@ def _argument(path: Path, op: str, word: ast.keyword) -> tuple[str, object]:
         value = None
     if word.arg is None or value is None:
         raise SourceError(
-            path, word.value.lineno, f"{op}: @op({ast.unparse(word)}) is not a literal",
+            path,
+            word.value.lineno,
+            f"{op}: @op({ast.unparse(word)}) is not a literal",
             "write the value itself: @op is read without running the file",
-        )  # fmt: skip
+        )
     if word.arg not in _DEFAULTS:
         raise SourceError(
             path,

@@ -98,10 +98,14 @@ def _shipped() -> Project:
 def _from(config: Config, folder: Path) -> Project:
     root = real(folder)
     return Project(
-        config.name, config.package or config.name, root,
-        real(root / config.kernels), real(root / config.tests), config.archs,
+        config.name,
+        config.package or config.name,
+        root,
+        real(root / config.kernels),
+        real(root / config.tests),
+        config.archs,
         real(root / config.templates) if config.templates else None,
-    )  # fmt: skip
+    )
 
 
 def _refuse_our_name(project: Project, path: Path) -> None:

@@ -71,15 +71,19 @@ def _listed(path: Path, name: str, kind: str, given: Any) -> list[Any]:
     found = list(islice(given, _MOST + 1))
     if len(found) > _MOST:
         raise SourceError(
-            path, _line_of(path, name), f"{name}() has more than {_MOST} of them, or no end",
+            path,
+            _line_of(path, name),
+            f"{name}() has more than {_MOST} of them, or no end",
             f"yield each {kind} once, and return",
-        )  # fmt: skip
+        )
     strange = [each for each in found if kind not in {base.__name__ for base in type(each).__mro__}]
     if strange:
         raise SourceError(
-            path, _line_of(path, name), f"{name}() yields {shown(repr(strange[0]))}",
+            path,
+            _line_of(path, name),
+            f"{name}() yields {shown(repr(strange[0]))}",
             f"yield each {kind}",
-        )  # fmt: skip
+        )
     return found
 
 

@@ -15,47 +15,96 @@ from fictl.trace import Solution
 # Why a list of what may be: some options run programs, write files or read those of others, and
 # nvcc hands the words on to a shell.
 _CXX = (
-    r"-O([0-3sg]|fast)?", r"-g[0-3]?", r"-w", r"-pthread", r"-pedantic", r"-std=(c|gnu)\+\+\d\w",
-    r"-[DU]\w+(=[\w.,+:-]*)?", r"-W(no-)?[a-z][\w+-]*(=\d+)?",
+    r"-O([0-3sg]|fast)?",
+    r"-g[0-3]?",
+    r"-w",
+    r"-pthread",
+    r"-pedantic",
+    r"-std=(c|gnu)\+\+\d\w",
+    r"-[DU]\w+(=[\w.,+:-]*)?",
+    r"-W(no-)?[a-z][\w+-]*(=\d+)?",
     r"-f(no-)?(openmp|fast-math|unroll-loops|PIC|pic|strict-aliasing|exceptions|rtti|permissive"
     r"|math-errno|finite-math-only|associative-math|reciprocal-math|signed-zeros|trapping-math"
     r"|tree-vectorize|tree-slp-vectorize|omit-frame-pointer|inline-functions|inline|wrapv|concepts"
     r"|coroutines|ffp-contract|builtin|common|implicit-templates|operator-names|lto)",
     r"-f(template-depth|constexpr-depth|constexpr-loop-limit|constexpr-ops-limit)=\d+",
-    r"-ffp-contract=(on|off|fast)", r"-fvisibility=(hidden|default)", r"-fvisibility-inlines-hidden",
+    r"-ffp-contract=(on|off|fast)",
+    r"-fvisibility=(hidden|default)",
+    r"-fvisibility-inlines-hidden",
     r"-m(arch|tune|cpu)=(?!native)[\w.+-]+",
     r"-m(no-)?(avx\w*|fma4?|sse[\w.]*|f16c|bmi2?|popcnt|prefer-vector-width=\d+)",
-)  # fmt: skip
+)
 _BOOL = r"=(true|false|0|1)"
 _CUDA = (
-    r"-O[0-4]", r"--?(std)=c\+\+\d\w", r"-[DU]\w+(=[\w.,+:-]*)?", r"-w",
-    r"--?use_fast_math", rf"--?(ftz|prec-div|prec-sqrt|fmad){_BOOL}",
-    r"--?(expt-)?(relaxed-constexpr|extended-lambda)", r"--?(lineinfo|generate-line-info)", r"-G",
-    r"--?maxrregcount[= ]\d+", r"--?(res-usage|resource-usage|keep-device-functions)",
-    r"--?(diag-suppress|diag-error|diag-warn)[= ]\d[\d,]*", r"-Xcudafe[= ]--diag_suppress=\w+",
-    r"--?extra-device-vectorization", r"--?Ofast-compile[= ](0|min|mid|max)",
+    r"-O[0-4]",
+    r"--?(std)=c\+\+\d\w",
+    r"-[DU]\w+(=[\w.,+:-]*)?",
+    r"-w",
+    r"--?use_fast_math",
+    rf"--?(ftz|prec-div|prec-sqrt|fmad){_BOOL}",
+    r"--?(expt-)?(relaxed-constexpr|extended-lambda)",
+    r"--?(lineinfo|generate-line-info)",
+    r"-G",
+    r"--?maxrregcount[= ]\d+",
+    r"--?(res-usage|resource-usage|keep-device-functions)",
+    r"--?(diag-suppress|diag-error|diag-warn)[= ]\d[\d,]*",
+    r"-Xcudafe[= ]--diag_suppress=\w+",
+    r"--?extra-device-vectorization",
+    r"--?Ofast-compile[= ](0|min|mid|max)",
     r"--?(Werror|Wno-[\w-]+|Wext-lambda-captures-this)([= ][\w,-]+)?",
-)  # fmt: skip
+)
 _PTXAS = (
-    r"-?v|--verbose", r"-O[0-4]", r"-?-?warn-(on-)?[\w-]+", r"-dlcm=\w+", r"-dscm=\w+",
+    r"-?v|--verbose",
+    r"-O[0-4]",
+    r"-?-?warn-(on-)?[\w-]+",
+    r"-dlcm=\w+",
+    r"-dscm=\w+",
     r"--?(def-load-cache|def-store-cache|maxrregcount|register-usage-level)=\w+",
-    rf"--?allow-expensive-optimizations{_BOOL}", rf"--?fmad{_BOOL}",
+    rf"--?allow-expensive-optimizations{_BOOL}",
+    rf"--?fmad{_BOOL}",
     r"--?(suppress-double-demote-warning|disable-warnings|opt-level=[0-4])",
-)  # fmt: skip
+)
 _LINK = (
-    r"-O[0-3]", r"-pthread", r"-fopenmp", r"-shared", r"-s", r"-l[A-Za-z][\w+.-]*",
+    r"-O[0-3]",
+    r"-pthread",
+    r"-fopenmp",
+    r"-shared",
+    r"-s",
+    r"-l[A-Za-z][\w+.-]*",
     r"-Wl,(--as-needed|--no-as-needed|-O[0-2]|--gc-sections|--no-undefined|-z,(now|relro|defs))",
-)  # fmt: skip
+)
 # What fictl brings by itself, or decides by itself.
 _DROPPED = (
-    r"-[IL]/usr/local/cuda[\w.-]*/(include|lib|lib64)(/stubs)?/?", r"(-t|--threads)[= ]\d+",
-    r"-lcudart(_static)?", r"-shared", r"-fPIC", r"--?gpu-code=.*",
-)  # fmt: skip
+    r"-[IL]/usr/local/cuda[\w.-]*/(include|lib|lib64)(/stubs)?/?",
+    r"(-t|--threads)[= ]\d+",
+    r"-lcudart(_static)?",
+    r"-shared",
+    r"-fPIC",
+    r"--?gpu-code=.*",
+)
 _WITH_VALUE = {
-    "-Xptxas", "-Xcompiler", "-Xcudafe", "-gencode", "--generate-code", "-arch", "-I", "-isystem",
-    "--gpu-architecture", "-t", "--threads", "-maxrregcount", "--maxrregcount", "-diag-suppress",
-    "--diag-suppress", "--ptxas-options", "--compiler-options", "-D", "-U", "-L", "-l",
-}  # fmt: skip
+    "-Xptxas",
+    "-Xcompiler",
+    "-Xcudafe",
+    "-gencode",
+    "--generate-code",
+    "-arch",
+    "-I",
+    "-isystem",
+    "--gpu-architecture",
+    "-t",
+    "--threads",
+    "-maxrregcount",
+    "--maxrregcount",
+    "-diag-suppress",
+    "--diag-suppress",
+    "--ptxas-options",
+    "--compiler-options",
+    "-D",
+    "-U",
+    "-L",
+    "-l",
+}
 _JOINED = {"-I", "-D", "-U", "-L", "-l", "-isystem"}
 _LIBRARY = re.compile(r"-l(cublasLt|cublas|cudnn|curand|cusparse|cusolver|cufft|nvrtc|cuda)")
 
@@ -97,9 +146,13 @@ def checked_options(solution: Solution) -> Options:
         else:
             _sort(solution, "ld_flags", flag, _is_link, link, includes)
     return Options(
-        (*cxx,), (*cuda,), (*link,), (*dict.fromkeys(includes),),
-        (*dict.fromkeys(libraries),), unique(archs),
-    )  # fmt: skip
+        (*cxx,),
+        (*cuda,),
+        (*link,),
+        (*dict.fromkeys(includes),),
+        (*dict.fromkeys(libraries),),
+        unique(archs),
+    )
 
 
 def _words(flags: Sequence[str]) -> Iterator[str]:
@@ -114,9 +167,13 @@ def _words(flags: Sequence[str]) -> Iterator[str]:
 
 
 def _sort(
-    solution: Solution, group: str, flag: str, is_allowed: Callable[[str], bool],
-    into: list[str], includes: list[str],
-) -> None:  # fmt: skip
+    solution: Solution,
+    group: str,
+    flag: str,
+    is_allowed: Callable[[str], bool],
+    into: list[str],
+    includes: list[str],
+) -> None:
     if any(re.fullmatch(pattern, flag) for pattern in _DROPPED):
         return
     include = re.fullmatch(r"(?:-I|-isystem)([\w.][\w./+-]*)", flag)

@@ -20,9 +20,14 @@ from fictl.trace import Solution
 
 _SYSTEM = tuple(
     Path(folder)
-    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-                   "/usr/lib/wsl/lib", "/usr/local/cuda/compat")
-)  # fmt: skip
+    for folder in (
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib64",
+        "/usr/lib/wsl/lib",
+        "/usr/local/cuda/compat",
+    )
+)
 _HEADER = {"cublas": "cublas_v2.h", "cublasLt": "cublasLt.h", "nvrtc": "nvrtc.h"}
 # Those that must be loaded before.
 _BEFORE = {"cublas": ("cublasLt",), "cusolver": ("cublasLt", "cublas", "cusparse")}

@@ -81,7 +81,9 @@ def _defined(module: Any) -> str:
     own = [
         name
         for name, value in vars(module).items()
-        if callable(value) and not name.startswith("_") and isinstance(module, ModuleType)
+        if callable(value)
+        and not name.startswith("_")
+        and isinstance(module, ModuleType)
         and getattr(value, "__module__", "") == module.__name__
-    ]  # fmt: skip
+    ]
     return ", ".join(own) or "no function"

@@ -78,8 +78,9 @@ class Extension:
             (fresh / REQUEST).write_text(json.dumps(asdict(self._request)), encoding="utf-8")
             finished = stream(
                 [sys.executable, "-m", "fictl.runnable.extension_process", str(fresh)],
-                lambda _: None, env=self._environment(),
-            )  # fmt: skip
+                lambda _: None,
+                env=self._environment(),
+            )
             built = fresh / f"{name}.so"
             if finished.code or not os.path.isfile(built):
                 raise self._failed(finished.output)
@@ -122,8 +123,10 @@ class Extension:
         log = re.sub(rf"{re.escape(str(self.folder.parent))}/\.\w+/", "", log)
         diagnosis = diagnose(log)
         error = BuildError(
-            f"{self.title} does not build: {diagnosis.first}", diagnosis.hint,
-            log=log, first_error=diagnosis.first,
-        )  # fmt: skip
+            f"{self.title} does not build: {diagnosis.first}",
+            diagnosis.hint,
+            log=log,
+            first_error=diagnosis.first,
+        )
         error.exit_code = diagnosis.exit_code
         return error

@@ -109,9 +109,11 @@ class _Finder(MetaPathFinder):
             return None
         loader = _Loader(package)
         spec = spec_from_loader(
-            fullname, loader, origin=loader.get_filename(fullname),
+            fullname,
+            loader,
+            origin=loader.get_filename(fullname),
             is_package=package.is_package(fullname),
-        )  # fmt: skip
+        )
         if spec is not None and spec.submodule_search_locations is not None:
             below = fullname.split(".")[1:]
             spec.submodule_search_locations.append(str(package.folder.joinpath(*below)))

@@ -53,9 +53,12 @@ class Checked:
 
     @classmethod
     def judged(
-        cls, folder: OpFolder, tests: TestReport, checks: Sequence[Check],
+        cls,
+        folder: OpFolder,
+        tests: TestReport,
+        checks: Sequence[Check],
         accepted: Sequence[Suppression],
-    ) -> Checked:  # fmt: skip
+    ) -> Checked:
         """Of what was seen, what the project accepts; its acceptances that nothing needs."""
         rows = [row for check in checks for row in check.rows]
         found = findings(rows, accepted)

@@ -48,13 +48,17 @@ def command(tool: str, limit: int = 1000) -> list[str]:
     """What stands before a program; `limit` is how many reports it prints."""
     unseen = () if tool == "initcheck" else (f"--kernel-name-exclude={name}" for name in _UNSEEN)
     return [
-        str(_program()), f"--tool={tool}", *_OPTIONS.get(tool, ()), *unseen,
-        f"--error-exitcode={_ERRORS}", f"--print-limit={limit}",
+        str(_program()),
+        f"--tool={tool}",
+        *_OPTIONS.get(tool, ()),
+        *unseen,
+        f"--error-exitcode={_ERRORS}",
+        f"--print-limit={limit}",
         # Files of one name lie in several folders.
         "--strip-paths=no",
         # Compilers that a program starts have nothing to look at, and are slowed down.
         "--target-processes=application-only",
-    ]  # fmt: skip
+    ]
 
 
 def _program() -> Path:

@@ -21,9 +21,12 @@ TOOL = "emulated"
 
 
 def check_ops(
-    folders: Sequence[OpFolder], say: Callable[[str], object], pytest_arguments: Sequence[str],
-    suppressions: Path | None, timeout: float,
-) -> Iterator[Checked]:  # fmt: skip
+    folders: Sequence[OpFolder],
+    say: Callable[[str], object],
+    pytest_arguments: Sequence[str],
+    suppressions: Path | None,
+    timeout: float,
+) -> Iterator[Checked]:
     """Each op in a process of its own: one that dies or hangs leaves the others alone."""
     for folder in folders:
         path = suppressions or folder.project.root / FILE
@@ -32,9 +35,12 @@ def check_ops(
 
 
 def _check(
-    folder: OpFolder, say: Callable[[str], object], pytest_arguments: Sequence[str],
-    accepted: tuple[Suppression, ...], timeout: float,
-) -> Checked:  # fmt: skip
+    folder: OpFolder,
+    say: Callable[[str], object],
+    pytest_arguments: Sequence[str],
+    accepted: tuple[Suppression, ...],
+    timeout: float,
+) -> Checked:
     variables = {settings.DEVICE.name: "emu", settings.EMU_CHECK.name: "1"}
     problem, tests = None, TestReport(device="emu")
     with tempfile.TemporaryDirectory(prefix="fictl-sanitize-") as place:

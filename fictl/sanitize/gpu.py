@@ -49,9 +49,12 @@ def check_ops(
 
 
 def _check(
-    folder: OpFolder, tool: str, say: Callable[[str], object], words: Sequence[str],
+    folder: OpFolder,
+    tool: str,
+    say: Callable[[str], object],
+    words: Sequence[str],
     request: Request,
-) -> Check:  # fmt: skip
+) -> Check:
     lines: list[str] = []
 
     def hear(line: str) -> None:
@@ -64,9 +67,13 @@ def _check(
     tests = TestReport()
     try:
         tests = run_tests(
-            [folder], hear, words, _environment(), request.timeout,
+            [folder],
+            hear,
+            words,
+            _environment(),
+            request.timeout,
             launcher=compute_sanitizer.command(tool, request.limit),
-        )  # fmt: skip
+        )
     except FictlError as error:
         problem = error
     text = "\n".join(lines)

@@ -30,9 +30,14 @@ def rows_of(records: Sequence[Record], tool: str, folder: OpFolder) -> Iterator[
 
 def _row(record: Record, tool: str, folder: OpFolder, sources: Sources) -> dict[str, Any]:
     row = {
-        "folder": str(folder), "op": _function(record, folder), "test": record.test, "tool": tool,
-        **record.report.to_dict(), "accesses": 0, "text": record.text(),
-    }  # fmt: skip
+        "folder": str(folder),
+        "op": _function(record, folder),
+        "test": record.test,
+        "tool": tool,
+        **record.report.to_dict(),
+        "accesses": 0,
+        "text": record.text(),
+    }
     sources.locate(row)
     return row
 

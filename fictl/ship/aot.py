@@ -43,8 +43,11 @@ class Shipped:
         modules = [built.to_dict() for built in self.built]
         kept = [{"module": module, "archs": archs} for module, archs in self.kept]
         return {
-            "out": str(self.out), "modules": modules, "replaced": self.replaced, "kept": kept,
-        }  # fmt: skip
+            "out": str(self.out),
+            "modules": modules,
+            "replaced": self.replaced,
+            "kept": kept,
+        }
 
 
 def ship(out: Path, names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> Shipped:

@@ -43,11 +43,17 @@ def state_of(smi: Smi, wanted: str, ours: Iterable[int]) -> GpuState | None:
             on_it = (each.get("pid", "") for each in smi.processes if each.get("gpu_uuid") == uuid)
             pids = [int(pid) for pid in on_it if pid.isdigit()]
             return GpuState(
-                row.get("name", ""), uuid, row.get("driver_version", ""),
-                _whole(row, "clocks.sm"), _whole(row, "clocks.max.sm"), _whole(row, "clocks.mem"),
-                _number(row, "power.draw"), _whole(row, "temperature.gpu"),
-                throttled(row), tuple(_others(pids, tuple(ours))),
-            )  # fmt: skip
+                row.get("name", ""),
+                uuid,
+                row.get("driver_version", ""),
+                _whole(row, "clocks.sm"),
+                _whole(row, "clocks.max.sm"),
+                _whole(row, "clocks.mem"),
+                _number(row, "power.draw"),
+                _whole(row, "temperature.gpu"),
+                throttled(row),
+                tuple(_others(pids, tuple(ours))),
+            )
     return None
 
 

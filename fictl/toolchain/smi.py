@@ -13,17 +13,32 @@ from fictl.process import run
 _PROGRAM = "nvidia-smi"
 _SECONDS = 15.0
 _GPU_FIELDS = (
-    "index", "uuid", "name", "driver_version", "memory.total", "memory.used", "clocks.sm",
-    "clocks.max.sm", "clocks_throttle_reasons.active", "temperature.gpu", "persistence_mode",
-    "mig.mode.current", "ecc.mode.current", "ecc.errors.uncorrected.volatile.total", "clocks.mem",
+    "index",
+    "uuid",
+    "name",
+    "driver_version",
+    "memory.total",
+    "memory.used",
+    "clocks.sm",
+    "clocks.max.sm",
+    "clocks_throttle_reasons.active",
+    "temperature.gpu",
+    "persistence_mode",
+    "mig.mode.current",
+    "ecc.mode.current",
+    "ecc.errors.uncorrected.volatile.total",
+    "clocks.mem",
     "power.draw",
-)  # fmt: skip
+)
 _PROCESS_FIELDS = ("gpu_uuid", "pid", "used_memory", "process_name")
 # nvml.h; what is left out is idleness and clocks that somebody chose.
 _THROTTLES = {
-    0x04: "power cap", 0x08: "hardware slowdown", 0x20: "heat (driver)", 0x40: "heat (hardware)",
+    0x04: "power cap",
+    0x08: "hardware slowdown",
+    0x20: "heat (driver)",
+    0x40: "heat (hardware)",
     0x80: "power brake",
-}  # fmt: skip
+}
 _UNKNOWN_FIELD = re.compile(r'Field "(.+?)" is not a valid field')
 
 Row = dict[str, str]
@@ -58,8 +73,10 @@ def throttled(gpu: Row) -> tuple[str, ...]:
 
 
 def _query(what: str, fields: Sequence[str]) -> tuple[Row, ...]:
-    done = run([_PROGRAM, f"--query-{what}={','.join(fields)}", "--format=csv,noheader,nounits"],
-               timeout=_SECONDS)  # fmt: skip
+    done = run(
+        [_PROGRAM, f"--query-{what}={','.join(fields)}", "--format=csv,noheader,nounits"],
+        timeout=_SECONDS,
+    )
     unknown = _UNKNOWN_FIELD.search(done.output)
     if unknown and unknown[1] in fields:  # An older driver's: ask for the rest.
         return _query(what, [field for field in fields if field != unknown[1]])

@@ -39,22 +39,57 @@ if TYPE_CHECKING:
     from fictl.trace.traced_call import fictl_trace
 
 __all__ = [
-    "TOLERANCES", "AxisConst", "AxisExpr", "AxisVar", "BuildSpec", "Case", "CompileOptions",
-    "Const", "Correctness", "CustomInput", "Definition", "Environment", "Evaluation",
-    "EvaluationStatus", "Expr", "InputSpec", "Performance", "RandomInput", "SafetensorsInput",
-    "Scalar", "ScalarInput", "Solution", "SourceFile", "SupportedBindings", "SupportedLanguages",
-    "Tensor", "TensorSpec", "Tolerance", "Trace", "TraceSet", "TraceTemplate", "Var", "Workload",
+    "TOLERANCES",
+    "AxisConst",
+    "AxisExpr",
+    "AxisVar",
+    "BuildSpec",
+    "Case",
+    "CompileOptions",
+    "Const",
+    "Correctness",
+    "CustomInput",
+    "Definition",
+    "Environment",
+    "Evaluation",
+    "EvaluationStatus",
+    "Expr",
+    "InputSpec",
+    "Performance",
+    "RandomInput",
+    "SafetensorsInput",
+    "Scalar",
+    "ScalarInput",
+    "Solution",
+    "SourceFile",
+    "SupportedBindings",
+    "SupportedLanguages",
+    "Tensor",
+    "TensorSpec",
+    "Tolerance",
+    "Trace",
+    "TraceSet",
+    "TraceTemplate",
+    "Var",
+    "Workload",
     "fictl_trace",
-]  # fmt: skip
+]
 
 _HOMES = {
     "documents.axis": ("AxisConst", "AxisExpr", "AxisVar"),
     "documents.build_spec": (
-        "BuildSpec", "CompileOptions", "SupportedBindings", "SupportedLanguages",
+        "BuildSpec",
+        "CompileOptions",
+        "SupportedBindings",
+        "SupportedLanguages",
     ),
     "documents.definition": ("Definition",),
     "documents.evaluation": (
-        "Correctness", "Environment", "Evaluation", "EvaluationStatus", "Performance",
+        "Correctness",
+        "Environment",
+        "Evaluation",
+        "EvaluationStatus",
+        "Performance",
     ),
     "documents.record": ("Trace",),
     "documents.solution": ("Solution",),
@@ -63,9 +98,14 @@ _HOMES = {
     "dataset.trace_set": ("TraceSet",),
     "traced_call": ("fictl_trace",),
     "documents.workload": (
-        "CustomInput", "InputSpec", "RandomInput", "SafetensorsInput", "ScalarInput", "Tolerance",
+        "CustomInput",
+        "InputSpec",
+        "RandomInput",
+        "SafetensorsInput",
+        "ScalarInput",
+        "Tolerance",
         "Workload",
     ),
-}  # fmt: skip
+}
 
 __getattr__ = lazy(__name__, {name: home for home, names in _HOMES.items() for name in names})

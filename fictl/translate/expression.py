@@ -27,19 +27,26 @@ from fictl.translate.value import (
     Type,
     Value,
     combined,
-)  # fmt: skip
+)
 
 _ARITHMETIC: Mapping[type[ast.AST], tuple[str, int]] = {
-    ast.Add: ("+", SUM), ast.Sub: ("-", SUM), ast.Mult: ("*", PRODUCT),
-}  # fmt: skip
+    ast.Add: ("+", SUM),
+    ast.Sub: ("-", SUM),
+    ast.Mult: ("*", PRODUCT),
+}
 _COMPARED: Mapping[type[ast.AST], tuple[str, int]] = {
-    ast.Lt: ("<", ORDER), ast.LtE: ("<=", ORDER), ast.Gt: (">", ORDER), ast.GtE: (">=", ORDER),
-    ast.Eq: ("==", EQUAL), ast.NotEq: ("!=", EQUAL),
-}  # fmt: skip
+    ast.Lt: ("<", ORDER),
+    ast.LtE: ("<=", ORDER),
+    ast.Gt: (">", ORDER),
+    ast.GtE: (">=", ORDER),
+    ast.Eq: ("==", EQUAL),
+    ast.NotEq: ("!=", EQUAL),
+}
 _BITS: Mapping[type[ast.AST], tuple[str, int, str, int]] = {
-    ast.BitAnd: ("&", BIT_AND, "&&", AND), ast.BitOr: ("|", BIT_OR, "||", OR),
+    ast.BitAnd: ("&", BIT_AND, "&&", AND),
+    ast.BitOr: ("|", BIT_OR, "||", OR),
     ast.BitXor: ("^", BIT_XOR, "!=", EQUAL),
-}  # fmt: skip
+}
 _DIVISION = ("floor_divide",)
 _MODULES = ("math", "torch", "numpy", "cmath")
 _MOST_FACTORS = 8
@@ -99,9 +106,10 @@ class Writer:
             raise Refused(node, f"{name!r} is not known here{meant}")
         kind = type(found).__name__
         raise Refused(
-            node, f"{name!r} is a {kind}, and only numbers can be seen from outside",
+            node,
+            f"{name!r} is a {kind}, and only numbers can be seen from outside",
             "pass it as an argument, or name a number",
-        )  # fmt: skip
+        )
 
     def _unary(self, node: ast.expr, op: ast.unaryop, operand: ast.expr) -> Value:
         if isinstance(op, ast.Not):
@@ -159,9 +167,10 @@ class Writer:
         for part in parts:
             if self.value(part).type is not Type.BOOL:
                 raise Refused(
-                    part, f"{_shown(part)} is a number, and `and` and `or` are of conditions here",
+                    part,
+                    f"{_shown(part)} is a number, and `and` and `or` are of conditions here",
                     "compare it with something, as in x != 0",
-                )  # fmt: skip
+                )
 
     def _call(self, node: ast.Call) -> Value:
         match node:  # As Python writes what has no literal.
@@ -186,9 +195,10 @@ class Writer:
             own = self._visible(called.id)
             if isinstance(own, FunctionType) and own.__module__.partition(".")[0] not in _MODULES:
                 raise Refused(
-                    called, f"{called.id!r} is a function of its own, and is not looked into",
+                    called,
+                    f"{called.id!r} is a function of its own, and is not looked into",
                     "write out what it computes",
-                )  # fmt: skip
+                )
             return called.id
         if isinstance(called, ast.Attribute):
             module = self._visible(ast.unparse(called.value))

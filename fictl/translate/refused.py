@@ -26,9 +26,7 @@ class Untranslatable(UsageError, ValueError):
     """A Python function that cannot be written in C++, and the line of it that is why."""
 
 
-def at(
-    refused: Refused, file: str, lines: Sequence[str], function: str
-) -> Untranslatable:  # fmt: skip
+def at(refused: Refused, file: str, lines: Sequence[str], function: str) -> Untranslatable:
     """`lines` are those of the whole file."""
     line, column = getattr(refused.node, "lineno", 1), getattr(refused.node, "col_offset", 0)
     end_line = getattr(refused.node, "end_lineno", None) or line

@@ -28,9 +28,11 @@ class Work:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "op": self.tactics.op.api, "key": self.key, "case": str(self.case),
+            "op": self.tactics.op.api,
+            "key": self.key,
+            "case": str(self.case),
             "candidates": list(self.candidates),
-        }  # fmt: skip
+        }
 
 
 def plan(ops: Collection[str], case: str = "", dtype: str = "") -> list[Work]:

@@ -33,9 +33,12 @@ class Tuning:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "gpu": self.machine.gpu, "driver": self.machine.driver, "file": str(self.file),
-            "keys": [each.to_dict() for each in self.outcomes], "notes": list(self.notes),
-        }  # fmt: skip
+            "gpu": self.machine.gpu,
+            "driver": self.machine.driver,
+            "file": str(self.file),
+            "keys": [each.to_dict() for each in self.outcomes],
+            "notes": list(self.notes),
+        }
 
 
 def file_in_use(path: Path | None = None) -> Path:

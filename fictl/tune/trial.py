@@ -80,9 +80,14 @@ class Trial:
         beside = compare_rounds(default.seconds, own.seconds) if index else None
         low, high = own.interval
         return Candidate(
-            tactic=tactic, median=own.median, stdrel=own.stdrel, low=low, high=high,
-            ratio=beside.ratio if beside else 1.0, verdict=beside.verdict.value if beside else "",
-        )  # fmt: skip
+            tactic=tactic,
+            median=own.median,
+            stdrel=own.stdrel,
+            low=low,
+            high=high,
+            ratio=beside.ratio if beside else 1.0,
+            verdict=beside.verdict.value if beside else "",
+        )
 
     def _entry(self, rows: list[Candidate], winner: int, default: Samples | None) -> Entry:
         here = machine(self.call.tactics.device_of(self.call.arguments))

@@ -39,9 +39,12 @@ class Child:
         self._out, self._err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115
         self._popen = subprocess.Popen(
             [sys.executable, "-m", "fictl.watch.standby"],
-            stdin=subprocess.PIPE, stdout=self._out, stderr=self._err,
-            env={**os.environ, **same_packages()}, start_new_session=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=self._out,
+            stderr=self._err,
+            env={**os.environ, **same_packages()},
+            start_new_session=True,
+        )
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._step, self._start = "", 0.0

@@ -99,6 +99,11 @@ def _timed(answer: Answer, board: Board, cycle: int, at: float) -> Outcome:
     if wrong:
         problem = Problem(f"{wrong[0].case}  {wrong[0].status}: {wrong[0].note}")
     return Outcome(
-        "bench", answer.seconds, cases, problem, able=bool(standings) or bool(problem),
-        standings=standings, warnings=report.environment.warnings,
-    )  # fmt: skip
+        "bench",
+        answer.seconds,
+        cases,
+        problem,
+        able=bool(standings) or bool(problem),
+        standings=standings,
+        warnings=report.environment.warnings,
+    )

@@ -29,9 +29,15 @@ from fictl.watch.leftovers import is_leftover
 
 # Not of those that are only read: a compiler opens every header.
 _WRITES: list[type[FileSystemEvent]] = [
-    FileCreatedEvent, FileModifiedEvent, FileClosedEvent, FileMovedEvent, FileDeletedEvent,
-    DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
-]  # fmt: skip
+    FileCreatedEvent,
+    FileModifiedEvent,
+    FileClosedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirCreatedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
 
 _Identity = tuple[int, int]
 
@@ -94,9 +100,11 @@ class Saves:
         if identity is not None:
             with suppress(FileNotFoundError):  # It has gone again; the next look tells.
                 watch = self._observer.schedule(
-                    _Handler(place, self._told), str(place),
-                    recursive=self._places[place], event_filter=_WRITES,
-                )  # fmt: skip
+                    _Handler(place, self._told),
+                    str(place),
+                    recursive=self._places[place],
+                    event_filter=_WRITES,
+                )
                 self._armed[place] = identity, watch
 
     def _disarm(self, place: Path) -> None:

@@ -48,9 +48,17 @@ class Options(NamedTuple):
     def said_again(self, op: str, **said: Any) -> Options:
         """These, with what forward() says of them."""
         return options(
-            op, self.heads, self.kv_heads, self.head_dim, self.q, self.kv, self.o,
-            fixed_split=self.fixed_split, split=self.split, **{"causal": self.causal, **said},
-        )  # fmt: skip
+            op,
+            self.heads,
+            self.kv_heads,
+            self.head_dim,
+            self.q,
+            self.kv,
+            self.o,
+            fixed_split=self.fixed_split,
+            split=self.split,
+            **{"causal": self.causal, **said},
+        )
 
 
 def options(
@@ -76,19 +84,45 @@ def options(
     if isinstance(sm_scale, torch.Tensor):
         sm_scale = number(op, "sm_scale", sm_scale)
     return _options(
-        op, heads, kv_heads, head_dim, q, kv, o, causal, window_left, soft_cap, sm_scale,
-        rope_scale, rope_theta, positions, fixed_split, split,
-    )  # fmt: skip
+        op,
+        heads,
+        kv_heads,
+        head_dim,
+        q,
+        kv,
+        o,
+        causal,
+        window_left,
+        soft_cap,
+        sm_scale,
+        rope_scale,
+        rope_theta,
+        positions,
+        fixed_split,
+        split,
+    )
 
 
 # Why remembered: engines plan the same model for every step.
 @lru_cache(maxsize=256)
 def _options(
-    op: str, heads: int, kv_heads: int, head_dim: int, q: torch.dtype, kv: torch.dtype,
-    o: torch.dtype, causal: bool, window_left: int, soft_cap: float | None,
-    sm_scale: float | None, rope_scale: float | None, rope_theta: float | None, positions: str,
-    fixed_split: int | None, split: bool,
-) -> Options:  # fmt: skip
+    op: str,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    q: torch.dtype,
+    kv: torch.dtype,
+    o: torch.dtype,
+    causal: bool,
+    window_left: int,
+    soft_cap: float | None,
+    sm_scale: float | None,
+    rope_scale: float | None,
+    rope_theta: float | None,
+    positions: str,
+    fixed_split: int | None,
+    split: bool,
+) -> Options:
     _check_heads(op, heads, kv_heads, head_dim)
     _check_dtypes(op, q, kv, o)
     if positions not in POSITIONS:
@@ -102,11 +136,22 @@ def _options(
             f"{op}: argument 'logits_soft_cap' is {cap}; it is a number above 0, or 0 for none"
         )
     return Options(
-        heads, kv_heads, head_dim, q, kv, o, bool(causal), max(int(window_left), -1), cap, factor,
+        heads,
+        kv_heads,
+        head_dim,
+        q,
+        kv,
+        o,
+        bool(causal),
+        max(int(window_left), -1),
+        cap,
+        factor,
         1.0 if rope_scale is None else float(rope_scale),
         1e4 if rope_theta is None else float(rope_theta),
-        positions, max(fixed_split or 0, 0), split,  # FlashInfer's -1 is none, too.
-    )  # fmt: skip
+        positions,
+        max(fixed_split or 0, 0),
+        split,  # FlashInfer's -1 is none, too.
+    )
 
 
 def _check_heads(op: str, heads: int, kv_heads: int, head_dim: int) -> None:

@@ -189,22 +189,49 @@ class Attention:
             self._validate(pages, k)
         assert self._kernel is not None
         self._kernel.attend(
-            self.op, out, lse, q, k, v, pages, self._page_size(k), self._hnd,
-            self._list.items, self._list.merges, self._list.to_copy, self._partials.out, self._partials.lse,
-            mask, self._slopes, None if sinks is None else sinks.float(),
-            options.sm_scale * scale, v_scale, options.soft_cap, options.window_left,
-            options.causal and not self._masked, options.rope_scale, options.rope_theta,
-            self._values(scalars), enable_pdl is None or enable_pdl,
-        )  # fmt: skip
+            self.op,
+            out,
+            lse,
+            q,
+            k,
+            v,
+            pages,
+            self._page_size(k),
+            self._hnd,
+            self._list.items,
+            self._list.merges,
+            self._list.to_copy,
+            self._partials.out,
+            self._partials.lse,
+            mask,
+            self._slopes,
+            None if sinks is None else sinks.float(),
+            options.sm_scale * scale,
+            v_scale,
+            options.soft_cap,
+            options.window_left,
+            options.causal and not self._masked,
+            options.rope_scale,
+            options.rope_theta,
+            self._values(scalars),
+            enable_pdl is None or enable_pdl,
+        )
         return out
 
     def _config(self, options: Options, rows: int, masked: bool) -> Config:
         return Config(
-            options.q, options.kv, options.o, options.head_dim, self._paged, rows,
-            rope=options.positions == "ROPE_LLAMA", soft_cap=options.soft_cap > 0.0,
-            alibi=options.positions == "ALIBI", custom_mask=masked,
+            options.q,
+            options.kv,
+            options.o,
+            options.head_dim,
+            self._paged,
+            rows,
+            rope=options.positions == "ROPE_LLAMA",
+            soft_cap=options.soft_cap > 0.0,
+            alibi=options.positions == "ALIBI",
+            custom_mask=masked,
             user=None if self._variant is None else self._variant.user,
-        )  # fmt: skip
+        )
 
     def _tiling(self, lengths: Lengths, options: Options, rows: int, masked: bool) -> Tiling:
         at_once = slots(self.device, rows, options.head_dim, self._tensor_cores)
@@ -213,9 +240,17 @@ class Attention:
             reached = 0 if lengths.qo is None else int(lengths.qo[-1] - lengths.qo[0])
             most = self._most_queries or max(reached, lengths.requests * lengths.q_len, 1)
         return Tiling(
-            rows, options.group, options.kv_heads, at_once, options.causal and not masked,
-            options.window_left, masked, options.split, options.fixed_split, most,
-        )  # fmt: skip
+            rows,
+            options.group,
+            options.kv_heads,
+            at_once,
+            options.causal and not masked,
+            options.window_left,
+            masked,
+            options.split,
+            options.fixed_split,
+            most,
+        )
 
     def _fixed(self, lengths: Lengths, config: Config, tiling: Tiling) -> Mapping[str, object]:
         """What captured kernels were given by value stays as it was."""

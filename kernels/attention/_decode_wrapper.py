@@ -61,11 +61,18 @@ class DecodeWrapper:
         self.device = float_workspace_buffer.device
         self._by = {
             on_tensor_cores: Attention(
-                op, kernel, self.device, float_workspace_buffer, tensor_cores=on_tensor_cores,
-                paged=True, hnd=self._hnd, graph=graph, variant=variant,
+                op,
+                kernel,
+                self.device,
+                float_workspace_buffer,
+                tensor_cores=on_tensor_cores,
+                paged=True,
+                hnd=self._hnd,
+                graph=graph,
+                variant=variant,
             )
             for on_tensor_cores, kernel in ((False, cuda_cores), (True, tensor_cores))
-        }  # fmt: skip
+        }
         self._buffers = Buffers(op, self.device, graph, dict(zip(_BUFFERS, buffers, strict=True)))
         self._buffers.require(*_BUFFERS)
         self._buffers.check_lengths(_BUFFERS[0])
@@ -166,9 +173,19 @@ class DecodeWrapper:
         k, v = keys_and_values(self._op, paged_kv_cache, self._hnd)
         written = lse_for_kernel(self._op, lse, q) if return_lse else None
         out = self._attention.run(
-            q, k, v, out, written, self._pages, None, sinks, scale(self._op, **scales),
-            scale(self._op, v_scale=v_scale), scalars, enable_pdl,
-        )  # fmt: skip
+            q,
+            k,
+            v,
+            out,
+            written,
+            self._pages,
+            None,
+            sinks,
+            scale(self._op, **scales),
+            scale(self._op, v_scale=v_scale),
+            scalars,
+            enable_pdl,
+        )
         return out if written is None else (out, written)
 
     def _check_said(self, window_left: int | None, q_len_per_req: int | None) -> None:
@@ -207,6 +224,12 @@ class DecodeWrapper:
         q_len: int,
     ) -> Lengths:
         return lengths(
-            self._op, indptr, None, last_page_len, seq_lens,
-            q_len=q_len, page_size=page_size, names=_NAMES,
-        )  # fmt: skip
+            self._op,
+            indptr,
+            None,
+            last_page_len,
+            seq_lens,
+            q_len=q_len,
+            page_size=page_size,
+            names=_NAMES,
+        )

@@ -54,9 +54,16 @@ class Variant:
         from .prefill.op import single_prefill_with_kv_cache
 
         return single_prefill_with_kv_cache(
-            q, k, v, causal=self.causal, sm_scale=sm_scale, return_lse=return_lse,
-            out=out, variant=self, scalars=scalars,
-        )  # fmt: skip
+            q,
+            k,
+            v,
+            causal=self.causal,
+            sm_scale=sm_scale,
+            return_lse=return_lse,
+            out=out,
+            variant=self,
+            scalars=scalars,
+        )
 
     def values(self, op: str, given: Mapping[str, object]) -> torch.Tensor | None:
         """The scalars in the order of the C++, in fp64 on the CPU; None where there are none."""

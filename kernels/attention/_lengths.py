@@ -122,7 +122,7 @@ class Refusals:
         "argument '{qo}' has {found} queries; the first plan() of this wrapper for CUDA graphs had {bound}, and no later one may have more",
         "the plan has {found} items of work, for which CUDA graphs have room for {bound}; leave fixed_split_size out, or make it larger",
         "the plan has {found} rows of partial results, for which CUDA graphs have room for {bound}; leave fixed_split_size out, or make it larger",
-    )  # fmt: skip
+    )
 
     @classmethod
     def error(cls, op: str, lengths: Lengths, kind: int, numbers: list[int]) -> ValueError:

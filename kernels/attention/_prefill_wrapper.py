@@ -54,9 +54,15 @@ class PrefillWrapper:
         self._hnd = is_hnd(op, kv_layout)
         self.device = float_workspace_buffer.device
         self._attention = Attention(
-            op, kernel, self.device, float_workspace_buffer,
-            paged=paged, hnd=self._hnd, graph=graph, variant=variant,
-        )  # fmt: skip
+            op,
+            kernel,
+            self.device,
+            float_workspace_buffer,
+            paged=paged,
+            hnd=self._hnd,
+            graph=graph,
+            variant=variant,
+        )
         self._buffers = Buffers(
             op, self.device, graph, {**buffers, "custom_mask_buf": custom_mask_buf}
         )
@@ -139,9 +145,14 @@ class PrefillWrapper:
         self._mask = None
         if masked:
             bits = packed_mask(
-                self._op, lengths, counts.mask_end, self.device, custom_mask, packed_custom_mask,
+                self._op,
+                lengths,
+                counts.mask_end,
+                self.device,
+                custom_mask,
+                packed_custom_mask,
                 self._segment_packbits,
-            )  # fmt: skip
+            )
             self._mask = self._buffers.place(
                 "custom_mask_buf", "custom_mask", bits, torch.uint8, non_blocking
             )
@@ -167,9 +178,19 @@ class PrefillWrapper:
         check_lse(self._op, lse_base, lse_layout)
         written = lse_for_kernel(self._op, lse, q, lse_layout) if return_lse else None
         out = self._attention.run(
-            q, k, v, out, written, pages, self._mask, sinks, scale(self._op, **scales),
-            scale(self._op, v_scale=v_scale), scalars, enable_pdl,
-        )  # fmt: skip
+            q,
+            k,
+            v,
+            out,
+            written,
+            pages,
+            self._mask,
+            sinks,
+            scale(self._op, **scales),
+            scale(self._op, v_scale=v_scale),
+            scalars,
+            enable_pdl,
+        )
         if written is None:
             return out
         return out, finished_lse(written, lse, lse_base, lse_layout)

@@ -191,6 +191,18 @@ def batch_decode(
 ) -> torch.Tensor:
     ones = torch.arange(len(q) + 1)
     return batch_paged(
-        ones, indptr, indices, last_page_len, num_qo_heads, num_kv_heads, head_dim, page_size,
-        True, window_left, logits_soft_cap, q, paged_kv_cache, sinks,
-    )  # fmt: skip
+        ones,
+        indptr,
+        indices,
+        last_page_len,
+        num_qo_heads,
+        num_kv_heads,
+        head_dim,
+        page_size,
+        True,
+        window_left,
+        logits_soft_cap,
+        q,
+        paged_kv_cache,
+        sinks,
+    )

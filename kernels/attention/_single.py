@@ -30,12 +30,26 @@ def shape_of_keys(op: str, q: torch.Tensor, k: torch.Tensor, hnd: bool) -> tuple
 
 
 def attend_one(
-    op: str, kernel: KernelModule, why: str, rows: int, chosen: Options, q: torch.Tensor,
-    k: torch.Tensor, v: torch.Tensor, hnd: bool, mask: torch.Tensor | None, scale: float,
-    v_scale: float, out: torch.Tensor | None, lse: torch.Tensor | None, return_lse: bool,
-    sinks: torch.Tensor | None, variant: Variant | None, scalars: Mapping[str, float] | None,
+    op: str,
+    kernel: KernelModule,
+    why: str,
+    rows: int,
+    chosen: Options,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    hnd: bool,
+    mask: torch.Tensor | None,
+    scale: float,
+    v_scale: float,
+    out: torch.Tensor | None,
+    lse: torch.Tensor | None,
+    return_lse: bool,
+    sinks: torch.Tensor | None,
+    variant: Variant | None,
+    scalars: Mapping[str, float] | None,
     enable_pdl: bool | None,
-) -> tuple[torch.Tensor, torch.Tensor | None]:  # fmt: skip
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """(out, lse), the second where it is asked for. `mask` is packed."""
     made = Attention(op, kernel, q.device, hnd=hnd, one_call=True, variant=variant)
     keys = torch.tensor([0, shape_of_keys(op, q, k, hnd)[0]], dtype=torch.int32)
@@ -44,7 +58,5 @@ def attend_one(
     if mask is not None:
         check_bits(op, mask, counts.mask_end)
     written = lse_for_kernel(op, lse, q) if return_lse else None
-    out = made.run(
-        q, k, v, out, written, None, mask, sinks, scale, v_scale, scalars, enable_pdl
-    )  # fmt: skip
+    out = made.run(q, k, v, out, written, None, mask, sinks, scale, v_scale, scalars, enable_pdl)
     return out, written

@@ -53,9 +53,16 @@ SINKS: Inputs = {
 CORNERS = ("return_lse", "kv_cache_sf")
 PREFILL_CORNERS = (*CORNERS, "packed_custom_mask", "use_fp16_qk_reduction")
 PLAN_CORNERS = (
-    *PREFILL_CORNERS, "non_blocking", "disable_split_kv", "seq_lens", "seq_lens_q",
-    "prefix_len_ptr", "token_pos_in_items_ptr", "token_pos_in_items_len", "max_item_len_ptr",
-)  # fmt: skip
+    *PREFILL_CORNERS,
+    "non_blocking",
+    "disable_split_kv",
+    "seq_lens",
+    "seq_lens_q",
+    "prefix_len_ptr",
+    "token_pos_in_items_ptr",
+    "token_pos_in_items_len",
+    "max_item_len_ptr",
+)
 
 
 def indptr(total: int, among: int, device: str, generator: torch.Generator) -> torch.Tensor:

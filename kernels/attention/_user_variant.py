@@ -69,13 +69,17 @@ _MASK = _Function(
     "kMasks", "bool keeps(const fictl::attention::Place& at) const", Result.CONDITION, {}
 )
 _LOGITS = _Function(
-    "kTransforms", "float transform(float logit, const fictl::attention::Place& at) const",
-    Result.NUMBER, dict.fromkeys(_NUMBERS, Value("logit", Type.FLOAT, inexact=True)),
-)  # fmt: skip
+    "kTransforms",
+    "float transform(float logit, const fictl::attention::Place& at) const",
+    Result.NUMBER,
+    dict.fromkeys(_NUMBERS, Value("logit", Type.FLOAT, inexact=True)),
+)
 _OUTPUT = _Function(
-    "kOutputs", "float output(float value, const fictl::attention::Place& at, int dim) const",
-    Result.NUMBER, {"value": Value("value", Type.FLOAT, inexact=True), "dim": Value("dim", Type.INT)},
-)  # fmt: skip
+    "kOutputs",
+    "float output(float value, const fictl::attention::Place& at, int dim) const",
+    Result.NUMBER,
+    {"value": Value("value", Type.FLOAT, inexact=True), "dim": Value("dim", Type.INT)},
+)
 
 
 def of_functions(
@@ -149,9 +153,10 @@ def _joined(known: Scalar | None, each: Parameter, function: PythonFunction) -> 
     differ = known.default is not None and default != known.default
     if said is not known.type or differ:
         raise function.refused(
-            each.node, f"{each.name!r} is another number here than in the function before",
+            each.node,
+            f"{each.name!r} is another number here than in the function before",
             "give it one type and one default, or two names",
-        )  # fmt: skip
+        )
     return Scalar(each.name, said, default)
 
 

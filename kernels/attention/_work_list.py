@@ -108,10 +108,18 @@ class WorkList:
         room: int,
     ) -> Counts:
         planner(
-            _address(lengths.qo), _address(lengths.kv), _address(lengths.last_page_len),
-            _address(lengths.kv_lens), lengths.requests, lengths.q_len, lengths.page_size, *tiling,
-            to, room, self._counts.buffer_info()[0],
-        )  # fmt: skip
+            _address(lengths.qo),
+            _address(lengths.kv),
+            _address(lengths.last_page_len),
+            _address(lengths.kv_lens),
+            lengths.requests,
+            lengths.q_len,
+            lengths.page_size,
+            *tiling,
+            to,
+            room,
+            self._counts.buffer_info()[0],
+        )
         found = self._counts.tolist()
         if found[0] < 0:
             raise Refusals.error(op, lengths, -found[0], found[1:4])

@@ -50,11 +50,21 @@ def make_row() -> Callable[..., Row]:
 
     def make(**changes: object) -> Row:
         facts: dict[str, object] = {
-            "op": "hostile/doubling/doubling", "function": "right", "side": "fictl",
-            "case": "right-64-float32", "sizes": {"n": 64}, "dtype": "float32", "checked": True,
-            "timer": "cupti", "cold": True, "copies": 4, "working_set": 512,
-            "samples": (1e-5, 1.1e-5, 0.9e-5), "bytes": 512, "flops": 64,
-        }  # fmt: skip
+            "op": "hostile/doubling/doubling",
+            "function": "right",
+            "side": "fictl",
+            "case": "right-64-float32",
+            "sizes": {"n": 64},
+            "dtype": "float32",
+            "checked": True,
+            "timer": "cupti",
+            "cold": True,
+            "copies": 4,
+            "working_set": 512,
+            "samples": (1e-5, 1.1e-5, 0.9e-5),
+            "bytes": 512,
+            "flops": 64,
+        }
         return Row(**{**facts, **changes})  # type: ignore[arg-type]
 
     return make
@@ -66,15 +76,29 @@ def make_report(make_row: Callable[..., Row]) -> Callable[..., Report]:
 
     def make(*rows: Row, **changes: object) -> Report:
         state = {
-            "name": "NVIDIA H200", "uuid": "GPU-1", "driver": "580.1", "sm_mhz": 1965,
-            "max_sm_mhz": 1980, "mem_mhz": 3201, "watts": 300.0, "celsius": 40, "throttled": (),
+            "name": "NVIDIA H200",
+            "uuid": "GPU-1",
+            "driver": "580.1",
+            "sm_mhz": 1965,
+            "max_sm_mhz": 1980,
+            "mem_mhz": 3201,
+            "watts": 300.0,
+            "celsius": 40,
+            "throttled": (),
             "others": (),
-        }  # fmt: skip
+        }
         facts: dict[str, object] = {
-            "device": "cuda", "timestamp": "2026-11-21T17:00:00+00:00", "fictl": "0.1.0",
-            "commit": "3f2a91c0", "python": "3.11", "torch": "2.13", "cuda": "13.0",
-            "before": state, "after": state, "ceilings": {"copy": 4e12, "read": 4.2e12, "matmul": 8e14},
-        }  # fmt: skip
+            "device": "cuda",
+            "timestamp": "2026-11-21T17:00:00+00:00",
+            "fictl": "0.1.0",
+            "commit": "3f2a91c0",
+            "python": "3.11",
+            "torch": "2.13",
+            "cuda": "13.0",
+            "before": state,
+            "after": state,
+            "ceilings": {"copy": 4e12, "read": 4.2e12, "matmul": 8e14},
+        }
         environment = Environment(**{**facts, **changes})  # type: ignore[arg-type]
         return Report(environment, rows or (make_row(),))
 

@@ -12,9 +12,12 @@ from fictl.bench.worker.channel import received
 from fictl.errors import FictlError, SetupError, UsageError
 
 CASE = {
-    "function": "right", "case": "right-64-float32", "sizes": {"n": 64}, "dtype": "float32",
+    "function": "right",
+    "case": "right-64-float32",
+    "sizes": {"n": 64},
+    "dtype": "float32",
     "passing": [],
-}  # fmt: skip
+}
 
 
 def told(*messages: tuple[str, dict[str, object]]) -> Conversation:

@@ -28,5 +28,7 @@ def test_a_line_of_jsonl_stands_alone(make_report: Callable[..., Report], tmp_pa
     (line,) = (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()
     said = json.loads(line)
     assert (said["schema"], said["environment"]["torch"], said["samples"][0]) == (
-        "fictl.bench/1", "2.13", 1e-5,
-    )  # fmt: skip
+        "fictl.bench/1",
+        "2.13",
+        1e-5,
+    )

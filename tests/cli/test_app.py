@@ -38,11 +38,22 @@ def test_a_failure_is_one_document_of_the_command(fictl, repo, words: tuple[str,
 
 @pytest.mark.parametrize(
     "words",
-    [("list",), ("list", "halve", "--arch", "8.0"), ("where", "halve"), ("where", "--include"),
-     ("where", "--cmake"), ("check", "fictl/scale"), ("cache", "show"), ("cache", "clear"),
-     ("cache", "gc"), ("cache", "verify"), ("cache", "path"), ("config", "show")],
+    [
+        ("list",),
+        ("list", "halve", "--arch", "8.0"),
+        ("where", "halve"),
+        ("where", "--include"),
+        ("where", "--cmake"),
+        ("check", "fictl/scale"),
+        ("cache", "show"),
+        ("cache", "clear"),
+        ("cache", "gc"),
+        ("cache", "verify"),
+        ("cache", "path"),
+        ("config", "show"),
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_a_success_is_one_document_with_data(fictl, repo, words: tuple[str, ...]) -> None:
     answer = fictl(*words, "--json")
     assert list(answer.document) == ["schema", "ok", "data", "error"]
@@ -57,8 +68,9 @@ def test_an_unknown_op_is_a_usage_error(fictl, repo, command: str) -> None:
     answer = fictl(command, "halv", "--json")
     assert answer.code == 2
     assert answer.document["error"] == {
-        "message": "there is no op 'halv'", "hint": "did you mean 'halve'?",
-    }  # fmt: skip
+        "message": "there is no op 'halv'",
+        "hint": "did you mean 'halve'?",
+    }
 
 
 def test_an_unknown_command_is_a_usage_error_of_fictl_itself(fictl) -> None:

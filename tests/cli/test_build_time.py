@@ -10,10 +10,12 @@ from fictl.jit.build_time.phases import Phase
 from fictl.jit.build_time.report import BuildTime, Header, Kernel
 
 _PHASES = (
-    Phase("launcher.cu", "cicc", 1.0, "8.0"), Phase("launcher.cu", "cicc", 2.0, "9.0a"),
-    Phase("launcher.cu", "preprocess", 0.5), Phase("launcher.cu", "fatbinary", 0.001),
+    Phase("launcher.cu", "cicc", 1.0, "8.0"),
+    Phase("launcher.cu", "cicc", 2.0, "9.0a"),
+    Phase("launcher.cu", "preprocess", 0.5),
+    Phase("launcher.cu", "fatbinary", 0.001),
     Phase("", "link", 0.5),
-)  # fmt: skip
+)
 _HEADERS = (
     Header("launcher.cu", "cuda_bf16.h", "op.cuh", 4202, 0.5, "front end"),
     Header("launcher.cu", "nothing.h", "op.cuh", 1, 0.0001, "front end"),

@@ -34,9 +34,16 @@ def result(micros: float, **changes: Any) -> Report:
         state,
     )
     row = Row(
-        "my_kernels/elementwise/halve", "halve", "fictl", "halve-8-float16", {"n": 8}, "float16",
-        timer="cupti", cold=True, samples=samples,
-    )  # fmt: skip
+        "my_kernels/elementwise/halve",
+        "halve",
+        "fictl",
+        "halve-8-float16",
+        {"n": 8},
+        "float16",
+        timer="cupti",
+        cold=True,
+        samples=samples,
+    )
     return Report(environment, (row,))
 
 
@@ -62,9 +69,14 @@ def answer(monkeypatch: pytest.MonkeyPatch, repo: Path) -> Callable[..., list[An
         def compare(*asked: Any) -> Outcome:
             calls.append(asked)
             return Outcome(
-                "HEAD~1 (3f2a91c)", "working tree", "interleaved in one run",
-                "NVIDIA H200 · 1980 MHz", 0.01, cases, **more,
-            )  # fmt: skip
+                "HEAD~1 (3f2a91c)",
+                "working tree",
+                "interleaved in one run",
+                "NVIDIA H200 · 1980 MHz",
+                0.01,
+                cases,
+                **more,
+            )
 
         monkeypatch.setattr("fictl.bench.compare.two.compare_revisions", compare)
         monkeypatch.setattr(
@@ -174,9 +186,24 @@ def test_what_was_not_compared_is_said(fictl, answer) -> None:
 def test_the_flags_reach_the_benchmark(fictl, answer) -> None:
     asked = answer(_SAME)
     said = fictl(
-        "compare", "HEAD~1..HEAD", "--op", "halve", "--op", "dense", "--case", "float16",
-        "--dtype", "f16", "--timer", "graph", "--warm", "--rounds", "30", "--threshold", "2%",
-    )  # fmt: skip
+        "compare",
+        "HEAD~1..HEAD",
+        "--op",
+        "halve",
+        "--op",
+        "dense",
+        "--case",
+        "float16",
+        "--dtype",
+        "f16",
+        "--timer",
+        "graph",
+        "--warm",
+        "--rounds",
+        "30",
+        "--threshold",
+        "2%",
+    )
     assert said.code == 0, said.err
     ops, a, b, threshold, options = asked[0][:5]
     assert (ops, a, b, threshold) == (["halve", "dense"], "HEAD~1", "HEAD", 0.02)

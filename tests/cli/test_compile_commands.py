@@ -26,9 +26,10 @@ def test_it_is_written_to_the_root_of_the_project_and_once(fictl, tiny: Path, op
     assert "up to date: 2 sources" in second.out
     files = {entry["file"] for entry in json.loads((tiny / "compile_commands.json").read_text())}
     assert files == {
-        str(op / "launcher.cu"), str(op / "binding.cpp"),
+        str(op / "launcher.cu"),
+        str(op / "binding.cpp"),
         str(tiny / "kernels/include/tiny/elementwise/twice.cuh"),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.needs_nvcc

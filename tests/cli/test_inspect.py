@@ -24,10 +24,20 @@ PLANTED = Path(__file__).parents[1] / "planted_project"
 def kernel(**changes: Any) -> Kernel:
     opcodes = {"LDG.E.128": Opcode(4, "", None), "MUFU.EX2": Opcode(1, "", None)}
     facts = {
-        "mangled": "_ZN1a4copyEPf", "arch": "9.0a", "unit": "launcher.cu", "registers": 40,
-        "shared": 256, "local": 0, "spill_stores": 0, "spill_loads": 0, "barriers": 1,
-        "threads": 256, "place": Place("a.cuh", 7), "opcodes": opcodes, "code": "c0de",
-    }  # fmt: skip
+        "mangled": "_ZN1a4copyEPf",
+        "arch": "9.0a",
+        "unit": "launcher.cu",
+        "registers": 40,
+        "shared": 256,
+        "local": 0,
+        "spill_stores": 0,
+        "spill_loads": 0,
+        "barriers": 1,
+        "threads": 256,
+        "place": Place("a.cuh", 7),
+        "opcodes": opcodes,
+        "code": "c0de",
+    }
     return Kernel(**{**facts, **changes})
 
 
@@ -63,9 +73,21 @@ def test_a_row_for_each_kernel(fictl, repo: Path, found) -> None:
     assert title == "family.copy  9.0a (flag)"
     assert columns.split()[:4] == ["kernel", "arch", "registers", "spill"]
     assert first.split() == [
-        "copy", "9.0a", "40", "0", "0", "256", "1", "75%", "6", "blocks:", "registers",
-        "5", "LDG.128:4", "MUFU:1",
-    ]  # fmt: skip
+        "copy",
+        "9.0a",
+        "40",
+        "0",
+        "0",
+        "256",
+        "1",
+        "75%",
+        "6",
+        "blocks:",
+        "registers",
+        "5",
+        "LDG.128:4",
+        "MUFU:1",
+    ]
     assert second.split()[:8] == ["move", "9.0a", "40", "-", "0", "256", "1", "-"]
 
 

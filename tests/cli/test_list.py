@@ -19,10 +19,17 @@ def _built(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_row_says_all_that_is_declared(fictl, repo) -> None:
     (row,) = fictl("list", "dense", "--json").document["data"]
     assert row == {
-        "project": "my_kernels", "family": "gemm", "module": "dense", "function": "dense",
-        "doc": "What dense does.", "dtypes": ["f16", "bf16"], "archs": "9.0a", "devices": ["cuda", "emu"],
-        "built": "built", "built_archs": ["9.0a"],
-    }  # fmt: skip
+        "project": "my_kernels",
+        "family": "gemm",
+        "module": "dense",
+        "function": "dense",
+        "doc": "What dense does.",
+        "dtypes": ["f16", "bf16"],
+        "archs": "9.0a",
+        "devices": ["cuda", "emu"],
+        "built": "built",
+        "built_archs": ["9.0a"],
+    }
 
 
 def test_people_get_aligned_columns_without_trailing_space(fictl, repo) -> None:

@@ -5,12 +5,13 @@ import json
 import pytest
 
 DEFINITION = {
-    "name": "summed_c32", "op_type": "toy",
+    "name": "summed_c32",
+    "op_type": "toy",
     "axes": {"rows": {"type": "var"}, "cols": {"type": "const", "value": 32}},
     "inputs": {"x": {"shape": ["rows", "cols"], "dtype": "float32"}},
     "outputs": {"y": {"shape": ["rows", "cols"], "dtype": "float32"}},
     "reference": "import torch\n\n\ndef run(x):\n    return torch.cumsum(x, dim=-1)\n",
-}  # fmt: skip
+}
 
 
 @pytest.fixture

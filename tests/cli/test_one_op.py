@@ -26,5 +26,7 @@ def test_a_family_is_no_op_though_it_has_one_only(tiny) -> None:
 def test_files_are_shown_by_folder(tmp_path) -> None:
     paths = [tmp_path / name for name in ("fictl.toml", "a/b.py", "c/d.py", "a/e.py")]
     assert [*lines_by_folder(Plan(tmp_path, {}), paths)] == [
-        "  fictl.toml", "  a/  b.py e.py", "  c/  d.py",
-    ]  # fmt: skip
+        "  fictl.toml",
+        "  a/  b.py e.py",
+        "  c/  d.py",
+    ]

@@ -13,14 +13,35 @@ from fictl.profile.cupti.summary import Summary
 from fictl.profile.outcome import Outcome
 
 _ROW = KernelRow(
-    "twice::Kernel<4>", 1, (10e-6, 11e-6), 1.0, (1056, 1, 1), (256, 1, 1), (0, 0, 0), 64, 0, 4096,
-    0.5, ("registers",), 4, 2.0,
-)  # fmt: skip
+    "twice::Kernel<4>",
+    1,
+    (10e-6, 11e-6),
+    1.0,
+    (1056, 1, 1),
+    (256, 1, 1),
+    (0, 0, 0),
+    64,
+    0,
+    4096,
+    0.5,
+    ("registers",),
+    4,
+    2.0,
+)
 _SUMMARY = Summary(
-    "twice-1-int32", "NVIDIA H200", 2, (_ROW,), (), (HostRow("cudaLaunchKernel", 1, (3e-6,), 1.0),),
-    (10e-6, 11e-6), (0.0, 0.0), 0.0, sm_mhz=1980, cold=True,
+    "twice-1-int32",
+    "NVIDIA H200",
+    2,
+    (_ROW,),
+    (),
+    (HostRow("cudaLaunchKernel", 1, (3e-6,), 1.0),),
+    (10e-6, 11e-6),
+    (0.0, 0.0),
+    0.0,
+    sm_mhz=1980,
+    cold=True,
     trace="profiles/twice-1-int32.trace.json",
-)  # fmt: skip
+)
 
 
 @pytest.fixture

@@ -11,8 +11,11 @@ FOLDER = "kernels/elementwise"
 def git(root: Path, *words: str) -> str:
     done = subprocess.run(
         ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words],
-        cwd=root, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stdout
 
 

@@ -48,8 +48,9 @@ def test_a_folder_of_dumps_is_a_line_each(fictl, dumps, answer) -> None:
     said = fictl("replay", str(dumps))
     assert said.code == 0
     assert said.out.splitlines() == [
-        "✓ match  one   1.2 s  emulated", "! no reference  two   1.2 s  emulated",
-    ]  # fmt: skip
+        "✓ match  one   1.2 s  emulated",
+        "! no reference  two   1.2 s  emulated",
+    ]
     assert calls == [("dumps/one", "", 600.0), ("dumps/two", "", 600.0)]
 
 
@@ -68,9 +69,15 @@ def test_json_has_an_item_for_each_dump(fictl, dumps, answer) -> None:
     assert said.code == 1
     assert (said.document["schema"], said.document["ok"]) == ("fictl.replay/1", False)
     assert said.document["data"][1] == {
-        "dump": "dumps/two", "op": "toy.ops.halve", "status": "mismatch",
-        "detail": "they differ", "hint": "", "device": "emu", "seconds": 0.0, "under": "",
-    }  # fmt: skip
+        "dump": "dumps/two",
+        "op": "toy.ops.halve",
+        "status": "mismatch",
+        "detail": "they differ",
+        "hint": "",
+        "device": "emu",
+        "seconds": 0.0,
+        "under": "",
+    }
 
 
 @pytest.mark.parametrize("by", ["flag", "environment"])
@@ -120,15 +127,24 @@ def test_a_defect_is_shown_as_sanitize_shows_it_and_accepted_ones_are_counted(
     assert said.code == 1
     assert said.out.splitlines() == [
         "✗ defect  one   0.0 s  emulated  under racecheck",
-        "  race: write after read", "    at k.cuh:3", "  1 suppressed", "  as it was",
-    ]  # fmt: skip
+        "  race: write after read",
+        "    at k.cuh:3",
+        "  1 suppressed",
+        "  as it was",
+    ]
     assert calls[0][3] == "racecheck"
 
 
 TIME = {
-    "median": 12.3e-6, "interval": [12.2e-6, 12.4e-6], "timer": "cupti", "cold": True, "copies": 9,
-    "kernels": [{"name": "HalveKernel", "seconds": 6e-6, "calls": 2}], "why": "", "changes": ["x"],
-}  # fmt: skip
+    "median": 12.3e-6,
+    "interval": [12.2e-6, 12.4e-6],
+    "timer": "cupti",
+    "cold": True,
+    "copies": 9,
+    "kernels": [{"name": "HalveKernel", "seconds": 6e-6, "calls": 2}],
+    "why": "",
+    "changes": ["x"],
+}
 
 
 def test_a_time_is_a_line_with_what_it_was_measured_on(fictl, dumps, answer) -> None:
@@ -144,8 +160,10 @@ def test_a_time_is_a_line_with_what_it_was_measured_on(fictl, dumps, answer) -> 
 def test_a_profile_is_its_table_and_in_json_its_numbers(fictl, dumps, answer) -> None:
     answer("match", "match", profile={"text": "halve\n\nkernel  grid", "total": 1e-5})
     assert fictl("replay", "dumps/one", "--under", "profile").out.splitlines()[1:] == [
-        "  halve", "", "  kernel  grid",
-    ]  # fmt: skip
+        "  halve",
+        "",
+        "  kernel  grid",
+    ]
     data = fictl("replay", "dumps/one", "--under", "profile", "--json").document["data"]
     assert (data[0]["under"], data[0]["profile"]) == ("profile", {"total": 1e-5})
 

@@ -21,8 +21,12 @@ from fictl.toolchain import Gpu
 
 RACE = {"kind": "race", "test": "test_sum[1-f16]", "text": "race: read after write\n  at [k].cuh:3"}
 SHOWN = {
-    **RACE, "op": "halve", "folder": "my_kernels/elementwise/halve", "file": "halve.cuh", "line": 3,
-}  # fmt: skip
+    **RACE,
+    "op": "halve",
+    "folder": "my_kernels/elementwise/halve",
+    "file": "halve.cuh",
+    "line": 3,
+}
 OPS = ["my_kernels/elementwise/halve", "my_kernels/gemm/dense"]
 
 SKIPPED = Outcome("test_it", "skipped", 0.0, "needs a GPU")

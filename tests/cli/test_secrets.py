@@ -11,9 +11,13 @@ from fictl.settings import CONFIG, SETTINGS, XDG_CONFIG_HOME
 
 _SECRET = "hunter2abc"
 _TEXTS = (
-    f"-DTOKEN={_SECRET}", f"-DHF_TOKEN='{_SECRET} x'", f"--token {_SECRET}0",
-    f"https://bob:{_SECRET}@host/x", "AKIAHUNTER2ABC234567", f"hf_{_SECRET}0123456789",
-)  # fmt: skip
+    f"-DTOKEN={_SECRET}",
+    f"-DHF_TOKEN='{_SECRET} x'",
+    f"--token {_SECRET}0",
+    f"https://bob:{_SECRET}@host/x",
+    "AKIAHUNTER2ABC234567",
+    f"hf_{_SECRET}0123456789",
+)
 
 
 @pytest.fixture
@@ -50,9 +54,16 @@ def test_the_settings_file_shows_none(tiny, said, settings_toml, form):
 
 @pytest.mark.parametrize(
     "words",
-    ["build twice --dry-run", "build twice --dry-run --json", "build twice -v", "doctor --report",
-     "doctor --json", "cache explain twice -v", "cache show --json"],
-)  # fmt: skip
+    [
+        "build twice --dry-run",
+        "build twice --dry-run --json",
+        "build twice -v",
+        "doctor --report",
+        "doctor --json",
+        "cache explain twice -v",
+        "cache show --json",
+    ],
+)
 def test_no_command_shows_those_of_flags(tiny, said, use_nvcc, monkeypatch, words):
     use_nvcc("13.0")
     said("build twice")

@@ -8,10 +8,13 @@ import pytest
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is empty"), ("  ", "is empty"), ("a\nb", "control character"),
-        ("\x1b[31m", "control character"), ("x" * 20_000, "longer than 10000 characters"),
+        ("", "is empty"),
+        ("  ", "is empty"),
+        ("a\nb", "control character"),
+        ("\x1b[31m", "control character"),
+        ("x" * 20_000, "longer than 10000 characters"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("option", ["--expr", "--family", "--input", "--doc"])
 def test_an_option_that_says_nothing_that_can_be_meant_is_refused(
     fictl, repo, option: str, text: str, said: str

@@ -15,9 +15,12 @@ from fictl.toolchain import Gpu
 
 PASSED = Outcome("tests/test_halve.py::test_good", "passed", 0.5)
 WRONG = Outcome(
-    "tests/test_halve.py::test_wrong[1-2]", "failed", 0.25, "assert [1] == 2",
+    "tests/test_halve.py::test_wrong[1-2]",
+    "failed",
+    0.25,
+    "assert [1] == 2",
     "fictl test halve -k 'test_wrong[1-2]'",
-)  # fmt: skip
+)
 SKIPPED = Outcome("tests/test_halve.py::test_gpu", "skipped", 0.0, "needs a GPU")
 FULL = Outcome("tests/test_halve.py::test_large", "out of memory", 1.0, "MemoryError: 32 GB")
 
@@ -30,9 +33,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[TestReport], list[Any]]:
         calls: list[Any] = []
 
         def run_tests(
-            folders: Any, say: Callable[[str], object], words: list[str],
-            variables: dict[str, str], timeout: float, **more: Any,
-        ) -> TestReport:  # fmt: skip
+            folders: Any,
+            say: Callable[[str], object],
+            words: list[str],
+            variables: dict[str, str],
+            timeout: float,
+            **more: Any,
+        ) -> TestReport:
             names = [str(folder) for folder in folders]
             calls.append((names, words, variables, {"timeout": timeout, **more}))
             say("pytest's own words")
@@ -119,8 +126,11 @@ def test_json_is_one_document_without_the_words_of_pytest(fictl, repo: Path, ask
         "error": None,
     }
     assert [(row["outcome"], row["seconds"]) for row in tests] == [
-        ("passed", 0.5), ("failed", 0.25), ("skipped", 0.0), ("out of memory", 1.0),
-    ]  # fmt: skip
+        ("passed", 0.5),
+        ("failed", 0.25),
+        ("skipped", 0.0),
+        ("out of memory", 1.0),
+    ]
     assert answer.err == ""
 
 
@@ -158,11 +168,12 @@ def test_json_says_which_device_and_which_schedules(fictl, repo: Path, asked) ->
         # It says what to build for, not what there is to test on.
         ((), {"FICTL_CUDA_ARCH_LIST": "9.0a"}, {"FICTL_DEVICE": "emu"}),
         (
-            ("--schedule", "random-7"), {},
+            ("--schedule", "random-7"),
+            {},
             {"FICTL_DEVICE": "emu", "FICTL_EMU_SCHEDULE": "random-7"},
         ),
     ],
-)  # fmt: skip
+)
 def test_where_there_is_no_gpu_tests_are_emulated_unless_the_user_says_otherwise(
     fictl, repo: Path, asked, monkeypatch, words, environment, chosen
 ) -> None:

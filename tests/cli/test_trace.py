@@ -27,9 +27,14 @@ def test_list_as_a_document(fictl, tiny: Path) -> None:
     document = fictl("trace", "list", "twice", "--json").document
     assert document["schema"] == "fictl.trace.list/1"
     assert document["data"] == [
-        {"op": "tiny.ops.twice", "axes": [], "inputs": ["input"], "cases": ["twice-1-int32"],
-         "definitions": ["twice"]}
-    ]  # fmt: skip
+        {
+            "op": "tiny.ops.twice",
+            "axes": [],
+            "inputs": ["input"],
+            "cases": ["twice-1-int32"],
+            "definitions": ["twice"],
+        }
+    ]
 
 
 def test_export_writes_definitions_by_op_type(fictl, tiny: Path) -> None:
@@ -55,8 +60,9 @@ def test_check_fails_until_update_has_written(fictl, tiny: Path, committed: Path
     assert not committed.exists()
     answer = fictl("trace", "check", "--update")
     assert (answer.code, answer.out.splitlines()[-1]) == (
-        0, "✓ 1 traces and their definitions fit",
-    )  # fmt: skip
+        0,
+        "✓ 1 traces and their definitions fit",
+    )
     assert committed.is_file()
     assert fictl("trace", "check").code == 0
 
@@ -81,8 +87,9 @@ def test_update_does_not_hide_what_it_cannot_write(fictl, tiny: Path) -> None:
 def test_run_compares_an_op_with_the_definitions_reference(fictl, users_cache: None) -> None:
     answer = fictl("trace", "run", str(RMSNORM), "--device", "emu", "--axes", "rows=3")
     assert (answer.code, answer.out) == (
-        0, "✓ rmsnorm_h64_bf16  rows=3 hidden=64  emulated: no GPU was used\n",
-    )  # fmt: skip
+        0,
+        "✓ rmsnorm_h64_bf16  rows=3 hidden=64  emulated: no GPU was used\n",
+    )
 
 
 def test_run_fails_where_they_differ(fictl, users_cache: None, tmp_path: Path) -> None:

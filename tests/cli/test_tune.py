@@ -34,10 +34,15 @@ def test_the_candidates_are_shown_with_their_verdicts(capsys: pytest.CaptureFixt
     assert _tune("--dtype", "f16") == 0
     out = capsys.readouterr().out
     for text in (
-        "the emulated device · host · warm L2", "! emulated: these are times of the host",
-        "twice  input=float16 d=8 n<=8", "✓ 1 ", "x  FASTER", "refused: 13 is unlucky",
-        "1 of 1 faster than the default", "to use it: FICTL_AUTOTUNER_LOAD_FROM_FILE=1",
-    ):  # fmt: skip
+        "the emulated device · host · warm L2",
+        "! emulated: these are times of the host",
+        "twice  input=float16 d=8 n<=8",
+        "✓ 1 ",
+        "x  FASTER",
+        "refused: 13 is unlucky",
+        "1 of 1 faster than the default",
+        "to use it: FICTL_AUTOTUNER_LOAD_FROM_FILE=1",
+    ):
         assert text in out
 
 

@@ -133,8 +133,9 @@ def test_the_summary_counts_and_has_the_best(capsys) -> None:
     view_summary(console.console(), History([Cycle(0, 0.0), Cycle(1, 0.0, [Path("x")])], board))
     clock = time.strftime("%H:%M", time.localtime(0.0))
     assert capsys.readouterr().out.splitlines() == [
-        "1 save · 0 builds · 0 failed", f"  best of x-16-float32: 50.1 us ({clock})",
-    ]  # fmt: skip
+        "1 save · 0 builds · 0 failed",
+        f"  best of x-16-float32: 50.1 us ({clock})",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -170,10 +171,13 @@ class Session:
         self.lines: list[str] = []
         self.process = subprocess.Popen(
             [sys.executable, "-m", "fictl", "watch", *words],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, **same_packages()}, start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, **same_packages()},
+            start_new_session=True,
             preexec_fn=_hearing_ctrl_c,  # noqa: PLW1509
-        )  # fmt: skip
+        )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 

@@ -10,8 +10,10 @@ KERNELS = data_root("kernels")
 def test_an_ops_files_are_listed_with_the_lines_of_its_functions(fictl, repo) -> None:
     op = f"{repo}/kernels/gemm/dense/op.py"
     assert fictl("where", "dense").out.splitlines() == [
-        "my_kernels/gemm/dense", f"  op        {op}", f"  dense()   {op}:3",
-    ]  # fmt: skip
+        "my_kernels/gemm/dense",
+        f"  op        {op}",
+        f"  dense()   {op}:3",
+    ]
 
 
 def test_the_shipped_op_has_every_part(fictl) -> None:

@@ -20,16 +20,49 @@ PAGE = Path(__file__).parents[2] / "docs" / "projects.md"
 _OTHER = 54321
 # A way to call every command; those that run code are in the table of docs/projects.md.
 _CALLS = (
-    "init {out}", "new-op fresh --expr x*2", "export-op twice {out}/exported", "rename-op twice thrice --dry-run",
-    "remove-op twice --dry-run", "list", "where twice", "check", "build twice", "build twice --dry-run",
-    "build twice --time", "test twice", "bench twice --dry-run", "bench twice --device emu", "compare a.json b.json",
-    "watch twice --once", "tune twice --dry-run", "tune twice --device emu", "profile twice --tool events --device emu", "sanitize twice",
-    "inspect twice --arch 9.0a", "trace list twice", "trace export twice --out {out}", "trace check twice",
-    "trace run twice", "solution export twice --out {out}", "dataset export twice --out {out}",
-    "debug twice", "cache show", "cache gc", "cache clear twice", "cache verify", "cache path",
-    "cache explain twice", "config show", "doctor", "aot build twice --out {out}", "aot verify {out}",
-    "compile-commands", "skills list", "skills install --dry-run", "replay {out}",
-)  # fmt: skip
+    "init {out}",
+    "new-op fresh --expr x*2",
+    "export-op twice {out}/exported",
+    "rename-op twice thrice --dry-run",
+    "remove-op twice --dry-run",
+    "list",
+    "where twice",
+    "check",
+    "build twice",
+    "build twice --dry-run",
+    "build twice --time",
+    "test twice",
+    "bench twice --dry-run",
+    "bench twice --device emu",
+    "compare a.json b.json",
+    "watch twice --once",
+    "tune twice --dry-run",
+    "tune twice --device emu",
+    "profile twice --tool events --device emu",
+    "sanitize twice",
+    "inspect twice --arch 9.0a",
+    "trace list twice",
+    "trace export twice --out {out}",
+    "trace check twice",
+    "trace run twice",
+    "solution export twice --out {out}",
+    "dataset export twice --out {out}",
+    "debug twice",
+    "cache show",
+    "cache gc",
+    "cache clear twice",
+    "cache verify",
+    "cache path",
+    "cache explain twice",
+    "config show",
+    "doctor",
+    "aot build twice --out {out}",
+    "aot verify {out}",
+    "compile-commands",
+    "skills list",
+    "skills install --dry-run",
+    "replay {out}",
+)
 _RUN = """import io, json, os, sys
 from contextlib import redirect_stdout, redirect_stderr
 from fictl.cli import main
@@ -77,8 +110,10 @@ def _said(calls, tmp_path, **variables):
     done = subprocess.run(
         [sys.executable, "-c", _RUN, json.dumps(words), str(tmp_path / "mark")],
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **variables},
-        capture_output=True, text=True, timeout=200,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
     found = [json.loads(line[5:]) for line in done.stdout.splitlines() if line[:5] == "DONE "]
     assert len(found) == len(calls), done.stderr
     return found
@@ -123,11 +158,21 @@ def test_the_page_names_what_runs_it(marked, tmp_path):
         assert ran, (words, said)
 
 
-@pytest.mark.parametrize("part", [
-    "", "fictl.toml", "kernels", "kernels/elementwise", "kernels/elementwise/twice",
-    "kernels/elementwise/twice/jit.py", "kernels/elementwise/_shared.py", "conftest.py",
-    "tests/conftest.py", "kernels/include/tiny/elementwise/twice.cuh",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "part",
+    [
+        "",
+        "fictl.toml",
+        "kernels",
+        "kernels/elementwise",
+        "kernels/elementwise/twice",
+        "kernels/elementwise/twice/jit.py",
+        "kernels/elementwise/_shared.py",
+        "conftest.py",
+        "tests/conftest.py",
+        "kernels/include/tiny/elementwise/twice.cuh",
+    ],
+)
 def test_one_part_that_is_of_another_is_enough(marked, part, monkeypatch):
     project = Project.of(marked)
     _given_away(monkeypatch, marked / part)

@@ -19,11 +19,26 @@ from pathlib import Path
 NAMES = Path(__file__).parents[2] / "fictl" / "compat" / "flashinfer" / "names.txt"
 # Below the modules of the first level, those of the families that fictl has.
 DEEP = (
-    "jit.activation", "jit.attention", "jit.cascade", "jit.core", "jit.env", "jit.norm", "jit.page",
-    "jit.quantization", "jit.rope", "jit.sampling", "jit.topk", "jit.utils", "autotuner.autotuner",
-    "quantization.fp4_quantization", "quantization.fp8_quantization", "quantization.packbits",
-    "testing.utils", "trace.solution", "trace.template",
-)  # fmt: skip
+    "jit.activation",
+    "jit.attention",
+    "jit.cascade",
+    "jit.core",
+    "jit.env",
+    "jit.norm",
+    "jit.page",
+    "jit.quantization",
+    "jit.rope",
+    "jit.sampling",
+    "jit.topk",
+    "jit.utils",
+    "autotuner.autotuner",
+    "quantization.fp4_quantization",
+    "quantization.fp8_quantization",
+    "quantization.packbits",
+    "testing.utils",
+    "trace.solution",
+    "trace.template",
+)
 HEAD = """\
 # Where FlashInfer {version} has its public names, a module a paragraph; "." is the package itself.
 # Written by tests/compat/record_names.py from the wheel: names alone.

@@ -17,9 +17,11 @@ def _emulated(monkeypatch) -> None:
 
 
 TIMERS = [
-    testing.bench_gpu_time, testing.bench_gpu_time_with_cupti,
-    testing.bench_gpu_time_with_cuda_event, testing.bench_gpu_time_with_cudagraph,
-]  # fmt: skip
+    testing.bench_gpu_time,
+    testing.bench_gpu_time_with_cupti,
+    testing.bench_gpu_time_with_cuda_event,
+    testing.bench_gpu_time_with_cudagraph,
+]
 
 
 @pytest.mark.parametrize("timer", TIMERS, ids=lambda timer: timer.__name__)

@@ -43,11 +43,16 @@ def test_the_backend_of_attention_is_the_one_that_there_is() -> None:
 
 def test_modes_have_flashinfer_s_numbers() -> None:
     assert [(each.name, each.value) for each in utils.PosEncodingMode] == [
-        ("NONE", 0), ("ROPE_LLAMA", 1), ("ALIBI", 2),
-    ]  # fmt: skip
+        ("NONE", 0),
+        ("ROPE_LLAMA", 1),
+        ("ALIBI", 2),
+    ]
     assert [(each.name, each.value) for each in utils.MaskMode] == [
-        ("NON_CAUSAL", 0), ("CAUSAL", 1), ("CUSTOM", 2), ("MULTIITEMSCORING", 3),
-    ]  # fmt: skip
+        ("NON_CAUSAL", 0),
+        ("CAUSAL", 1),
+        ("CUSTOM", 2),
+        ("MULTIITEMSCORING", 3),
+    ]
     assert [(each.name, each.value) for each in utils.TensorLayout] == [("NHD", 0), ("HND", 1)]
 
 

@@ -98,8 +98,15 @@ OTHERS = [
 
 def test_what_stands_in_for_functions_that_are_no_ops_is_there() -> None:
     assert {module for module, _ in OTHERS} == {
-        "aot", "api_logging", "autotuner", "jit", "profiler", "testing", "trace", "utils",
-    }  # fmt: skip
+        "aot",
+        "api_logging",
+        "autotuner",
+        "jit",
+        "profiler",
+        "testing",
+        "trace",
+        "utils",
+    }
     assert len(OTHERS) > 50
 
 

@@ -14,11 +14,20 @@ def test_numbers() -> None:
     assert [utils.ceil_div(x, 4) for x in (0, 1, 4, 5)] == [0, 1, 1, 2]
     assert [utils.round_up(x, 8) for x in (0, 1, 8, 9)] == [0, 8, 8, 16]
     assert [utils.next_positive_power_of_2(x) for x in (-3, 0, 1, 2, 3, 2**40 + 1)] == [
-        1, 1, 1, 2, 4, 2**41,
-    ]  # fmt: skip
+        1,
+        1,
+        1,
+        2,
+        4,
+        2**41,
+    ]
     assert [utils.last_positive_power_of_2(x) for x in (0, 1, 2, 3, 2**40 + 1)] == [
-        0, 1, 2, 2, 2**40,
-    ]  # fmt: skip
+        0,
+        1,
+        2,
+        2,
+        2**40,
+    ]
     assert utils.version_at_least("12.10", "12.9")
     assert not utils.version_at_least("12.8", "12.9")
     assert utils.version_at_least("12.9", "12.9.0")

@@ -31,10 +31,14 @@ def test_a_tag_has_five_fields() -> None:
 def test_a_trace_has_a_process_an_sm_and_a_span_an_event(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     words = (
-        word(0, 0, 0, BEGIN, 5, 1000), word(0, 0, 1, BEGIN, 5, 1100), 0,
-        word(0, 0, 1, END, 5, 1300), word(0, 0, 0, END, 5, 2000),
-        word(1, 1, 2, INSTANT, 200, 0xFFFFFFFF), word(1, 1, 0, END, 200, 0xFFFFFFFF),
-    )  # fmt: skip
+        word(0, 0, 0, BEGIN, 5, 1000),
+        word(0, 0, 1, BEGIN, 5, 1100),
+        0,
+        word(0, 0, 1, END, 5, 1300),
+        word(0, 0, 0, END, 5, 2000),
+        word(1, 1, 2, INSTANT, 200, 0xFFFFFFFF),
+        word(1, 1, 0, END, 200, 0xFFFFFFFF),
+    )
     export_to_perfetto_trace(buffer(*words), ["load", "mma", "ready"], str(path))
     events = json.loads(path.read_text())["traceEvents"]
     spans = {

@@ -16,15 +16,19 @@ Judge = Callable[[Job, Workload, Slot], Evaluation]
 
 def evaluation(status: str = "PASSED", speedup: float = 2.0, log: str = "") -> Evaluation:
     said: dict[str, Any] = {
-        "status": status, "environment": {"hardware": "NVIDIA_H200"},
-        "timestamp": "2026-11-22T12:00:00+00:00", "log": log,
-    }  # fmt: skip
+        "status": status,
+        "environment": {"hardware": "NVIDIA_H200"},
+        "timestamp": "2026-11-22T12:00:00+00:00",
+        "log": log,
+    }
     if status in ("PASSED", "INCORRECT_NUMERICAL"):
         said["correctness"] = {"max_relative_error": 0.0, "max_absolute_error": 0.0}
     if status == "PASSED":
         said["performance"] = {
-            "latency_ms": 1 / speedup, "reference_latency_ms": 1.0, "speedup_factor": speedup
-        }  # fmt: skip
+            "latency_ms": 1 / speedup,
+            "reference_latency_ms": 1.0,
+            "speedup_factor": speedup,
+        }
     return Evaluation.model_validate(said)
 
 
@@ -32,24 +36,32 @@ def definition(name: str, op_type: str = "norm") -> Definition:
     spec = {"shape": ["n"], "dtype": "float32"}
     return Definition.model_validate(
         {
-            "name": name, "op_type": op_type, "axes": {"n": {"type": "var"}},
-            "inputs": {"x": spec}, "outputs": {"y": spec}, "reference": "def run(x):\n    return x",
+            "name": name,
+            "op_type": op_type,
+            "axes": {"n": {"type": "var"}},
+            "inputs": {"x": spec},
+            "outputs": {"y": spec},
+            "reference": "def run(x):\n    return x",
         }
-    )  # fmt: skip
+    )
 
 
 def solution(name: str, of: str, author: str = "me", code: str = "") -> Solution:
     text = code or f"def run(x):  # {name}\n    return x\n"
     return Solution.model_validate(
         {
-            "name": name, "definition": of, "author": author,
+            "name": name,
+            "definition": of,
+            "author": author,
             "spec": {
-                "language": "python", "target_hardware": ["cpu"], "entry_point": "main.py::run",
+                "language": "python",
+                "target_hardware": ["cpu"],
+                "entry_point": "main.py::run",
                 "destination_passing_style": False,
             },
             "sources": [{"path": "main.py", "content": text}],
         }
-    )  # fmt: skip
+    )
 
 
 def workload(uuid: str, n: int = 4) -> Workload:

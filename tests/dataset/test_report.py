@@ -23,9 +23,7 @@ HOSTILE = "<script>alert(1)</script>"
 def add(
     dataset: TraceSet, name: str, uuid: str, made: Evaluation, definition: str = "scale"
 ) -> None:
-    trace = Trace(
-        definition=definition, workload=workload(uuid), solution=name, evaluation=made
-    )  # fmt: skip
+    trace = Trace(definition=definition, workload=workload(uuid), solution=name, evaluation=made)
     dataset.add_traces([trace])
 
 
@@ -130,11 +128,14 @@ def test_twice_and_half_as_fast_are_one() -> None:
         ("", ""),
         ("\n\n  first\nsecond", "first"),
         ("\x1b[31mred\x1b[0m \x07bell", "red bell"),
-        ("Traceback (most recent call last):\n  File x\n    y()\nKeyError: 'a'\nmore", "KeyError: 'a'"),
+        (
+            "Traceback (most recent call last):\n  File x\n    y()\nKeyError: 'a'\nmore",
+            "KeyError: 'a'",
+        ),
         ("Traceback (most recent call last):\n  cut off", "cut off"),
         ("x" * 500, "x" * 199 + "…"),
     ],
-)  # fmt: skip
+)
 def test_the_cause_is_one_line_of_the_log(log: str, line: str) -> None:
     assert cause(log) == line
 
@@ -236,7 +237,7 @@ def test_many_results_are_reported_in_time(dataset: TraceSet) -> None:
     path.parent.mkdir(parents=True)
     made = Trace(
         definition="scale", workload=workload("s0"), solution="scale_a", evaluation=evaluation()
-    )  # fmt: skip
+    )
     line = made.to_line()
     path.write_text("".join(line.replace('"s0"', f'"s{number}"') for number in range(3000)))
     assert len(report(dataset).results) == 3000

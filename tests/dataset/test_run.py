@@ -92,8 +92,10 @@ def test_a_workload_that_breaks_a_constraint_is_not_judged(dataset: TraceSet) ->
     dataset.add_workloads("even", [workload("w3", 3), workload("w4", 4), workload("w10", 10)])
     summary = run(dataset, definitions=("even",))
     assert [(each.workload, each.status, each.is_fault) for each in summary.outcomes] == [
-        ("w3", "ERROR", False), ("w4", "PASSED", False), ("w10", "ERROR", False),
-    ]  # fmt: skip
+        ("w3", "ERROR", False),
+        ("w4", "PASSED", False),
+        ("w10", "ERROR", False),
+    ]
     assert summary.outcomes[0].error == "workload w3: even demands n % 2 == 0 (here n=3)"
     assert [trace.workload.uuid for trace in saved(dataset)] == ["w4"]
 

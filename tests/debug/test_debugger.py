@@ -48,13 +48,18 @@ def test_each_device_has_its_own(program: Callable[[str, str], Path], device, na
 @pytest.mark.parametrize(
     ("name", "body", "said", "way"),
     [
-        ("gdb", "echo has Python; echo 'warning: ptrace: Operation not permitted'", "ptrace", "SYS_PTRACE"),
+        (
+            "gdb",
+            "echo has Python; echo 'warning: ptrace: Operation not permitted'",
+            "ptrace",
+            "SYS_PTRACE",
+        ),
         ("cuda-gdb", "echo 'Could not trace the inferior process.'", "ptrace", "SYS_PTRACE"),
         ("gdb", "echo 'Program stopped.'", "has no Python in it", "gdb-minimal"),
         ("cuda-gdb", "echo libx.so is missing; exit 127", "libx.so is missing", "cuda-gdb-13-0"),
         ("cuda-gdb", "exit 1", "does not work here: nothing", "PATH"),
     ],
-)  # fmt: skip
+)
 def test_one_that_cannot_is_said_with_what_mends_it(
     script: Callable[[str, str], Path], monkeypatch, name, body, said, way
 ) -> None:

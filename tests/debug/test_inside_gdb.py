@@ -16,10 +16,21 @@ def test_a_thread_is_followed_over_a_barrier_and_another_one_is_chosen(debugging
         pytest.skip("needs a C++ compiler and CUDA's headers")
     lost_threads = debugging("emu", "lost_threads", kernel="Lost", focus=Focus.parse("3", "5"))
     commands = (
-        "bt", "next", "next", "next", "next", "print i", "print threadIdx", "print tile[63]",
-        "break faults.cuh:42 if i < 300", "focus thread 39", "continue", "print i", "info breakpoints",
+        "bt",
+        "next",
+        "next",
+        "next",
+        "next",
+        "print i",
+        "print threadIdx",
+        "print tile[63]",
+        "break faults.cuh:42 if i < 300",
+        "focus thread 39",
+        "continue",
+        "print i",
+        "info breakpoints",
         "focus",
-    )  # fmt: skip
+    )
     said = lost_threads.run(commands, 120.0)
     assert [stop.thread for stop in said.stops] == [(5, 0, 0), (39, 0, 0)]
     assert [stop.block for stop in said.stops] == [(3, 0, 0)] * 2

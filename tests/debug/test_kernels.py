@@ -36,9 +36,11 @@ def named(text: str, path: Path) -> list[str]:
 
 def test_every_kernel_is_named_with_its_namespaces(tmp_path: Path) -> None:
     assert named(SOURCE, tmp_path / "a.cuh") == [
-        "my::norm::WideKernel", "my::norm::(anonymous namespace)::HiddenKernel",
-        "my::norm::PlainKernel", "c_kernel",
-    ]  # fmt: skip
+        "my::norm::WideKernel",
+        "my::norm::(anonymous namespace)::HiddenKernel",
+        "my::norm::PlainKernel",
+        "c_kernel",
+    ]
 
 
 def test_a_kernel_in_a_header_is_one_of_the_module(tmp_path: Path) -> None:

@@ -50,8 +50,11 @@ def test_on_a_gpu_breakpoints_have_the_focus(session) -> None:
     commands = after(session("cuda-gdb").argv(["bt"]), "-ex")
     stop = f"pipe break a::K if {CONDITION} | cat > /dev/null"
     assert commands[commands.index(stop) :] == [
-        stop, f"pipe break b.cuh:3 if {CONDITION} | cat > /dev/null", "run", "bt",
-    ]  # fmt: skip
+        stop,
+        f"pipe break b.cuh:3 if {CONDITION} | cat > /dev/null",
+        "run",
+        "bt",
+    ]
     assert "set environment FICTL_JIT_DEBUG 1" in commands
     assert "set environment FICTL_DEVICE cuda" in commands
 

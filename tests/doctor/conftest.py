@@ -64,9 +64,13 @@ def _gpu(index: int, words: str) -> Gpu:
 
 def _nvcc(release: str) -> Nvcc:
     return Nvcc(
-        path=Path("/cuda/bin/nvcc"), home=Path("/cuda"), version=_version(release), build="b",
-        include_dirs=(), cudart_static=Path("/cuda/lib64/libcudart_static.a"),
-    )  # fmt: skip
+        path=Path("/cuda/bin/nvcc"),
+        home=Path("/cuda"),
+        version=_version(release),
+        build="b",
+        include_dirs=(),
+        cudart_static=Path("/cuda/lib64/libcudart_static.a"),
+    )
 
 
 def _version(text: str) -> tuple[int, int]:

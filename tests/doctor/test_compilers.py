@@ -102,8 +102,12 @@ def test_an_nvcc_that_was_named_and_is_broken_is_not_passed_over(finding, progra
 
 def test_an_nvcc_below_the_floor_is_said_in_its_place(finding, bare, program):
     old = program("nvcc", "echo 'Cuda compilation tools, release 11.8, V11.8.89'")
-    for part in ("bin/nvcc.profile", "nvvm/bin/cicc", "include/cuda_runtime.h",
-                 "include/crt/host_config.h"):  # fmt: skip
+    for part in (
+        "bin/nvcc.profile",
+        "nvvm/bin/cicc",
+        "include/cuda_runtime.h",
+        "include/crt/host_config.h",
+    ):
         (old.parents[1] / part).parent.mkdir(parents=True, exist_ok=True)
         (old.parents[1] / part).touch()
     found = finding(nvcc)

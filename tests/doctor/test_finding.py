@@ -23,8 +23,11 @@ def test_the_environment_explains_a_failed_probe_and_wins(findings, code):
 
 def test_a_document_has_exactly_four_fields():
     assert PROBE.to_dict() == {
-        "name": "probe: link", "level": "error", "found": "undefined", "fix": "…",
-    }  # fmt: skip
+        "name": "probe: link",
+        "level": "error",
+        "found": "undefined",
+        "fix": "…",
+    }
 
 
 def test_the_tally_counts_in_words():

@@ -10,10 +10,15 @@ from fictl.doctor import gpu_state
 from fictl.toolchain.smi import Smi
 
 IDLE = {
-    "index": "0", "uuid": "GPU-1", "clocks.sm": "345", "clocks.max.sm": "1980",
-    "clocks_throttle_reasons.active": "0x0000000000000001", "persistence_mode": "Enabled",
-    "mig.mode.current": "Disabled", "ecc.errors.uncorrected.volatile.total": "0",
-}  # fmt: skip
+    "index": "0",
+    "uuid": "GPU-1",
+    "clocks.sm": "345",
+    "clocks.max.sm": "1980",
+    "clocks_throttle_reasons.active": "0x0000000000000001",
+    "persistence_mode": "Enabled",
+    "mig.mode.current": "Disabled",
+    "ecc.errors.uncorrected.volatile.total": "0",
+}
 
 
 def state(**changes: str) -> Smi:

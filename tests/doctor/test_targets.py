@@ -15,8 +15,9 @@ def test_without_an_nvcc_there_is_nothing_to_say(findings):
 def test_without_a_gpu_it_is_what_nvcc_can_do(finding, use_nvcc):
     found = finding(targets, nvcc=use_nvcc("12.8"))
     assert (found.level, found.found) == (
-        "ok", "nvcc 12.8 can target 7.5 8.0 8.6 8.7 8.9 9.0a 10.0a 12.0a",
-    )  # fmt: skip
+        "ok",
+        "nvcc 12.8 can target 7.5 8.0 8.6 8.7 8.9 9.0a 10.0a 12.0a",
+    )
 
 
 def test_every_gpu_that_is_known_is_among_the_targets(finding, use_nvcc):

@@ -33,8 +33,11 @@ def _declared() -> set[str]:
     includes = [word for path in require_headers().include_dirs for word in ("-isystem", str(path))]
     text = subprocess.run(
         [*find_cxx().argv, "-E", "-P", "-x", "c++", *includes, "-"],
-        input="#include <cuda_runtime_api.h>\n", capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+        input="#include <cuda_runtime_api.h>\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     return set(_CALL.findall(text))
 
 

@@ -57,10 +57,15 @@ def test_what_is_not_found_passes_unseen(
     monkeypatch.setenv("FICTL_EMU_TIMEOUT", "10")
     memory = {name: (ctypes.c_float * 1024)(*range(1024)) for name in "xy"}
     flags = (ctypes.c_int * 64)()
-    device.watch([
-        *(Watched(n, ctypes.addressof(m), 4, (1024,), (1,), n == "y") for n, m in memory.items()),
-        Watched("flags", ctypes.addressof(flags), 4, (64,), (1,), True),
-    ])  # fmt: skip
+    device.watch(
+        [
+            *(
+                Watched(n, ctypes.addressof(m), 4, (1024,), (1,), n == "y")
+                for n, m in memory.items()
+            ),
+            Watched("flags", ctypes.addressof(flags), 4, (64,), (1,), True),
+        ]
+    )
     library = emulate("defects_unseen.cu", checked=True)
     device.run_under(schedule)
     assert getattr(library, name)(bug, memory["x"], memory["y"], flags, 128) == 0

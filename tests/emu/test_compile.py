@@ -41,8 +41,9 @@ def test_what_is_included_before_the_unit_is_compiled_once(compile_unit, tmp_pat
 
 
 def test_flags_count_before_and_after_the_rewriting(compile_unit) -> None:
-    done, _ = compile_unit("int n = COUNT;\n[[nodiscard]] int F();\nvoid G() { F(); }\n",
-                           "-DCOUNT=3", "-Werror")  # fmt: skip
+    done, _ = compile_unit(
+        "int n = COUNT;\n[[nodiscard]] int F();\nvoid G() { F(); }\n", "-DCOUNT=3", "-Werror"
+    )
     assert done.returncode != 0
     assert "unused-result" in done.stderr
 

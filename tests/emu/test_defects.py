@@ -39,20 +39,42 @@ ALL = [
 ]
 CORRECT = {
     "defects_none.cu": [
-    "warp_aggregated_atomics", "histogram", "block_reduction_in_a_loop", "block_scan",
-    "double_buffered_pipeline", "spin_lock", "semaphore_between_blocks", "shared_memory_used_twice",
-    "same_value_by_all", "producer_and_consumer", "threads_that_return_early", "two_launches_in_order",
-    "variables_of_the_module", "work_of_the_host",
+        "warp_aggregated_atomics",
+        "histogram",
+        "block_reduction_in_a_loop",
+        "block_scan",
+        "double_buffered_pipeline",
+        "spin_lock",
+        "semaphore_between_blocks",
+        "shared_memory_used_twice",
+        "same_value_by_all",
+        "producer_and_consumer",
+        "threads_that_return_early",
+        "two_launches_in_order",
+        "variables_of_the_module",
+        "work_of_the_host",
     ],
     "defects_none_in_warps.cu": [
-        "flag_between_warps", "flag_between_lanes", "turns_of_lanes", "flag_in_global_memory",
-        "two_flags", "flag_beside_plain_memory", "flag_by_ptx", "flag_that_is_taken_back",
-        "volatile_of_its_own", "slots_of_a_hash_table", "tree_over_half_a_warp",
-        "neighbours_of_a_tail", "votes_behind_a_return", "groups_of_their_own_size",
-        "short_last_warp", "masks_one_after_another", "barrier_on_both_sides_of_a_branch",
+        "flag_between_warps",
+        "flag_between_lanes",
+        "turns_of_lanes",
+        "flag_in_global_memory",
+        "two_flags",
+        "flag_beside_plain_memory",
+        "flag_by_ptx",
+        "flag_that_is_taken_back",
+        "volatile_of_its_own",
+        "slots_of_a_hash_table",
+        "tree_over_half_a_warp",
+        "neighbours_of_a_tail",
+        "votes_behind_a_return",
+        "groups_of_their_own_size",
+        "short_last_warp",
+        "masks_one_after_another",
+        "barrier_on_both_sides_of_a_branch",
         "group_of_those_who_are_there",
     ],
-}  # fmt: skip
+}
 
 Outcome = tuple[int, list[Report]]
 

@@ -64,8 +64,9 @@ def test_the_nearest_tensor_is_named(call, x, y) -> None:
 def test_a_view_is_named_with_the_index_of_its_element(call, x, y) -> None:
     # A transposed matrix of 16 x 16, and the kernel writes its first 64 elements in memory.
     watched = [
-        _watched("x", x, shape=(16, 16), strides=(1, 16), writable=False), _watched("y", y),
-    ]  # fmt: skip
+        _watched("x", x, shape=(16, 16), strides=(1, 16), writable=False),
+        _watched("y", y),
+    ]
     (report,) = call("defects_memory.cu", "write_to_an_input", watched)
     assert report.facts["element"] == "[3, 0]"
 

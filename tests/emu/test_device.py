@@ -108,9 +108,12 @@ def test_a_random_schedule_runs_on_one_core_that_a_seed_may_repeat_it(told, monk
 
 @pytest.mark.parametrize(
     ("name", "value", "field", "now"),
-    [("TIMEOUT", "9", "timeout_ms", 9000), ("THREADS", "2", "threads", 2),
-     ("SCHEDULE", "random-7", "seed", 7)],
-)  # fmt: skip
+    [
+        ("TIMEOUT", "9", "timeout_ms", 9000),
+        ("THREADS", "2", "threads", 2),
+        ("SCHEDULE", "random-7", "seed", 7),
+    ],
+)
 def test_a_setting_that_is_changed_later_is_followed(
     told, monkeypatch, name: str, value: str, field: str, now: int
 ) -> None:

@@ -13,9 +13,13 @@ WRAPPED = {"-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"}
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_code_of_cuda_is_compiled_by_the_rules_that_it_is_written_for(variant: str) -> None:
     assert {
-        "-std=c++17", "-DFICTL_EMU=1", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off",
+        "-std=c++17",
+        "-DFICTL_EMU=1",
+        "-fno-strict-aliasing",
+        "-fwrapv",
+        "-ffp-contract=off",
         "-fstack-clash-protection",
-    } <= set(kernel_flags(variant, (), ()))  # fmt: skip
+    } <= set(kernel_flags(variant, (), ()))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -17,9 +17,30 @@ F16, BF16, E4M3, E5M2 = torch.float16, torch.bfloat16, torch.float8_e4m3fn, torc
 DTYPES = {"f16": F16, "bf16": BF16}
 HALVES = (0x0000, 0x8001, 0x3C00, 0xBE00, 0x4248, 0x0400, 0x7BFF, 0xFC00, 0x3555, 0x9234, 0x477F)
 FLOATS = (
-    0.0, -0.0, 1.0, -1.5, 2.5, 3.1415927, 65519.0, 65520.0, -7e4, 5.9e-8, 2.9e-8, 1e-3, 448.0, 470.0,
-    -0.017, 1.0009766, 2147483648.0, -3e9, 127.5, -0.5, 1e30, math.inf, math.nan,
-)  # fmt: skip
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    2.5,
+    3.1415927,
+    65519.0,
+    65520.0,
+    -7e4,
+    5.9e-8,
+    2.9e-8,
+    1e-3,
+    448.0,
+    470.0,
+    -0.017,
+    1.0009766,
+    2147483648.0,
+    -3e9,
+    127.5,
+    -0.5,
+    1e30,
+    math.inf,
+    math.nan,
+)
 
 
 def code_of(value: torch.Tensor | float, dtype: torch.dtype) -> int:
@@ -76,12 +97,13 @@ def halves(function: Callable[..., float], dtype: torch.dtype, *words: int) -> i
     """`function` of the lower and of the upper halves, rounded to `dtype`; exact before."""
     low, high = (
         code_of(
-            torch.tensor(function(*(value_of(w >> s & 0xFFFF, dtype) for w in words)),
-                         dtype=torch.float64),
+            torch.tensor(
+                function(*(value_of(w >> s & 0xFFFF, dtype) for w in words)), dtype=torch.float64
+            ),
             dtype,
         )
         for s in (0, 16)
-    )  # fmt: skip
+    )
     return low | high << 16
 
 
@@ -127,7 +149,9 @@ EXPECTED: dict[str, Callable[..., int]] = {
     "cvt.rni.f32.f32": lambda a, b, x, y: float_code(
         math.copysign(round(x), x) if math.isfinite(x) else x
     ),
-    "cvt.sat.f32.f32": lambda a, b, x, y: float_code(0.0 if math.isnan(x) else max(0.0, min(1.0, x))),
+    "cvt.sat.f32.f32": lambda a, b, x, y: float_code(
+        0.0 if math.isnan(x) else max(0.0, min(1.0, x))
+    ),
     "cvt.rn.f32.s32": lambda a, b, x, y: float_code(nearest(s32(a))),
     "cvt.rz.f32.u32": lambda a, b, x, y: float_code(top_digits(a)),
     "cvt.f64.f32": lambda a, b, x, y: struct.unpack("<Q", struct.pack("<d", x))[0],
@@ -147,9 +171,7 @@ EXPECTED: dict[str, Callable[..., int]] = {
     "neg.f16x2": lambda a, b, x, y: a ^ 0x80008000,
     "abs.bf16x2": lambda a, b, x, y: a & 0x7FFF7FFF,
     "fma.rn.f16": lambda a, b, x, y: halves(lambda p, q: p * q + q, F16, a, b) & 0xFFFF,
-    "{": lambda a, b, x, y: sum(
-        bit << i for i, bit in enumerate(either(a, b, lambda p, q: p < q))
-    ),
+    "{": lambda a, b, x, y: sum(bit << i for i, bit in enumerate(either(a, b, lambda p, q: p < q))),
     "set.gt.f16x2.f16x2": lambda a, b, x, y: sum(
         0x3C00 << 16 * i for i, bit in enumerate(either(a, b, lambda p, q: p > q)) if bit
     ),
@@ -164,11 +186,12 @@ EXPECTED: dict[str, Callable[..., int]] = {
     "cvt.rn.f16x2.e5m2x2": lambda a, b, x, y: pair(
         code_of(value_of(a >> 8 & 255, E5M2), F16), code_of(value_of(a & 255, E5M2), F16), 16
     ),
-}  # fmt: skip
+}
 # Formats of the results that may be NaN, of which any will do.
 PARTS = {"f16x2": (F16, 2), "bf16x2": (BF16, 2), "f16": (F16, 1), "bf16": (BF16, 1)} | {
-    "e4m3x2": (E4M3, 2), "e5m2x2": (E5M2, 2),
-}  # fmt: skip
+    "e4m3x2": (E4M3, 2),
+    "e5m2x2": (E5M2, 2),
+}
 
 
 def is_float_nan(code: int) -> bool:

@@ -12,9 +12,14 @@ import torch
 pytestmark = pytest.mark.usefixtures("compiler")
 
 TYPES = {
-    "f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32, "s8": torch.int8,
-    "u8": torch.uint8, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2,
-}  # fmt: skip
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "tf32": torch.float32,
+    "s8": torch.int8,
+    "u8": torch.uint8,
+    "e4m3": torch.float8_e4m3fn,
+    "e5m2": torch.float8_e5m2,
+}
 
 
 @pytest.fixture(params=[False, True], ids=["fast", "check"])

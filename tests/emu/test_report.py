@@ -15,10 +15,16 @@ from fictl.emu.toolchain import HEADERS
 
 AT = {"block": [1, 0, 0], "thread": [5, 2, 0]}
 RACE = {
-    "kind": "race", "kernel": "Sum", "at": AT, "what": "read after write", "cause": "no barrier",
-    "file": "sum.cuh", "line": 7, "bytes": 4,
+    "kind": "race",
+    "kernel": "Sum",
+    "at": AT,
+    "what": "read after write",
+    "cause": "no barrier",
+    "file": "sum.cuh",
+    "line": 7,
+    "bytes": 4,
     "other": {"what": "write", "file": "sum.cuh", "line": 5, "at": {**AT, "thread": [6, 2, 0]}},
-}  # fmt: skip
+}
 
 
 def one(**row: Any) -> Report:
@@ -89,13 +95,24 @@ def test_a_report_of_the_host_has_no_line_for_kernel_and_thread() -> None:
 def test_programs_read_the_same_and_every_fact() -> None:
     data = json.loads(json.dumps(one(**RACE).to_dict()))
     assert data == {
-        "kind": "race", "kernel": "Sum", "what": "read after write", "cause": "no barrier",
-        "file": "sum.cuh", "line": 7, "callers": [], **AT, "bytes": 4,
+        "kind": "race",
+        "kernel": "Sum",
+        "what": "read after write",
+        "cause": "no barrier",
+        "file": "sum.cuh",
+        "line": 7,
+        "callers": [],
+        **AT,
+        "bytes": 4,
         "other": {
-            "what": "write", "file": "sum.cuh", "line": 5, "callers": [],
-            "block": [1, 0, 0], "thread": [6, 2, 0],
+            "what": "write",
+            "file": "sum.cuh",
+            "line": 5,
+            "callers": [],
+            "block": [1, 0, 0],
+            "thread": [6, 2, 0],
         },
-    }  # fmt: skip
+    }
 
 
 def test_a_report_without_a_thread_says_so_to_programs() -> None:

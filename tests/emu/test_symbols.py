@@ -36,8 +36,10 @@ def nop(module: Path) -> int:
     """The address of the instruction."""
     listing = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", "--disassemble=Outer", module],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     found = re.search(r"^\s*([0-9a-f]+):\s+nop$", listing, re.MULTILINE)
     assert found, listing
     return int(found[1], 16)

@@ -52,10 +52,15 @@ def test_a_copy_of_the_emulator_has_its_digest(emulator: Path, monkeypatch) -> N
 @pytest.mark.parametrize(
     "path",
     [
-        "include/fictl_emu/prelude.h", "include/fictl_emu/abi.h", "include/cooperative_groups.h",
-        "rewrite/__init__.py", "rewrite/ptx/memory.py", "compile.py", "toolchain.py",
+        "include/fictl_emu/prelude.h",
+        "include/fictl_emu/abi.h",
+        "include/cooperative_groups.h",
+        "rewrite/__init__.py",
+        "rewrite/ptx/memory.py",
+        "compile.py",
+        "toolchain.py",
     ],
-)  # fmt: skip
+)
 def test_an_edit_of_what_shapes_the_code_changes_the_digest(emulator: Path, path: str) -> None:
     before = digest()
     (emulator / path).write_text((emulator / path).read_text() + "\n")
@@ -85,8 +90,10 @@ def test_what_python_caches_beside_the_rewriting_does_not(emulator: Path) -> Non
 def test_a_build_depends_on_versions_and_on_no_path() -> None:
     identity = of_family("gcc").identity()
     assert identity == {
-        "cxx": "c++ 12", "CUDA headers": "13.0", "emulator": emulator_digest(),
-    }  # fmt: skip
+        "cxx": "c++ 12",
+        "CUDA headers": "13.0",
+        "emulator": emulator_digest(),
+    }
 
 
 def test_the_compiler_is_run_by_this_python_behind_the_rewriting() -> None:

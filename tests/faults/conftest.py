@@ -114,10 +114,15 @@ def start() -> Callable[..., subprocess.Popen[str]]:
 
     def run(*words: str, **changes: str | None) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, *words], env=_environment(changes), text=True, start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [sys.executable, *words],
+            env=_environment(changes),
+            text=True,
+            start_new_session=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             preexec_fn=_as_of_a_user,  # noqa: PLW1509
-        )  # fmt: skip
+        )
 
     return run
 
@@ -177,9 +182,12 @@ def mounted(tmp_path: Path) -> Callable[..., Answer]:
         aliases = f'fictl() {{ {python} -m fictl "$@"; }}\ncall() {{ {python} ../call.py; }}\n'
         environment = {"CACHE": str(cache), "FICTL_WORKSPACE_BASE": str(cache), **changes}
         done = subprocess.run(
-            [*unshare, "sh", "-c", aliases + text], env=_environment(environment),
-            capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
+            [*unshare, "sh", "-c", aliases + text],
+            env=_environment(environment),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         answer = Answer(done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in answer.said
         assert "internal error" not in answer.said

@@ -129,9 +129,15 @@ def test_an_entry_that_jit_py_lacks_is_named(project, fictl_):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("FICTL_MAX_JOBS", "many"), ("MAX_JOBS", "0"), ("FICTL_JIT_DEBUG", "maybe"),
-     ("FICTL_EXTRA_CFLAGS", "-DX='"), ("FICTL_LOCK_TIMEOUT", "-1"), ("FICTL_DEVICE", "tpu")],
-)  # fmt: skip
+    [
+        ("FICTL_MAX_JOBS", "many"),
+        ("MAX_JOBS", "0"),
+        ("FICTL_JIT_DEBUG", "maybe"),
+        ("FICTL_EXTRA_CFLAGS", "-DX='"),
+        ("FICTL_LOCK_TIMEOUT", "-1"),
+        ("FICTL_DEVICE", "tpu"),
+    ],
+)
 def test_a_variable_that_cannot_be_read_is_named_with_its_value(project, fictl_, name, value):
     answer = fictl_("build", "twice", **{name: value})
     assert answer.code == 2

@@ -80,12 +80,20 @@ def built(project, fictl_):
 @pytest.mark.parametrize(
     "damage",
     [
-        _truncated, _emptied, _flipped, _module_is_a_folder,
-        _no_manifest, _empty_manifest, _manifest_is_a_folder, _manifest_is_something_else,
-        _of_another_schema, _with_fields_of_another_version, _without_fields_of_another_version,
+        _truncated,
+        _emptied,
+        _flipped,
+        _module_is_a_folder,
+        _no_manifest,
+        _empty_manifest,
+        _manifest_is_a_folder,
+        _manifest_is_something_else,
+        _of_another_schema,
+        _with_fields_of_another_version,
+        _without_fields_of_another_version,
         _with_an_architecture_that_means_nothing,
     ],
-)  # fmt: skip
+)
 def test_what_is_broken_is_set_aside_said_and_built_again(project, built, fictl_, damage):
     damage(built)
     again = fictl_("build", "twice")

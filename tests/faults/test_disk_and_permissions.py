@@ -112,9 +112,12 @@ def test_without_home_the_user_database_knows_where(project, fictl_, tmp_path):
 def test_a_user_without_any_home_is_told_what_to_set(project, mounted):
     unknown = ("--map-user=54321", "--map-group=54321")
     without = {
-        "HOME": None, "XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None, "FICTL_CONFIG": None,
+        "HOME": None,
+        "XDG_CACHE_HOME": None,
+        "XDG_CONFIG_HOME": None,
+        "FICTL_CONFIG": None,
         "FICTL_WORKSPACE_BASE": None,
-    }  # fmt: skip
+    }
     answer = mounted("fictl build twice", *unknown, **without)
     assert answer.code == 3
     assert "HOME" in answer.err

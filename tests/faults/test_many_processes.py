@@ -49,8 +49,9 @@ def at_once(start, script, tmp_path):
         said.mkdir()
         parent = start(
             *("-c", _FORK_THEN_CALL, str(processes), str(said)),
-            FICTL_NVCC_LAUNCHER=slow, FICTL_LOGGING_LEVEL="error",
-        )  # fmt: skip
+            FICTL_NVCC_LAUNCHER=slow,
+            FICTL_LOGGING_LEVEL="error",
+        )
         codes, err = parent.communicate(timeout=120)
         assert parent.returncode == 0, err
         return [*map(int, codes.split())], [path.read_text() for path in said.iterdir()]

@@ -100,9 +100,16 @@ def with_nvcc_on_path(project, hostile_path) -> dict[str, str | None]:
 
 def test_on_path_nothing_of_that_kind_is_in_the_way(with_nvcc_on_path, codes, project):
     asked = (
-        "build twice", "build twice --dry-run", "list", "check twice", "where twice", "cache show",
-        "cache explain twice", "config show", "compile-commands --dry-run",
-    )  # fmt: skip
+        "build twice",
+        "build twice --dry-run",
+        "list",
+        "check twice",
+        "where twice",
+        "cache show",
+        "cache explain twice",
+        "config show",
+        "compile-commands --dry-run",
+    )
     assert set(codes(*asked, **with_nvcc_on_path)) == {0}
     assert project.compiles == 1
     may_fail = codes("doctor", "inspect twice", "profile twice", "debug twice", **with_nvcc_on_path)

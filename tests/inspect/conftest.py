@@ -38,14 +38,23 @@ def kernel() -> Callable[..., Kernel]:
 
     def make(**changes: Any) -> Kernel:
         facts: dict[str, Any] = {
-            "mangled": "_ZN1a4copyEPf", "arch": "9.0a", "unit": "launcher.cu", "registers": 40,
-            "shared": 256, "local": 0, "spill_stores": 0, "spill_loads": 0, "barriers": 1,
-            "threads": 256, "place": Place("a.cuh", 7), "code": "c0de",
+            "mangled": "_ZN1a4copyEPf",
+            "arch": "9.0a",
+            "unit": "launcher.cu",
+            "registers": 40,
+            "shared": 256,
+            "local": 0,
+            "spill_stores": 0,
+            "spill_loads": 0,
+            "barriers": 1,
+            "threads": 256,
+            "place": Place("a.cuh", 7),
+            "code": "c0de",
             "opcodes": {
                 "LDG.E.128": Opcode(4, "LDG.E.128 R4, [R2]", Place("a.cuh", 9)),
                 "IADD3": Opcode(2, "IADD3 R1, R1, R2", None),
             },
-        }  # fmt: skip
+        }
         return Kernel(**{**facts, **changes})
 
     return make

@@ -52,8 +52,10 @@ def test_what_was_read_once_is_not_compiled_again(add: JitSpec, monkeypatch) -> 
     assert (kernel.name, kernel.threads, kernel.mix) == ("Add", 64, {"LDG.32": 1, "STG.32": 1})
     (unit,) = again.units
     assert {str(each.place) for each in unit.sass()[kernel.mangled]} <= {
-        "add.cu:1", "add.cu:2", "add.cu:3",
-    }  # fmt: skip
+        "add.cu:1",
+        "add.cu:2",
+        "add.cu:3",
+    }
     assert ".entry" in unit.ptx()
     assert 0 < unit.peaks()[kernel.mangled].live <= kernel.registers
     assert examine(writable_store()).broken == ()  # The cache knows what it is.

@@ -25,11 +25,16 @@ def test_numbers_that_changed_are_told(kernel) -> None:
         (
             "changed",
             {
-                "registers": (40, 64), "occupancy": (75.0, 50.0), "blocks_per_sm": (6, 4),
-                "instructions": (6, 9), "LDG.128": (4, 0), "LDG.32": (0, 8), "LDL": (0, 1),
+                "registers": (40, 64),
+                "occupancy": (75.0, 50.0),
+                "blocks_per_sm": (6, 4),
+                "instructions": (6, 9),
+                "LDG.128": (4, 0),
+                "LDG.32": (0, 8),
+                "LDL": (0, 1),
             },
         )
-    ]  # fmt: skip
+    ]
 
 
 def test_other_instructions_may_have_the_same_numbers(kernel) -> None:

@@ -27,8 +27,11 @@ def held(kernel, *gates: str) -> list[dict[str, object]]:
 def test_a_list_is_read_by_commas() -> None:
     gates = parse_gates(["spill_bytes==0, registers <= 128,", "LDG.128>=4, occupancy>=37.5%"])
     assert list(map(str, gates)) == [
-        "spill_bytes==0", "registers<=128", "LDG.128>=4", "occupancy>=37.5",
-    ]  # fmt: skip
+        "spill_bytes==0",
+        "registers<=128",
+        "LDG.128>=4",
+        "occupancy>=37.5",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,10 @@ def test_it_counts_blocks_as_cuda_occupancy_does(real_nvcc: Nvcc, tmp_path: Path
     for arch, *block in asked:
         limits = limits_of(Arch.parse(arch))
         assert limits is not None
-        lines.append(f"{arch} {limits.threads} {limits.shared} {limits.registers} "
-                     f"{' '.join(map(str, block))}")  # fmt: skip
+        lines.append(
+            f"{arch} {limits.threads} {limits.shared} {limits.registers} "
+            f"{' '.join(map(str, block))}"
+        )
     said = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True)
     theirs = map(int, said.stdout.split())
     for (arch, *block), blocks in zip(asked, theirs, strict=True):

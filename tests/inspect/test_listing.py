@@ -46,5 +46,8 @@ def test_a_change_is_a_diff_without_offsets_and_numbers_of_labels() -> None:
     other = Instruction(16, "FMUL", "FMUL R4, R4, 2", label=".L_x_9")
     lines = list(changed((LOAD, ADD, JUMP), (LOAD, other, moved), ("HEAD", "now")))
     assert [line.strip() for line in lines if line[:1] in "+-"] == [
-        "--- HEAD", "+++ now", "-    FADD R4, R4, R4", "+    FMUL R4, R4, 2",
-    ]  # fmt: skip
+        "--- HEAD",
+        "+++ now",
+        "-    FADD R4, R4, R4",
+        "+    FMUL R4, R4, 2",
+    ]

@@ -85,8 +85,11 @@ def python() -> Callable[..., subprocess.Popen[str]]:
         return subprocess.Popen(
             [sys.executable, "-c", _QUICKLY + code],
             env={name: value for name, value in env.items() if value is not None},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
 
     return start
 

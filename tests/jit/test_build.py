@@ -259,7 +259,9 @@ def test_a_single_file_that_includes_tvm_ffi_builds(tmp_path):
         "TVM_FFI_DLL_EXPORT_TYPED_FUNC(add_one, add_one);\n"
     )
     spec = gen_jit_spec(
-        "add_one", [source],
-        extra_cflags=["-O3"], extra_cuda_cflags=["-gencode=arch=compute_80,code=sm_80"],
-    )  # fmt: skip
+        "add_one",
+        [source],
+        extra_cflags=["-O3"],
+        extra_cuda_cflags=["-gencode=arch=compute_80,code=sm_80"],
+    )
     assert spec.build_and_load().add_one(41) == 42

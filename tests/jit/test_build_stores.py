@@ -271,8 +271,9 @@ def test_a_warm_load_needs_no_toolkit(answer, python, tmp_path):
     )
     asker = python(
         without + _LOAD.format(source=str(spec.sources[0])),
-        PATH=str(tmp_path / "empty"), FICTL_CUDA_ARCH_LIST=None,
-    )  # fmt: skip
+        PATH=str(tmp_path / "empty"),
+        FICTL_CUDA_ARCH_LIST=None,
+    )
     assert asker.communicate(timeout=60)[0] == "12\n"
 
 

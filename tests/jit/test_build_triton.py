@@ -71,8 +71,10 @@ def test_an_edit_of_the_kernel_is_an_edit_of_device_units(in_triton, version) ->
     in_triton.triton.write_text(KERNEL.replace("64", "128"))
     after = plan_build(in_triton)
     assert [a.key == b.key for a, b in zip(before.steps, after.steps, strict=True)] == [
-        False, False, True
-    ]  # fmt: skip
+        False,
+        False,
+        True,
+    ]
     assert before.recipe.key != after.recipe.key
 
 

@@ -178,9 +178,11 @@ def test_a_failure_shows_the_first_error_the_hint_the_repeat_and_the_log(answer)
     assert "include_dirs" in hint
     argv = shlex.split(repeat.partition("repeat: ")[2])
     done = subprocess.run(
-        argv, capture_output=True, text=True,
+        argv,
+        capture_output=True,
+        text=True,
         env={**os.environ, "PATH": f"{_ninja_folder()}:{os.environ['PATH']}"},
-    )  # fmt: skip
+    )
     assert done.returncode != 0
     assert "no/such/header.h: No such file" in done.stdout
     assert "g++" in done.stdout
@@ -329,9 +331,11 @@ def test_sources_and_cache_may_lie_anywhere(answer, monkeypatch, tmp_path, folde
     (tmp_path / folder / "inc").mkdir(parents=True)
     (tmp_path / folder / "inc" / "x.h").write_text("#define VALUE 9\n")
     spec = answer(
-        "VALUE", folder=f"{folder}/op", above="#include <x.h>",
+        "VALUE",
+        folder=f"{folder}/op",
+        above="#include <x.h>",
         extra_include_paths=[tmp_path / folder / "inc"],
-    )  # fmt: skip
+    )
     assert spec.build_and_load().answer() == 9
 
 

@@ -67,8 +67,12 @@ def test_of_nvccs_flags_those_are_kept_that_decide_what_the_code_says(nvcc, clan
 def test_every_source_and_every_header_it_reaches_has_one_entry(spec: JitSpec) -> None:
     commands = database([spec, spec], H100).commands
     assert [command.file.name for command in commands] == [
-        "both.h", "device.h", "a.cu", "b.cpp", "dim.cuh",
-    ]  # fmt: skip
+        "both.h",
+        "device.h",
+        "a.cu",
+        "b.cpp",
+        "dim.cuh",
+    ]
     assert [command.header for command in commands] == [True, True, False, False, True]
     assert all(command.file.is_absolute() for command in commands)
 
@@ -82,8 +86,11 @@ def test_a_header_is_read_as_the_unit_that_includes_it(spec: JitSpec) -> None:
         if "-x" in command.argv
     }
     assert languages == {
-        "a.cu": "cuda", "device.h": "cuda", "dim.cuh": "cuda", "both.h": "c++-header",
-    }  # fmt: skip
+        "a.cu": "cuda",
+        "device.h": "cuda",
+        "dim.cuh": "cuda",
+        "both.h": "c++-header",
+    }
 
 
 @pytest.mark.needs_nvcc

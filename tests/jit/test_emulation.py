@@ -135,10 +135,11 @@ def test_where_nothing_may_be_compiled_a_miss_says_so(answer, monkeypatch) -> No
 
 def test_devices_and_variants_share_no_key(answer, monkeypatch) -> None:
     variants = [
-        {"FICTL_DEVICE": "cuda"}, {"FICTL_DEVICE": "emu"},
+        {"FICTL_DEVICE": "cuda"},
+        {"FICTL_DEVICE": "emu"},
         {"FICTL_DEVICE": "emu", "FICTL_EMU_CHECK": "1"},
         {"FICTL_DEVICE": "emu", "FICTL_JIT_DEBUG": "1"},
-    ]  # fmt: skip
+    ]
     keys = set()
     for variant in variants:
         with monkeypatch.context() as changed:

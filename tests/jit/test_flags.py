@@ -16,10 +16,12 @@ from fictl.jit.flags import current_variant, semantic_flags
         ({"FICTL_JIT_DEBUG": "1"}, "debug", {"-O0", "-g", "-G"}, {"-O0", "-g"}),
         (
             {"FICTL_JIT_DEBUG": "1", "FICTL_JIT_LINEINFO": "1", "FICTL_JIT_PROFILE": "1"},
-            "debug", {"-O0", "-g", "-G"}, {"-O0", "-g"},
+            "debug",
+            {"-O0", "-g", "-G"},
+            {"-O0", "-g"},
         ),
     ],
-)  # fmt: skip
+)
 def test_each_variant_has_its_flags(answer, monkeypatch, settings, variant, nvcc, cxx):
     for name, value in settings.items():
         monkeypatch.setenv(name, value)

@@ -46,9 +46,11 @@ def test_a_v2_limit_counts_less_what_is_used(machine):
 
 def test_a_limit_of_a_parent_counts_too(machine):
     files = {
-        "a/memory.max": _bytes(4), "a/memory.current": _bytes(1),
-        "a/b/memory.max": "max\n", "a/b/memory.current": _bytes(1),
-    }  # fmt: skip
+        "a/memory.max": _bytes(4),
+        "a/memory.current": _bytes(1),
+        "a/b/memory.max": "max\n",
+        "a/b/memory.current": _bytes(1),
+    }
     assert available_kib(machine("0::/a/b\n", **files)) == 3 * GIB
 
 
@@ -59,9 +61,10 @@ def test_a_container_that_sees_only_its_own_cgroup_is_found_at_the_mount(machine
 
 def test_page_cache_is_not_in_use(machine):
     files = {
-        "job/memory.max": _bytes(8), "job/memory.current": _bytes(8),
+        "job/memory.max": _bytes(8),
+        "job/memory.current": _bytes(8),
         "job/memory.stat": f"anon 1\ninactive_file {6 << 30}\n",
-    }  # fmt: skip
+    }
     assert available_kib(machine("0::/job\n", **files)) == 6 * GIB
 
 

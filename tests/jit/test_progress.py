@@ -11,9 +11,15 @@ import pytest
 from fictl.jit.progress import LogObserver, Started, start_line
 
 STARTED = Started(
-    module="local/answer", archs="8.0 9.0a", origin="flag", units=3, cached=0, jobs=2, eta=0.0,
+    module="local/answer",
+    archs="8.0 9.0a",
+    origin="flag",
+    units=3,
+    cached=0,
+    jobs=2,
+    eta=0.0,
     log=Path("/c/build.log"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(

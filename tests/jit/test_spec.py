@@ -43,9 +43,12 @@ def test_gencode_flags_become_architectures(source):
 
 def test_include_flags_become_include_folders(source, tmp_path):
     spec = gen_jit_spec(
-        "a", [source], extra_cflags=[f"-I{tmp_path}/one", "-Wall"],
-        extra_cuda_cflags=[f"-I{tmp_path}/two"], extra_include_paths=[tmp_path / "three"],
-    )  # fmt: skip
+        "a",
+        [source],
+        extra_cflags=[f"-I{tmp_path}/one", "-Wall"],
+        extra_cuda_cflags=[f"-I{tmp_path}/two"],
+        extra_include_paths=[tmp_path / "three"],
+    )
     assert spec.extra_cflags == ("-Wall",)
     assert spec.extra_cuda_cflags == ()
     assert set(spec.include_dirs[:3]) == {tmp_path / name for name in ("one", "two", "three")}

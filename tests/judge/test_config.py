@@ -16,10 +16,14 @@ _SPEC = {"shape": ["n"], "dtype": "float32"}
 def definition(name: str = "d", op_type: str = "norm") -> Definition:
     return Definition.model_validate(
         {
-            "name": name, "op_type": op_type, "axes": {"n": {"type": "var"}},
-            "inputs": {"x": _SPEC}, "outputs": {"y": _SPEC}, "reference": "def run(x): return x",
+            "name": name,
+            "op_type": op_type,
+            "axes": {"n": {"type": "var"}},
+            "inputs": {"x": _SPEC},
+            "outputs": {"y": _SPEC},
+            "reference": "def run(x): return x",
         }
-    )  # fmt: skip
+    )
 
 
 def workload(tolerance: dict[str, Any] | None) -> Workload:

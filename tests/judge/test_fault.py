@@ -117,9 +117,17 @@ def _defect(patch: Patch, tmp_path: Path) -> None:
 
 
 FAULTS = [
-    _no_scratch, _full_disk, _no_more_sockets, _no_more_pipes, _no_zygote, _zygote_that_cannot_start,
-    _zygote_that_ends_meanwhile, _mounts_that_are_refused, _limits_that_are_refused, _defect,
-]  # fmt: skip
+    _no_scratch,
+    _full_disk,
+    _no_more_sockets,
+    _no_more_pipes,
+    _no_zygote,
+    _zygote_that_cannot_start,
+    _zygote_that_ends_meanwhile,
+    _mounts_that_are_refused,
+    _limits_that_are_refused,
+    _defect,
+]
 
 
 @pytest.mark.parametrize("inject", FAULTS, ids=lambda each: each.__name__.strip("_"))

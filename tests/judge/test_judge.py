@@ -64,9 +64,12 @@ def test_what_passes_is_timed_and_tells_how(reference: Reference) -> None:
         name: found.fictl[name] for name in ("seed", "timer", "device", "sandbox", "iterations")
     }
     assert told == {
-        "seed": 7, "timer": "host", "device": "cpu", "sandbox": zygote().walls.label,
+        "seed": 7,
+        "timer": "host",
+        "device": "cpu",
+        "sandbox": zygote().walls.label,
         "iterations": 3,
-    }  # fmt: skip
+    }
     assert found.fictl["solution_hash"] == solution(HONEST).hash()
     assert found.fictl["checked"] >= CONFIG.correctness_rounds
     assert "torch" in found.environment.libs

@@ -18,10 +18,13 @@ from .judged import CONFIG, definition, said, solution
 pytestmark = pytest.mark.needs_gpu
 FOLDER = Path(__file__).parent / "hostile_gpu"
 GPU = replace(CONFIG, device="cuda", iterations=10, num_trials=2, compile_timeout_seconds=120.0)
-WORKLOAD = Workload.model_validate({
-    "axes": {"m": 1 << 16}, "uuid": "w",
-    "inputs": {"x": {"type": "random"}, "s": {"type": "scalar", "value": 2.5}},
-})  # fmt: skip
+WORKLOAD = Workload.model_validate(
+    {
+        "axes": {"m": 1 << 16},
+        "uuid": "w",
+        "inputs": {"x": {"type": "random"}, "s": {"type": "scalar", "value": 2.5}},
+    }
+)
 TRITON = """
 import triton
 import triton.language as tl

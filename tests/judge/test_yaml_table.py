@@ -37,17 +37,25 @@ PLACE = Path("eval_config.yaml")
 
 def definition(name: str = "d", op_type: str = "other") -> Definition:
     spec = {"shape": ["n"], "dtype": "float32"}
-    return Definition.model_validate({
-        "name": name, "op_type": op_type, "axes": {"n": {"type": "var"}}, "inputs": {"x": spec},
-        "outputs": {"y": spec}, "reference": "def run(x): return x",
-    })  # fmt: skip
+    return Definition.model_validate(
+        {
+            "name": name,
+            "op_type": op_type,
+            "axes": {"n": {"type": "var"}},
+            "inputs": {"x": spec},
+            "outputs": {"y": spec},
+            "reference": "def run(x): return x",
+        }
+    )
 
 
 def test_flashinfer_benchs_file_is_read() -> None:
     file = parse(PLACE, THEIRS)
     assert (file.only_definitions, file.only_solutions, file.is_isolated) == (
-        ("gemm_n4096",), (), True,
-    )  # fmt: skip
+        ("gemm_n4096",),
+        (),
+        True,
+    )
     config = layers(definition(), file)
     assert (config.timeout_seconds, config.profile_baseline, config.warmup_runs) == (60, False, 5)
     assert (config.rtol, config.atol, config.required_matched_ratio) == (1e-3, 0.5, None)

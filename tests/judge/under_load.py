@@ -38,14 +38,19 @@ def run(x, s):
     return x * s
 """
 HONEST = {
-    "returns": solution(RETURNS), "writes": solution(WRITES, dps=True),
+    "returns": solution(RETURNS),
+    "writes": solution(WRITES, dps=True),
     "thread": solution(WITH_A_THREAD, dps=True),
     "ends soon": solution(WITH_A_THREAD_THAT_ENDS_SOON),
-}  # fmt: skip
+}
 SHORT = replace(
-    CONFIG, warmup_runs=1, iterations=2, correctness_rounds=1, profile_baseline=False,
+    CONFIG,
+    warmup_runs=1,
+    iterations=2,
+    correctness_rounds=1,
+    profile_baseline=False,
     timeout_seconds=120.0,
-)  # fmt: skip
+)
 
 
 @contextmanager

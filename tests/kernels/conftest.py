@@ -17,8 +17,11 @@ KERNELS = data_root("kernels")
 INCLUDE = KERNELS / "include"
 NO_GPU = 77
 _NVCC_FLAGS = (
-    "-std=c++17", "-O3", "--expt-relaxed-constexpr", "-Xcompiler=-fPIC,-fvisibility=hidden",
-)  # fmt: skip
+    "-std=c++17",
+    "-O3",
+    "--expt-relaxed-constexpr",
+    "-Xcompiler=-fPIC,-fvisibility=hidden",
+)
 
 
 def run(*argv: str | Path) -> str:
@@ -85,12 +88,29 @@ def load_fixture(
     def load(*words: str) -> Any:
         library = tmp_path_factory.mktemp("fixture") / "fixture.so"
         run(
-            cxx, "-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-shared",
-            "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL", *words, *ffi_includes,
-            f"-I{KERNELS}", f"-I{INCLUDE}", f"-I{toolkit.include}",
-            Path(__file__).with_name("binding") / "fixture.cpp", "-o", library, find_libtvm_ffi(),
-            f"-L{toolkit.lib}", "-l:libcudart_static.a", "-ldl", "-lrt", "-lpthread",
-        )  # fmt: skip
+            cxx,
+            "-std=c++17",
+            "-O1",
+            "-fPIC",
+            "-fvisibility=hidden",
+            "-shared",
+            "-Wl,--no-undefined",
+            "-Wl,--exclude-libs,ALL",
+            *words,
+            *ffi_includes,
+            f"-I{KERNELS}",
+            f"-I{INCLUDE}",
+            f"-I{toolkit.include}",
+            Path(__file__).with_name("binding") / "fixture.cpp",
+            "-o",
+            library,
+            find_libtvm_ffi(),
+            f"-L{toolkit.lib}",
+            "-l:libcudart_static.a",
+            "-ldl",
+            "-lrt",
+            "-lpthread",
+        )
         return tvm_ffi.load_module(str(library))
 
     return load

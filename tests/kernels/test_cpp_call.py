@@ -33,9 +33,15 @@ def test_a_program_calls_a_cached_module(
     library = ffi_paths().library
     program = tmp_path / "main"
     run(
-        cxx, "-std=c++17", *ffi_includes, PROGRAM, library, f"-Wl,-rpath,{library.parent}",
-        "-o", program,
-    )  # fmt: skip
+        cxx,
+        "-std=c++17",
+        *ffi_includes,
+        PROGRAM,
+        library,
+        f"-Wl,-rpath,{library.parent}",
+        "-o",
+        program,
+    )
     place_runtime(tmp_path)  # A module for GPUs needs nothing of the kind.
     done = subprocess.run(
         [program, emulated_scale],

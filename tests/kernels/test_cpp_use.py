@@ -28,9 +28,15 @@ def test_a_cmake_project_finds_the_package(toolkit: Toolkit, tmp_path: Path) -> 
     if shutil.which("cmake") is None:
         pytest.skip("no cmake on PATH")
     run(
-        "cmake", "-S", PROJECT, "-B", tmp_path, f"-Dfictl_DIR={KERNELS / 'cmake'}",
-        f"-DCMAKE_CUDA_COMPILER={toolkit.nvcc}", "-DCMAKE_CUDA_ARCHITECTURES=80",
-    )  # fmt: skip
+        "cmake",
+        "-S",
+        PROJECT,
+        "-B",
+        tmp_path,
+        f"-Dfictl_DIR={KERNELS / 'cmake'}",
+        f"-DCMAKE_CUDA_COMPILER={toolkit.nvcc}",
+        "-DCMAKE_CUDA_ARCHITECTURES=80",
+    )
     run("cmake", "--build", tmp_path)
     run_on_gpu(tmp_path / "cpp_use")
 
@@ -79,7 +85,5 @@ def run_emulated(source: Path, monkeypatch: pytest.MonkeyPatch) -> int:
 
 def test_clusters_large_shared_memory_and_pdl_launch(toolkit: Toolkit, tmp_path: Path) -> None:
     program = tmp_path / "launch_features"
-    toolkit.compile(
-        f"-I{INCLUDE}", "-arch=sm_90", HERE / "launch_features.cu", "-o", program
-    )  # fmt: skip
+    toolkit.compile(f"-I{INCLUDE}", "-arch=sm_90", HERE / "launch_features.cu", "-o", program)
     run_on_gpu(program)

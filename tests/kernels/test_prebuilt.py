@@ -41,9 +41,12 @@ def prebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _run(code: str, prebuilt: Path, home: Path) -> None:
     env = {name: value for name, value in os.environ.items() if not name.startswith("CUDA_HOME")}
     env |= {
-        "PATH": str(home), "FICTL_DEVICE": "cuda", "FICTL_STORES": str(prebuilt), "FICTL_WORKSPACE_BASE": str(home),
+        "PATH": str(home),
+        "FICTL_DEVICE": "cuda",
+        "FICTL_STORES": str(prebuilt),
+        "FICTL_WORKSPACE_BASE": str(home),
         "PYTHONPATH": os.pathsep.join([str(Path(fictl.__file__).parents[1]), *sys.path]),
-    }  # fmt: skip
+    }
     done = subprocess.run(
         [sys.executable, "-c", _WITHOUT_TOOLKIT + code], env=env, capture_output=True, text=True
     )

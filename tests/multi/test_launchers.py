@@ -18,11 +18,21 @@ from fictl.testing.runner.run import run_tests
 
 SUITE = Path(__file__).with_name("two_ranks.py")
 PYTEST = (
-    "pytest", "-p", "fictl.testing.plugin", "-p", "no:cacheprovider", "-q", "-rs",
+    "pytest",
+    "-p",
+    "fictl.testing.plugin",
+    "-p",
+    "no:cacheprovider",
+    "-q",
+    "-rs",
     # Why --noconftest: that of this suite takes FICTL_DEVICE away.
-    "--import-mode=importlib", "--noconftest", f"--rootdir={SUITE.parent}",
-    "-k", "sum or together", str(SUITE),
-)  # fmt: skip
+    "--import-mode=importlib",
+    "--noconftest",
+    f"--rootdir={SUITE.parent}",
+    "-k",
+    "sum or together",
+    str(SUITE),
+)
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -49,8 +59,10 @@ def test_under_mpirun() -> None:
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(
         [mpirun, "--oversubscribe", "-np", "2", sys.executable, "-m", *PYTEST],
-        env=environment(**root), capture_output=True, text=True,
-    )  # fmt: skip
+        env=environment(**root),
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert passed(done.stdout) == 2
 
@@ -70,11 +82,14 @@ def test_with_the_variables_that_a_launcher_sets(rank: str, size: str, job: str)
     argv = [sys.executable, "-m", *PYTEST]
     children = [
         subprocess.Popen(
-            argv, env=environment(**{rank: str(n), size: "2"}, **same),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            argv,
+            env=environment(**{rank: str(n), size: "2"}, **same),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         for n in range(2)
-    ]  # fmt: skip
+    ]
     outputs = [child.communicate(timeout=120)[0] for child in children]
     assert [child.returncode for child in children] == [0, 0], "\n".join(outputs)
     assert passed("".join(outputs)) == 2

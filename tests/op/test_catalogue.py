@@ -15,10 +15,17 @@ from fictl.op.catalogue import catalogue
 def test_a_row_says_what_is_declared_and_imports_nothing(tiny: Path) -> None:
     (row,) = catalogue(["twice"])
     assert row.to_dict() == {
-        "project": "tiny", "family": "elementwise", "module": "twice", "function": "twice",
-        "doc": "input * 2.", "dtypes": ("i32",), "archs": ">=8.0", "devices": ("cuda", "emu"),
-        "built": "no", "built_archs": (),
-    }  # fmt: skip
+        "project": "tiny",
+        "family": "elementwise",
+        "module": "twice",
+        "function": "twice",
+        "doc": "input * 2.",
+        "dtypes": ("i32",),
+        "archs": ">=8.0",
+        "devices": ("cuda", "emu"),
+        "built": "no",
+        "built_archs": (),
+    }
     assert "tiny" not in sys.modules
 
 

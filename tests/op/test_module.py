@@ -25,8 +25,11 @@ def test_sources_are_the_launcher_and_the_binding(folder: Path) -> None:
 def test_the_users_headers_come_before_the_shipped_ones(tiny: Path, folder: Path) -> None:
     shipped = data_root("kernels")
     assert module_spec(str(folder / "jit.py")).include_dirs == (
-        tiny / "kernels/include", tiny / "kernels", shipped / "include", shipped,
-    )  # fmt: skip
+        tiny / "kernels/include",
+        tiny / "kernels",
+        shipped / "include",
+        shipped,
+    )
 
 
 def test_architectures_are_those_of_the_declaration(folder: Path) -> None:

@@ -37,8 +37,11 @@ def test_numbers_are_those_of_philox() -> None:
 
     ones = torch.full((1,), -1, dtype=torch.int64)
     assert [int(x) for x in _philox(ones, ones, ones)] == [
-        0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD,
-    ]  # fmt: skip
+        0x408F276D,
+        0x41C83B0E,
+        0xA20BC7C6,
+        0x6D5451FD,
+    ]
 
 
 def test_numbers_are_above_0_and_up_to_1() -> None:

@@ -64,9 +64,13 @@ def auto_backend() -> Pair:
         return backend
 
     declare = op(
-        backends={"first": "8.9 9.0a 9.0", "second": ">=8.0"}, check=check, dtypes="f32",
-        mutates="out", devices="cuda emu", trace=trace,
-    )  # fmt: skip
+        backends={"first": "8.9 9.0a 9.0", "second": ">=8.0"},
+        check=check,
+        dtypes="f32",
+        mutates="out",
+        devices="cuda emu",
+        trace=trace,
+    )
     chosen = declare(attention)
     x, out = _tensors(2)
     with patch.dict(os.environ, {settings.DEVICE.name: "cuda" if visible_gpus() else "emu"}):

@@ -20,26 +20,33 @@ peak = next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split
 print(count, int(peak) // 1024)
 """
 _DEFINITION = {
-    "name": "rmsnorm_h4096", "op_type": "rmsnorm",
+    "name": "rmsnorm_h4096",
+    "op_type": "rmsnorm",
     "axes": {"rows": {"type": "var"}, "hidden": {"type": "const", "value": 4096}},
     "constraints": ["rows >= 1"],
-    "inputs": {"input": {"shape": ["rows", "hidden"], "dtype": "bfloat16"},
-               "weight": {"shape": ["hidden"], "dtype": "bfloat16"},
-               "eps": {"shape": None, "dtype": "float32"}},
+    "inputs": {
+        "input": {"shape": ["rows", "hidden"], "dtype": "bfloat16"},
+        "weight": {"shape": ["hidden"], "dtype": "bfloat16"},
+        "eps": {"shape": None, "dtype": "float32"},
+    },
     "outputs": {"out": {"shape": ["rows", "hidden"], "dtype": "bfloat16"}},
     "reference": "def run(input, weight, eps):\n    return input\n",
-}  # fmt: skip
+}
 _SOLUTION = {
-    "name": "fast", "definition": "rmsnorm_h4096", "author": "me",
+    "name": "fast",
+    "definition": "rmsnorm_h4096",
+    "author": "me",
     "spec": {"language": "python", "target_hardware": ["cuda"], "entry_point": "main.py::run"},
     "sources": [{"path": "main.py", "content": "def run(input, weight, eps, out): ...\n"}],
-}  # fmt: skip
+}
 _EVALUATION = {
-    "status": "PASSED", "environment": {"hardware": "NVIDIA_H200", "libs": {"torch": "2.11.0"}},
-    "timestamp": "2026-01-01T00:00:00", "log": "a line of a build\n" * 50,
+    "status": "PASSED",
+    "environment": {"hardware": "NVIDIA_H200", "libs": {"torch": "2.11.0"}},
+    "timestamp": "2026-01-01T00:00:00",
+    "log": "a line of a build\n" * 50,
     "correctness": {"max_relative_error": 1e-3, "max_absolute_error": 1e-3},
     "performance": {"latency_ms": 1.0, "reference_latency_ms": 2.0, "speedup_factor": 2.0},
-}  # fmt: skip
+}
 
 
 def make(root: Path, workloads: int, traces: int) -> None:
@@ -48,8 +55,11 @@ def make(root: Path, workloads: int, traces: int) -> None:
     dataset = TraceSet(root)
     dataset.add_definition(Definition.model_validate(_DEFINITION))
     dataset.add_solution(Solution.model_validate(_SOLUTION))
-    inputs = {"input": {"type": "random"}, "weight": {"type": "random"},
-              "eps": {"type": "scalar", "value": 1e-6}}  # fmt: skip
+    inputs = {
+        "input": {"type": "random"},
+        "weight": {"type": "random"},
+        "eps": {"type": "scalar", "value": 1e-6},
+    }
     made = [
         Workload.model_validate({"axes": {"rows": i + 1}, "inputs": inputs, "uuid": f"w{i}"})
         for i in range(workloads)

@@ -111,9 +111,11 @@ def judged(what: str, runs: list[dict[str, list[float]]], wanted: Verdict) -> Ro
     ratios = [each.ratio for each in found]
     said = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items())
     return Row(
-        what, f"{said}; ratio {min(ratios):.4f} .. {max(ratios):.4f}",
-        f"{wanted.value} in 95 of 100", counts[wanted] >= 0.95 * len(runs),
-    )  # fmt: skip
+        what,
+        f"{said}; ratio {min(ratios):.4f} .. {max(ratios):.4f}",
+        f"{wanted.value} in 95 of 100",
+        counts[wanted] >= 0.95 * len(runs),
+    )
 
 
 def timers_agree() -> Iterator[Row]:
@@ -164,9 +166,12 @@ def main() -> int:
     rows: list[Row] = []
     recorded: list[dict[str, object]] = []
     steps = (
-        offset, timers_agree, caches,
-        lambda: repeated(options.timer), lambda: verdicts(options.timer, recorded),
-    )  # fmt: skip
+        offset,
+        timers_agree,
+        caches,
+        lambda: repeated(options.timer),
+        lambda: verdicts(options.timer, recorded),
+    )
     for step in steps:
         try:
             rows += list(step())

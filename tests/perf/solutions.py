@@ -63,9 +63,11 @@ def _measured(kind: str, which: int) -> Pair:
     code = _SCRIPT.format(kind=kind)
     with tempfile.TemporaryDirectory() as folder:
         env = {
-            **os.environ, "PYTHONPATH": path, "FICTL_WORKSPACE_BASE": folder,
+            **os.environ,
+            "PYTHONPATH": path,
+            "FICTL_WORKSPACE_BASE": folder,
             "FICTL_LOGGING_LEVEL": "warning",
-        }  # fmt: skip
+        }
         if not visible_gpus():
             env["FICTL_CUDA_ARCH_LIST"] = "8.0"
 

@@ -25,10 +25,21 @@ def overhead() -> Pair:
         chosen = ("-k", "test_nothing")
         ours = [sys.executable, "-m", "fictl", "test", "twice", "--device", "cuda", *chosen]
         bare = [
-            sys.executable, "-m", "pytest", "-p", "fictl.testing.plugin", "--fictl-op=twice", "-q",
-            "-p", "no:cacheprovider", "--import-mode=importlib", f"--rootdir={project}", *chosen,
-            str(own), str(ROOT / "fictl" / "testing" / "generated" / "contract.py"),
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "fictl.testing.plugin",
+            "--fictl-op=twice",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--import-mode=importlib",
+            f"--rootdir={project}",
+            *chosen,
+            str(own),
+            str(ROOT / "fictl" / "testing" / "generated" / "contract.py"),
+        ]
         return interleave(lambda: _process(ours, project), lambda: _process(bare, project), 5)
 
 

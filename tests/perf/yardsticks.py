@@ -66,12 +66,22 @@ def nvcc_unit(kernels: Path = _ROOT / "kernels") -> float:
         unit.write_text("".join(f"#include {part}\n" for part in parts))
         includes = [kernels / "include", kernels, paths.tvm_ffi, paths.dlpack, *nvcc.include_dirs]
         argv = [
-            nvcc.path, f"-ccbin={find_cxx().ccbin}", "-std=c++17", "-O3", "-shared",
-            "--expt-relaxed-constexpr", "-Xcompiler=-fPIC,-fvisibility=hidden",
-            "-Xfatbin=-compress-all", "-gencode=arch=compute_90a,code=sm_90a",
-            *(f"-I{path}" for path in includes), unit, f"-L{paths.library.parent}", "-ltvm_ffi",
-            "-o", Path(folder) / "unit.so",
-        ]  # fmt: skip
+            nvcc.path,
+            f"-ccbin={find_cxx().ccbin}",
+            "-std=c++17",
+            "-O3",
+            "-shared",
+            "--expt-relaxed-constexpr",
+            "-Xcompiler=-fPIC,-fvisibility=hidden",
+            "-Xfatbin=-compress-all",
+            "-gencode=arch=compute_90a,code=sm_90a",
+            *(f"-I{path}" for path in includes),
+            unit,
+            f"-L{paths.library.parent}",
+            "-ltvm_ffi",
+            "-o",
+            Path(folder) / "unit.so",
+        ]
         return timed(lambda: subprocess.run(argv, check=True))
 
 

@@ -22,9 +22,14 @@ def test_times_are_microseconds_since_the_base_to_the_nanosecond(tmp_path):
     trace.span((1, 2), "a", BASE + 1001, BASE + 3502, grid=(1, 2, 3))
     (span,) = events(trace, tmp_path / "t.json")
     assert span == {
-        "ph": "X", "pid": 1, "tid": 2, "ts": 1.001, "dur": 2.501, "name": "a",
+        "ph": "X",
+        "pid": 1,
+        "tid": 2,
+        "ts": 1.001,
+        "dur": 2.501,
+        "name": "a",
         "args": {"grid": [1, 2, 3]},
-    }  # fmt: skip
+    }
 
 
 def test_what_holds_others_stands_before_them(tmp_path):

@@ -31,8 +31,10 @@ def test_a_function_is_read_without_being_run(tmp_path: Path) -> None:
     assert (found.devices, found.mutates, found.uses) == (("cuda", "emu"), ("out",), ("other",))
     assert found.settings == {"FICTL_X": "what it does"}
     assert found.parameters == (
-        Parameter("input", None), Parameter("factor", "2.0", "float"), Parameter("out", "None"),
-    )  # fmt: skip
+        Parameter("input", None),
+        Parameter("factor", "2.0", "float"),
+        Parameter("out", "None"),
+    )
     assert found.outputs == ("out",)
 
 
@@ -113,8 +115,9 @@ def test_an_op_runs_on_what_one_of_its_backends_runs_on(tmp_path: Path) -> None:
     )
     (found,) = read_declarations(written(tmp_path, text))
     assert {name: str(rule) for name, rule in found.backends.items()} == {
-        "sm90": "9.0a", "sm80": ">=8.0",
-    }  # fmt: skip
+        "sm90": "9.0a",
+        "sm80": ">=8.0",
+    }
     assert str(found.archs) == "9.0a >=8.0"
 
 

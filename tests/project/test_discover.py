@@ -27,10 +27,15 @@ def test_a_project_without_its_folder_is_an_error(tree) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "halve", "elementwise", "elementwise/halve", "halved",
-        "my_kernels/halve", "my_kernels/elementwise/halve", "my_kernels/halved",
+        "halve",
+        "elementwise",
+        "elementwise/halve",
+        "halved",
+        "my_kernels/halve",
+        "my_kernels/elementwise/halve",
+        "my_kernels/halved",
     ],
-)  # fmt: skip
+)
 def test_an_op_goes_by_module_function_family_or_project(tree, name: str) -> None:
     tree.edit("kernels/elementwise/halve/op.py", "def halve", "def halved")
     assert [str(folder) for folder in find(name)] == ["my_kernels/elementwise/halve"]

@@ -214,11 +214,22 @@ def test_mypy_knows_the_ops_by_their_types(tmp_path: Path) -> None:
         + "".join(f"[mypy-fictl.{name}.*]\nfollow_imports = skip\n" for name in ("op", "tune"))
     )
     said = subprocess.run(
-        [sys.executable, "-m", "mypy", "--config-file", str(tmp_path / "mypy.ini"), "--strict",
-         "--cache-dir", str(tmp_path / "cache"), str(program)],
-        capture_output=True, text=True, cwd=COMMITTED.parents[1],
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--config-file",
+            str(tmp_path / "mypy.ini"),
+            "--strict",
+            "--cache-dir",
+            str(tmp_path / "cache"),
+            str(program),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=COMMITTED.parents[1],
         env={**os.environ, "MYPYPATH": str(tmp_path)},
-    ).stdout  # fmt: skip
+    ).stdout
     assert 'program.py:3: note: Revealed type is "torch' in said
     assert 'Argument "factor" to "scale" has incompatible type "str"; expected "float"' in said
     assert 'Module has no attribute "scael"' in said

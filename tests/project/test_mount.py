@@ -80,8 +80,9 @@ def test_a_package_of_the_project_s_own_has_its_ops(tree, monkeypatch: pytest.Mo
 
     assert my_kernels.ops.halve is halve
     assert list(my_kernels.__path__) == [
-        str(tree.root / "my_kernels"), str(tree.root / "kernels"),
-    ]  # fmt: skip
+        str(tree.root / "my_kernels"),
+        str(tree.root / "kernels"),
+    ]
 
 
 def test_a_package_of_the_project_s_own_is_what_is_mounted(

@@ -63,8 +63,10 @@ def test_outside_of_any_project_it_is_the_shipped_one(tmp_path: Path) -> None:
 def test_users_see_our_headers_after_their_own(tree) -> None:
     shipped = Project.shipped()
     assert tree.project.include_dirs == (
-        tree.root / "kernels" / "include", tree.root / "kernels", *shipped.include_dirs,
-    )  # fmt: skip
+        tree.root / "kernels" / "include",
+        tree.root / "kernels",
+        *shipped.include_dirs,
+    )
 
 
 def test_our_name_is_taken(tree) -> None:

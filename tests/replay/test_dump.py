@@ -15,8 +15,10 @@ from fictl.replay.dump import Dump, find_dumps
 def test_a_dump_knows_its_op(dump) -> None:
     found = Dump.open(dump(torch.ones(3)))
     assert (found.record.op, found.name, str(found.folder())) == (
-        "toy.ops.halve", "halve", "toy/few/halve",
-    )  # fmt: skip
+        "toy.ops.halve",
+        "halve",
+        "toy/few/halve",
+    )
 
 
 def test_a_folder_of_dumps_is_in_the_order_of_the_calls(tmp_path: Path) -> None:

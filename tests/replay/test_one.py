@@ -90,16 +90,18 @@ def test_a_dump_without_outputs_says_that_there_was_nothing_to_compare(dump) -> 
     (path / METADATA).write_text(first + "\n")
     (path / "outputs.safetensors").unlink()
     assert replayed(path) == (
-        "no reference", "it ran; the recorded process had ended in this call",
-    )  # fmt: skip
+        "no reference",
+        "it ran; the recorded process had ended in this call",
+    )
 
 
 def test_a_failed_call_that_runs_now_has_no_reference(dump, edit) -> None:
     path = dump(torch.ones(3), 0.0)
     edit(path, arguments={"input": {"tensor": "input"}, "by": 2.0})
     assert replayed(path) == (
-        "no reference", "it ran; the recorded call had ended with ZeroDivisionError",
-    )  # fmt: skip
+        "no reference",
+        "it ran; the recorded call had ended with ZeroDivisionError",
+    )
 
 
 def outcome(path: Path, place: Path, under: str = "") -> dict[str, Any]:
@@ -111,9 +113,12 @@ def outcome(path: Path, place: Path, under: str = "") -> dict[str, Any]:
 def test_a_call_that_fails_again_says_so(dump, tmp_path: Path) -> None:
     said = outcome(dump(torch.ones(3), 0.0), tmp_path)
     assert said == {
-        "status": "error", "detail": "ZeroDivisionError (as recorded): by 0", "hint": "",
-        "code": 0, "rows": [],
-    }  # fmt: skip
+        "status": "error",
+        "detail": "ZeroDivisionError (as recorded): by 0",
+        "hint": "",
+        "code": 0,
+        "rows": [],
+    }
 
 
 def test_an_argument_that_the_op_does_not_have_is_an_error(dump, edit, tmp_path: Path) -> None:

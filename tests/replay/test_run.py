@@ -36,9 +36,12 @@ x = torch.arange(6.0)[::2]
 def run_in_a_process(code: str) -> int:
     """With dumps on, as a user's program."""
     env = {
-        **os.environ, "PYTHONPATH": str(PACKAGE.parent),
-        "FICTL_LOGLEVEL": "10", "FICTL_LOGDEST": "log", "FICTL_DUMP_DIR": "dumps",
-    }  # fmt: skip
+        **os.environ,
+        "PYTHONPATH": str(PACKAGE.parent),
+        "FICTL_LOGLEVEL": "10",
+        "FICTL_LOGDEST": "log",
+        "FICTL_DUMP_DIR": "dumps",
+    }
     return subprocess.run([sys.executable, "-c", CALL + code], env=env).returncode
 
 
@@ -79,8 +82,10 @@ def test_a_call_that_hangs_is_ended(dump) -> None:
 def test_a_gpu_that_is_not_here_is_told(dump) -> None:
     outcome = replay(dump(torch.ones(2)), "cuda", 60.0)
     assert (outcome.status, outcome.exit_code, outcome.hint) == (
-        "error", 3, "--device emu replays it on the emulated device",
-    )  # fmt: skip
+        "error",
+        3,
+        "--device emu replays it on the emulated device",
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,8 +193,10 @@ some words of the program
 def test_what_compute_sanitizer_reports_is_a_defect_though_the_result_is_right(sanitized) -> None:
     outcome = sanitized(MEMCHECK)
     assert (outcome.status, outcome.detail, outcome.under) == (
-        "defect", "the call itself: match", "memcheck",
-    )  # fmt: skip
+        "defect",
+        "the call itself: match",
+        "memcheck",
+    )
     (finding,) = outcome.found
     assert (finding.facts["kind"], finding.facts["line"]) == ("out-of-bounds", 17)
     assert finding.facts["thread"] == (40, 0, 0)

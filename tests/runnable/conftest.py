@@ -61,11 +61,14 @@ def define(inputs: dict[str, Any], outputs: dict[str, Any], **axes: Any) -> Defi
 
     return Definition.model_validate(
         {
-            "name": "scaled", "op_type": "scaled", "inputs": spec(inputs),
-            "outputs": spec(outputs), "axes": {**{n: {"type": "var"} for n in names}, **axes},
+            "name": "scaled",
+            "op_type": "scaled",
+            "inputs": spec(inputs),
+            "outputs": spec(outputs),
+            "axes": {**{n: {"type": "var"} for n in names}, **axes},
             "reference": "import torch\ndef run(x, s):\n    return x * s\n",
         }
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -82,13 +85,18 @@ def solution() -> Callable[..., Solution]:
     ) -> Solution:
         sources = {"main.py": files} if isinstance(files, str) else files
         document = {
-            "name": name, "definition": "scaled", "author": "me",
+            "name": name,
+            "definition": "scaled",
+            "author": "me",
             "spec": {
-                "language": language, "target_hardware": ["cuda"], "entry_point": entry,
-                "destination_passing_style": dps, **spec,
+                "language": language,
+                "target_hardware": ["cuda"],
+                "entry_point": entry,
+                "destination_passing_style": dps,
+                **spec,
             },
             "sources": [{"path": path, "content": text} for path, text in sources.items()],
-        }  # fmt: skip
+        }
         return Solution.model_validate(document)
 
     return make
@@ -121,8 +129,11 @@ def python() -> Callable[[str], subprocess.Popen[str]]:
         root = str(Path(fictl.__file__).parents[1])
         env = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *sys.path])}
         return subprocess.Popen(
-            [sys.executable, "-c", _QUICKLY + code], env=env, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            [sys.executable, "-c", _QUICKLY + code],
+            env=env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
 
     return start

@@ -38,12 +38,14 @@ def test_flags_of_cxx(options, flag):
         (["-Xptxas", "-dlcm=ca"], ("-Xptxas=-dlcm=ca",)),
         (["-Xcompiler=-fopenmp,-O3"], ("-Xcompiler=-fopenmp,-O3",)),
         (["--maxrregcount", "64"], ("--maxrregcount=64",)),
-        (["--expt-relaxed-constexpr", "--extended-lambda", "-lineinfo"],
-         ("--expt-relaxed-constexpr", "--extended-lambda", "-lineinfo")),
+        (
+            ["--expt-relaxed-constexpr", "--extended-lambda", "-lineinfo"],
+            ("--expt-relaxed-constexpr", "--extended-lambda", "-lineinfo"),
+        ),
         (["-DNDEBUG", "-D X=2"], ("-DNDEBUG", "-DX=2")),
         (["--threads", "4", "-t 2"], ()),
     ],
-)  # fmt: skip
+)
 def test_flags_of_nvcc(options, flags, taken):
     assert options(cuda_cflags=flags).cuda == taken
 
@@ -77,12 +79,33 @@ def test_includes_lie_in_the_solution(options):
 @pytest.mark.parametrize(
     "flag",
     [
-        "-fplugin=evil.so", "-fplugin-arg-x", "@file", "-wrapper", "-B/tmp", "-I/etc", "-I../x",
-        "-Ia/../../x", "-isystem /etc", "-include", "/etc/passwd", "-o", "-save-temps", "-dumpdir",
-        "-fprofile-generate", "-fdump-tree-all", "-specs=x", "-Wl,-rpath,/tmp", "-Wp,-MD,x",
-        "-march=native", "-DX=$(touch${IFS}x)", "-DX=`x`", "-DX=;x", "-DX='x'", "-xassembler",
+        "-fplugin=evil.so",
+        "-fplugin-arg-x",
+        "@file",
+        "-wrapper",
+        "-B/tmp",
+        "-I/etc",
+        "-I../x",
+        "-Ia/../../x",
+        "-isystem /etc",
+        "-include",
+        "/etc/passwd",
+        "-o",
+        "-save-temps",
+        "-dumpdir",
+        "-fprofile-generate",
+        "-fdump-tree-all",
+        "-specs=x",
+        "-Wl,-rpath,/tmp",
+        "-Wp,-MD,x",
+        "-march=native",
+        "-DX=$(touch${IFS}x)",
+        "-DX=`x`",
+        "-DX=;x",
+        "-DX='x'",
+        "-xassembler",
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("group", ["cflags", "cuda_cflags", "ld_flags"])
 def test_what_does_anything_else_is_refused_by_name(options, flag, group):
     with pytest.raises(BuildError, match=f"answer: {group} has .*, which is not allowed") as raised:
@@ -93,15 +116,25 @@ def test_what_does_anything_else_is_refused_by_name(options, flag, group):
 @pytest.mark.parametrize(
     ("group", "flag"),
     [
-        ("cuda_cflags", "--compiler-bindir=/tmp"), ("cuda_cflags", "-ccbin=/tmp/x"),
-        ("cuda_cflags", "-Xcompiler=-fplugin=x.so"), ("cuda_cflags", "-Xcompiler -O2,-wrapper,x"),
-        ("cuda_cflags", "-Xptxas=--output-file=x"), ("cuda_cflags", "-Xlinker=-rpath"),
-        ("cuda_cflags", "--keep-dir=/tmp"), ("cuda_cflags", "-rdc=true"),
-        ("cuda_cflags", "--options-file=x"), ("cuda_cflags", "-ldir=/x"), ("ld_flags", "-l:x.so"),
-        ("ld_flags", "-L/tmp"), ("ld_flags", "-Wl,-rpath=/tmp"), ("ld_flags", "-l../x"),
-        ("ld_flags", "/tmp/evil.o"), ("ld_flags", "-Wl,-dynamic-linker,/x"), ("ld_flags", "-T x"),
+        ("cuda_cflags", "--compiler-bindir=/tmp"),
+        ("cuda_cflags", "-ccbin=/tmp/x"),
+        ("cuda_cflags", "-Xcompiler=-fplugin=x.so"),
+        ("cuda_cflags", "-Xcompiler -O2,-wrapper,x"),
+        ("cuda_cflags", "-Xptxas=--output-file=x"),
+        ("cuda_cflags", "-Xlinker=-rpath"),
+        ("cuda_cflags", "--keep-dir=/tmp"),
+        ("cuda_cflags", "-rdc=true"),
+        ("cuda_cflags", "--options-file=x"),
+        ("cuda_cflags", "-ldir=/x"),
+        ("ld_flags", "-l:x.so"),
+        ("ld_flags", "-L/tmp"),
+        ("ld_flags", "-Wl,-rpath=/tmp"),
+        ("ld_flags", "-l../x"),
+        ("ld_flags", "/tmp/evil.o"),
+        ("ld_flags", "-Wl,-dynamic-linker,/x"),
+        ("ld_flags", "-T x"),
     ],
-)  # fmt: skip
+)
 def test_refused_in_its_place(options, group, flag):
     with pytest.raises(BuildError, match="is not allowed"):
         options(**{group: [flag]})

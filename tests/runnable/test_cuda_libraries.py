@@ -55,11 +55,13 @@ def test_one_of_another_cuda_is_passed_over(wheels, declaring, use_nvcc):
 @pytest.mark.parametrize(
     ("name", "release", "wheel"),
     [
-        ("cublas", "13.0", "nvidia-cublas"), ("cublas", "12.8", "nvidia-cublas-cu12"),
-        ("cudnn", "13.0", "nvidia-cudnn-cu13"), ("curand", "13.0", "nvidia-curand"),
+        ("cublas", "13.0", "nvidia-cublas"),
+        ("cublas", "12.8", "nvidia-cublas-cu12"),
+        ("cudnn", "13.0", "nvidia-cudnn-cu13"),
+        ("curand", "13.0", "nvidia-curand"),
         ("nvrtc", "13.0", "nvidia-cuda-nvrtc"),
     ],
-)  # fmt: skip
+)
 def test_what_is_missing_is_said(wheels, declaring, use_nvcc, name, release, wheel):
     use_nvcc(release)
     with pytest.raises(BuildError, match=f"answer needs {name}") as raised:

@@ -28,9 +28,10 @@ def opened(tmp_path):
 
 def test_relative_and_plain_imports_are_of_one_module(opened):
     package = opened(
-        "own_a", helper="value = 1",
+        "own_a",
+        helper="value = 1",
         main="from . import helper as one\nimport helper as two\nfrom helper import value",
-    )  # fmt: skip
+    )
     main = package.load("main.py")
     assert main.one is main.two
     assert main.value == 1

@@ -74,10 +74,15 @@ def damage_file(folder, elsewhere):
 @pytest.mark.parametrize(
     "damage",
     [
-        damage_edit, damage_half, damage_linked_file, damage_linked_sub, damage_linked_folder,
-        damage_pipe, damage_file,
+        damage_edit,
+        damage_half,
+        damage_linked_file,
+        damage_linked_sub,
+        damage_linked_folder,
+        damage_pipe,
+        damage_file,
     ],
-)  # fmt: skip
+)
 def test_what_is_otherwise_is_replaced_and_no_link_is_followed(folder, tmp_path, damage):
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "sub").mkdir(parents=True)

@@ -15,9 +15,15 @@ from fictl.testing.runner.outcome import Outcome
 from fictl.testing.runner.report import TestReport
 
 RACE: dict[str, Any] = {
-    "folder": "tiny/elementwise/twice", "op": "twice", "test": "test_one", "kind": "race",
-    "file": "twice.cuh", "line": 9, "kernel": "TwiceKernel", "text": "race",
-}  # fmt: skip
+    "folder": "tiny/elementwise/twice",
+    "op": "twice",
+    "test": "test_one",
+    "kind": "race",
+    "file": "twice.cuh",
+    "line": 9,
+    "kernel": "TwiceKernel",
+    "text": "race",
+}
 PASSED = TestReport((Outcome("test_it", "passed"),))
 ACCEPTED = [Suppression("twice", "same value")]
 
@@ -55,9 +61,14 @@ def test_every_tool_is_an_item_for_programs(tiny: Path) -> None:
     check = Check("memcheck", PASSED, (RACE,), elsewhere=2)
     (item,) = Checked.judged(folder, PASSED, [check], ()).to_dict()["checks"]
     assert item == {
-        "tool": "memcheck", "passed": 1, "failed": [], "seconds": 0.0, "unprinted": 0,
-        "elsewhere": 2, "problem": None,
-    }  # fmt: skip
+        "tool": "memcheck",
+        "passed": 1,
+        "failed": [],
+        "seconds": 0.0,
+        "unprinted": 0,
+        "elsewhere": 2,
+        "problem": None,
+    }
 
 
 def test_a_test_that_fails_where_a_defect_was_seen_is_told_with_it(tiny: Path) -> None:

@@ -18,9 +18,15 @@ from fictl.testing.runner.outcome import Outcome
 from fictl.testing.runner.report import TestReport
 
 RACE = {
-    "op": "twice", "test": "test_one", "kind": "race", "file": "sum.cuh", "line": 9, "callers": [],
-    "other": {"file": "sum.cuh", "line": 8, "callers": []}, "text": "race: read after write",
-}  # fmt: skip
+    "op": "twice",
+    "test": "test_one",
+    "kind": "race",
+    "file": "sum.cuh",
+    "line": 9,
+    "callers": [],
+    "other": {"file": "sum.cuh", "line": 8, "callers": []},
+    "text": "race: read after write",
+}
 
 PASSED = Outcome("test_it", "passed")
 

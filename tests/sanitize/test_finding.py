@@ -10,10 +10,16 @@ from fictl.sanitize.finding import Finding, findings
 from fictl.sanitize.suppression import Suppression
 
 RACE: dict[str, Any] = {
-    "folder": "tiny/elementwise/twice", "op": "twice", "test": "test_one", "kind": "race",
-    "file": "twice.cuh", "line": 9, "kernel": "TwiceKernel", "text": "race: read after write",
+    "folder": "tiny/elementwise/twice",
+    "op": "twice",
+    "test": "test_one",
+    "kind": "race",
+    "file": "twice.cuh",
+    "line": 9,
+    "kernel": "TwiceKernel",
+    "text": "race: read after write",
     "other": {"file": "twice.cuh", "line": 8},
-}  # fmt: skip
+}
 
 
 def test_programs_read_findings_without_the_words_for_people() -> None:

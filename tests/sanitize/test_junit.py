@@ -28,8 +28,12 @@ def test_a_finding_fails_the_case_of_its_tool_alone() -> None:
     )
     counts = {name: found.get(name) for name in ("name", "tests", "failures", "errors", "skipped")}
     assert counts == {
-        "name": "mine/reduce/sum", "tests": "2", "failures": "1", "errors": "0", "skipped": "0",
-    }  # fmt: skip
+        "name": "mine/reduce/sum",
+        "tests": "2",
+        "failures": "1",
+        "errors": "0",
+        "skipped": "0",
+    }
     memcheck, racecheck = found
     assert (memcheck.get("name"), memcheck.get("time"), len(memcheck)) == ("memcheck", "2.500", 0)
     assert racecheck.find("failure").get("message") == "race: <a> &  "

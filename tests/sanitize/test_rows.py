@@ -30,11 +30,22 @@ def test_a_row_has_op_test_tool_facts_and_words(folder) -> None:
     (row,) = rows(folder, Record(READ, test="test_one"))
     header = str(folder.header)
     assert row == {
-        "folder": "tiny/elementwise/twice", "op": "twice", "test": "test_one", "tool": "memcheck",
-        "kind": "out-of-bounds", "kernel": "TwiceKernel", "what": "a read of 4 bytes", "cause": "",
-        "file": header, "line": 9, "callers": [], "block": None, "thread": None, "accesses": 1,
+        "folder": "tiny/elementwise/twice",
+        "op": "twice",
+        "test": "test_one",
+        "tool": "memcheck",
+        "kind": "out-of-bounds",
+        "kernel": "TwiceKernel",
+        "what": "a read of 4 bytes",
+        "cause": "",
+        "file": header,
+        "line": 9,
+        "callers": [],
+        "block": None,
+        "thread": None,
+        "accesses": 1,
         "text": f"out-of-bounds: a read of 4 bytes\n  kernel TwiceKernel\n  at {header}:9",
-    }  # fmt: skip
+    }
 
 
 def test_one_defect_in_one_test_is_one_row(folder) -> None:
@@ -45,9 +56,15 @@ def test_one_defect_in_one_test_is_one_row(folder) -> None:
 
 def test_a_race_counts_the_times_that_it_happened(folder) -> None:
     race = Report(
-        "race", "Kernel", "a write and a read", "", HEADER, None, Other("a read", HEADER, None),
+        "race",
+        "Kernel",
+        "a write and a read",
+        "",
+        HEADER,
+        None,
+        Other("a read", HEADER, None),
         {"hazards": 40},
-    )  # fmt: skip
+    )
     (row,) = rows(folder, Record(race, test="test_one"))
     assert (row["accesses"], row["other"]["file"]) == (40, str(folder.header))
 

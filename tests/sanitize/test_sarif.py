@@ -28,11 +28,18 @@ def header(tmp_path: Path) -> Path:
 @pytest.fixture
 def race(header: Path) -> dict[str, Any]:
     return {
-        "folder": "mine/reduce/sum", "op": "sum", "test": "test_sum[3]", "kind": "race",
-        "kernel": "SumKernel", "what": "a write and a read", "cause": "no barrier", "text": "race",
-        "file": str(header), "line": 2,
+        "folder": "mine/reduce/sum",
+        "op": "sum",
+        "test": "test_sum[3]",
+        "kind": "race",
+        "kernel": "SumKernel",
+        "what": "a write and a read",
+        "cause": "no barrier",
+        "text": "race",
+        "file": str(header),
+        "line": 2,
         "other": {"what": "a read", "file": str(header), "line": 3, "callers": []},
-    }  # fmt: skip
+    }
 
 
 def run_of(base: Path, *findings: Finding, **changes: Any) -> dict[str, Any]:

@@ -56,13 +56,19 @@ def test_a_report_has_the_projects_files_wherever_it_names_one(
 ) -> None:
     header = str(tiny / "kernels" / "include" / "tiny" / "elementwise" / "twice.cuh")
     row = {
-        "kind": "race", "file": "/built/twice.cuh", "line": 9, "callers": ["twice.cuh:3"],
+        "kind": "race",
+        "file": "/built/twice.cuh",
+        "line": 9,
+        "callers": ["twice.cuh:3"],
         "other": {"what": "a read", "file": "/x.h", "line": 7, "callers": ["/built/twice.cuh:1"]},
         "text": "race\n  at /built/twice.cuh:9\n  called at twice.cuh:3\n  a read at /x.h:7",
-    }  # fmt: skip
+    }
     sources.locate(row)
     assert row == {
-        "kind": "race", "line": 9, "file": header, "callers": [f"{header}:3"],
+        "kind": "race",
+        "line": 9,
+        "file": header,
+        "callers": [f"{header}:3"],
         "other": {"what": "a read", "file": "/x.h", "line": 7, "callers": [f"{header}:1"]},
         "text": f"race\n  at {header}:9\n  called at {header}:3\n  a read at /x.h:7",
-    }  # fmt: skip
+    }

@@ -11,9 +11,12 @@ from fictl.errors import UsageError
 from fictl.sanitize.suppression import Suppression, read_suppressions
 
 FINDING = {
-    "op": "prefill_paged", "folder": "mine/attention/prefill", "kind": "race",
-    "file": "/src/mine/attention/prefill.cuh", "line": 120,
-}  # fmt: skip
+    "op": "prefill_paged",
+    "folder": "mine/attention/prefill",
+    "kind": "race",
+    "file": "/src/mine/attention/prefill.cuh",
+    "line": 120,
+}
 OTHER = {"file": "/src/mine/attention/copy.cuh", "line": 7}
 
 
@@ -41,8 +44,9 @@ def test_each_table_is_a_suppression(file) -> None:
         '[[suppress]]\nop = "b"\nkind = "race"\nsite = "b.cuh:3"\nwhy = "same value"\n'
     )
     assert read_suppressions(path) == (
-        Suppression("a", "padding"), Suppression("b", "same value", "race", "b.cuh:3"),
-    )  # fmt: skip
+        Suppression("a", "padding"),
+        Suppression("b", "same value", "race", "b.cuh:3"),
+    )
 
 
 def test_the_example_of_the_hint_can_be_read_and_names_an_op_by_its_folder(file) -> None:

@@ -11,9 +11,13 @@ from fictl.errors import UsageError
 from fictl.scaffold.skills import pack, plan_install, read, select_skills, skills, write_zip
 
 NAMES = [
-    "add-cuda-kernel", "benchmark-kernel", "debug-cuda-crash", "port-kernel", "profile-kernel",
+    "add-cuda-kernel",
+    "benchmark-kernel",
+    "debug-cuda-crash",
+    "port-kernel",
+    "profile-kernel",
     "write-solution",
-]  # fmt: skip
+]
 
 
 @pytest.fixture

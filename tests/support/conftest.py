@@ -51,8 +51,11 @@ def run() -> Callable[..., subprocess.CompletedProcess[str]]:
     def start(*words: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         return subprocess.run(
-            list(map(str, words)), env={**os.environ, "PYTHONPATH": path, **changes},
-            capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
+            list(map(str, words)),
+            env={**os.environ, "PYTHONPATH": path, **changes},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
 
     return start

@@ -38,17 +38,31 @@ def _is(python: str, number: str) -> bool:
 
 def test_every_file_compiles(python, run, tmp_path):
     answer = run(
-        python, "-W", "error", "-m", "compileall", "-q", PACKAGE, data_root("kernels"),
+        python,
+        "-W",
+        "error",
+        "-m",
+        "compileall",
+        "-q",
+        PACKAGE,
+        data_root("kernels"),
         PYTHONPYCACHEPREFIX=str(tmp_path / "byte-code"),
-    )  # fmt: skip
+    )
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
 @pytest.mark.parametrize(
     "words",
-    ["--version", "list", "where twice", "check", "config show", "build twice --dry-run",
-     "build twice"],
-)  # fmt: skip
+    [
+        "--version",
+        "list",
+        "where twice",
+        "check",
+        "config show",
+        "build twice --dry-run",
+        "build twice",
+    ],
+)
 def test_the_command_line_runs(python, run, tiny, stand_in_nvcc, tmp_path, words):
     shim = tmp_path / "shim"
     shim.mkdir()
@@ -57,8 +71,12 @@ def test_the_command_line_runs(python, run, tiny, stand_in_nvcc, tmp_path, words
     packages = [place for place in sys.path if Path(place, "tvm_ffi").is_dir()]
     path = [str(PACKAGE.parent), sysconfig.get_path("purelib"), *packages, str(shim)]
     answer = run(
-        python, "-m", "fictl", *words.split(),
-        PYTHONPATH=os.pathsep.join(path), FICTL_NVCC=str(stand_in_nvcc("13.0")),
-    )  # fmt: skip
+        python,
+        "-m",
+        "fictl",
+        *words.split(),
+        PYTHONPATH=os.pathsep.join(path),
+        FICTL_NVCC=str(stand_in_nvcc("13.0")),
+    )
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "Traceback" not in answer.stderr

@@ -30,7 +30,10 @@ def run_pytest(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
         argv = [sys.executable, "-m", "pytest", "-p", "fictl.testing.plugin", "-rs", "-v"]
         return subprocess.run(
             [*argv, "-p", "no:cacheprovider", "--strict-markers", str(file), *words],
-            cwd=cwd or file.parent, env=env, capture_output=True, text=True,
-        )  # fmt: skip
+            cwd=cwd or file.parent,
+            env=env,
+            capture_output=True,
+            text=True,
+        )
 
     return run

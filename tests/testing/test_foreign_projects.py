@@ -48,10 +48,23 @@ def run() -> Run:
 
 
 MARKS = [
-    "arch", "arch()", "arch('x86_64')", "arch('9.0a')", "arch(64)", "arch('x86_64', os='linux')",
-    "gpus", "gpus(-1)", "gpus('two')", "gpus(2)", "gpus(count=2)", "gpus(1, 2)",
-    "needs_gpu", "needs_gpu('a100')", "needs_nvcc", "needs_nvcc('12')",
-]  # fmt: skip
+    "arch",
+    "arch()",
+    "arch('x86_64')",
+    "arch('9.0a')",
+    "arch(64)",
+    "arch('x86_64', os='linux')",
+    "gpus",
+    "gpus(-1)",
+    "gpus('two')",
+    "gpus(2)",
+    "gpus(count=2)",
+    "gpus(1, 2)",
+    "needs_gpu",
+    "needs_gpu('a100')",
+    "needs_nvcc",
+    "needs_nvcc('12')",
+]
 
 
 @pytest.mark.parametrize("place", ["function", "class", "module"])

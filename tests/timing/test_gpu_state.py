@@ -10,14 +10,24 @@ from fictl.timing.gpu_state import GpuState, gpu_state, state_of
 from fictl.toolchain.smi import Smi
 
 FIRST = {
-    "index": "0", "uuid": "GPU-1b5c", "name": "NVIDIA H200", "driver_version": "580.159.04",
-    "clocks.sm": "1980", "clocks.max.sm": "1980", "clocks.mem": "3201", "power.draw": "412.53",
-    "temperature.gpu": "41", "clocks_throttle_reasons.active": "0x0000000000000000",
-}  # fmt: skip
+    "index": "0",
+    "uuid": "GPU-1b5c",
+    "name": "NVIDIA H200",
+    "driver_version": "580.159.04",
+    "clocks.sm": "1980",
+    "clocks.max.sm": "1980",
+    "clocks.mem": "3201",
+    "power.draw": "412.53",
+    "temperature.gpu": "41",
+    "clocks_throttle_reasons.active": "0x0000000000000000",
+}
 SECOND = {
-    **FIRST, "index": "1", "uuid": "GPU-77aa", "clocks.sm": "1410",
+    **FIRST,
+    "index": "1",
+    "uuid": "GPU-77aa",
+    "clocks.sm": "1410",
     "clocks_throttle_reasons.active": "0x0000000000000044",
-}  # fmt: skip
+}
 
 
 def _state(wanted: str, *processes: tuple[int, str], ours: tuple[int, ...] = ()) -> GpuState:

@@ -186,8 +186,9 @@ def test_a_threshold_that_decides_nothing_is_refused(threshold: float) -> None:
 def test_what_a_gpu_recorded(case: dict[str, Any]) -> None:
     """`short` is one code twice, of 2 us: what cannot be told may be said so."""
     expected = {
-        "same": {Verdict.SAME}, "slower3": {Verdict.SLOWER},
+        "same": {Verdict.SAME},
+        "slower3": {Verdict.SLOWER},
         "short": {Verdict.SAME, Verdict.UNCLEAR},
-    }  # fmt: skip
+    }
     truth = next(expected[name] for name in expected if case["name"].startswith(name))
     assert compare_rounds(case["sides"]["a"], case["sides"]["b"]).verdict in truth

@@ -139,7 +139,9 @@ def test_the_real_compiler_agrees_with_its_own_macros():
     found = find_cxx()
     macros = subprocess.run(
         [*found.argv, "-dM", "-E", "-x", "c++", os.devnull],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     name = "__GNUC__" if found.family == "gcc" else "__clang_major__"
     assert f"#define {name} {found.version[0]}\n" in macros

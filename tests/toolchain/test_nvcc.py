@@ -48,9 +48,13 @@ def test_the_layout_is_where_the_profile_says(stand_in_nvcc):
     path = stand_in_nvcc("12.8")
     home = path.parent.parent
     assert inspect(path) == Nvcc(
-        path, home, (12, 8), "cuda_12.8.r12.8/compiler.35583870_0",
-        (home / "include",), home / "lib64" / "libcudart_static.a",
-    )  # fmt: skip
+        path,
+        home,
+        (12, 8),
+        "cuda_12.8.r12.8/compiler.35583870_0",
+        (home / "include",),
+        home / "lib64" / "libcudart_static.a",
+    )
 
 
 def test_behind_a_wrapper_script_the_real_toolkit_is_found(stand_in_nvcc, tmp_path):

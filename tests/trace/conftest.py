@@ -32,10 +32,19 @@ class Const(Part):
 class Spec(Part):
     shape: list[str] | None  # null is a number; it must be said
     dtype: Literal[
-        "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1",
-        "int64", "int32", "int16", "int8", "bool",
+        "float32",
+        "float16",
+        "bfloat16",
+        "float8_e4m3fn",
+        "float8_e5m2",
+        "float4_e2m1",
+        "int64",
+        "int32",
+        "int16",
+        "int8",
+        "bool",
         "uint8",  # ours, beside the published ones
-    ]  # fmt: skip
+    ]
     description: str | None = None
 
 
@@ -71,27 +80,37 @@ def published() -> Callable[[str], Published]:
 
 
 DEFINITION = {
-    "name": "add_n", "op_type": "add", "tags": [],
+    "name": "add_n",
+    "op_type": "add",
+    "tags": [],
     "axes": {"n": {"type": "var"}, "h": {"type": "const", "value": 4}},
     "constraints": ["n % 2 == 0"],
-    "inputs": {"x": {"shape": ["n", "h"], "dtype": "float32"},
-               "by": {"shape": None, "dtype": "int32"}},
+    "inputs": {
+        "x": {"shape": ["n", "h"], "dtype": "float32"},
+        "by": {"shape": None, "dtype": "int32"},
+    },
     "outputs": {"y": {"shape": ["n", "h"], "dtype": "float32"}},
     "reference": "def run(x, by):\n    return x + by\n",
-}  # fmt: skip
+}
 SOLUTION = {
-    "name": "quick", "definition": "add_n", "author": "me",
+    "name": "quick",
+    "definition": "add_n",
+    "author": "me",
     "spec": {"language": "python", "target_hardware": ["cuda"], "entry_point": "main.py::run"},
     "sources": [{"path": "main.py", "content": "def run(x, by, y): y.copy_(x + by)\n"}],
-}  # fmt: skip
+}
 WORKLOAD = {
-    "axes": {"n": 8}, "uuid": "w1",
+    "axes": {"n": 8},
+    "uuid": "w1",
     "inputs": {"x": {"type": "random"}, "by": {"type": "scalar", "value": 3}},
-}  # fmt: skip
+}
 EVALUATION = {
-    "status": "PASSED", "environment": {"hardware": "H"}, "timestamp": "t", "correctness": {},
+    "status": "PASSED",
+    "environment": {"hardware": "H"},
+    "timestamp": "t",
+    "correctness": {},
     "performance": {"latency_ms": 1.0, "reference_latency_ms": 3.0, "speedup_factor": 3.0},
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -113,8 +132,13 @@ class Documents:
         return full
 
     def line(self, **changes: Any) -> dict[str, Any]:
-        return {"definition": "add_n", "workload": self.workload, "solution": None,
-                "evaluation": None, **changes}  # fmt: skip
+        return {
+            "definition": "add_n",
+            "workload": self.workload,
+            "solution": None,
+            "evaluation": None,
+            **changes,
+        }
 
     def trace(self, **changes: Any) -> dict[str, Any]:
         return self.line(**{"solution": "quick", "evaluation": self.evaluation, **changes})

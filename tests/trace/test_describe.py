@@ -26,8 +26,11 @@ def _reference(
 def template(**changes: Any) -> TraceTemplate:
     facts: dict[str, Any] = {
         "axes": {
-            "rows": Var("tokens"), "dim": Const("width", "d"), "groups": Const("of bias"),
-            "both": Expr("2 * dim", ""), "all": Expr("rows * dim", ""),
+            "rows": Var("tokens"),
+            "dim": Const("width", "d"),
+            "groups": Const("of bias"),
+            "both": Expr("2 * dim", ""),
+            "all": Expr("rows * dim", ""),
         },
         "inputs": {
             "hidden_states": Tensor(("rows", "dim"), param="input", doc="what goes in"),
@@ -40,7 +43,7 @@ def template(**changes: Any) -> TraceTemplate:
         "constraints": ("rows > 0", "groups == dim"),
         "tags": ("status:verified",),
         "op_type": "offset",
-    }  # fmt: skip
+    }
     return TraceTemplate(**{**facts, **changes})
 
 
@@ -110,9 +113,14 @@ def names() -> set[str]:
 
 def test_whatever_differs_is_in_the_name() -> None:
     assert names() == {
-        "add_d8_bf16", "add_d8_f16_bf16", "add_d8_bf16_f32", "add_d8_f32_bf16",
-        "add_d8_groups8_bf16_bias", "add_d8_groups8_bf16_bias-f32_bias", "add_d4_bf16",
-    }  # fmt: skip
+        "add_d8_bf16",
+        "add_d8_f16_bf16",
+        "add_d8_bf16_f32",
+        "add_d8_f32_bf16",
+        "add_d8_groups8_bf16_bias",
+        "add_d8_groups8_bf16_bias-f32_bias",
+        "add_d4_bf16",
+    }
 
 
 def test_a_call_and_its_case_have_one_name() -> None:

@@ -35,11 +35,19 @@ def test_names_are_those_of_axes_not_of_functions() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "__import__('os')", "rows.__class__", "[x for x in (1,)]", "lambda: 1", "'a' * rows",
-        "rows @ 2", "f(rows)", "max(rows, key=rows)", "rows if causal else 1", "(rows := 1)",
+        "__import__('os')",
+        "rows.__class__",
+        "[x for x in (1,)]",
+        "lambda: 1",
+        "'a' * rows",
+        "rows @ 2",
+        "f(rows)",
+        "max(rows, key=rows)",
+        "rows if causal else 1",
+        "(rows := 1)",
         "1 << 99",
     ],
-)  # fmt: skip
+)
 def test_what_is_more_than_arithmetic_is_refused(text: str) -> None:
     with pytest.raises(Malformed, match="has") as info:
         names_in(text)

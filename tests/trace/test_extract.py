@@ -11,7 +11,10 @@ from fictl.trace.extract import axis_sizes, case_dtypes, dtypes
 
 TEMPLATE = TraceTemplate(
     axes={
-        "rows": Var(""), "hidden": Const(""), "top": Const(""), "groups": Const(""),
+        "rows": Var(""),
+        "hidden": Const(""),
+        "top": Const(""),
+        "groups": Const(""),
         "all": Expr("rows * top", ""),
     },
     inputs={
@@ -20,9 +23,12 @@ TEMPLATE = TraceTemplate(
         "top": Scalar("int32", 2),
         "scales": Tensor(("groups",), dtype="float32", optional=True),
     },
-    outputs={"out": Tensor(("rows", "top"), dtype_from="input"), "index": Tensor(("all",), "int32")},
+    outputs={
+        "out": Tensor(("rows", "top"), dtype_from="input"),
+        "index": Tensor(("all",), "int32"),
+    },
     reference=lambda: None,
-)  # fmt: skip
+)
 
 
 def call(**changes: Any) -> dict[str, Any]:
@@ -68,8 +74,10 @@ def test_a_fixed_axis_has_its_size_only() -> None:
 def test_an_expression_that_a_shape_contradicts_is_refused() -> None:
     template = TraceTemplate(
         {"n": Var(""), "two": Expr("2 * n", "")},
-        {"a": Tensor(("n",)), "b": Tensor(("two",))}, {}, lambda a, b: (),
-    )  # fmt: skip
+        {"a": Tensor(("n",)), "b": Tensor(("two",))},
+        {},
+        lambda a, b: (),
+    )
     with pytest.raises(InvalidValue, match=r"two is 5, but 2 \* n is 6"):
         axis_sizes(template, {"a": torch.zeros(3), "b": torch.zeros(5)})
 
@@ -77,8 +85,12 @@ def test_an_expression_that_a_shape_contradicts_is_refused() -> None:
 def test_dtypes_are_the_tensors_own_and_outputs_follow() -> None:
     half = {"input": torch.zeros(3, 8).half(), "weight": torch.zeros(8)}
     assert dtypes(TEMPLATE, call(**half)) == {
-        "input": "float16", "weight": "float32", "top": "int32", "out": "float16", "index": "int32",
-    }  # fmt: skip
+        "input": "float16",
+        "weight": "float32",
+        "top": "int32",
+        "out": "float16",
+        "index": "int32",
+    }
 
 
 def test_a_case_has_the_dtypes_of_its_call() -> None:

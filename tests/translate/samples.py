@@ -77,9 +77,15 @@ def casts(a: int, x: float, p: bool) -> float:
 
 def transcendental(x: float, y: float) -> float:
     return (
-        exp(-x * x) + math.tanh(x) + sqrt(y * y + 1) + math.log(x * x + 1) + math.log2(y * y + 2)
-        + math.sin(x) * math.cos(y) + math.erf(x) + math.exp2(y)
-    )  # fmt: skip
+        exp(-x * x)
+        + math.tanh(x)
+        + sqrt(y * y + 1)
+        + math.log(x * x + 1)
+        + math.log2(y * y + 2)
+        + math.sin(x) * math.cos(y)
+        + math.erf(x)
+        + math.exp2(y)
+    )
 
 
 def constants(a: int, x: float) -> float:
@@ -128,8 +134,23 @@ def nested_returns(a: int, b: int, p: bool) -> int:
 
 
 ALL = (
-    arithmetic, true_division, floor_division_by_constants, remainders, floor_division_of_fractions,
-    powers, chained, mixed_comparison, conditions_of_numbers, choices, bits, extremes, rounding,
-    casts, transcendental, constants, locals_and_branches, nested_returns,
+    arithmetic,
+    true_division,
+    floor_division_by_constants,
+    remainders,
+    floor_division_of_fractions,
+    powers,
+    chained,
+    mixed_comparison,
+    conditions_of_numbers,
+    choices,
+    bits,
+    extremes,
+    rounding,
+    casts,
+    transcendental,
+    constants,
+    locals_and_branches,
+    nested_returns,
     parameters_assigned,
-)  # fmt: skip
+)

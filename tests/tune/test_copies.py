@@ -11,11 +11,17 @@ BASE = torch.arange(64.0)
 @pytest.mark.parametrize(
     "tensor",
     [
-        BASE, BASE.view(8, 8).t(), BASE[3:60:7], BASE.view(8, 8)[1:, 2:5], torch.tensor(3.0),
-        torch.empty(0, 4), BASE[:1].expand(5, 4), BASE.view(4, 16)[:, :8].half(),
+        BASE,
+        BASE.view(8, 8).t(),
+        BASE[3:60:7],
+        BASE.view(8, 8)[1:, 2:5],
+        torch.tensor(3.0),
+        torch.empty(0, 4),
+        BASE[:1].expand(5, 4),
+        BASE.view(4, 16)[:, :8].half(),
     ],
     ids=lambda tensor: f"{tuple(tensor.shape)}-{tensor.stride()}",
-)  # fmt: skip
+)
 def test_a_copy_has_the_values_the_strides_and_the_alignment(tensor: torch.Tensor) -> None:
     copy = copied({"x": tensor})["x"]
     assert torch.equal(copy, tensor)

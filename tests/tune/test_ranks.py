@@ -52,11 +52,14 @@ def _job(tmp_path: Path, *ranks: tuple[object, ...]) -> list[str]:
     started = [
         subprocess.Popen(
             [sys.executable, "-c", _JOB, str(rank), str(tmp_path / "store"), *map(repr, said)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
             env={"PATH": "/usr/bin:/bin", "FICTL_DEVICE": "emu", "HOME": str(tmp_path)},
         )
         for rank, said in enumerate(ranks)
-    ]  # fmt: skip
+    ]
     done = [process.communicate(timeout=120) for process in started]
     assert not any(process.returncode for process in started), done
     return [out.strip() for out, _ in done]

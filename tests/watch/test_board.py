@@ -39,11 +39,16 @@ def test_noise_is_a_tie_and_no_record() -> None:
 
 def test_only_what_is_ours_and_was_timed_counts() -> None:
     board = Board()
-    rows = [row(1, is_baseline=True, side="torch"), row(1, status=SKIPPED), row(1, side="sm90"),
-            row(2, step="plan")]  # fmt: skip
+    rows = [
+        row(1, is_baseline=True, side="torch"),
+        row(1, status=SKIPPED),
+        row(1, side="sm90"),
+        row(2, step="plan"),
+    ]
     assert [each.label for each in board.take(rows, 0, 0.0)] == [
-        "scale-16-float32 sm90", "scale-16-float32 plan",
-    ]  # fmt: skip
+        "scale-16-float32 sm90",
+        "scale-16-float32 plan",
+    ]
 
 
 def test_the_document_has_what_a_line_says() -> None:

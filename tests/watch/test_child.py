@@ -51,7 +51,9 @@ def test_a_folder_that_is_gone_is_said(child: Child, tmp_path: Path) -> None:
 def test_it_ends_with_who_waits_for_it() -> None:
     # Its environment is that of children everywhere; nothing is ever written to its stdin.
     done = subprocess.run(
-        [sys.executable, "-m", "fictl.watch.standby"], stdin=subprocess.DEVNULL,
-        env=same_packages(), timeout=30,
-    )  # fmt: skip
+        [sys.executable, "-m", "fictl.watch.standby"],
+        stdin=subprocess.DEVNULL,
+        env=same_packages(),
+        timeout=30,
+    )
     assert done.returncode == 0

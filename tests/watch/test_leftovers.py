@@ -14,11 +14,19 @@ HERE = Path("/home/.me/project")
 @pytest.mark.parametrize(
     "name",
     [
-        ".twice.cuh.swp", "twice.cuh~", "4913", ".#twice.cuh", "#twice.cuh#", ".goutputstream-X1",
-        "twice.cuh___jb_tmp___", "twice.cuh.tmp", "__pycache__/op.cpython-311.pyc", ".git/index",
+        ".twice.cuh.swp",
+        "twice.cuh~",
+        "4913",
+        ".#twice.cuh",
+        "#twice.cuh#",
+        ".goutputstream-X1",
+        "twice.cuh___jb_tmp___",
+        "twice.cuh.tmp",
+        "__pycache__/op.cpython-311.pyc",
+        ".git/index",
         "twice.cuh.orig",
     ],
-)  # fmt: skip
+)
 def test_what_an_editor_leaves_is_none(name: str) -> None:
     assert is_leftover(HERE / name, HERE)
 

@@ -25,13 +25,17 @@ def test_an_op_is_its_folder_its_headers_its_tests_and_its_project_file(tiny, tw
     (tiny / "kernels/elementwise/_shared.py").touch()
     (tiny / "kernels/elementwise/twice/.op.py.swp").touch()
     (tiny / "tests/kernels/conftest.py").touch()
-    folder = {f"kernels/elementwise/twice/{name}" for name in (
-        "op.py", "jit.py", "trace.py", "bench.py", "binding.cpp", "launcher.cu"
-    )}  # fmt: skip
+    folder = {
+        f"kernels/elementwise/twice/{name}"
+        for name in ("op.py", "jit.py", "trace.py", "bench.py", "binding.cpp", "launcher.cu")
+    }
     assert names(twice, tiny) == folder | {
-        str(HEADER), "kernels/elementwise/_shared.py", "fictl.toml",
-        "tests/kernels/conftest.py", "tests/kernels/elementwise/test_twice.py",
-    }  # fmt: skip
+        str(HEADER),
+        "kernels/elementwise/_shared.py",
+        "fictl.toml",
+        "tests/kernels/conftest.py",
+        "tests/kernels/elementwise/test_twice.py",
+    }
 
 
 def test_a_header_belongs_to_it_as_soon_as_it_is_reached(tiny, twice) -> None:

@@ -30,13 +30,28 @@ def ran(*outcomes: str, skipped: dict[str, int] | None = None) -> dict[str, Any]
     ]
     failed = [one["test"] for one in each if one["outcome"] == "failed"]
     full = [one["test"] for one in each if one["outcome"] == "out of memory"]
-    return {"passed": outcomes.count("passed"), "failed": failed, "device": "emu",
-            "skipped": skipped or {}, "tests": each, "out_of_memory": full}  # fmt: skip
+    return {
+        "passed": outcomes.count("passed"),
+        "failed": failed,
+        "device": "emu",
+        "skipped": skipped or {},
+        "tests": each,
+        "out_of_memory": full,
+    }
 
 
 def bench(status: str = "timed", **more: Any) -> dict[str, Any]:
-    row = {"op": "p/f/x", "function": "x", "side": "fictl", "case": "x-16-float32", "sizes": {},
-           "dtype": "float32", "status": status, "samples": [1e-6] * 10, **more}  # fmt: skip
+    row = {
+        "op": "p/f/x",
+        "function": "x",
+        "side": "fictl",
+        "case": "x-16-float32",
+        "sizes": {},
+        "dtype": "float32",
+        "status": status,
+        "samples": [1e-6] * 10,
+        **more,
+    }
     return {"environment": ENVIRONMENT | {"warnings": ["hot"]}, "rows": [row]}
 
 

@@ -25,8 +25,13 @@ from fictl.watch.session import Session
 PROMISED_SECONDS = 0.1
 BUILT = [{"compiled": True, "seconds": 0.5}]
 TESTED: dict[str, Any] = {
-    "passed": 1, "failed": [], "out_of_memory": [], "skipped": {}, "tests": [], "device": "emu",
-}  # fmt: skip
+    "passed": 1,
+    "failed": [],
+    "out_of_memory": [],
+    "skipped": {},
+    "tests": [],
+    "device": "emu",
+}
 
 Script = Callable[[int], Any]
 
@@ -138,8 +143,14 @@ def test_a_save_runs_it_again_and_ctrl_c_ends_it(session, header) -> None:
     watch = session(script)
     watch.watch()
     assert watch.observer.words == [
-        "cycle", "build", "ended", "cycle twice.cuh", "build", "ended", "cycle twice.cuh",
-    ]  # fmt: skip
+        "cycle",
+        "build",
+        "ended",
+        "cycle twice.cuh",
+        "build",
+        "ended",
+        "cycle twice.cuh",
+    ]
     assert (watch.history.saves, watch.history.builds, watch.history.failures) == (2, 2, 0)
     assert watch.observer.files == 9
 
@@ -178,8 +189,13 @@ def test_a_save_ends_what_runs_and_begins_again(session, header) -> None:
     watch = session(script, test=True)
     watch.watch()
     assert watch.observer.words == [
-        "cycle", "build", "test", "cancelled test", "cycle twice.cuh", "build",
-    ]  # fmt: skip
+        "cycle",
+        "build",
+        "test",
+        "cancelled test",
+        "cycle twice.cuh",
+        "build",
+    ]
     assert watch.steps.stopped == [1]
 
 

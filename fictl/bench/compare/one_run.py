@@ -47,10 +47,17 @@ def compare_in(report: Report, a: str, b: str, threshold: float) -> Outcome:
     pairs = pair(first, second, of_one_run(threshold), case_name, (a, b))
     lost = [row for row in report.rows if row.side not in (a, b) and not row.samples]
     return Outcome(
-        a, b, INTERLEAVED, where(report.environment), threshold, pairs.cases,
-        pairs.only_a, pairs.only_b, (*pairs.untimed, *map(_lost, lost)),
+        a,
+        b,
+        INTERLEAVED,
+        where(report.environment),
+        threshold,
+        pairs.cases,
+        pairs.only_a,
+        pairs.only_b,
+        (*pairs.untimed, *map(_lost, lost)),
         report.environment.warnings,
-    )  # fmt: skip
+    )
 
 
 def _lost(row: Row) -> Untimed:

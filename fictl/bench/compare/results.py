@@ -42,9 +42,16 @@ def compare_reports(
     ]
     notes = (*forced, *doubts, *_updates(a, b))
     return Outcome(
-        *labels, f"different runs: {RUN_TO_RUN:.0%} more is no difference", where(b.environment),
-        threshold, pairs.cases, pairs.only_a, pairs.only_b, pairs.untimed, notes,
-    )  # fmt: skip
+        *labels,
+        f"different runs: {RUN_TO_RUN:.0%} more is no difference",
+        where(b.environment),
+        threshold,
+        pairs.cases,
+        pairs.only_a,
+        pairs.only_b,
+        pairs.untimed,
+        notes,
+    )
 
 
 def stored(projects: Iterable[Project]) -> list[tuple[Path, Report]]:
@@ -85,8 +92,9 @@ def compare_with_stored(
         others = ", ".join(dict.fromkeys(friendly(path) for path, _ in kept))
         raise SetupError(
             f"there is no baseline of {', '.join(sorted(ops))} for {where(fresh.environment)}; "
-            f"there are {others}", _MAKE,
-        )  # fmt: skip
+            f"there are {others}",
+            _MAKE,
+        )
     old = replace(alike[0], rows=rows)
     return compare_reports(old, fresh, ("baseline", "now"), threshold, force)
 

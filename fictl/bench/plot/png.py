@@ -41,6 +41,12 @@ def _draw(axes: Any, mark: Mark) -> None:
         axes.plot([mark.x], [mark.y], "o", color=mark.colour, markersize=2 * mark.radius * points)
     else:
         axes.text(
-            mark.x, mark.y, mark.text, ha=_ANCHORS[mark.anchor], va="baseline",
-            fontsize=mark.size * points, color=mark.colour, family="monospace",
-        )  # fmt: skip
+            mark.x,
+            mark.y,
+            mark.text,
+            ha=_ANCHORS[mark.anchor],
+            va="baseline",
+            fontsize=mark.size * points,
+            color=mark.colour,
+            family="monospace",
+        )

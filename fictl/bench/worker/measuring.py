@@ -123,8 +123,11 @@ def _samples(
     return measure(
         {trial.contender.name: trial.side for trial in trials},
         timer="auto" if place.is_emulated else options.timer,
-        device=place.device, cold=options.cold, stop=options.stop, progress=disturbance,
-    )  # fmt: skip
+        device=place.device,
+        cold=options.cold,
+        stop=options.stop,
+        progress=disturbance,
+    )
 
 
 def _after(row: Row, trial: Trial, disturbance: Disturbance, options: Options) -> Row:
@@ -153,10 +156,17 @@ def _plan(row: Row, made: Prepared, options: Options, device: str) -> Row:
 def _row(workload: Workload, contender: Contender) -> Row:
     subject, case = workload.subject, workload.case
     return Row(
-        subject.op, subject.function, contender.name, str(case), dict(case.sizes), case.dtype,
-        case.manner, backend=contender.backend, is_baseline=contender.is_baseline,
+        subject.op,
+        subject.function,
+        contender.name,
+        str(case),
+        dict(case.sizes),
+        case.dtype,
+        case.manner,
+        backend=contender.backend,
+        is_baseline=contender.is_baseline,
         key="" if contender.is_baseline else subject.key,
-    )  # fmt: skip
+    )
 
 
 def _with_work(row: Row, workload: Workload) -> Row:
@@ -167,9 +177,14 @@ def _with_work(row: Row, workload: Workload) -> Row:
 
 def _with_samples(row: Row, samples: Samples) -> Row:
     return replace(
-        row, timer=samples.timer, cold=samples.cold, copies=samples.copies,
-        samples=samples.seconds, kernels=samples.kernels, note=samples.why,
-    )  # fmt: skip
+        row,
+        timer=samples.timer,
+        cold=samples.cold,
+        copies=samples.copies,
+        samples=samples.seconds,
+        kernels=samples.kernels,
+        note=samples.why,
+    )
 
 
 def _said(error: Exception) -> str:

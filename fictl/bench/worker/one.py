@@ -86,9 +86,13 @@ def _measure(work: Sequence[Work], emulated: bool, options: Options) -> None:
     place = Place("cpu" if emulated else "cuda", ceilings, _Sender())
     for subject, case, among in work:
         send(
-            "case", function=case.function, case=str(case), sizes=dict(case.sizes),
-            dtype=case.dtype, passing=case.manner,
-        )  # fmt: skip
+            "case",
+            function=case.function,
+            case=str(case),
+            sizes=dict(case.sizes),
+            dtype=case.dtype,
+            passing=case.manner,
+        )
         for row in measure_case(subject, case, among, options, place):
             send("row", row=row.to_dict())
         if not emulated and device_fault() is not None:

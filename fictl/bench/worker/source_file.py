@@ -83,9 +83,14 @@ class _Unbuilt:
         written = tuple(self.template.outputs)
         reason = _UNCHECKED if written else f"{_UNCHECKED}, nor is there a View {_WRITTEN}…"
         return Subject(
-            self.file, self.launcher.name, self.template, bind, frozenset(names), written,
+            self.file,
+            self.launcher.name,
+            self.template,
+            bind,
+            frozenset(names),
+            written,
             reason=reason,
-        )  # fmt: skip
+        )
 
 
 def _refuse_strange(path: Path, launchers: Sequence[Launcher], values: Mapping[str, str]) -> None:

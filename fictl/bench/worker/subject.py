@@ -51,6 +51,13 @@ def of_function(folder: OpFolder, name: str, key: str) -> Subject:
     api: Any = getattr(folder.load("op"), name)
     op = declaration(api)
     return Subject(
-        str(folder), name, op.template, lambda inputs: bind(api, inputs),
-        frozenset(flat_parameters(api)), op.mutates, op.devices, hasattr(api, "plan"), key,
-    )  # fmt: skip
+        str(folder),
+        name,
+        op.template,
+        lambda inputs: bind(api, inputs),
+        frozenset(flat_parameters(api)),
+        op.mutates,
+        op.devices,
+        hasattr(api, "plan"),
+        key,
+    )

@@ -84,9 +84,11 @@ class Trial:
             return left
         given = made.inputs if inputs is None else inputs
         return mismatch(
-            self.workload.subject.template, given, self._actual(made),
+            self.workload.subject.template,
+            given,
+            self._actual(made),
             lambda: self.workload.reference(given),
-        )  # fmt: skip
+        )
 
     def _left(self, name: str, output: torch.Tensor) -> str:
         """Of poison. Where there is a reference, it is for that to say what a part of it means."""

@@ -51,10 +51,11 @@ class Workload:
         return {
             name: torch.empty(
                 [self.sizes[axis] for axis in template.outputs[name].axes],
-                dtype=getattr(torch, dtypes[name]), device=self.device,
+                dtype=getattr(torch, dtypes[name]),
+                device=self.device,
             )
             for name in self.subject.given
-        }  # fmt: skip
+        }
 
     def renew(self, copy: int, inputs: Mapping[str, Any]) -> None:
         """Other numbers where they are: what a kernel remembers of the ones before is wrong now.
@@ -97,9 +98,14 @@ class Workload:
     def _made(self, copy: int) -> dict[str, Any]:
         case = self.case
         made = make_inputs(
-            self.subject.template, case.sizes, case.dtype, self.device,
-            seed=self._seed + copy, passing=case.passing, scalars=case.scalars,
-        )  # fmt: skip
+            self.subject.template,
+            case.sizes,
+            case.dtype,
+            self.device,
+            seed=self._seed + copy,
+            passing=case.passing,
+            scalars=case.scalars,
+        )
         unknown = sorted({*made} - self.subject.parameters)
         if unknown:
             raise UsageError(f"{self.subject.function} has no parameter {', '.join(unknown)}")

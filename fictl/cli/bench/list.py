@@ -17,8 +17,16 @@ from fictl.user_file import read_text
 
 # They are of the whole list: what is written, shown and run on.
 _OF_THE_LIST = (
-    "test_list", "save", "out", "csv", "jsonl", "plot", "device", "dry_run", "json",
-)  # fmt: skip
+    "test_list",
+    "save",
+    "out",
+    "csv",
+    "jsonl",
+    "plot",
+    "device",
+    "dry_run",
+    "json",
+)
 
 
 def requests_of(path: Path, command: Callable[..., None]) -> tuple[list[Request], list[FictlError]]:

@@ -48,8 +48,10 @@ def _view(out: Console, found: Configuration) -> None:
     project = found.project
     out.print(
         f"project: {project['name']}, for {project['archs']} where neither GPU nor list says more",
-        markup=False, style="dim", soft_wrap=True,
-    )  # fmt: skip
+        markup=False,
+        style="dim",
+        soft_wrap=True,
+    )
     for row in (row for row in found.settings if row.problem):
         console.note(f"error: {row.problem}")
     for unknown, meant in found.unknown:

@@ -55,9 +55,11 @@ def command(
     made = Export(out.absolute(), every, author, solutions, max_elements).run(dry_run)
     said = "would be written to" if dry_run else "in"
     parts = [
-        counted(made.definitions, "definition"), counted(made.workloads, "workload"),
-        counted(made.files, "file") + " of tensors", counted(made.solutions, "solution"),
-    ]  # fmt: skip
+        counted(made.definitions, "definition"),
+        counted(made.workloads, "workload"),
+        counted(made.files, "file") + " of tensors",
+        counted(made.solutions, "solution"),
+    ]
     lines = [f"{' · '.join(parts)} {said} {out}"]
     if not dry_run:
         lines.append(f"next: fictl dataset validate {out}")

@@ -31,15 +31,24 @@ def command(
     ] = None,
     format: Annotated[
         str,
-        typer.Option("--format", metavar="md|html", help="A document, not a terminal's view.",
-                     show_default=False),
+        typer.Option(
+            "--format",
+            metavar="md|html",
+            help="A document, not a terminal's view.",
+            show_default=False,
+        ),
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Where it goes, as in report.html.", callback=writes_file_and_folders, show_default=False),
+        typer.Option(
+            "--out",
+            help="Where it goes, as in report.html.",
+            callback=writes_file_and_folders,
+            show_default=False,
+        ),
     ] = None,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Show the best of each definition, authors, speedups and failures: the last result of each."""
     from fictl.dataset.report.report import report
     from fictl.trace import TraceSet

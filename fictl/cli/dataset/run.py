@@ -52,20 +52,35 @@ def command(
     where the judge or this machine is the reason: --resume runs that again.
     """
     said = {
-        "warmup_runs": warmup_runs, "iterations": iterations, "num_trials": num_trials,
-        "rtol": rtol, "atol": atol, "required_matched_ratio": required_matched_ratio,
-        "timeout_seconds": timeout, "compile_timeout_seconds": compile_timeout, "seed": seed, "profile_baseline": profile_baseline,
+        "warmup_runs": warmup_runs,
+        "iterations": iterations,
+        "num_trials": num_trials,
+        "rtol": rtol,
+        "atol": atol,
+        "required_matched_ratio": required_matched_ratio,
+        "timeout_seconds": timeout,
+        "compile_timeout_seconds": compile_timeout,
+        "seed": seed,
+        "profile_baseline": profile_baseline,
         "untrusted": untrusted or None,
-    }  # fmt: skip
+    }
     from fictl.dataset.options import RunOptions
     from fictl.trace import TraceSet
 
     options = RunOptions(
-        definitions=flags.names(definitions), solutions=flags.names(solutions), op_types=flags.names(op_type),
-        device=_device(device), config=config, isolated=isolated, large=large, resume=resume, jobs=jobs, save=save,
+        definitions=flags.names(definitions),
+        solutions=flags.names(solutions),
+        op_types=flags.names(op_type),
+        device=_device(device),
+        config=config,
+        isolated=isolated,
+        large=large,
+        resume=resume,
+        jobs=jobs,
+        save=save,
         flags={name: value for name, value in said.items() if value is not None},
         gpus=tuple(filter(None, (name.strip() for name in gpus.split(",")))),
-    )  # fmt: skip
+    )
     place = TraceSet.from_path(root).root
     if dry_run:
         _plan(place, options)

@@ -32,10 +32,12 @@ OpTypes = Annotated[
 Device = Annotated[
     str,
     typer.Option(
-        "--device", metavar="cuda|emu|cpu", help="GPUs, the emulated device, or none of them.",
+        "--device",
+        metavar="cuda|emu|cpu",
+        help="GPUs, the emulated device, or none of them.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Warmup = Annotated[
     int | None,
     whole("--warmup-runs", low=0, high=1_000_000, help="Calls before timing.", show_default=False),
@@ -84,10 +86,11 @@ Seed = Annotated[
 Baseline = Annotated[
     bool | None,
     typer.Option(
-        "--profile-baseline/--no-profile-baseline", help="Time the reference, too.",
+        "--profile-baseline/--no-profile-baseline",
+        help="Time the reference, too.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Isolated = Annotated[
     bool, typer.Option("--isolated", help="A process for each workload.", show_default=False)
 ]

@@ -83,9 +83,13 @@ def command(
     if against and (ptx or source):
         raise UsageError("--against shows changes of SASS", "leave out --ptx and --source")
     request = Request(
-        names=tuple(ops or ()), archs=parse_archs(arch, native_targets), pattern=kernel,
-        gates=tuple(gate or ()), against=against, launch=Launch(threads, dynamic_shared),
-    )  # fmt: skip
+        names=tuple(ops or ()),
+        archs=parse_archs(arch, native_targets),
+        pattern=kernel,
+        gates=tuple(gate or ()),
+        against=against,
+        launch=Launch(threads, dynamic_shared),
+    )
     with ConsoleObserver(verbose) as observer:
         found = report(request, observer)
     shown = [name for name, on in (("sass", sass), ("source", source), ("ptx", ptx)) if on]

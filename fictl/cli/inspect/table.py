@@ -15,9 +15,17 @@ if TYPE_CHECKING:
     from fictl.inspect.kernel import Kernel
 
 _COLUMNS = (
-    "kernel", "arch", "registers", "spill B", "local B", "shared B", "barriers", "occupancy",
-    "instructions", "mix",
-)  # fmt: skip
+    "kernel",
+    "arch",
+    "registers",
+    "spill B",
+    "local B",
+    "shared B",
+    "barriers",
+    "occupancy",
+    "instructions",
+    "mix",
+)
 
 
 def show_table(out: Console, one: Inspected, launch: Launch) -> None:
@@ -57,10 +65,17 @@ def _row(name: str, kernel: Kernel, launch: Launch) -> tuple[str, ...]:
         else "-"
     )
     return (
-        name, kernel.arch, str(kernel.registers), _known(kernel.spill_bytes), str(kernel.local),
-        str(kernel.shared), _known(kernel.barriers), occupied, str(kernel.instructions),
+        name,
+        kernel.arch,
+        str(kernel.registers),
+        _known(kernel.spill_bytes),
+        str(kernel.local),
+        str(kernel.shared),
+        _known(kernel.barriers),
+        occupied,
+        str(kernel.instructions),
         " ".join(f"{what}:{count}" for what, count in kernel.mix.items()),
-    )  # fmt: skip
+    )
 
 
 def _known(value: int | None) -> str:

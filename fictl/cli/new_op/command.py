@@ -102,10 +102,21 @@ def _request(said: Mapping[str, Any]) -> Request:
 
     inputs, scalars, outputs = (tuple(said[key] or ()) for key in ("input", "scalar", "output"))
     return Request(
-        said["name"], said["kind"], said["family"], inputs, scalars, outputs, said["dtypes"],
-        said["arch"], said["expr"], said["reference"], said["example"], said["kernel"], said["doc"],
+        said["name"],
+        said["kind"],
+        said["family"],
+        inputs,
+        scalars,
+        outputs,
+        said["dtypes"],
+        said["arch"],
+        said["expr"],
+        said["reference"],
+        said["example"],
+        said["kernel"],
+        said["doc"],
         said["from_definition"],
-    )  # fmt: skip
+    )
 
 
 def _is_terminal() -> bool:

@@ -57,9 +57,11 @@ def _ncu(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Outcom
     from fictl.profile.ncu.run import profile
 
     collection = Collection(
-        flags["set"] or Collection.set, tuple(flags["section"] or ()), flags["kernel"],
+        flags["set"] or Collection.set,
+        tuple(flags["section"] or ()),
+        flags["kernel"],
         tuple(flags["ncu_arg"] or ()),
-    )  # fmt: skip
+    )
     return _each(requests, lambda request: profile(request, collection, say))
 
 

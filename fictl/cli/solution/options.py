@@ -20,32 +20,39 @@ File = Annotated[
 Definition = Annotated[
     str,
     typer.Option(
-        "--definition", "-d", metavar="DEF",
+        "--definition",
+        "-d",
+        metavar="DEF",
         help="Its definition's JSON, or the name of one in the dataset; else as it says.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Workload = Annotated[
     str,
     typer.Option(
-        "--workload", metavar="UUID|FILE", help="One of the dataset, or a file of one.",
+        "--workload",
+        metavar="UUID|FILE",
+        help="One of the dataset, or a file of one.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Axes = Annotated[
     str,
     typer.Option(
-        "--axes", help="Sizes of variable axes, as in 'rows=7,n=64', of random inputs.",
+        "--axes",
+        help="Sizes of variable axes, as in 'rows=7,n=64', of random inputs.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Dataset = Annotated[
     str,
     typer.Option(
-        "--dataset", metavar="ROOT", help="The dataset; else the one that FILE lies in.",
+        "--dataset",
+        metavar="ROOT",
+        help="The dataset; else the one that FILE lies in.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Timeout = Annotated[float, number("--timeout", low=1, high=DAY, help="Seconds that it may take.")]
 Seed = Annotated[int, whole("--seed", low=0, high=MOST_WHOLE, help="Of the random inputs.")]
 Untrusted = Annotated[

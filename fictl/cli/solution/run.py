@@ -38,9 +38,12 @@ def command(
     from fictl.judge.tools.running import answered, evaluated
 
     config = EvalConfig(
-        device=chosen, untrusted=untrusted, iterations=iterations, timeout_seconds=timeout,
+        device=chosen,
+        untrusted=untrusted,
+        iterations=iterations,
+        timeout_seconds=timeout,
         seed=seed,
-    )  # fmt: skip
+    )
     answer = answered(subject, config, evaluated(subject, config))
     code = 0 if answer["ok"] else 1
     console.show(console.Result("solution.run", answer, lambda out: _view(out, answer), code))

@@ -31,7 +31,9 @@ def command(
     written = export(traced(select(ops or [])), out.absolute(), dry_run)
     data = {"written": not dry_run, "paths": [str(path) for path in written]}
     view = "\n".join(
-        [*(friendly(path) for path in written), f"{len(written)} definitions"
-         + (" would be written" if dry_run else "")]
-    )  # fmt: skip
+        [
+            *(friendly(path) for path in written),
+            f"{len(written)} definitions" + (" would be written" if dry_run else ""),
+        ]
+    )
     console.show(console.Result("trace.export", data, view))

@@ -18,13 +18,24 @@ def command(ops: Ops = None, json: Json = False) -> None:
     for each in traced(select(ops or [])):
         template, names = each.template, [*each.definitions()]
         axes = [
-            f"{name}={axis.text}" if isinstance(axis, Expr)
-            else f"{name} const" if isinstance(axis, Const) else name
+            f"{name}={axis.text}"
+            if isinstance(axis, Expr)
+            else f"{name} const"
+            if isinstance(axis, Const)
+            else name
             for name, axis in template.axes.items()
-        ]  # fmt: skip
+        ]
         inputs = [*template.inputs]
-        rows.append((each.op.api, ", ".join(axes), ", ".join(inputs), str(len(each.cases)),
-                     str(len(names))))  # fmt: skip
-        data.append({"op": each.op.api, "axes": [*template.axes], "inputs": inputs,
-                     "cases": [str(case) for case in each.cases], "definitions": names})  # fmt: skip
+        rows.append(
+            (each.op.api, ", ".join(axes), ", ".join(inputs), str(len(each.cases)), str(len(names)))
+        )
+        data.append(
+            {
+                "op": each.op.api,
+                "axes": [*template.axes],
+                "inputs": inputs,
+                "cases": [str(case) for case in each.cases],
+                "definitions": names,
+            }
+        )
     console.show(console.Result("trace.list", data, console.Table(_COLUMNS, rows)))

@@ -124,9 +124,19 @@ def attention_tb_per_sec_with_actual_seq_lens(
 ) -> float:
     queries, keys = int(actual_seq_lens_q.sum()), int(actual_seq_lens_kv.sum())
     return attention_tb_per_sec(
-        1, queries, keys, head_dim_qk, head_dim_vo, num_qo_heads, num_kv_heads, time,
-        q_dtype, k_dtype, v_dtype, o_dtype,
-    )  # fmt: skip
+        1,
+        queries,
+        keys,
+        head_dim_qk,
+        head_dim_vo,
+        num_qo_heads,
+        num_kv_heads,
+        time,
+        q_dtype,
+        k_dtype,
+        v_dtype,
+        o_dtype,
+    )
 
 
 def _pairs(queries: int, keys: int, causal: bool) -> int:

@@ -84,10 +84,17 @@ def bench_gpu_time_with_cuda_event(
 ) -> list[float]:
     """bench_gpu_time, by CUDA events."""
     return bench_gpu_time(
-        fn, dry_run_iters, repeat_iters, dry_run_time_ms, repeat_time_ms, l2_flush,
-        input_args=input_args, input_kwargs=input_kwargs, cold_l2_cache=cold_l2_cache,
+        fn,
+        dry_run_iters,
+        repeat_iters,
+        dry_run_time_ms,
+        repeat_time_ms,
+        l2_flush,
+        input_args=input_args,
+        input_kwargs=input_kwargs,
+        cold_l2_cache=cold_l2_cache,
         aggregate_op=aggregate_op,
-    )  # fmt: skip
+    )
 
 
 def bench_gpu_time_with_cupti(
@@ -108,10 +115,19 @@ def bench_gpu_time_with_cupti(
 ) -> list[float]:
     """bench_gpu_time, by CUPTI."""
     return bench_gpu_time(
-        fn, dry_run_iters, repeat_iters, dry_run_time_ms, repeat_time_ms, l2_flush,
-        enable_cupti=True, use_cuda_graph=use_cuda_graph, input_args=input_args,
-        input_kwargs=input_kwargs, cold_l2_cache=cold_l2_cache, aggregate_op=aggregate_op,
-    )  # fmt: skip
+        fn,
+        dry_run_iters,
+        repeat_iters,
+        dry_run_time_ms,
+        repeat_time_ms,
+        l2_flush,
+        enable_cupti=True,
+        use_cuda_graph=use_cuda_graph,
+        input_args=input_args,
+        input_kwargs=input_kwargs,
+        cold_l2_cache=cold_l2_cache,
+        aggregate_op=aggregate_op,
+    )
 
 
 def bench_gpu_time_with_cudagraph(
@@ -132,10 +148,18 @@ def bench_gpu_time_with_cudagraph(
 ) -> list[float]:
     """bench_gpu_time, by CUDA graphs."""
     return bench_gpu_time(
-        fn, dry_run_iters, repeat_iters, dry_run_time_ms, repeat_time_ms, l2_flush,
-        use_cuda_graph=True, input_args=input_args, input_kwargs=input_kwargs,
-        cold_l2_cache=cold_l2_cache, aggregate_op=aggregate_op,
-    )  # fmt: skip
+        fn,
+        dry_run_iters,
+        repeat_iters,
+        dry_run_time_ms,
+        repeat_time_ms,
+        l2_flush,
+        use_cuda_graph=True,
+        input_args=input_args,
+        input_kwargs=input_kwargs,
+        cold_l2_cache=cold_l2_cache,
+        aggregate_op=aggregate_op,
+    )
 
 
 def _with_fallbacks(timer: str) -> str:

@@ -10,27 +10,42 @@ from fictl.compat.flashinfer._names import VERSION, recorded, spelled, theirs
 
 # The first that fits the name, or its module's.
 _INSTEAD = (
-    (r"cake_\w+|Cake\w+|prims_ts\w*|b12x\w*|B12x\w+|\w*sm1[0-2]\d\w*|nvfp4_attention\w*",
-     "it is for Blackwell GPUs alone, for which fictl has no kernels"),
-    (r"(gen|load|get)_\w+_module",
-     "fictl compiles an op at its first call, `fictl build OP` before it"),
+    (
+        r"cake_\w+|Cake\w+|prims_ts\w*|b12x\w*|B12x\w+|\w*sm1[0-2]\d\w*|nvfp4_attention\w*",
+        "it is for Blackwell GPUs alone, for which fictl has no kernels",
+    ),
+    (
+        r"(gen|load|get)_\w+_module",
+        "fictl compiles an op at its first call, `fictl build OP` before it",
+    ),
     (r"get_\w+_uri", "`fictl cache path OP` says where a module lies"),
     (r"FLASHINFER_\w+", "`fictl config show` lists the folders and settings"),
-    (r"default_(check|tolerances)|standard_check",
-     "fictl.testing.assert_close compares, and a template has tolerances and judge"),
-    (r"register_(custom|fake)_op|flashinfer_experimental_api",
-     "fictl.op.op makes a function an op of torch"),
+    (
+        r"default_(check|tolerances)|standard_check",
+        "fictl.testing.assert_close compares, and a template has tolerances and judge",
+    ),
+    (
+        r"register_(custom|fake)_op|flashinfer_experimental_api",
+        "fictl.op.op makes a function an op of torch",
+    ),
     (r"replay_\w+", "`fictl replay DIR` runs dumped calls again"),
     (r"\w+_graph_dumps", "dumps of captured calls are written by themselves"),
     (r"clear_cache_dir", "`fictl cache clear`"),
     (r"collect_env\w*|format_report", "`fictl doctor --report`"),
-    (r"artifacts|download_artifacts|clear_cubin",
-     "fictl has no binaries to download: kernels are compiled, or shipped by `fictl aot build`"),
+    (
+        r"artifacts|download_artifacts|clear_cubin",
+        "fictl has no binaries to download: kernels are compiled, or shipped by `fictl aot build`",
+    ),
     (r"main|gen_all_modules|register_default_modules|copy_built_kernels", "`fictl aot build`"),
-    (r"trace_apply|enable_apply|disable_apply", "`fictl dataset` and fictl.compile choose solutions"),
-    (r"AutoTuner\w*|TuningConfig|TunableRunner|autotune_v2\w*|autotune_cache",
-     "ops declare their tactics with @op, and `fictl.autotune()` times them"),
-)  # fmt: skip
+    (
+        r"trace_apply|enable_apply|disable_apply",
+        "`fictl dataset` and fictl.compile choose solutions",
+    ),
+    (
+        r"AutoTuner\w*|TuningConfig|TunableRunner|autotune_v2\w*|autotune_cache",
+        "ops declare their tactics with @op, and `fictl.autotune()` times them",
+    ),
+)
 _OTHERWISE = "`fictl list` shows the ops that there are"
 
 

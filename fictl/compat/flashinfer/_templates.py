@@ -42,9 +42,12 @@ def Tensor(  # noqa: N802
 
 
 def Scalar(  # noqa: N802
-    dtype: str = "float32", *, param: str | None = None, optional: bool = False,
+    dtype: str = "float32",
+    *,
+    param: str | None = None,
+    optional: bool = False,
     description: str = "",
-) -> trace.Scalar:  # fmt: skip
+) -> trace.Scalar:
     """A number passed by value."""
     _refuse("Scalar", param=param, optional=optional or None)
     return trace.Scalar(dtype, doc=description)
@@ -69,9 +72,15 @@ def TraceTemplate(  # noqa: N802
     if reference is None:
         raise InvalidValue("TraceTemplate: reference is None", "say what the op computes, in torch")
     return trace.TraceTemplate(
-        axes, inputs, outputs, reference, tuple(constraints or ()),
-        op_type=op_type, description=description, tags=tuple(tags or ()),
-    )  # fmt: skip
+        axes,
+        inputs,
+        outputs,
+        reference,
+        tuple(constraints or ()),
+        op_type=op_type,
+        description=description,
+        tags=tuple(tags or ()),
+    )
 
 
 def _refuse(function: str, **values: object) -> None:

@@ -56,16 +56,22 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "root": self.root, "results": len(self.results), "statuses": dict(self.statuses),
-            "hardware": list(self.hardware), "best": [each.to_dict() for each in self.best],
+            "root": self.root,
+            "results": len(self.results),
+            "statuses": dict(self.statuses),
+            "hardware": list(self.hardware),
+            "best": [each.to_dict() for each in self.best],
             "authors": [each.to_dict() for each in self.authors],
             "fast": {f"{factor:g}": share for factor, share in self.fast},
             "distribution": [
                 {"from": low, "to": high, "count": count} for low, high, count in self.distribution
             ],
-            "causes": [asdict(each) for each in self.causes], "untimed": self.untimed, "not_of_a_gpu": self.elsewhere,
-            "definitions_without_results": self.without, "unreadable": list(self.problems),
-        }  # fmt: skip
+            "causes": [asdict(each) for each in self.causes],
+            "untimed": self.untimed,
+            "not_of_a_gpu": self.elsewhere,
+            "definitions_without_results": self.without,
+            "unreadable": list(self.problems),
+        }
 
 
 def report(
@@ -142,9 +148,12 @@ def _causes(results: Sequence[Result]) -> list[Cause]:
             found.setdefault((each.status, _NUMBERS.sub("#", each.cause)), []).append(each)
     made = [
         Cause(
-            among[0].status, among[0].cause, len(among), len({each.solution for each in among}),
+            among[0].status,
+            among[0].cause,
+            len(among),
+            len({each.solution for each in among}),
             f"{among[0].solution} on {among[0].workload}",
         )
         for among in found.values()
-    ]  # fmt: skip
+    ]
     return sorted(made, key=lambda each: (-each.count, each.status, each.cause))[:_MOST_CAUSES]

@@ -53,12 +53,17 @@ class Result:
             return None
         time = made.performance
         return cls(
-            trace.definition, trace.solution, author, trace.workload.uuid,
-            made.environment.hardware, made.status.value,
-            time.latency_ms if time else 0.0, time.speedup_factor if time else 0.0,
+            trace.definition,
+            trace.solution,
+            author,
+            trace.workload.uuid,
+            made.environment.hardware,
+            made.status.value,
+            time.latency_ms if time else 0.0,
+            time.speedup_factor if time else 0.0,
             "" if made.status.value == "PASSED" else cause(made.log),
             str((made.fictl or {}).get("device", "")),
-        )  # fmt: skip
+        )
 
 
 def cause(log: str) -> str:

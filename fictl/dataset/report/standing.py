@@ -71,10 +71,16 @@ def _best(definition: str, among: dict[str, list[Result]]) -> Standing:
     results = among[ranked[0]]
     count, speeds = _passed(results), [each.speedup for each in results if each.speedup > 0]
     return Standing(
-        definition, ranked[0] if count else "", results[0].author if count else "", count,
-        len({each.task for each in results}), _speed(results),
-        min(speeds, default=0.0), max(speeds, default=0.0), len(among),
-    )  # fmt: skip
+        definition,
+        ranked[0] if count else "",
+        results[0].author if count else "",
+        count,
+        len({each.task for each in results}),
+        _speed(results),
+        min(speeds, default=0.0),
+        max(speeds, default=0.0),
+        len(among),
+    )
 
 
 def _author(name: str, mine: Sequence[Result], top: dict[tuple[str, str], float]) -> Author:
@@ -82,9 +88,14 @@ def _author(name: str, mine: Sequence[Result], top: dict[tuple[str, str], float]
     passed = {each.task for each in mine if each.passed}
     wins = sum(speed > 0 and speed >= top[task] for task, speed in best.items())
     return Author(
-        name, len({each.solution for each in mine}), len(best), len(passed) / len(best),
-        mean(best.values()), wins / len(best), tuple(fast(best, factor) for factor in FAST),
-    )  # fmt: skip
+        name,
+        len({each.solution for each in mine}),
+        len(best),
+        len(passed) / len(best),
+        mean(best.values()),
+        wins / len(best),
+        tuple(fast(best, factor) for factor in FAST),
+    )
 
 
 def _passed(results: Iterable[Result]) -> int:

@@ -58,13 +58,16 @@ def _best(report: Report) -> Section:
     columns = ("definition", "best solution", "author", "passed", "speedup", "range", "of")
     rows = [
         (
-            each.definition, each.solution or "none", each.author or "-",
-            f"{each.passed}/{each.workloads}", times(each.speedup),
+            each.definition,
+            each.solution or "none",
+            each.author or "-",
+            f"{each.passed}/{each.workloads}",
+            times(each.speedup),
             f"{times(each.slowest)} to {times(each.fastest)}" if each.fastest else "-",
             str(each.solutions),
         )
         for each in report.best
-    ]  # fmt: skip
+    ]
     return Section("Best of each definition", columns, rows)
 
 
@@ -73,11 +76,16 @@ def _authors(report: Report) -> Section:
     columns = ("author", "solutions", "workloads", "correct", *names, "speedup", "wins")
     rows = [
         (
-            each.author, str(each.solutions), str(each.workloads), f"{each.passed:.0%}",
-            *(f"{share:.0%}" for share in each.fast), times(each.speedup), f"{each.wins:.0%}",
+            each.author,
+            str(each.solutions),
+            str(each.workloads),
+            f"{each.passed:.0%}",
+            *(f"{share:.0%}" for share in each.fast),
+            times(each.speedup),
+            f"{each.wins:.0%}",
         )
         for each in report.authors
-    ]  # fmt: skip
+    ]
     return Section("Authors", columns, rows)
 
 

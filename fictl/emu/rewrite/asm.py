@@ -21,9 +21,15 @@ _STRINGS = re.compile(
 )
 _OPERAND = re.compile(r'\s*(?:\[\s*(\w+)\s*\]\s*)?"([^"]*)"\s*(?=\()')
 _REGISTERS = {
-    "r": "uint32_t", "f": "float", "l": "uint64_t", "h": "uint16_t", "d": "double",
-    "q": "unsigned __int128", "n": "int64_t", "i": "int64_t",
-}  # fmt: skip
+    "r": "uint32_t",
+    "f": "float",
+    "l": "uint64_t",
+    "h": "uint16_t",
+    "d": "double",
+    "q": "unsigned __int128",
+    "n": "int64_t",
+    "i": "int64_t",
+}
 _STATEMENT_WORDS = ("else", "do")
 
 

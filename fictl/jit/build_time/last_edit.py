@@ -30,9 +30,12 @@ def last_edit(of: Entry) -> LastEdit | None:
         return None
     units = {name: seconds for name, seconds in newest.units.items() if name != MODULE}
     return LastEdit(
-        newest.created, _changed(before.inputs, newest.inputs), units,
-        newest.units.get(MODULE, 0.0), newest.seconds,
-    )  # fmt: skip
+        newest.created,
+        _changed(before.inputs, newest.inputs),
+        units,
+        newest.units.get(MODULE, 0.0),
+        newest.seconds,
+    )
 
 
 def _kind(manifest: Manifest) -> tuple[object, ...]:

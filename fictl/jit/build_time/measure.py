@@ -51,9 +51,12 @@ def measure(plan: Plan, built: Entry, observer: Observer) -> BuildTime:
     made = [Phase(plan.generated.source.name, "Triton", generated)] if plan.generated else []
     phases = (*made, *bench.phases, Phase("", "link", link))
     return BuildTime(
-        sum(phase.seconds for phase in phases), phases,
-        tuple(bench.headers), tuple(bench.kernels), _named(last_edit(built), plan),
-    )  # fmt: skip
+        sum(phase.seconds for phase in phases),
+        phases,
+        tuple(bench.headers),
+        tuple(bench.kernels),
+        _named(last_edit(built), plan),
+    )
 
 
 class _Bench:
@@ -125,9 +128,13 @@ class _Bench:
         seconds = trace.headers.get(each.path) if trace else None
         includer = self._spelt(each.includer) if each.includer else ""
         return Header(
-            unit.source.name, self._spelt(each.path), includer, each.lines,
-            seconds, "front end" if seconds is not None else "",
-        )  # fmt: skip
+            unit.source.name,
+            self._spelt(each.path),
+            includer,
+            each.lines,
+            seconds,
+            "front end" if seconds is not None else "",
+        )
 
     def _spelt(self, path: Path) -> str:
         """As one would include it."""

@@ -19,9 +19,11 @@ from fictl.toolchain import Targets
 
 # What is said to be unchanged where nothing of that kind is among the changes.
 _ASPECTS = {
-    "sources": ("source", "header"), "flags": ("flags", "variant", "parameter"),
-    "compiler": ("compiler", "tvm-ffi"), "architectures": ("architectures",),
-}  # fmt: skip
+    "sources": ("source", "header"),
+    "flags": ("flags", "variant", "parameter"),
+    "compiler": ("compiler", "tvm-ffi"),
+    "architectures": ("architectures",),
+}
 
 
 @dataclass(frozen=True)

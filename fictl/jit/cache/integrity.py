@@ -55,12 +55,16 @@ def examine(store: Store, repair: bool = False) -> Integrity:
                 rooted.remove(store.root, item.path)
     broken = (
         Broken(
-            store.root, item.path, item.project, item.module, problems[item.path],
+            store.root,
+            item.path,
+            item.project,
+            item.module,
+            problems[item.path],
             removed=not os.path.lexists(item.path),
         )
         for item in items
         if item.path in problems
-    )  # fmt: skip
+    )
     return Integrity(len(items), tuple(broken))
 
 

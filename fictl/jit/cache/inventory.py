@@ -27,9 +27,12 @@ TEXT = "text"  # What load_inline was given.
 INSPECTED = "inspect"  # What fictl inspect has read of each unit.
 _OF_MODULE = (FAILED, "ninja", TEXT)
 _OF_STORE = {
-    ".quarantine": "quarantine", TRASH: "trash", ".memo": "memo",
-    past_sources.FOLDER: "source", ".locks": "lock",
-}  # fmt: skip
+    ".quarantine": "quarantine",
+    TRASH: "trash",
+    ".memo": "memo",
+    past_sources.FOLDER: "source",
+    ".locks": "lock",
+}
 
 
 # What fictl did not put there: it is named, and neither followed, counted nor removed.
@@ -160,9 +163,14 @@ class _Walk:
         yield from self.whole("build", path, in_use=in_use(path), entry=entry, **names)
 
     def whole(
-        self, kind: str, path: Path, in_use: bool = False, project: str = "", module: str = "",
+        self,
+        kind: str,
+        path: Path,
+        in_use: bool = False,
+        project: str = "",
+        module: str = "",
         entry: Entry | None = None,
-    ) -> Iterator[Item]:  # fmt: skip
+    ) -> Iterator[Item]:
         if kind == "lock":
             in_use = is_held(path)
         if any(path in place.parents for place in self.mounted):

@@ -39,9 +39,11 @@ class Removal:
 
 
 def clear(
-    root: Path, wanted: Callable[[Item], bool] = lambda item: True,
-    force: bool = False, dry_run: bool = False,
-) -> Removal:  # fmt: skip
+    root: Path,
+    wanted: Callable[[Item], bool] = lambda item: True,
+    force: bool = False,
+    dry_run: bool = False,
+) -> Removal:
     """All items that are wanted; those in use only by force."""
     items = inventory(root)
     ours = (item for item in items if item.kind != "source" and not item.leads_out)

@@ -106,9 +106,13 @@ def _cubin(variant: Variant, target: str) -> Cubin:
         if value != met:
             raise UsageError(f"{variant.name} needs {what} ({name} is {value}), which is not done")
     return Cubin(
-        int(number), made.asm["cubin"], made.asm["ptx"] if ptx else "",
-        made.metadata.name, made.metadata.shared, 32 * made.metadata.num_warps,
-    )  # fmt: skip
+        int(number),
+        made.asm["cubin"],
+        made.asm["ptx"] if ptx else "",
+        made.metadata.name,
+        made.metadata.shared,
+        32 * made.metadata.num_warps,
+    )
 
 
 def _diagnostic(error: Exception, source: Path) -> tuple[int, str]:

@@ -55,7 +55,9 @@ def _function(number: int, kernels: Sequence[Kernel]) -> str:
     addresses = [f"&{_parameter(name)}" for name in variant.arguments]
     return _FUNCTION.format(
         codes="\n".join(map(_code, names, kernels)),
-        call=_call(variant), number=number, name=variant.name,
+        call=_call(variant),
+        number=number,
+        name=variant.name,
         constants="".join(_constants(variant.constants)),
         parameters=", ".join(["const fictl::Launch& launch", "Grid grid", *parameters]),
         kernels="\n".join(
@@ -65,7 +67,7 @@ def _function(number: int, kernels: Sequence[Kernel]) -> str:
         # After its own arguments Triton has two for scratch memory, which these kernels need not.
         addresses=", ".join([*addresses, "&scratch", "&scratch"]),
         chosen=_chosen(variant),
-    )  # fmt: skip
+    )
 
 
 def _parameter(name: str) -> str:

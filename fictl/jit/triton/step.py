@@ -24,10 +24,18 @@ def command(
     """What writes `output`, from within the build's folder."""
     words = (f"{arch.number}{'+ptx' if arch.ptx else ''}" for arch in targets(source.name, archs))
     return (
-        "env", "TRITON_INTERPRET=0", f"TRITON_DISABLE_LINE_INFO={0 if line_info else 1}",
+        "env",
+        "TRITON_INTERPRET=0",
+        f"TRITON_DISABLE_LINE_INFO={0 if line_info else 1}",
         *(f"{name}={value}" for name, value in same_packages().items()),
-        sys.executable, "-m", COMPILER, str(source), *words, "-o", output,
-    )  # fmt: skip
+        sys.executable,
+        "-m",
+        COMPILER,
+        str(source),
+        *words,
+        "-o",
+        output,
+    )
 
 
 def targets(name: str, archs: Iterable[Arch]) -> tuple[Arch, ...]:

@@ -10,14 +10,25 @@ from fictl.errors import UsageError
 
 # Triton's name of a type -> C++'s.
 CPP = {
-    "i1": "bool", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
-    "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
-    "fp32": "float", "fp64": "double",
-}  # fmt: skip
+    "i1": "bool",
+    "i8": "int8_t",
+    "i16": "int16_t",
+    "i32": "int32_t",
+    "i64": "int64_t",
+    "u8": "uint8_t",
+    "u16": "uint16_t",
+    "u32": "uint32_t",
+    "u64": "uint64_t",
+    "fp32": "float",
+    "fp64": "double",
+}
 CPP_POINTED = {
-    **CPP, "fp16": "__half", "bf16": "__nv_bfloat16",
-    "fp8e4nv": "__nv_fp8_e4m3", "fp8e5": "__nv_fp8_e5m2",
-}  # fmt: skip
+    **CPP,
+    "fp16": "__half",
+    "bf16": "__nv_bfloat16",
+    "fp8e4nv": "__nv_fp8_e4m3",
+    "fp8e5": "__nv_fp8_e5m2",
+}
 
 ASSUMED = ":16"
 

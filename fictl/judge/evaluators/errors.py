@@ -94,9 +94,15 @@ def _chunks(
 
 
 def _add(
-    found: Errors, start: int, got: torch.Tensor, want: torch.Tensor, rtol: float,
-    config: EvalConfig, dtype: torch.dtype, furthest: float,
-) -> float:  # fmt: skip
+    found: Errors,
+    start: int,
+    got: torch.Tensor,
+    want: torch.Tensor,
+    rtol: float,
+    config: EvalConfig,
+    dtype: torch.dtype,
+    furthest: float,
+) -> float:
     import torch
 
     fits = _odd_places_fit(got, want, dtype, config)

@@ -43,8 +43,14 @@ class DeviceMemory:
 
     def __init__(self, handle: int, size: int) -> None:
         self._handle, self._size, self._place = handle, size, ctypes.c_uint64()
-        _call("cuMemAddressReserve", ctypes.byref(self._place), _size(size), _size(0),
-              ctypes.c_uint64(0), ctypes.c_uint64(0))  # fmt: skip
+        _call(
+            "cuMemAddressReserve",
+            ctypes.byref(self._place),
+            _size(size),
+            _size(0),
+            ctypes.c_uint64(0),
+            ctypes.c_uint64(0),
+        )
         zero = ctypes.c_uint64(0)
         _call("cuMemMap", self._place, _size(size), _size(0), ctypes.c_uint64(handle), zero)
         access = _Access(_Location(_DEVICE_LOCATION, _current()), _READ_WRITE)
@@ -70,8 +76,11 @@ class _Bytes:
     def __init__(self, memory: DeviceMemory, place: int, size: int) -> None:
         self.memory = memory
         self.__cuda_array_interface__ = {
-            "shape": (size,), "typestr": "|u1", "data": (place, False), "version": 3,
-        }  # fmt: skip
+            "shape": (size,),
+            "typestr": "|u1",
+            "data": (place, False),
+            "version": 3,
+        }
 
 
 def create(size: int) -> tuple[DeviceMemory, int]:
@@ -79,15 +88,21 @@ def create(size: int) -> tuple[DeviceMemory, int]:
     whole = rounded(size)
     made, handle = ctypes.c_uint64(), ctypes.c_int(-1)
     _call("cuMemCreate", ctypes.byref(made), _size(whole), ctypes.byref(wanted), ctypes.c_uint64(0))
-    _call("cuMemExportToShareableHandle", ctypes.byref(handle), made, _POSIX_HANDLE,
-          ctypes.c_uint64(0))  # fmt: skip
+    _call(
+        "cuMemExportToShareableHandle",
+        ctypes.byref(handle),
+        made,
+        _POSIX_HANDLE,
+        ctypes.c_uint64(0),
+    )
     return DeviceMemory(made.value, whole), handle.value
 
 
 def adopt(handle: int, size: int) -> DeviceMemory:
     made = ctypes.c_uint64()
-    _call("cuMemImportFromShareableHandle", ctypes.byref(made), ctypes.c_void_p(handle),
-          _POSIX_HANDLE)  # fmt: skip
+    _call(
+        "cuMemImportFromShareableHandle", ctypes.byref(made), ctypes.c_void_p(handle), _POSIX_HANDLE
+    )
     return DeviceMemory(made.value, rounded(size))
 
 

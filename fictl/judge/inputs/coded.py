@@ -42,9 +42,10 @@ def initial(
 ) -> dict[str, Any]:
     """What `init` makes of the inputs that the workload leaves to chance."""
     left = [
-        name for name in definition.inputs
+        name
+        for name in definition.inputs
         if name not in made and definition.inputs[name].shape is not None
-    ]  # fmt: skip
+    ]
     if not (definition.init and left):
         return {}
     import torch

@@ -69,18 +69,22 @@ class Driver:
             token = secrets.token_hex(8)
             numbers = {name: value for name, value in inputs.items() if name not in places}
             message = {
-                "step": "go", "token": token, "layout": layout.to_dict(), "numbers": numbers,
+                "step": "go",
+                "token": token,
+                "layout": layout.to_dict(),
+                "numbers": numbers,
                 "idle": idle,
-            }  # fmt: skip
+            }
             span, waited = self._timed(message, handle, reading, deadline)
         finally:
             os.close(handle)
         told = self._hear("told", token, deadline)
         taken, late = reading.taken()
         changed = (
-            part.name for part in layout.inputs
+            part.name
+            for part in layout.inputs
             if part.name not in outputs and not same(places[part.name], inputs[part.name])
-        )  # fmt: skip
+        )
         return Seen(span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late)
 
     def rest(self) -> None:

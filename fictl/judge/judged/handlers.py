@@ -17,9 +17,11 @@ class _Place(ctypes.Structure):
     """Dl_info."""
 
     _fields_ = (
-        ("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p),
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
         ("address", ctypes.c_void_p),
-    )  # fmt: skip
+    )
 
 
 def of_libraries() -> dict[str, str]:

@@ -21,12 +21,21 @@ from typing import Any
 from fictl.judge.process.scheduled import Scheduled
 
 _CLOCKS = (
-    "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "time", "time_ns", "sleep",
-)  # fmt: skip
+    "perf_counter",
+    "perf_counter_ns",
+    "monotonic",
+    "monotonic_ns",
+    "time",
+    "time_ns",
+    "sleep",
+)
 _OURS = (
-    "fictl.judge", "fictl.timing", "fictl.runnable.runnable",
-    "fictl.runnable.arguments", "fictl.runnable.results",
-)  # fmt: skip
+    "fictl.judge",
+    "fictl.timing",
+    "fictl.runnable.runnable",
+    "fictl.runnable.arguments",
+    "fictl.runnable.results",
+)
 _MODULES = ("torch", "time", "os", "json", "gc", "builtins", "threading", "safetensors", *_OURS)
 _PATIENCE, _STEP = 0.3, 0.01
 _NAMELESS = "one without a name"
@@ -60,9 +69,10 @@ class Integrity:
             return replaced
         now = dict(_known())
         other = [
-            f"{where}.{name}" for (where, name), value in self._known.items()
+            f"{where}.{name}"
+            for (where, name), value in self._known.items()
             if now.get((where, name)) is not value and not self._is_of_torch(now.get((where, name)))
-        ]  # fmt: skip
+        ]
         hooks = [name for name, hook in _hooks().items() if hook != self._hooks[name]]
         return [*other, *_modes(), *hooks]
 
@@ -143,10 +153,12 @@ def _hooks() -> dict[str, Any]:
     """By which code runs between calls, where no time is taken."""
     handlers = {f"the handler of {number.name}": number for number in signal.Signals}
     return {
-        "gc.callbacks": [*gc.callbacks], "sys.settrace": sys.gettrace(),
-        "sys.setprofile": sys.getprofile(), "signal.setitimer": signal.getitimer(signal.ITIMER_REAL),
+        "gc.callbacks": [*gc.callbacks],
+        "sys.settrace": sys.gettrace(),
+        "sys.setprofile": sys.getprofile(),
+        "signal.setitimer": signal.getitimer(signal.ITIMER_REAL),
         **{name: signal.getsignal(number) for name, number in handlers.items()},
-    }  # fmt: skip
+    }
 
 
 def _modes() -> list[str]:

@@ -37,8 +37,11 @@ _FIRST_SECONDS, _SLOW_SECONDS = 0.1, 10.0
 # Beyond the checks that are asked for, as many as fit into this time.
 _CHECKING_SECONDS, _CHEAP_SECONDS = 1.0, 0.05
 _OUTCOMES: dict[type[Exception], str] = {
-    Late: "hung", Closed: "closed", Failed: "failed", Garbled: "forged",
-}  # fmt: skip
+    Late: "hung",
+    Closed: "closed",
+    Failed: "failed",
+    Garbled: "forged",
+}
 
 
 def run(channel: Channel, post: int) -> NoReturn:
@@ -60,9 +63,12 @@ class Referee:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         steps = {
-            "build": self._build, "open": self._open, "meet": self._meet, "turns": self._turns,
+            "build": self._build,
+            "open": self._open,
+            "meet": self._meet,
+            "turns": self._turns,
             "finish": self._finish,
-        }  # fmt: skip
+        }
         try:
             return {"ok": True, **steps[request["op"]](request)}
         except UsageError as error:
@@ -112,9 +118,12 @@ class Referee:
         self._check_seconds = seconds
         size = sum(t.numel() * t.element_size() for t in found.outputs.values())
         return {
-            "bytes": size, "seconds": seconds, "rounds": self._evaluator.rounds(config),
-            "evaluator": self._evaluator.name, "fresh": self._is_fresh(),
-        }  # fmt: skip
+            "bytes": size,
+            "seconds": seconds,
+            "rounds": self._evaluator.rounds(config),
+            "evaluator": self._evaluator.name,
+            "fresh": self._is_fresh(),
+        }
 
     def _turns(self, request: dict[str, Any]) -> dict[str, Any]:
         """One for each seed. Which are checked is drawn when they are over."""
@@ -165,9 +174,10 @@ class Referee:
         verdict = self._evaluator.finish(self._verdicts)
         said = verdict.correctness
         return {
-            "status": verdict.status.value, "note": verdict.note,
+            "status": verdict.status.value,
+            "note": verdict.note,
             "correctness": said.model_dump(mode="python") if said else None,
-        }  # fmt: skip
+        }
 
     def _verdict(self, outputs: Mapping[str, torch.Tensor], inputs: Mapping[str, Any]) -> Verdict:
         expected: dict[str, torch.Tensor] = {}
@@ -207,9 +217,14 @@ class Batch:
             self._spent += time.perf_counter() - start
 
     def add(self, seen: Seen, is_checked: bool) -> None:
-        self._turns.append({
-            "span": seen.span, "waited": seen.waited, "claim": seen.claim, "checked": is_checked,
-        })  # fmt: skip
+        self._turns.append(
+            {
+                "span": seen.span,
+                "waited": seen.waited,
+                "claim": seen.claim,
+                "checked": is_checked,
+            }
+        )
 
     def said(self) -> dict[str, Any]:
         return {"turns": self._turns, "spent": self._spent, "problem": self.problem}
@@ -233,8 +248,10 @@ def _clocks() -> dict[str, Any]:
     if state is None:
         return {}
     return {
-        "sm_mhz": state.sm_mhz, "max_sm_mhz": state.max_sm_mhz, "throttled": [*state.throttled],
-    }  # fmt: skip
+        "sm_mhz": state.sm_mhz,
+        "max_sm_mhz": state.max_sm_mhz,
+        "throttled": [*state.throttled],
+    }
 
 
 def _environment(device: str) -> dict[str, Any]:

@@ -62,9 +62,11 @@ class Tested:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         steps = {
-            "greet": lambda _: {}, "build": self._build, "turns": self._serve,
+            "greet": lambda _: {},
+            "build": self._build,
+            "turns": self._serve,
             "settle": self._settle,
-        }  # fmt: skip
+        }
         try:
             return {"ok": True, **steps[request["op"]](request)}
         except _NotMapped as error:
@@ -92,9 +94,13 @@ class Tested:
             log = getattr(error, "log", "") if isinstance(error, BuildError) else ""
             first = getattr(error, "first_error", error.message)
             return {
-                "ok": False, "kind": "build", "trace": str(error), "log": log, "first": first,
+                "ok": False,
+                "kind": "build",
+                "trace": str(error),
+                "log": log,
+                "first": first,
                 "code": error.exit_code,
-            }  # fmt: skip
+            }
         self._device = "cuda" if request["device"] == "cuda" else "cpu"
         self._definition, self._runnable = definition, runnable
         return {"seconds": time.monotonic() - start}

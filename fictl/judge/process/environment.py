@@ -9,13 +9,39 @@ from fictl import settings
 from fictl.paths import cache_root, same_packages
 
 _NAMES = {
-    "PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "LANG", "TZ", "CC", "CXX", "MAX_JOBS",
-    "VIRTUAL_ENV", "CONDA_PREFIX", "XDG_CACHE_HOME", "HOME", "PYTHONPATH",
-}  # fmt: skip
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "CPATH",
+    "LANG",
+    "TZ",
+    "CC",
+    "CXX",
+    "MAX_JOBS",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "XDG_CACHE_HOME",
+    "HOME",
+    "PYTHONPATH",
+}
 _PREFIXES = (
-    "LC_", "CUDA_", "NVIDIA_", "NVCC_", "FICTL_", "FIB_", "TRITON_", "TORCH_", "PYTORCH_", "OMP_",
-    "MKL_", "OPENBLAS_", "CUTLASS_", "TVM_", "TILELANG_", "COVERAGE_",
-)  # fmt: skip
+    "LC_",
+    "CUDA_",
+    "NVIDIA_",
+    "NVCC_",
+    "FICTL_",
+    "FIB_",
+    "TRITON_",
+    "TORCH_",
+    "PYTORCH_",
+    "OMP_",
+    "MKL_",
+    "OPENBLAS_",
+    "CUTLASS_",
+    "TVM_",
+    "TILELANG_",
+    "COVERAGE_",
+)
 
 
 def environment(

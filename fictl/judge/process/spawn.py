@@ -26,8 +26,11 @@ from fictl.paths import same_packages
 _START_SECONDS, _END_SECONDS = 300.0, 5.0
 # Of the sockets of a process: for its keeper, requests, handles and turns, and the referee's questions.
 _KINDS = (
-    socket.SOCK_SEQPACKET, socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_SEQPACKET,
-)  # fmt: skip
+    socket.SOCK_SEQPACKET,
+    socket.SOCK_STREAM,
+    socket.SOCK_SEQPACKET,
+    socket.SOCK_SEQPACKET,
+)
 _lock = threading.Lock()
 _zygotes: dict[int, Zygote] = {}
 
@@ -40,9 +43,13 @@ class Zygote:
         with _closed_on_failure(self._socket), theirs, tempfile.TemporaryFile() as said:
             self._popen = subprocess.Popen(
                 [sys.executable, "-m", "fictl.judge.process.zygote", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[theirs.fileno()],
-                env={**environment(), **same_packages()}, start_new_session=True,
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                pass_fds=[theirs.fileno()],
+                env={**environment(), **same_packages()},
+                start_new_session=True,
+            )
             theirs.close()
             self.walls = self._greeted(said)
 
@@ -133,12 +140,14 @@ def start(
         require(made.walls)
     writable = tuple(str(path.resolve()) for path in (folder, *also))
     walls = replace(
-        made.walls, writable=writable, shown=tuple(str(path.resolve()) for path in shown),
+        made.walls,
+        writable=writable,
+        shown=tuple(str(path.resolve()) for path in shown),
         hidden=tuple(str(path.resolve()) for path in hidden),
         memory=None if device == "cuda" else all_memory(),
         environment=environment(folder.resolve(), device, gpu),
         processes=_processes(made.walls, device),
-    )  # fmt: skip
+    )
     return made.cell(role, walls)
 
 

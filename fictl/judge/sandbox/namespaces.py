@@ -11,8 +11,12 @@ from pathlib import Path
 from fictl.judge.sandbox import kernel
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
-    0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
-)  # fmt: skip
+    0x00020000,
+    0x08000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
 _ALL = _NEWNS | _NEWIPC | _NEWUSER | _NEWNET
 _REC, _PRIVATE, _BIND, _NOSUID, _NODEV, _NOEXEC = 16384, 1 << 18, 4096, 2, 4, 8
 _AT_FDCWD, _AT_RECURSIVE, _READ_ONLY = -100, 0x8000, 1
@@ -68,6 +72,10 @@ def read_only(writable: tuple[Path, ...]) -> None:
 def _set(path: str, add: int, remove: int) -> None:
     attributes = (ctypes.c_uint64 * 4)(add, remove, 0, 0)
     kernel.call(
-        kernel.MOUNT_SETATTR, _AT_FDCWD, path.encode(), _AT_RECURSIVE,
-        ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes)),
-    )  # fmt: skip
+        kernel.MOUNT_SETATTR,
+        _AT_FDCWD,
+        path.encode(),
+        _AT_RECURSIVE,
+        ctypes.byref(attributes),
+        ctypes.c_size_t(ctypes.sizeof(attributes)),
+    )

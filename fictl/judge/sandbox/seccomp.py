@@ -12,14 +12,26 @@ from fictl.judge.sandbox import kernel
 
 # Numbers on x86-64, and on AArch64.
 _REFUSED = {
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
-    "process_madvise": (440, 440), "pidfd_getfd": (438, 438),
-    "userfaultfd": (323, 282), "perf_event_open": (298, 241), "bpf": (321, 280),
-    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
-    "kexec_load": (246, 104), "kexec_file_load": (320, 294), "init_module": (175, 105),
-    "finit_module": (313, 273), "delete_module": (176, 106),
-}  # fmt: skip
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "pidfd_getfd": (438, 438),
+    "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241),
+    "bpf": (321, 280),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+}
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 # Beyond it are the same calls under other numbers, on x86-64.
 _X32 = 0x40000000

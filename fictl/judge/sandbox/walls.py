@@ -55,9 +55,16 @@ class Walls:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "files": self.files, "network": self.network, "processes": self.processes, "calls": self.calls, "writable": self.writable,
-            "hidden": self.hidden, "shown": self.shown, "memory": self.memory, "environment": self.environment,
-        }  # fmt: skip
+            "files": self.files,
+            "network": self.network,
+            "processes": self.processes,
+            "calls": self.calls,
+            "writable": self.writable,
+            "hidden": self.hidden,
+            "shown": self.shown,
+            "memory": self.memory,
+            "environment": self.environment,
+        }
 
     @classmethod
     def from_dict(cls, said: dict[str, Any]) -> Walls:

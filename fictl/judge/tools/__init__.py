@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from fictl.judge.tools.schema import tools_schema
 
 __all__ = [
-    "compile_solution", "profile_solution", "run_solution", "sanitize_solution", "tools_schema",
-]  # fmt: skip
+    "compile_solution",
+    "profile_solution",
+    "run_solution",
+    "sanitize_solution",
+    "tools_schema",
+]
 
 __getattr__ = lazy(
     __name__,

@@ -136,9 +136,12 @@ def _traced() -> str:
 
 def _failed(status: str, error: FictlError, text: str) -> dict[str, Any]:
     return {
-        "status": status, "message": error.message, "hint": error.hint,
-        "code": error.exit_code, "log": text,
-    }  # fmt: skip
+        "status": status,
+        "message": error.message,
+        "hint": error.hint,
+        "code": error.exit_code,
+        "log": text,
+    }
 
 
 if __name__ == "__main__":

@@ -80,10 +80,17 @@ class Look:
         if message:
             error = first_error((message, log, output), sources, message)
         return Seen(
-            said["status"], message, said.get("hint", ""), error, log[-_LONGEST_LOG:],
-            said.get("code", 0), said.get("rows", []), output,
-            said.get("builder", ""), said.get("seconds", 0.0),
-        )  # fmt: skip
+            said["status"],
+            message,
+            said.get("hint", ""),
+            error,
+            log[-_LONGEST_LOG:],
+            said.get("code", 0),
+            said.get("rows", []),
+            output,
+            said.get("builder", ""),
+            said.get("seconds", 0.0),
+        )
 
     def _document(self) -> dict[str, Any]:
         subject = self.subject
@@ -125,8 +132,11 @@ class Seen:
             return {"message": None, "hint": None, "error": None, "log": ""}
         error = self.error or FirstError(self.message)
         return {
-            "message": self.message, "hint": self.hint, "error": error.to_dict(), "log": self.log,
-        }  # fmt: skip
+            "message": self.message,
+            "hint": self.hint,
+            "error": error.to_dict(),
+            "log": self.log,
+        }
 
     def refuse_machine(self) -> None:
         """What this machine lacks is no verdict on a solution."""

@@ -48,9 +48,14 @@ def profiled(
     look = Look(subject, CALLS, "cuda", timeout, seed=seed)
     with look.job() as (job, outcome):
         asked = _Program(
-            _folder(subject), frozenset(), Options(case=subject.solution.name, timeout=timeout),
-            1, out, tuple(look.argv(job, outcome)), look.environment(),
-        )  # fmt: skip
+            _folder(subject),
+            frozenset(),
+            Options(case=subject.solution.name, timeout=timeout),
+            1,
+            out,
+            tuple(look.argv(job, outcome)),
+            look.environment(),
+        )
         report = profile(asked, collection)
     return replace(report, op=subject.solution.name)
 

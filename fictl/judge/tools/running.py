@@ -27,9 +27,12 @@ def run_solution(
 ) -> dict[str, Any]:
     """Judge it on one workload: status, errors against the reference, latency and speedup."""
     config = EvalConfig(
-        device=device, untrusted=untrusted, iterations=iterations, timeout_seconds=timeout,
+        device=device,
+        untrusted=untrusted,
+        iterations=iterations,
+        timeout_seconds=timeout,
         seed=seed,
-    )  # fmt: skip
+    )
     subject = find_subject(solution, definition, workload, axes, dataset)
     return answered(subject, config, evaluated(subject, config))
 

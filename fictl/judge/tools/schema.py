@@ -12,8 +12,11 @@ from fictl.judge.tools.running import run_solution
 from fictl.judge.tools.sanitizing import sanitize_solution
 
 TOOLS: tuple[Callable[..., dict[str, Any]], ...] = (
-    compile_solution, run_solution, profile_solution, sanitize_solution,
-)  # fmt: skip
+    compile_solution,
+    run_solution,
+    profile_solution,
+    sanitize_solution,
+)
 
 _DOCUMENT = {"type": ["string", "object"]}
 _PARAMETERS: dict[str, dict[str, Any]] = {

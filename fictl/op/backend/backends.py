@@ -181,12 +181,13 @@ def declared_backends(
         )
     made = {name: Check(each, op, parameters) for name, each in checks.items()}
     return Backends(
-        op, tuple(parameters),
+        op,
+        tuple(parameters),
         Need(archs, Check(check, op, parameters) if check else None),
         {name: Need(rule, made.get(name)) for name, rule in backends.items()},
         Check(heuristic, op, parameters, skip=1) if heuristic else None,
         tuple(settings),
-    )  # fmt: skip
+    )
 
 
 @constant_to_dynamo

@@ -68,12 +68,19 @@ def _compiled(
     more: dict[str, Any],
 ) -> Callable[..., Any]:
     outside = {
-        "_choices": choices, "_remembered": choices.remembered, "_no_key": choices.no_key, **more,
-    }  # fmt: skip
+        "_choices": choices,
+        "_remembered": choices.remembered,
+        "_no_key": choices.no_key,
+        **more,
+    }
     added = [Parameter("skip_check", Parameter.KEYWORD_ONLY, default=False)] if more else []
     names = [each.name for each in plain_parameters(function)]
     return compiled(
-        text, function, outside, replaced, added,
+        text,
+        function,
+        outside,
+        replaced,
+        added,
         own=", ".join(name for name in names if name in choices.backends.parameters),
         is_auto=f"backend == {AUTO!r}" if choices.backends.needs else "False",
-    )  # fmt: skip
+    )

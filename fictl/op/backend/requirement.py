@@ -52,10 +52,14 @@ def backend_requirement(
         parameters = plain_parameters(function)
         checks = backend_checks or {}
         backends = declared_backends(
-            function.__name__, [each.name for each in parameters], _archs(common_check),
+            function.__name__,
+            [each.name for each in parameters],
+            _archs(common_check),
             {name: _archs(check) for name, check in checks.items()},
-            common_check, checks, heuristic_func,
-        )  # fmt: skip
+            common_check,
+            checks,
+            heuristic_func,
+        )
         suitable = Suitable(function.__name__, is_compiling)
         # Why no template: such a function may have none, and its checks look at every size.
         result: Any = offering(function, Choices(backends, parameters, lambda: None), suitable)

@@ -101,9 +101,17 @@ def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
         return Built(spec.project, spec.name, error=result)
     manifest = result.entry.manifest
     return Built(
-        spec.project, spec.name, manifest.archs, _beyond(result),
-        result.targets.origin if result.targets else "", result.compiled, manifest.seconds, manifest.recipe, manifest.build, str(result.entry.path),
-    )  # fmt: skip
+        spec.project,
+        spec.name,
+        manifest.archs,
+        _beyond(result),
+        result.targets.origin if result.targets else "",
+        result.compiled,
+        manifest.seconds,
+        manifest.recipe,
+        manifest.build,
+        str(result.entry.path),
+    )
 
 
 def _beyond(result: Outcome) -> tuple[str, ...]:
@@ -134,8 +142,12 @@ def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:
     commands = (*(unit.argv for unit in plan.units), plan.link)
     shown = {kernels: (*flags.kernel, *targets), "cxx": flags.cxx, "link": flags.link}
     return Planned(
-        spec.project, spec.name, tuple(spell([arch]) for arch in plan.targets.archs),
-        plan.targets.origin, plan.targets.warning, flags.variant,
+        spec.project,
+        spec.name,
+        tuple(spell([arch]) for arch in plan.targets.archs),
+        plan.targets.origin,
+        plan.targets.warning,
+        flags.variant,
         {tool: tuple(hidden("", words)) for tool, words in shown.items()},
         tuple(hide_secrets(shlex.join(argv)) for argv in commands),
-    )  # fmt: skip
+    )

@@ -36,8 +36,13 @@ class Contents:
     def to_dict(self) -> dict[str, Any]:
         entries = [_entry(origin, item) for origin, item in self.builds]
         links = [{"kind": item.kind, "path": str(item.path)} for item in self.links]
-        return {"root": self.root, "size": self.size, "entries": entries, "others": self.others,
-                "links": links}  # fmt: skip
+        return {
+            "root": self.root,
+            "size": self.size,
+            "entries": entries,
+            "others": self.others,
+            "links": links,
+        }
 
 
 def contents(names: Sequence[str] = ()) -> Contents:

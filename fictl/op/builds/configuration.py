@@ -81,9 +81,14 @@ def _row(setting: Setting[Any]) -> SettingRow:
         value, problem = setting.get(), ""
     except FictlError as error:
         return SettingRow(
-            setting.name, None, _plain(setting.default), "unreadable", "", setting.doc,
+            setting.name,
+            None,
+            _plain(setting.default),
+            "unreadable",
+            "",
+            setting.doc,
             hide_secrets(error.message),
-        )  # fmt: skip
+        )
     shown = hidden(setting.name, _plain(value))
     if (
         setting.kind == "paths"
@@ -91,10 +96,14 @@ def _row(setting: Setting[Any]) -> SettingRow:
     ):
         shown = [hide_secrets(joined)]  # A ':' may have split what was no list of paths.
     return SettingRow(
-        setting.name, shown, _plain(setting.default), origin.kind,
+        setting.name,
+        shown,
+        _plain(setting.default),
+        origin.kind,
         origin.place,
-        setting.doc, problem,
-    )  # fmt: skip
+        setting.doc,
+        problem,
+    )
 
 
 def _plain(value: Any) -> Any:

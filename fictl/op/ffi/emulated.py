@@ -82,10 +82,13 @@ def _watched(arguments: Iterable[Any], caller: FrameType | None) -> Iterator[Wat
             # One that is passed twice has two names, the later parameter's first.
             which = max(len(called) - seen[id(value)], 0)
             yield Watched(
-                (called or [f"argument {position}"])[which], value.data_ptr(), value.element_size(),
-                tuple(value.shape), tuple(value.stride()),
+                (called or [f"argument {position}"])[which],
+                value.data_ptr(),
+                value.element_size(),
+                tuple(value.shape),
+                tuple(value.stride()),
                 writable=not called or not read_only.issuperset(called),
-            )  # fmt: skip
+            )
 
 
 def _read_only(caller: FrameType) -> set[str]:

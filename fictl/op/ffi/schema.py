@@ -11,9 +11,15 @@ from fictl.errors import UsageError
 from fictl.project.cpp_source import CppSource, Signature
 
 _TORCH = {
-    "View": "Tensor", "TensorView": "Tensor", "Tensor": "Tensor",
-    "double": "float", "float": "float", "bool": "bool", "String": "str", "string": "str",
-} | dict.fromkeys(("int", "int32_t", "int64_t", "uint32_t", "uint64_t", "size_t"), "SymInt")  # fmt: skip
+    "View": "Tensor",
+    "TensorView": "Tensor",
+    "Tensor": "Tensor",
+    "double": "float",
+    "float": "float",
+    "bool": "bool",
+    "String": "str",
+    "string": "str",
+} | dict.fromkeys(("int", "int32_t", "int64_t", "uint32_t", "uint64_t", "size_t"), "SymInt")
 # Of the parameters of a function, as op.py calls them, those that are written.
 Written = Callable[[Sequence[str]], Collection[str]]
 _GENERIC = re.compile(r"(Optional|optional|Array)<(.+)>")
@@ -60,7 +66,7 @@ class Schema:
         written = (
             f"Tensor(a{position}!){'?' * each.is_optional}" if each.written else each.type
             for position, each in enumerate(self.parameters)
-        )  # fmt: skip
+        )
         words = zip(written, self.parameters, strict=True)
         return f"{name}({', '.join(f'{kind} {each.name}' for kind, each in words)}) -> ()"
 

@@ -70,9 +70,12 @@ def _of_named(
         "_wanted": wanted,
         "_differentiated": differentiated(function, parameters, backward) if backward else None,
         "_grad": torch.is_grad_enabled,
-        "_forward": forward_ad, "_Tensor": torch.Tensor, "_Parameter": torch.nn.Parameter,
-        "_type": type, "_plain": _PLAIN | {torch.dtype, torch.device, torch.Generator},
-    }  # fmt: skip
+        "_forward": forward_ad,
+        "_Tensor": torch.Tensor,
+        "_Parameter": torch.nn.Parameter,
+        "_type": type,
+        "_plain": _PLAIN | {torch.dtype, torch.device, torch.Generator},
+    }
     looks = " or ".join(map(_look, own)) or "False"
     return compiled(_LOOKS, function, outside, {}, own=", ".join(names), looks=looks)
 

@@ -40,9 +40,12 @@ def tuned(
     """Called like `function`, which gets the tactic chosen in place of None."""
     tactics = Tactics(op, function, plain_parameters(function), candidates)
     outside = {
-        "_tactics": tactics, "_remembered": tactics.remembered, "_keys": tactics.keys,
-        "_no_key": tactics.keys.none, "_is_traced": is_dynamo_compiling,
-    }  # fmt: skip
+        "_tactics": tactics,
+        "_remembered": tactics.remembered,
+        "_keys": tactics.keys,
+        "_no_key": tactics.keys.none,
+        "_is_traced": is_dynamo_compiling,
+    }
     made = compiled(_LOOKED_UP, function, outside, {}, own=", ".join(tactics.names))
     made.tactics = tactics  # type: ignore[attr-defined]
     return made

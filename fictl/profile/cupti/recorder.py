@@ -14,10 +14,17 @@ from fictl.timing.tracing import Tracing
 
 # CUpti_ActivityMemcpyKind
 _COPIES = {
-    1: "host to device", 2: "device to host", 3: "host to array", 4: "array to host",
-    5: "array to array", 6: "array to device", 7: "device to array", 8: "device to device",
-    9: "host to host", 10: "peer to peer",
-}  # fmt: skip
+    1: "host to device",
+    2: "device to host",
+    3: "host to array",
+    4: "array to host",
+    5: "array to array",
+    6: "array to device",
+    7: "device to array",
+    8: "device to device",
+    9: "host to host",
+    10: "peer to peer",
+}
 # CUpti_ActivityMemoryKind, where it tells why a copy is slow.
 _PAGEABLE = 1
 _API = {"RUNTIME": "runtime_api_trace_cbid", "DRIVER": "driver_api_trace_cbid"}
@@ -27,9 +34,14 @@ class Recorder(Tracing):
     """A context. `work` and `api` are in the order of their beginnings, once they are `collected`."""
 
     kinds = (
-        "CONCURRENT_KERNEL", "MEMCPY", "MEMCPY2", "MEMSET", "RUNTIME", "DRIVER",
+        "CONCURRENT_KERNEL",
+        "MEMCPY",
+        "MEMCPY2",
+        "MEMSET",
+        "RUNTIME",
+        "DRIVER",
         "EXTERNAL_CORRELATION",
-    )  # fmt: skip
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,9 +100,13 @@ class Recorder(Tracing):
 
     def _api_call(self, kind: str, record: Any) -> ApiCall:
         return ApiCall(
-            self._api_name(kind, record.cbid), record.start, record.end, BETWEEN,
-            record.correlation_id, record.thread_id,
-        )  # fmt: skip
+            self._api_name(kind, record.cbid),
+            record.start,
+            record.end,
+            BETWEEN,
+            record.correlation_id,
+            record.thread_id,
+        )
 
     def _api_name(self, kind: str, number: int) -> str:
         """Without the release that a function has this form since."""
@@ -105,14 +121,18 @@ class Recorder(Tracing):
 
 def _kernel(record: Any) -> Kernel:
     return Kernel(
-        readable(record.name), record.start, record.end, BETWEEN, *_where(record),
+        readable(record.name),
+        record.start,
+        record.end,
+        BETWEEN,
+        *_where(record),
         grid=(record.grid_x, record.grid_y, record.grid_z),
         block=(record.block_x, record.block_y, record.block_z),
         cluster=(record.cluster_x, record.cluster_y, record.cluster_z),
         registers=record.registers_per_thread,
         static_shared=record.static_shared_memory,
         dynamic_shared=record.dynamic_shared_memory,
-    )  # fmt: skip
+    )
 
 
 def _copy(kind: str, record: Any) -> Copy:

@@ -35,7 +35,9 @@ def summarise(
     busy = sum(took) - sum(idle)
     found = device(counted[0].device) if counted else None
     return Summary(
-        name=name, device=found.name if found else "", calls=calls,
+        name=name,
+        device=found.name if found else "",
+        calls=calls,
         kernels=tuple(
             _kernel_row(launches, calls, whole, device)
             for launches in _alike((one for one in counted if isinstance(one, Kernel)), _shape)
@@ -47,9 +49,12 @@ def summarise(
             )
         ),
         host=_host_rows(of_host, calls),
-        spans=tuple(took), idle=tuple(idle), longest_gap=longest, after=after,
+        spans=tuple(took),
+        idle=tuple(idle),
+        longest_gap=longest,
+        after=after,
         overlap=max(0.0, whole - busy) / max(calls, 1),
-    )  # fmt: skip
+    )
 
 
 def _alike(launches: Iterable[One], key: Callable[[One], Hashable]) -> list[list[One]]:
@@ -89,9 +94,17 @@ def _kernel_row(
 ) -> KernelRow:
     one, seconds = launches[0], tuple(each.seconds for each in launches)
     row = KernelRow(
-        one.name, len(launches) / calls, seconds, sum(seconds) / whole if whole else 0.0,
-        one.grid, one.block, one.cluster, one.registers, one.static_shared, one.dynamic_shared,
-    )  # fmt: skip
+        one.name,
+        len(launches) / calls,
+        seconds,
+        sum(seconds) / whole if whole else 0.0,
+        one.grid,
+        one.block,
+        one.cluster,
+        one.registers,
+        one.static_shared,
+        one.dynamic_shared,
+    )
     found = device(one.device)
     if found is None:
         return row

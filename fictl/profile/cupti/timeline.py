@@ -66,10 +66,14 @@ def _facts(one: Work) -> dict[str, object]:
         return {**facts, "bytes": one.bytes, "GB/s": round(one.gbps, 1)}
     assert isinstance(one, Kernel)
     return {
-        **facts, "grid": one.grid, "block": one.block, "cluster": one.cluster,
-        "registers": one.registers, "static shared memory": one.static_shared,
+        **facts,
+        "grid": one.grid,
+        "block": one.block,
+        "cluster": one.cluster,
+        "registers": one.registers,
+        "static shared memory": one.static_shared,
         "dynamic shared memory": one.dynamic_shared,
-    }  # fmt: skip
+    }
 
 
 def _arrows(

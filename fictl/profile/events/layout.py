@@ -103,6 +103,16 @@ def _slot(facts: tuple[int, ...], room: bytes) -> Slot:
     if not ended:
         events = tuple(event for event in events if event[0])
     return Slot(
-        (time, cycles), (end_time, end_cycles) if ended else None, block, blocks, kernel, sm,
-        group, groups, warps, launch, tried if ended else len(events), events,
-    )  # fmt: skip
+        (time, cycles),
+        (end_time, end_cycles) if ended else None,
+        block,
+        blocks,
+        kernel,
+        sm,
+        group,
+        groups,
+        warps,
+        launch,
+        tried if ended else len(events),
+        events,
+    )

@@ -139,9 +139,14 @@ def _kernel(names: Names, known: Clocks, raw: Raw, seen: list[Slot], launch: int
     first = seen[0]
     warps = tuple(_warp(slot, names, known) for slot in seen)
     return Kernel(
-        names.kernels[first.kernel], first.blocks, first.groups, first.warps, raw.launches, warps,
+        names.kernels[first.kernel],
+        first.blocks,
+        first.groups,
+        first.warps,
+        raw.launches,
+        warps,
         launch,
-    )  # fmt: skip
+    )
 
 
 def _warp(slot: Slot, names: Names, known: Clocks) -> Warp:

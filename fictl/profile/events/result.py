@@ -45,20 +45,30 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "tool": "events", "op": self.op, "case": self.case, "device": self.device,
-            "ns_per_cycle": self.recording.cycle, "tick_ns": self.recording.tick,
+            "tool": "events",
+            "op": self.op,
+            "case": self.case,
+            "device": self.device,
+            "ns_per_cycle": self.recording.cycle,
+            "tick_ns": self.recording.tick,
             "kernels": [_kernel(kernel) for kernel in self.recording.kernels],
-            "warnings": self.warnings, "trace": str(self.trace),
-        }  # fmt: skip
+            "warnings": self.warnings,
+            "trace": str(self.trace),
+        }
 
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
     """Times in ns."""
     return {
-        "name": kernel.name, "begin": kernel.begin, "end": kernel.end,
-        "blocks": kernel.blocks, "recorded_blocks": kernel.recorded_blocks,
-        "warps": len(kernel.warps), "launch": kernel.launch, "launches": kernel.launches,
+        "name": kernel.name,
+        "begin": kernel.begin,
+        "end": kernel.end,
+        "blocks": kernel.blocks,
+        "recorded_blocks": kernel.recorded_blocks,
+        "warps": len(kernel.warps),
+        "launch": kernel.launch,
+        "launches": kernel.launches,
         "lost": kernel.lost,
         "events": [asdict(row) for row in event_rows(kernel)],
         "sms": [asdict(row) for row in sm_rows(kernel)],
-    }  # fmt: skip
+    }

@@ -54,9 +54,15 @@ def _row(name: str, both: Sequence[tuple[Warp, Happened]], total: float) -> Even
     if not lengths:
         return EventRow(name, len(both), at)
     return EventRow(
-        name, len(both), at, quantile(lengths, 0.5), quantile(lengths, 0.05),
-        quantile(lengths, 0.95), lengths[-1], sum(lengths) / total if total else None,
-    )  # fmt: skip
+        name,
+        len(both),
+        at,
+        quantile(lengths, 0.5),
+        quantile(lengths, 0.05),
+        quantile(lengths, 0.95),
+        lengths[-1],
+        sum(lengths) / total if total else None,
+    )
 
 
 def sm_rows(kernel: Kernel) -> list[SmRow]:

@@ -56,9 +56,13 @@ def profile(
 
 
 def _read(
-    ncu: Path, request: Request, collection: Collection, launched: Launched, path: Path,
+    ncu: Path,
+    request: Request,
+    collection: Collection,
+    launched: Launched,
+    path: Path,
     version: str,
-) -> Report:  # fmt: skip
+) -> Report:
     pages = {name: _page(ncu, path, name) for name in _PAGES}
     texts = {name: page.read_text(encoding="utf-8") for name, page in pages.items()}
     launches = parse_launches(texts["raw"])

@@ -27,15 +27,21 @@ def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
     for name, line in exported.items():
         if name not in called and name not in shared:
             yield Problem(
-                "exports", folder.binding, line, f"{name} is exported and op.py never calls it",
+                "exports",
+                folder.binding,
+                line,
+                f"{name} is exported and op.py never calls it",
                 f"call kernel.{name}(…), or drop the export",
-            )  # fmt: skip
+            )
     for name, line in called.items():
         if name not in exported:
             yield Problem(
-                "exports", folder.op, line, f"op.py calls {name}; binding.cpp has no such export",
+                "exports",
+                folder.op,
+                line,
+                f"op.py calls {name}; binding.cpp has no such export",
                 f"TVM_FFI_DLL_EXPORT_TYPED_FUNC({name}, …)",
-            )  # fmt: skip
+            )
 
 
 def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
@@ -49,10 +55,12 @@ def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
             if defined and all(_types(each) != _types(declared) for each in defined):
                 said, wanted = (f"({', '.join(_types(each))})" for each in (declared, defined[0]))
                 yield Problem(
-                    "declares", folder.binding, declared.line,
+                    "declares",
+                    folder.binding,
+                    declared.line,
                     f"{name}{said} is declared, {launcher.path.name} has {name}{wanted}",
                     f"declare what {launcher.path.name}:{defined[0].line} defines",
-                )  # fmt: skip
+                )
 
 
 def _types(signature: Signature) -> tuple[str, ...]:

@@ -24,10 +24,12 @@ def functions_are_there(folder: OpFolder) -> Iterator[Problem]:
                 if isinstance(value, ast.Lambda) or _is_callable(found, value, node):
                     continue
                 yield Problem(
-                    "functions", folder.op, value.lineno,
+                    "functions",
+                    folder.op,
+                    value.lineno,
                     f"{node.name}: {word.arg}={ast.unparse(value)} names no function above it",
                     "write or import the function before the op, and pass its name",
-                )  # fmt: skip
+                )
 
 
 def backwards_fit_their_ops(folder: OpFolder) -> Iterator[Problem]:

@@ -32,9 +32,12 @@ def _pure(paths: Iterable[Path]) -> Iterator[Problem]:
         for include in read_cpp(path).includes:
             if _top(include) in _FRAMEWORKS:
                 yield Problem(
-                    "pure", path, include.line, f"the library includes {include.operand}",
+                    "pure",
+                    path,
+                    include.line,
+                    f"the library includes {include.operand}",
                     "raw pointers and cudaError_t here; frameworks in launcher.cu and binding.cpp",
-                )  # fmt: skip
+                )
 
 
 def heavy_headers_are_declared(folder: OpFolder) -> Iterator[Problem]:
@@ -45,9 +48,12 @@ def heavy_headers_are_declared(folder: OpFolder) -> Iterator[Problem]:
         for include in source.includes:
             if include.name.startswith(_HEAVY) and not include.name.startswith(allowed):
                 yield Problem(
-                    "heavy", source.path, include.line, f"{folder} includes {include.operand}",
+                    "heavy",
+                    source.path,
+                    include.line,
+                    f"{folder} includes {include.operand}",
                     f"use <fictl/device/…>, or say heavy_headers=({include.name!r},) in jit.py",
-                )  # fmt: skip
+                )
 
 
 def _heavy_headers(jit: Path) -> tuple[str, ...]:
@@ -75,9 +81,12 @@ def tvm_stays_in_the_binding(folder: OpFolder) -> Iterator[Problem]:
             ffi = include.name.endswith("binding/ffi.h") or _top(include) == "tvm"
             if ffi and source.path != folder.binding:
                 yield Problem(
-                    "tvm", source.path, include.line, f"{include.operand} in {source.path.name}",
+                    "tvm",
+                    source.path,
+                    include.line,
+                    f"{include.operand} in {source.path.name}",
                     "only binding.cpp does: tvm/ffi costs nvcc two seconds a file",
-                )  # fmt: skip
+                )
 
 
 def includes_are_plain(folder: OpFolder) -> Iterator[Problem]:
@@ -85,9 +94,12 @@ def includes_are_plain(folder: OpFolder) -> Iterator[Problem]:
         for include in source.includes:
             if not include.name:
                 yield Problem(
-                    "computed-include", source.path, include.line, f"#include {include.operand}",
+                    "computed-include",
+                    source.path,
+                    include.line,
+                    f"#include {include.operand}",
                     "name the file: a computed include escapes the build's content hash",
-                )  # fmt: skip
+                )
 
 
 def launches_go_through_the_library(folder: OpFolder) -> Iterator[Problem]:

@@ -45,14 +45,20 @@ def names_are_importable(folder: OpFolder) -> Iterator[Problem]:
     for name in (folder.family, folder.module):
         if not name.isidentifier() or keyword.iskeyword(name):
             yield Problem(
-                "names", folder.op, 1, f"folder {name!r} cannot be imported",
+                "names",
+                folder.op,
+                1,
+                f"folder {name!r} cannot be imported",
                 "letters, digits and '_', not a Python keyword",
-            )  # fmt: skip
+            )
     if folder.family in _RESERVED:
         yield Problem(
-            "names", folder.op, 1, f"{folder.family!r} cannot be a family: it means something else",
+            "names",
+            folder.op,
+            1,
+            f"{folder.family!r} cannot be a family: it means something else",
             f"another name than {', '.join(_RESERVED)}",
-        )  # fmt: skip
+        )
 
 
 def python_files_define_their_part(folder: OpFolder) -> Iterator[Problem]:
@@ -80,9 +86,12 @@ def entries_yield_something(folder: OpFolder) -> Iterator[Problem]:
         function = definitions(parse(path)).get(name) if os.path.isfile(path) else None
         if isinstance(function, ast.FunctionDef) and not _gives_something(function):
             yield Problem(
-                "empty", path, function.lineno, f"{name}() yields nothing",
+                "empty",
+                path,
+                function.lineno,
+                f"{name}() yields nothing",
                 "yield module()" if name == "aot" else "yield Case(…) for sizes that users have",
-            )  # fmt: skip
+            )
 
 
 def _gives_something(function: ast.FunctionDef) -> bool:
@@ -100,9 +109,12 @@ def _gives_something(function: ast.FunctionDef) -> bool:
 def a_test_exists(folder: OpFolder) -> Iterator[Problem]:
     if os.path.isfile(folder.test) and not _TEST.search(_text(folder.test)):
         yield Problem(
-            "tests", folder.test, 1, f"{folder.test.name} has no test",
+            "tests",
+            folder.test,
+            1,
+            f"{folder.test.name} has no test",
             "def test_…: what the trace cannot say, as edges, strides and refusals",
-        )  # fmt: skip
+        )
 
 
 def headers_open_with_their_story(folder: OpFolder) -> Iterator[Problem]:
@@ -110,9 +122,12 @@ def headers_open_with_their_story(folder: OpFolder) -> Iterator[Problem]:
     for path in folder.headers if folder.project.is_shipped else ():
         if not _text(path).lstrip().startswith(("//", "/*")):
             yield Problem(
-                "opens", path, 1, f"{path.name} does not open with a comment",
+                "opens",
+                path,
+                1,
+                f"{path.name} does not open with a comment",
                 "algorithm, memory traffic, and why this tiling",
-            )  # fmt: skip
+            )
 
 
 def _text(path: Path) -> str:

@@ -16,9 +16,12 @@ def each_is_defined_once(project: Project) -> Iterator[Problem]:
         known = first.setdefault(declaration.name, folder)
         if known != folder:
             yield Problem(
-                "unique", folder.op, declaration.line, f"{declaration.name} is also in {known.op}",
+                "unique",
+                folder.op,
+                declaration.line,
+                f"{declaration.name} is also in {known.op}",
                 "rename one of them",
-            )  # fmt: skip
+            )
 
 
 def uses_have_no_cycle(project: Project) -> Iterator[Problem]:
@@ -31,17 +34,23 @@ def uses_have_no_cycle(project: Project) -> Iterator[Problem]:
                 graph.setdefault(folder, set()).add(home[name])
             elif name not in shipped:
                 yield Problem(
-                    "uses", folder.op, declaration.line, f"{declaration.name} uses {name!r}: no op",
+                    "uses",
+                    folder.op,
+                    declaration.line,
+                    f"{declaration.name} uses {name!r}: no op",
                     "uses= names public functions of this project or of fictl",
-                )  # fmt: skip
+                )
     for folder in graph:
         path = _way_back(folder, graph)
         if path and folder == min(path, key=str):
             way = " -> ".join(step.module for step in (*path, folder))
             yield Problem(
-                "uses", folder.op, 1, f"ops use each other: {way}",
+                "uses",
+                folder.op,
+                1,
+                f"ops use each other: {way}",
                 "move what they share to include/ or to the family's _*.py",
-            )  # fmt: skip
+            )
 
 
 def _way_back(start: OpFolder, graph: dict[OpFolder, set[OpFolder]]) -> list[OpFolder]:

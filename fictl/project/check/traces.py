@@ -24,9 +24,12 @@ def templates_match_functions(folder: OpFolder) -> Iterator[Problem]:
         template = assigned(tree, declaration.name)
         if not _is_template(template):
             yield Problem(
-                "trace", folder.trace, 1, f"trace.py has no template {declaration.name}",
+                "trace",
+                folder.trace,
+                1,
+                f"trace.py has no template {declaration.name}",
                 f"{declaration.name} = TraceTemplate(axes=…, inputs={{…}}, outputs={{…}}, …)",
-            )  # fmt: skip
+            )
             continue
         assert isinstance(template, ast.Call)
         yield from _compare(folder, declaration, template)
@@ -41,9 +44,12 @@ def _compare(folder: OpFolder, declaration: Declaration, template: ast.Call) -> 
     traced = _keys(words.get("inputs"), folder.trace)
     if traced is None:
         yield Problem(
-            "trace", folder.trace, template.lineno, f"{declaration.name}: inputs cannot be read",
+            "trace",
+            folder.trace,
+            template.lineno,
+            f"{declaration.name}: inputs cannot be read",
             'write a dict literal: inputs={"x": Tensor(…)}',
-        )  # fmt: skip
+        )
         return
     known = {parameter.name for parameter in declaration.parameters}
     outputs = {*declaration.outputs, *(_keys(words.get("outputs"), folder.trace) or ())}
@@ -52,10 +58,13 @@ def _compare(folder: OpFolder, declaration: Declaration, template: ast.Call) -> 
     for name in sorted((needed - traced) | ((traced | left) - known - {*_CONTROLS})):
         said = "a parameter that trace.py leaves out" if name in needed else "no parameter"
         yield Problem(
-            "trace", folder.trace, template.lineno, f"{declaration.name}: {name} is {said}",
+            "trace",
+            folder.trace,
+            template.lineno,
+            f"{declaration.name}: {name} is {said}",
             f"inputs are the parameters of {declaration.name} without its outputs; at_default=(…,) "
             "names those that tests leave alone",
-        )  # fmt: skip
+        )
 
 
 def _is_said(parameter: Parameter) -> bool:

@@ -41,14 +41,22 @@ def _environment(roots: Iterable[Path]) -> Environment:
     folders = [*roots]
     beside = FileSystemLoader([*folders, *(folder.parent for folder in folders)])
     environment = Environment(
-        loader=ChoiceLoader([FunctionLoader(_read), beside]), bytecode_cache=_compiled(),
-        undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True,
+        loader=ChoiceLoader([FunctionLoader(_read), beside]),
+        bytecode_cache=_compiled(),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
         lstrip_blocks=True,
-    )  # fmt: skip
+    )
     functions = (
-        wrap.py, wrap.py_literal, wrap.py_value,
-        wrap.cpp, wrap.cpp_value, wrap.cpp_function, wrap.cpp_dispatch,
-    )  # fmt: skip
+        wrap.py,
+        wrap.py_literal,
+        wrap.py_value,
+        wrap.cpp,
+        wrap.cpp_value,
+        wrap.cpp_function,
+        wrap.cpp_dispatch,
+    )
     environment.globals.update({function.__name__: function for function in functions})
     return environment
 

@@ -144,8 +144,9 @@ def _check_any_rows(signature: Signature) -> None:
     for axis in (axis for axis in signature.axes if axis.name in rows and axis.size):
         raise UsageError(
             f"axis {axis.name} has the size {axis.size}, and a token is drawn for each of any "
-            "number of rows", f"leave its size out: {axis.name}",
-        )  # fmt: skip
+            "number of rows",
+            f"leave its size out: {axis.name}",
+        )
 
 
 def _check_any_lengths(signature: Signature) -> None:
@@ -165,5 +166,6 @@ def _check_reduced(expression: Expression, tensors: set[str]) -> None:
     if left or not expression.has_reductions:
         raise UsageError(
             f"the expression {expression} leaves {', '.join(left) or 'every value'} as long as a "
-            "row is", "put it into sum, mean, max or min; --kind rowwise keeps the row",
-        )  # fmt: skip
+            "row is",
+            "put it into sum, mean, max or min; --kind rowwise keeps the row",
+        )

@@ -63,9 +63,13 @@ def _read_reference(request: Request) -> ReadReference | None:
 def _of_definition(project: Project, request: Request, there: list[str]) -> Draft:
     """The definition says what all other words on shapes and computations would."""
     said = {
-        "--input": request.inputs, "--output": request.outputs, "--scalar": request.scalars,
-        "--from": request.reference, "--kernel": request.kernel, "--example": request.example,
-    }  # fmt: skip
+        "--input": request.inputs,
+        "--output": request.outputs,
+        "--scalar": request.scalars,
+        "--from": request.reference,
+        "--kernel": request.kernel,
+        "--example": request.example,
+    }
     beside = [flag for flag, value in said.items() if value]
     if beside:
         raise UsageError(
@@ -124,8 +128,9 @@ def _of_kind(project: Project, request: Request, read: ReadReference | None, kin
     if read and kind.expression == "score":
         raise UsageError(
             f"kind {kind.name} has no use for {request.reference}: its reference is the attention "
-            "around an expression", 'leave --from out, and say the mask or the logit with --expr "…"',
-        )  # fmt: skip
+            "around an expression",
+            'leave --from out, and say the mask or the logit with --expr "…"',
+        )
     text = request.expression or (read.expression if read and kind.expression else "") or ""
     if read and kind.expression and not text:
         raise UsageError(
@@ -141,10 +146,19 @@ def _of_kind(project: Project, request: Request, read: ReadReference | None, kin
     )
     archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs
     return Draft(
-        project, family, request.name, kind, signature, dtypes, archs, kind.devices,
-        match(kind, signature), expression, read.reference if read else None,
+        project,
+        family,
+        request.name,
+        kind,
+        signature,
+        dtypes,
+        archs,
+        kind.devices,
+        match(kind, signature),
+        expression,
+        read.reference if read else None,
         request.doc or (read.doc if read else ""),
-    )  # fmt: skip
+    )
 
 
 def _dtypes(text: str, kind: Kind) -> tuple[DType, ...]:

@@ -68,10 +68,11 @@ class Plan:
         elif change.after is None:
             yield "deleted file mode 100644\n"
         lines = difflib.unified_diff(
-            before.splitlines(keepends=True), after.splitlines(keepends=True),
+            before.splitlines(keepends=True),
+            after.splitlines(keepends=True),
             "/dev/null" if change.before is None else f"a/{name}",
             "/dev/null" if change.after is None else f"b/{name}",
-        )  # fmt: skip
+        )
         for line in lines:
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 

@@ -152,10 +152,13 @@ def _texts(config: Config, is_new: bool, packaged: bool) -> Iterator[tuple[str, 
     """Of the template tree; without what packages a project where something else does."""
     tree = data_root("templates") / "project"
     context = {
-        "name": config.name, "distribution": config.name.replace("_", "-"), "archs": config.archs,
-        "kernels": config.kernels, "tests": config.tests,
+        "name": config.name,
+        "distribution": config.name.replace("_", "-"),
+        "archs": config.archs,
+        "kernels": config.kernels,
+        "tests": config.tests,
         "install": '-e ".[dev]"' if packaged else '"fictl[toolchain]" pytest',
-    }  # fmt: skip
+    }
     wanted = [each for each in _NOTES if (is_new and packaged) or each not in _PACKAGING]
     rendered = render({each: tree / each for each in wanted}, context)
     for each, (where, text) in zip(wanted, rendered.items(), strict=True):

@@ -68,6 +68,8 @@ class OpSuite:
         """The functions that the built module offers, read from its symbol table."""
         table = subprocess.run(
             ["nm", "-D", "--defined-only", str(entry.module)],
-            capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         return set(re.findall(r" T __tvm_ffi_(?!_)(\w+)", table))

@@ -61,9 +61,15 @@ class Trial:
         case, variant = self.variant.case, self.variant
         with self._of_trace("init"):
             return make_inputs(
-                self.template, case.sizes, case.dtype, self.device, variant.seed, case.passing,
-                variant.values, case.scalars,
-            )  # fmt: skip
+                self.template,
+                case.sizes,
+                case.dtype,
+                self.device,
+                variant.seed,
+                case.passing,
+                variant.values,
+                case.scalars,
+            )
 
     @cached_property
     def _room(self) -> dict[str, Room]:

@@ -86,9 +86,12 @@ def process_group(request: pytest.FixtureRequest, _meeting_point: Any) -> Iterat
         torch.cuda.set_device(here.local % _visible())
     store = dist.PrefixStore(request.node.nodeid, _meeting_point)  # type: ignore[attr-defined]
     dist.init_process_group(
-        "nccl" if on_gpu else "gloo", store=store, rank=here.rank, world_size=here.size,
+        "nccl" if on_gpu else "gloo",
+        store=store,
+        rank=here.rank,
+        world_size=here.size,
         timeout=_PATIENCE,
-    )  # fmt: skip
+    )
     yield dist.group.WORLD
     _meet(store, here)
     dist.destroy_process_group()

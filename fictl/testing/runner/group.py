@@ -83,9 +83,13 @@ class Group:
     def _argv(self, journal: Path) -> list[str]:
         torchrun = ["torch.distributed.run", "--standalone", f"--nproc-per-node={self.ranks}", "-m"]
         return [
-            *self.launcher, sys.executable, "-m", *(torchrun if self.ranks > 1 else ()),
-            "pytest", *self._words(journal),
-        ]  # fmt: skip
+            *self.launcher,
+            sys.executable,
+            "-m",
+            *(torchrun if self.ranks > 1 else ()),
+            "pytest",
+            *self._words(journal),
+        ]
 
     def _words(self, journal: Path) -> list[str]:
         # Why --rootdir, and the contract last: the project's own configuration and file names
@@ -93,17 +97,24 @@ class Group:
         project = self.folders[0].project
         root = os.path.commonpath([project.root, project.tests])
         return [
-            "-p", "fictl.testing.plugin", "--import-mode=importlib", "-p", "no:cacheprovider", "-q",
+            "-p",
+            "fictl.testing.plugin",
+            "--import-mode=importlib",
+            "-p",
+            "no:cacheprovider",
+            "-q",
             # One file that cannot be imported leaves the others their tests.
             "--continue-on-collection-errors",
             # Where it is, said a moment before it is ended.
-            "-o", f"faulthandler_timeout={max(self.limit - 0.5, self.limit / 2)}",
-            f"--rootdir={root}", f"--fictl-journal={journal}",
+            "-o",
+            f"faulthandler_timeout={max(self.limit - 0.5, self.limit / 2)}",
+            f"--rootdir={root}",
+            f"--fictl-journal={journal}",
             *(f"--fictl-op={folder}" for folder in self.folders),
             *(str(folder.test) for folder in self.folders if os.path.isfile(folder.test)),
             str(CONTRACT),
             *self.arguments,
-        ]  # fmt: skip
+        ]
 
     def _environment(self) -> dict[str, str]:
         threads = {"OMP_NUM_THREADS": "1"} if self.ranks > 1 else {}  # Else torchrun says so.

@@ -33,9 +33,15 @@ class TestRequest:
     def run(self, say: Callable[[str], object], told: Told) -> TestReport:
         folders = self._having_case() if self.case else self.folders
         return run_tests(
-            folders, say, [*self._words()], self._variables(), self.timeout,
-            slots=self._slots(), ranks=self._ranks(), told=told,
-        )  # fmt: skip
+            folders,
+            say,
+            [*self._words()],
+            self._variables(),
+            self.timeout,
+            slots=self._slots(),
+            ranks=self._ranks(),
+            told=told,
+        )
 
     def _words(self) -> Iterator[str]:
         if self.keyword:

@@ -37,9 +37,18 @@ _MODULES = {
     "typing",
 }
 _NAMES = {
-    "breakpoint", "compile", "delattr", "eval", "exec", "getattr", "globals", "locals",
-    "open", "setattr", "vars",
-}  # fmt: skip
+    "breakpoint",
+    "compile",
+    "delattr",
+    "eval",
+    "exec",
+    "getattr",
+    "globals",
+    "locals",
+    "open",
+    "setattr",
+    "vars",
+}
 _ATTRIBUTES = {"classes", "compile", "hub", "jit", "load", "ops", "package", "save", "utils"}
 
 
@@ -55,9 +64,13 @@ class DefinitionRun:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "definition": self.definition, "api": self.api, "device": self.device,
-            "sizes": dict(self.sizes), "match": not self.mismatch, "mismatch": self.mismatch,
-        }  # fmt: skip
+            "definition": self.definition,
+            "api": self.api,
+            "device": self.device,
+            "sizes": dict(self.sizes),
+            "match": not self.mismatch,
+            "mismatch": self.mismatch,
+        }
 
 
 def run_definition(made: Definition, device: str, axes: Mapping[str, int]) -> DefinitionRun:

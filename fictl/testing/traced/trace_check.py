@@ -37,9 +37,12 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "kind": self.kind, "op": self.op, "text": self.text,
-            "path": str(self.path) if self.path else None, "diff": self.diff,
-        }  # fmt: skip
+            "kind": self.kind,
+            "op": self.op,
+            "text": self.text,
+            "path": str(self.path) if self.path else None,
+            "diff": self.diff,
+        }
 
 
 def check(traced: Traced) -> Iterator[Finding]:

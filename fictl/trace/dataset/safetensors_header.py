@@ -13,12 +13,21 @@ from fictl.user_file import open_regular
 
 _LARGEST_HEADER = 100_000_000  # The format's own limit.
 _DTYPES = {
-    "F64": ("float64", 64), "F32": ("float32", 32), "F16": ("float16", 16),
-    "BF16": ("bfloat16", 16), "F8_E4M3": ("float8_e4m3fn", 8), "F8_E5M2": ("float8_e5m2", 8),
-    "F8_E8M0": ("float8_e8m0fnu", 8), "F4": ("float4_e2m1", 4), "I64": ("int64", 64),
-    "I32": ("int32", 32), "I16": ("int16", 16), "I8": ("int8", 8), "U8": ("uint8", 8),
+    "F64": ("float64", 64),
+    "F32": ("float32", 32),
+    "F16": ("float16", 16),
+    "BF16": ("bfloat16", 16),
+    "F8_E4M3": ("float8_e4m3fn", 8),
+    "F8_E5M2": ("float8_e5m2", 8),
+    "F8_E8M0": ("float8_e8m0fnu", 8),
+    "F4": ("float4_e2m1", 4),
+    "I64": ("int64", 64),
+    "I32": ("int32", 32),
+    "I16": ("int16", 16),
+    "I8": ("int8", 8),
+    "U8": ("uint8", 8),
     "BOOL": ("bool", 8),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,13 @@ def _condition(text: str) -> str:
 
 
 _CONDITIONS = (
-    ast.Compare, ast.BoolOp, ast.Call, ast.IfExp, ast.Attribute, ast.Subscript,
-)  # fmt: skip
+    ast.Compare,
+    ast.BoolOp,
+    ast.Call,
+    ast.IfExp,
+    ast.Attribute,
+    ast.Subscript,
+)
 Constraint: TypeAlias = Annotated[str, AfterValidator(_condition)]
 
 

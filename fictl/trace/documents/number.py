@@ -10,10 +10,16 @@ _FINITE = {"float8_e4m3fn", "float8_e8m0fnu", "float4_e2m1", "float4_e2m1fn_x2"}
 _NEVER_NAN = {"float4_e2m1", "float4_e2m1fn_x2"}
 # From here on a number is rounded to infinity, or to nothing.
 _BEYOND = {
-    "float64": 2**1024 - 2**970, "float32": 2**128 - 2**103, "bfloat16": 2**128 - 2**119,
-    "float16": 65520, "float8_e5m2": 61440, "float8_e4m3fn": 464, "float8_e8m0fnu": 2**128,
-    "float4_e2m1": 7, "float4_e2m1fn_x2": 7,
-}  # fmt: skip
+    "float64": 2**1024 - 2**970,
+    "float32": 2**128 - 2**103,
+    "bfloat16": 2**128 - 2**119,
+    "float16": 65520,
+    "float8_e5m2": 61440,
+    "float8_e4m3fn": 464,
+    "float8_e8m0fnu": 2**128,
+    "float4_e2m1": 7,
+    "float4_e2m1fn_x2": 7,
+}
 
 
 def problem(value: float, dtype: str) -> str:

@@ -83,10 +83,11 @@ def shapes_of(
     specs: Iterable[TensorSpec], known: Mapping[str, int]
 ) -> list[tuple[int, ...] | None]:
     return [
-        None if spec.shape is None
+        None
+        if spec.shape is None
         else tuple(int(axis) if is_digits(axis) else known[axis] for axis in spec.shape)
         for spec in specs
-    ]  # fmt: skip
+    ]
 
 
 def _follow(

@@ -12,9 +12,18 @@ if TYPE_CHECKING:
     import torch
 
 _Published = Literal[
-    "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1",
-    "int64", "int32", "int16", "int8", "bool",
-]  # fmt: skip
+    "float32",
+    "float16",
+    "bfloat16",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float4_e2m1",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "bool",
+]
 _Ours = Literal["float64", "uint8", "float8_e8m0fnu", "float4_e2m1fn_x2"]
 
 # What flashinfer-bench reads, and what fictl reads and writes beside it.

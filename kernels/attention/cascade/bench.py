@@ -45,9 +45,14 @@ def _sizes(
     requests: int, used: int, page_size: int, heads: tuple[int, int], dim: int
 ) -> dict[str, int]:
     return {
-        "requests": requests, "pages": used + 3, "used_pages": used, "page_size": page_size,
-        "num_qo_heads": heads[0], "num_kv_heads": heads[1], "head_dim": dim,
-    }  # fmt: skip
+        "requests": requests,
+        "pages": used + 3,
+        "used_pages": used,
+        "page_size": page_size,
+        "num_qo_heads": heads[0],
+        "num_kv_heads": heads[1],
+        "head_dim": dim,
+    }
 
 
 def baselines(function: str) -> dict[str, Callable[..., Any]]:
@@ -87,9 +92,16 @@ def _plain(
     fictl: Any = import_module("fictl.ops")
     made = fictl.BatchDecodeWithPagedKVCacheWrapper(_workspace(q.device))
     made.plan(
-        begins.int(), torch.cat(tables), paged_kv_last_page_len[1], num_qo_heads, num_kv_heads,
-        head_dim, page_size, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype,
-    )  # fmt: skip
+        begins.int(),
+        torch.cat(tables),
+        paged_kv_last_page_len[1],
+        num_qo_heads,
+        num_kv_heads,
+        head_dim,
+        page_size,
+        q_data_type=q.dtype,
+        kv_data_type=paged_kv_cache.dtype,
+    )
     return lambda: made.run(q, paged_kv_cache)
 
 

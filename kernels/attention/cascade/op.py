@@ -131,7 +131,14 @@ class MultiLevelCascadeAttentionWrapper:
             queries, begins, indices, last = arrays
             with Renaming(_OF_LEVELS, f"level {number}: "):
                 level.plan(
-                    queries, begins, indices, last, num_qo_heads, num_kv_heads, head_dim, page_size,
+                    queries,
+                    begins,
+                    indices,
+                    last,
+                    num_qo_heads,
+                    num_kv_heads,
+                    head_dim,
+                    page_size,
                     causal=causal and level is self._levels[-1],
                     pos_encoding_mode=pos_encoding_mode,
                     use_fp16_qk_reduction=use_fp16_qk_reduction,
@@ -142,12 +149,15 @@ class MultiLevelCascadeAttentionWrapper:
                     rope_theta=rope_theta,
                     q_data_type=q_data_type,
                     kv_data_type=kv_data_type,
-                )  # fmt: skip
+                )
 
     @op(
-        archs=">=8.0", dtypes="f16 bf16 e4m3 e5m2", devices="cuda emu", mutates="out",
+        archs=">=8.0",
+        dtypes="f16 bf16 e4m3 e5m2",
+        devices="cuda emu",
+        mutates="out",
         uses="BatchPrefillWithPagedKVCacheWrapper merge_state_in_place",
-    )  # fmt: skip
+    )
     def run(
         self, q: torch.Tensor, paged_kv_cache: PagedCache, *, out: torch.Tensor | None = None
     ) -> torch.Tensor:
@@ -211,15 +221,24 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
         """
         with Renaming(_OF_OWN):
             self._unique.plan(
-                unique_kv_indptr, unique_kv_indices, unique_kv_last_page_len, num_qo_heads,
-                num_kv_heads, head_dim, page_size, q_data_type=q_data_type or data_type,
+                unique_kv_indptr,
+                unique_kv_indices,
+                unique_kv_last_page_len,
+                num_qo_heads,
+                num_kv_heads,
+                head_dim,
+                page_size,
+                q_data_type=q_data_type or data_type,
                 kv_data_type=data_type,
-            )  # fmt: skip
+            )
 
     @op(
-        archs=">=8.0", dtypes="f16 bf16 e4m3 e5m2", devices="cuda emu", mutates="out",
+        archs=">=8.0",
+        dtypes="f16 bf16 e4m3 e5m2",
+        devices="cuda emu",
+        mutates="out",
         uses="BatchDecodeWithPagedKVCacheWrapper merge_state_in_place single_prefill_with_kv_cache",
-    )  # fmt: skip
+    )
     def run(
         self,
         q: torch.Tensor,
@@ -292,14 +311,25 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
         kv_data_type: None is q_data_type.
         """
         self._unique.plan(
-            qo_indptr, paged_kv_indptr, paged_kv_indices, paged_kv_last_page_len, num_qo_heads,
-            num_kv_heads, head_dim, page_size, q_data_type=q_data_type, kv_data_type=kv_data_type,
-        )  # fmt: skip
+            qo_indptr,
+            paged_kv_indptr,
+            paged_kv_indices,
+            paged_kv_last_page_len,
+            num_qo_heads,
+            num_kv_heads,
+            head_dim,
+            page_size,
+            q_data_type=q_data_type,
+            kv_data_type=kv_data_type,
+        )
 
     @op(
-        archs=">=8.0", dtypes="f16 bf16 e4m3 e5m2", devices="cuda emu", mutates="out",
+        archs=">=8.0",
+        dtypes="f16 bf16 e4m3 e5m2",
+        devices="cuda emu",
+        mutates="out",
         uses="BatchPrefillWithPagedKVCacheWrapper merge_state_in_place single_prefill_with_kv_cache",
-    )  # fmt: skip
+    )
     def run(
         self,
         q: torch.Tensor,
@@ -327,9 +357,14 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
         """
         with Renaming(_OF_SHARED):
             out, lse = single_prefill_with_kv_cache(
-                q, k_shared, v_shared, kv_layout=self._layout, sm_scale=sm_scale, out=out,
+                q,
+                k_shared,
+                v_shared,
+                kv_layout=self._layout,
+                sm_scale=sm_scale,
+                out=out,
                 return_lse=True,
-            )  # fmt: skip
+            )
         with Renaming({"paged_kv_cache": "unique_kv_cache"}):
             own = self._unique.forward_return_lse(
                 q, unique_kv_cache, causal=causal, sm_scale=sm_scale

@@ -100,9 +100,20 @@ def _shared_decode(
 ) -> torch.Tensor:
     queries = torch.arange(len(q) + 1)
     return _shared_prefill(
-        queries, unique_kv_indptr, unique_kv_indices, unique_kv_last_page_len, num_qo_heads,
-        num_kv_heads, head_dim, page_size, q, k_shared, v_shared, unique_kv_cache, False,
-    )  # fmt: skip
+        queries,
+        unique_kv_indptr,
+        unique_kv_indices,
+        unique_kv_last_page_len,
+        num_qo_heads,
+        num_kv_heads,
+        head_dim,
+        page_size,
+        q,
+        k_shared,
+        v_shared,
+        unique_kv_cache,
+        False,
+    )
 
 
 def _shared_prefill(
@@ -213,9 +224,13 @@ _SHARED_KEYS: Inputs = {
     "unique_kv_cache": Tensor(_CACHE, dtype_from="q"),
 }
 _POSSIBLE = (
-    "num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1", "head_dim in (64, 128, 256)",
-    "pages >= used_pages", "page_size >= 1", "requests >= 1 or tokens == 0 == used_pages",
-)  # fmt: skip
+    "num_qo_heads % num_kv_heads == 0",
+    "num_kv_heads >= 1",
+    "head_dim in (64, 128, 256)",
+    "pages >= used_pages",
+    "page_size >= 1",
+    "requests >= 1 or tokens == 0 == used_pages",
+)
 
 MultiLevelCascadeAttentionWrapper = TraceTemplate(
     axes={

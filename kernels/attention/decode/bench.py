@@ -16,9 +16,12 @@ from .._by_torch import attend, gatherer, paged_lengths
 
 # requests, keys of each, heads of queries, of keys and values
 _STEPS = (
-    (64, 8192, 32, 8), (16, 4096, 64, 8), (1, 131072, 64, 8), (16, 2048, 32, 32),
+    (64, 8192, 32, 8),
+    (16, 4096, 64, 8),
+    (1, 131072, 64, 8),
+    (16, 2048, 32, 32),
     (256, 1024, 32, 8),
-)  # fmt: skip
+)
 _DIM, _PAGE = 128, 16
 # From here on FlashInfer is faster with its tensor-core kernel.
 _TENSOR_CORE_GROUP = 4
@@ -47,9 +50,14 @@ def _paged(
     **scalars: float,
 ) -> Case:
     sizes = {
-        "requests": requests, "pages": used + used // 8, "used_pages": used,
-        "page_size": page_size, "num_qo_heads": heads, "num_kv_heads": kv_heads, "head_dim": dim,
-    }  # fmt: skip
+        "requests": requests,
+        "pages": used + used // 8,
+        "used_pages": used,
+        "page_size": page_size,
+        "num_qo_heads": heads,
+        "num_kv_heads": kv_heads,
+        "head_dim": dim,
+    }
     return Case("BatchDecodeWithPagedKVCacheWrapper", sizes, "bfloat16", scalars=scalars)
 
 

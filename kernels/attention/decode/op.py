@@ -37,15 +37,29 @@ _TENSOR_CORES = BatchPrefillWithPagedKVCacheWrapper.kernel
     uses="BatchPrefillWithPagedKVCacheWrapper",
 )
 def single_decode_with_kv_cache(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, kv_layout: str = "NHD",
-    pos_encoding_mode: str = "NONE", use_tensor_cores: bool = False, q_scale: Number | None = None,
-    k_scale: Number | None = None, v_scale: Number | None = None, window_left: int = -1,
-    logits_soft_cap: float | None = None, sm_scale: float | None = None,
-    rope_scale: float | None = None, rope_theta: float | None = None, return_lse: bool = False, *,
-    out: torch.Tensor | None = None, lse: torch.Tensor | None = None,
-    sinks: torch.Tensor | None = None, variant: Variant | None = None,
-    scalars: Mapping[str, float] | None = None, enable_pdl: bool | None = None,
-) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    kv_layout: str = "NHD",
+    pos_encoding_mode: str = "NONE",
+    use_tensor_cores: bool = False,
+    q_scale: Number | None = None,
+    k_scale: Number | None = None,
+    v_scale: Number | None = None,
+    window_left: int = -1,
+    logits_soft_cap: float | None = None,
+    sm_scale: float | None = None,
+    rope_scale: float | None = None,
+    rope_theta: float | None = None,
+    return_lse: bool = False,
+    *,
+    out: torch.Tensor | None = None,
+    lse: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
+    variant: Variant | None = None,
+    scalars: Mapping[str, float] | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Attention of one query, whose key is the last.
 
     q: (num_qo_heads, head_dim), fp16 or bf16; head_dim is 64, 128 or 256. Of this, k, v and out,
@@ -69,17 +83,43 @@ def single_decode_with_kv_cache(
     queries = q.unsqueeze(0)
     _, kv_heads = shape_of_keys(name, queries, k, hnd)
     chosen = options(
-        name, q.shape[0], kv_heads, q.shape[1], q.dtype, k.dtype, q.dtype,
-        causal=False, window_left=window_left, soft_cap=logits_soft_cap, sm_scale=sm_scale,
-        rope_scale=rope_scale, rope_theta=rope_theta, positions=pos_encoding_mode,
-    )  # fmt: skip
+        name,
+        q.shape[0],
+        kv_heads,
+        q.shape[1],
+        q.dtype,
+        k.dtype,
+        q.dtype,
+        causal=False,
+        window_left=window_left,
+        soft_cap=logits_soft_cap,
+        sm_scale=sm_scale,
+        rope_scale=rope_scale,
+        rope_theta=rope_theta,
+        positions=pos_encoding_mode,
+    )
     rows = rows_of_tiles(1, 1, chosen.group, chosen.head_dim)
     outs, sums = attend_one(
-        name, _TENSOR_CORES, f"{chosen.group} heads to one of the keys", rows, chosen, queries,
-        k, v, hnd, None, scale(name, q_scale=q_scale, k_scale=k_scale),
-        scale(name, v_scale=v_scale), None if out is None else out.unsqueeze(0),
-        None if lse is None else lse.unsqueeze(0), return_lse, sinks, variant, scalars, enable_pdl,
-    )  # fmt: skip
+        name,
+        _TENSOR_CORES,
+        f"{chosen.group} heads to one of the keys",
+        rows,
+        chosen,
+        queries,
+        k,
+        v,
+        hnd,
+        None,
+        scale(name, q_scale=q_scale, k_scale=k_scale),
+        scale(name, v_scale=v_scale),
+        None if out is None else out.unsqueeze(0),
+        None if lse is None else lse.unsqueeze(0),
+        return_lse,
+        sinks,
+        variant,
+        scalars,
+        enable_pdl,
+    )
     result = outs[0] if out is None else out
     if sums is None:
         return result
@@ -106,32 +146,61 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
     """
 
     def __init__(
-        self, float_workspace_buffer: torch.Tensor, kv_layout: str = "NHD",
-        use_cuda_graph: bool = False, use_tensor_cores: bool = False,
+        self,
+        float_workspace_buffer: torch.Tensor,
+        kv_layout: str = "NHD",
+        use_cuda_graph: bool = False,
+        use_tensor_cores: bool = False,
         paged_kv_indptr_buffer: torch.Tensor | None = None,
         paged_kv_indices_buffer: torch.Tensor | None = None,
-        paged_kv_last_page_len_buffer: torch.Tensor | None = None, backend: str = "auto",
-        jit_args: list[Any] | None = None, *, variant: Variant | None = None,
-    ) -> None:  # fmt: skip
+        paged_kv_last_page_len_buffer: torch.Tensor | None = None,
+        backend: str = "auto",
+        jit_args: list[Any] | None = None,
+        *,
+        variant: Variant | None = None,
+    ) -> None:
         super().__init__(
-            kernel, _TENSOR_CORES, float_workspace_buffer, kv_layout, use_cuda_graph,
+            kernel,
+            _TENSOR_CORES,
+            float_workspace_buffer,
+            kv_layout,
+            use_cuda_graph,
             use_tensor_cores,
             (paged_kv_indptr_buffer, paged_kv_indices_buffer, paged_kv_last_page_len_buffer),
-            backend, jit_args, variant,
-        )  # fmt: skip
+            backend,
+            jit_args,
+            variant,
+        )
 
     def plan(
-        self, indptr: torch.Tensor, indices: torch.Tensor, last_page_len: torch.Tensor,
-        num_qo_heads: int, num_kv_heads: int, head_dim: int, page_size: int,
-        pos_encoding_mode: str = "NONE", window_left: int = -1,
-        logits_soft_cap: float | None = None, q_data_type: Dtype | None = "float16",
-        kv_data_type: Dtype | None = None, o_data_type: Dtype | None = None,
-        data_type: Dtype | None = None, sm_scale: float | None = None,
-        rope_scale: float | None = None, rope_theta: float | None = None, non_blocking: bool = True,
-        block_tables: torch.Tensor | None = None, seq_lens: torch.Tensor | None = None,
-        fixed_split_size: int | None = None, disable_split_kv: bool = False, q_len_per_req: int = 1,
-        *, window_right: int = 0, is_causal: bool | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        indptr: torch.Tensor,
+        indices: torch.Tensor,
+        last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        pos_encoding_mode: str = "NONE",
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        q_data_type: Dtype | None = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        data_type: Dtype | None = None,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        non_blocking: bool = True,
+        block_tables: torch.Tensor | None = None,
+        seq_lens: torch.Tensor | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        q_len_per_req: int = 1,
+        *,
+        window_right: int = 0,
+        is_causal: bool | None = None,
+    ) -> None:
         """Share out a batch's work, for any number of run().
 
         indptr: (requests + 1,), int32: where the pages of each request begin among indices, and
@@ -154,35 +223,71 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         """
         refuse_given(self._op, "no query sees keys after its own", window_right=window_right)
         self._plan(
-            indptr, indices, last_page_len, seq_lens, page_size,
+            indptr,
+            indices,
+            last_page_len,
+            seq_lens,
+            page_size,
             (num_qo_heads, num_kv_heads, head_dim),
-            (q_data_type, kv_data_type, o_data_type, data_type), q_len_per_req, is_causal,
-            non_blocking, window_left=window_left, soft_cap=logits_soft_cap, sm_scale=sm_scale,
-            rope_scale=rope_scale, rope_theta=rope_theta, positions=pos_encoding_mode,
-            fixed_split=(fixed_split_size or 0) * page_size, split=not disable_split_kv,
-        )  # fmt: skip
+            (q_data_type, kv_data_type, o_data_type, data_type),
+            q_len_per_req,
+            is_causal,
+            non_blocking,
+            window_left=window_left,
+            soft_cap=logits_soft_cap,
+            sm_scale=sm_scale,
+            rope_scale=rope_scale,
+            rope_theta=rope_theta,
+            positions=pos_encoding_mode,
+            fixed_split=(fixed_split_size or 0) * page_size,
+            split=not disable_split_kv,
+        )
 
     begin_forward = plan
 
     def workspace_size(
-        self, indptr: torch.Tensor, indices: torch.Tensor, last_page_len: torch.Tensor,
-        num_qo_heads: int, num_kv_heads: int, head_dim: int, page_size: int,
-        pos_encoding_mode: str = "NONE", window_left: int = -1,
-        logits_soft_cap: float | None = None, q_data_type: Dtype | None = "float16",
-        kv_data_type: Dtype | None = None, o_data_type: Dtype | None = None,
-        data_type: Dtype | None = None, sm_scale: float | None = None,
-        rope_scale: float | None = None, rope_theta: float | None = None,
-        block_tables: torch.Tensor | None = None, seq_lens: torch.Tensor | None = None,
-        fixed_split_size: int | None = None, disable_split_kv: bool = False, q_len_per_req: int = 1,
-    ) -> tuple[int, int]:  # fmt: skip
+        self,
+        indptr: torch.Tensor,
+        indices: torch.Tensor,
+        last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        pos_encoding_mode: str = "NONE",
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        q_data_type: Dtype | None = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        data_type: Dtype | None = None,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        block_tables: torch.Tensor | None = None,
+        seq_lens: torch.Tensor | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        q_len_per_req: int = 1,
+    ) -> tuple[int, int]:
         """The bytes that plan() of the same would need: of floats, and of the list of work."""
         return self._workspace_bytes(
-            indptr, last_page_len, seq_lens, page_size, (num_qo_heads, num_kv_heads, head_dim),
-            (q_data_type, kv_data_type, o_data_type, data_type), q_len_per_req,
-            window_left=window_left, soft_cap=logits_soft_cap, sm_scale=sm_scale,
-            rope_scale=rope_scale, rope_theta=rope_theta, positions=pos_encoding_mode,
-            fixed_split=(fixed_split_size or 0) * page_size, split=not disable_split_kv,
-        )  # fmt: skip
+            indptr,
+            last_page_len,
+            seq_lens,
+            page_size,
+            (num_qo_heads, num_kv_heads, head_dim),
+            (q_data_type, kv_data_type, o_data_type, data_type),
+            q_len_per_req,
+            window_left=window_left,
+            soft_cap=logits_soft_cap,
+            sm_scale=sm_scale,
+            rope_scale=rope_scale,
+            rope_theta=rope_theta,
+            positions=pos_encoding_mode,
+            fixed_split=(fixed_split_size or 0) * page_size,
+            split=not disable_split_kv,
+        )
 
     @op(
         archs=">=8.0",
@@ -192,15 +297,24 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         uses="BatchPrefillWithPagedKVCacheWrapper",
     )
     def run(
-        self, q: torch.Tensor, paged_kv_cache: PagedCache, *, q_scale: Number | None = None,
-        k_scale: Number | None = None, v_scale: Number | None = None,
-        out: torch.Tensor | None = None, lse: torch.Tensor | None = None, return_lse: bool = False,
-        enable_pdl: bool | None = None, window_left: int | None = None,
-        sinks: torch.Tensor | None = None, q_len_per_req: int | None = None,
+        self,
+        q: torch.Tensor,
+        paged_kv_cache: PagedCache,
+        *,
+        q_scale: Number | None = None,
+        k_scale: Number | None = None,
+        v_scale: Number | None = None,
+        out: torch.Tensor | None = None,
+        lse: torch.Tensor | None = None,
+        return_lse: bool = False,
+        enable_pdl: bool | None = None,
+        window_left: int | None = None,
+        sinks: torch.Tensor | None = None,
+        q_len_per_req: int | None = None,
         skip_softmax_threshold_scale_factor: float | None = None,
         kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
         scalars: Mapping[str, float] | None = None,
-    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """Attention of the planned batch.
 
         q: (requests * q_len_per_req, num_qo_heads, head_dim), as plan() was told.
@@ -215,15 +329,24 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         scalars: of the variant, by name. The others are single_decode_with_kv_cache's.
         """
         refuse_given(
-            self._op, "the softmax here is exact, and caches of 4 bits are not here",
+            self._op,
+            "the softmax here is exact, and caches of 4 bits are not here",
             skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
             kv_cache_sf=kv_cache_sf,
-        )  # fmt: skip
+        )
         self._check_said(window_left, q_len_per_req)
         return self._run(
-            q, paged_kv_cache, {"q_scale": q_scale, "k_scale": k_scale}, v_scale, out, lse,
-            return_lse, sinks, scalars, enable_pdl,
-        )  # fmt: skip
+            q,
+            paged_kv_cache,
+            {"q_scale": q_scale, "k_scale": k_scale},
+            v_scale,
+            out,
+            lse,
+            return_lse,
+            sinks,
+            scalars,
+            enable_pdl,
+        )
 
     run_return_lse = partialmethod(run, return_lse=True)
 
@@ -246,31 +369,72 @@ class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWra
         use_tensor_cores: bool = False,
     ) -> None:
         super().__init__(
-            workspace_buffer, kv_layout, use_cuda_graph=True, use_tensor_cores=use_tensor_cores,
-            paged_kv_indptr_buffer=indptr_buffer, paged_kv_indices_buffer=indices_buffer,
+            workspace_buffer,
+            kv_layout,
+            use_cuda_graph=True,
+            use_tensor_cores=use_tensor_cores,
+            paged_kv_indptr_buffer=indptr_buffer,
+            paged_kv_indices_buffer=indices_buffer,
             paged_kv_last_page_len_buffer=last_page_len_buffer,
-        )  # fmt: skip
+        )
 
     def plan(
-        self, indptr: torch.Tensor, indices: torch.Tensor, last_page_len: torch.Tensor,
-        num_qo_heads: int, num_kv_heads: int, head_dim: int, page_size: int,
-        pos_encoding_mode: str = "NONE", window_left: int = -1,
-        logits_soft_cap: float | None = None, q_data_type: Dtype | None = "float16",
-        kv_data_type: Dtype | None = None, o_data_type: Dtype | None = None,
-        data_type: Dtype | None = None, sm_scale: float | None = None,
-        rope_scale: float | None = None, rope_theta: float | None = None, non_blocking: bool = True,
-        block_tables: torch.Tensor | None = None, seq_lens: torch.Tensor | None = None,
-        fixed_split_size: int | None = None, disable_split_kv: bool = False, q_len_per_req: int = 1,
-        *, window_right: int = 0, is_causal: bool | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        indptr: torch.Tensor,
+        indices: torch.Tensor,
+        last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim: int,
+        page_size: int,
+        pos_encoding_mode: str = "NONE",
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        q_data_type: Dtype | None = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        data_type: Dtype | None = None,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        non_blocking: bool = True,
+        block_tables: torch.Tensor | None = None,
+        seq_lens: torch.Tensor | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        q_len_per_req: int = 1,
+        *,
+        window_right: int = 0,
+        is_causal: bool | None = None,
+    ) -> None:
         """As BatchDecodeWithPagedKVCacheWrapper.plan."""
         super().plan(
-            indptr, indices, last_page_len, num_qo_heads, num_kv_heads, head_dim, page_size,
-            pos_encoding_mode, window_left, logits_soft_cap, q_data_type, kv_data_type, o_data_type,
-            data_type, sm_scale, rope_scale, rope_theta, non_blocking, block_tables, seq_lens,
-            fixed_split_size, disable_split_kv, q_len_per_req, window_right=window_right,
+            indptr,
+            indices,
+            last_page_len,
+            num_qo_heads,
+            num_kv_heads,
+            head_dim,
+            page_size,
+            pos_encoding_mode,
+            window_left,
+            logits_soft_cap,
+            q_data_type,
+            kv_data_type,
+            o_data_type,
+            data_type,
+            sm_scale,
+            rope_scale,
+            rope_theta,
+            non_blocking,
+            block_tables,
+            seq_lens,
+            fixed_split_size,
+            disable_split_kv,
+            q_len_per_req,
+            window_right=window_right,
             is_causal=is_causal,
-        )  # fmt: skip
+        )
 
     begin_forward = plan
 
@@ -282,21 +446,41 @@ class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWra
         uses="BatchPrefillWithPagedKVCacheWrapper",
     )
     def run(
-        self, q: torch.Tensor, paged_kv_cache: PagedCache, *, q_scale: Number | None = None,
-        k_scale: Number | None = None, v_scale: Number | None = None,
-        out: torch.Tensor | None = None, lse: torch.Tensor | None = None, return_lse: bool = False,
-        enable_pdl: bool | None = None, window_left: int | None = None,
-        sinks: torch.Tensor | None = None, q_len_per_req: int | None = None,
+        self,
+        q: torch.Tensor,
+        paged_kv_cache: PagedCache,
+        *,
+        q_scale: Number | None = None,
+        k_scale: Number | None = None,
+        v_scale: Number | None = None,
+        out: torch.Tensor | None = None,
+        lse: torch.Tensor | None = None,
+        return_lse: bool = False,
+        enable_pdl: bool | None = None,
+        window_left: int | None = None,
+        sinks: torch.Tensor | None = None,
+        q_len_per_req: int | None = None,
         skip_softmax_threshold_scale_factor: float | None = None,
         kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
         scalars: Mapping[str, float] | None = None,
-    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """As BatchDecodeWithPagedKVCacheWrapper.run."""
         return super().run(
-            q, paged_kv_cache, q_scale=q_scale, k_scale=k_scale, v_scale=v_scale, out=out, lse=lse,
-            return_lse=return_lse, enable_pdl=enable_pdl, window_left=window_left, sinks=sinks,
-            q_len_per_req=q_len_per_req, kv_cache_sf=kv_cache_sf, scalars=scalars,
+            q,
+            paged_kv_cache,
+            q_scale=q_scale,
+            k_scale=k_scale,
+            v_scale=v_scale,
+            out=out,
+            lse=lse,
+            return_lse=return_lse,
+            enable_pdl=enable_pdl,
+            window_left=window_left,
+            sinks=sinks,
+            q_len_per_req=q_len_per_req,
+            kv_cache_sf=kv_cache_sf,
+            scalars=scalars,
             skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
-        )  # fmt: skip
+        )
 
     run_return_lse = partialmethod(run, return_lse=True)

@@ -118,9 +118,14 @@ _PAGED: Inputs = {
     **SINKS,
 }
 _CORNERS = (
-    *CORNERS, "non_blocking", "block_tables", "seq_lens", "disable_split_kv", "q_len_per_req",
+    *CORNERS,
+    "non_blocking",
+    "block_tables",
+    "seq_lens",
+    "disable_split_kv",
+    "q_len_per_req",
     "window_right",
-)  # fmt: skip
+)
 
 BatchDecodeWithPagedKVCacheWrapper = TraceTemplate(
     axes={**PAGES, **HEADS, **_DIM},

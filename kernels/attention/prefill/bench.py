@@ -36,25 +36,38 @@ def cases() -> Iterator[Case]:
 
 def _small(tokens: int, requests: int, used: int) -> Case:
     sizes = {
-        "tokens": tokens, "requests": requests, "pages": used + 1, "used_pages": used,
-        "page_size": 4, "num_qo_heads": 4, "num_kv_heads": 2, "head_dim_qk": 64,
-    }  # fmt: skip
+        "tokens": tokens,
+        "requests": requests,
+        "pages": used + 1,
+        "used_pages": used,
+        "page_size": 4,
+        "num_qo_heads": 4,
+        "num_kv_heads": 2,
+        "head_dim_qk": 64,
+    }
     return Case(_PAGED, sizes, "bfloat16")
 
 
 def _odd_ragged(tokens: int, kv_tokens: int, requests: int) -> Case:
     sizes = {
-        "len_indptr": requests + 1, "tokens": tokens, "kv_tokens": kv_tokens,
-        "num_qo_heads": 6, "num_kv_heads": 2, "head_dim_qk": _DIM,
-    }  # fmt: skip
+        "len_indptr": requests + 1,
+        "tokens": tokens,
+        "kv_tokens": kv_tokens,
+        "num_qo_heads": 6,
+        "num_kv_heads": 2,
+        "head_dim_qk": _DIM,
+    }
     return Case(_RAGGED, sizes, "bfloat16")
 
 
 def _single(qo_len: int, kv_len: int, heads: int, kv_heads: int) -> Iterator[Case]:
     sizes = {
-        "qo_len": qo_len, "kv_len": kv_len,
-        "num_qo_heads": heads, "num_kv_heads": kv_heads, "head_dim_qk": _DIM,
-    }  # fmt: skip
+        "qo_len": qo_len,
+        "kv_len": kv_len,
+        "num_qo_heads": heads,
+        "num_kv_heads": kv_heads,
+        "head_dim_qk": _DIM,
+    }
     for function in ("single_prefill_with_kv_cache", "single_prefill_with_kv_cache_return_lse"):
         yield Case(function, sizes, "bfloat16")
 
@@ -69,9 +82,13 @@ def _ragged(
 ) -> Case:
     tokens = requests * length
     sizes = {
-        "len_indptr": requests + 1, "tokens": tokens, "kv_tokens": tokens,
-        "num_qo_heads": heads, "num_kv_heads": kv_heads, "head_dim_qk": _DIM,
-    }  # fmt: skip
+        "len_indptr": requests + 1,
+        "tokens": tokens,
+        "kv_tokens": tokens,
+        "num_qo_heads": heads,
+        "num_kv_heads": kv_heads,
+        "head_dim_qk": _DIM,
+    }
     if passing:
         sizes["mask_bits"] = requests * length**2
     return Case(_RAGGED, sizes, "bfloat16", passing, scalars)
@@ -80,10 +97,15 @@ def _ragged(
 def _paged(requests: int, length: int, heads: int, kv_heads: int) -> Case:
     used = requests * length // _PAGE
     sizes = {
-        "tokens": requests * length, "requests": requests, "pages": used + used // 8,
-        "used_pages": used, "page_size": _PAGE,
-        "num_qo_heads": heads, "num_kv_heads": kv_heads, "head_dim_qk": _DIM,
-    }  # fmt: skip
+        "tokens": requests * length,
+        "requests": requests,
+        "pages": used + used // 8,
+        "used_pages": used,
+        "page_size": _PAGE,
+        "num_qo_heads": heads,
+        "num_kv_heads": kv_heads,
+        "head_dim_qk": _DIM,
+    }
     return Case(_PAGED, sizes, "bfloat16")
 
 

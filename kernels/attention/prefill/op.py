@@ -54,19 +54,37 @@ _INDPTR = "values and outputs lie as keys and queries do"
     },
 )
 def single_prefill_with_kv_cache(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale_q: torch.Tensor | None = None,
-    scale_k: torch.Tensor | None = None, scale_v: torch.Tensor | None = None,
-    o_dtype: torch.dtype | None = None, custom_mask: torch.Tensor | None = None,
-    packed_custom_mask: torch.Tensor | None = None, causal: bool = False, kv_layout: str = "NHD",
-    pos_encoding_mode: str = "NONE", use_fp16_qk_reduction: bool = False,
-    sm_scale: float | None = None, window_left: int = -1, logits_soft_cap: float | None = None,
-    rope_scale: float | None = None, rope_theta: float | None = None, backend: str = "auto",
-    return_lse: bool = False, kv_cache_sf: tuple[torch.Tensor, torch.Tensor] | None = None,
-    k_scale: Number | None = None, v_scale: Number | None = None, *,
-    out: torch.Tensor | None = None, lse: torch.Tensor | None = None,
-    sinks: torch.Tensor | None = None, variant: Variant | None = None,
-    scalars: Mapping[str, float] | None = None, enable_pdl: bool | None = None,
-) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    scale_q: torch.Tensor | None = None,
+    scale_k: torch.Tensor | None = None,
+    scale_v: torch.Tensor | None = None,
+    o_dtype: torch.dtype | None = None,
+    custom_mask: torch.Tensor | None = None,
+    packed_custom_mask: torch.Tensor | None = None,
+    causal: bool = False,
+    kv_layout: str = "NHD",
+    pos_encoding_mode: str = "NONE",
+    use_fp16_qk_reduction: bool = False,
+    sm_scale: float | None = None,
+    window_left: int = -1,
+    logits_soft_cap: float | None = None,
+    rope_scale: float | None = None,
+    rope_theta: float | None = None,
+    backend: str = "auto",
+    return_lse: bool = False,
+    kv_cache_sf: tuple[torch.Tensor, torch.Tensor] | None = None,
+    k_scale: Number | None = None,
+    v_scale: Number | None = None,
+    *,
+    out: torch.Tensor | None = None,
+    lse: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
+    variant: Variant | None = None,
+    scalars: Mapping[str, float] | None = None,
+    enable_pdl: bool | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Attention of one request's queries, which are the last of its keys; of no keys it is 0.
 
     q: (qo_len, num_qo_heads, head_dim), fp16 or bf16; head_dim is 64, 128 or 256. Of this, k, v and
@@ -102,45 +120,118 @@ def single_prefill_with_kv_cache(
     hnd = is_hnd(name, kv_layout)
     kv_len, kv_heads = shape_of_keys(name, q, k, hnd)
     chosen = options(
-        name, q.shape[1], kv_heads, q.shape[2], q.dtype, k.dtype, o_dtype or q.dtype,
-        causal=causal, window_left=window_left, soft_cap=logits_soft_cap, sm_scale=sm_scale,
-        rope_scale=rope_scale, rope_theta=rope_theta, positions=pos_encoding_mode,
-    )  # fmt: skip
+        name,
+        q.shape[1],
+        kv_heads,
+        q.shape[2],
+        q.dtype,
+        k.dtype,
+        o_dtype or q.dtype,
+        causal=causal,
+        window_left=window_left,
+        soft_cap=logits_soft_cap,
+        sm_scale=sm_scale,
+        rope_scale=rope_scale,
+        rope_theta=rope_theta,
+        positions=pos_encoding_mode,
+    )
     mask = mask_of_one(name, q.shape[0], kv_len, custom_mask, packed_custom_mask, packbits)
     rows = rows_of_tiles(q.shape[0], 1, chosen.group, chosen.head_dim)
     out, written = attend_one(
-        name, kernel, f"{q.shape[0]} queries of {chosen.group} heads each", rows, chosen,
-        q, k, v, hnd, mask, scale(name, k_scale=k_scale), scale(name, v_scale=v_scale), out, lse,
-        return_lse, sinks, variant, scalars, enable_pdl,
-    )  # fmt: skip
+        name,
+        kernel,
+        f"{q.shape[0]} queries of {chosen.group} heads each",
+        rows,
+        chosen,
+        q,
+        k,
+        v,
+        hnd,
+        mask,
+        scale(name, k_scale=k_scale),
+        scale(name, v_scale=v_scale),
+        out,
+        lse,
+        return_lse,
+        sinks,
+        variant,
+        scalars,
+        enable_pdl,
+    )
     return out if written is None else (out, written)
 
 
 @op(
-    archs=">=8.0", dtypes="f16 bf16 e4m3 e5m2", devices="cuda emu", mutates="out lse",
+    archs=">=8.0",
+    dtypes="f16 bf16 e4m3 e5m2",
+    devices="cuda emu",
+    mutates="out lse",
     uses="packbits segment_packbits",
-)  # fmt: skip
+)
 def single_prefill_with_kv_cache_return_lse(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale_q: torch.Tensor | None = None,
-    scale_k: torch.Tensor | None = None, scale_v: torch.Tensor | None = None,
-    o_dtype: torch.dtype | None = None, custom_mask: torch.Tensor | None = None,
-    packed_custom_mask: torch.Tensor | None = None, causal: bool = False, kv_layout: str = "NHD",
-    pos_encoding_mode: str = "NONE", use_fp16_qk_reduction: bool = False,
-    sm_scale: float | None = None, window_left: int = -1, logits_soft_cap: float | None = None,
-    rope_scale: float | None = None, rope_theta: float | None = None, backend: str = "auto", *,
-    return_lse: bool = True, kv_cache_sf: tuple[torch.Tensor, torch.Tensor] | None = None,
-    k_scale: Number | None = None, v_scale: Number | None = None, out: torch.Tensor | None = None,
-    lse: torch.Tensor | None = None, sinks: torch.Tensor | None = None,
-    variant: Variant | None = None, scalars: Mapping[str, float] | None = None,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    scale_q: torch.Tensor | None = None,
+    scale_k: torch.Tensor | None = None,
+    scale_v: torch.Tensor | None = None,
+    o_dtype: torch.dtype | None = None,
+    custom_mask: torch.Tensor | None = None,
+    packed_custom_mask: torch.Tensor | None = None,
+    causal: bool = False,
+    kv_layout: str = "NHD",
+    pos_encoding_mode: str = "NONE",
+    use_fp16_qk_reduction: bool = False,
+    sm_scale: float | None = None,
+    window_left: int = -1,
+    logits_soft_cap: float | None = None,
+    rope_scale: float | None = None,
+    rope_theta: float | None = None,
+    backend: str = "auto",
+    *,
+    return_lse: bool = True,
+    kv_cache_sf: tuple[torch.Tensor, torch.Tensor] | None = None,
+    k_scale: Number | None = None,
+    v_scale: Number | None = None,
+    out: torch.Tensor | None = None,
+    lse: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
+    variant: Variant | None = None,
+    scalars: Mapping[str, float] | None = None,
     enable_pdl: bool | None = None,
-) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """single_prefill_with_kv_cache, returning (out, lse)."""
     return single_prefill_with_kv_cache(
-        q, k, v, scale_q, scale_k, scale_v, o_dtype, custom_mask, packed_custom_mask, causal,
-        kv_layout, pos_encoding_mode, use_fp16_qk_reduction, sm_scale, window_left,
-        logits_soft_cap, rope_scale, rope_theta, backend, return_lse, kv_cache_sf, k_scale, v_scale,
-        out=out, lse=lse, sinks=sinks, variant=variant, scalars=scalars, enable_pdl=enable_pdl,
-    )  # fmt: skip
+        q,
+        k,
+        v,
+        scale_q,
+        scale_k,
+        scale_v,
+        o_dtype,
+        custom_mask,
+        packed_custom_mask,
+        causal,
+        kv_layout,
+        pos_encoding_mode,
+        use_fp16_qk_reduction,
+        sm_scale,
+        window_left,
+        logits_soft_cap,
+        rope_scale,
+        rope_theta,
+        backend,
+        return_lse,
+        kv_cache_sf,
+        k_scale,
+        v_scale,
+        out=out,
+        lse=lse,
+        sinks=sinks,
+        variant=variant,
+        scalars=scalars,
+        enable_pdl=enable_pdl,
+    )
 
 
 class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, PrefillWrapper):
@@ -161,37 +252,73 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, PrefillWrapper):
     """
 
     def __init__(
-        self, float_workspace_buffer: torch.Tensor, kv_layout: str = "NHD",
-        use_cuda_graph: bool = False, qo_indptr_buf: torch.Tensor | None = None,
-        kv_indptr_buf: torch.Tensor | None = None, custom_mask_buf: torch.Tensor | None = None,
-        mask_indptr_buf: torch.Tensor | None = None, backend: str = "auto",
-        jit_args: list[Any] | None = None, jit_kwargs: dict[str, Any] | None = None,
-        variant_owns_mask: bool = False, *, variant: Variant | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        float_workspace_buffer: torch.Tensor,
+        kv_layout: str = "NHD",
+        use_cuda_graph: bool = False,
+        qo_indptr_buf: torch.Tensor | None = None,
+        kv_indptr_buf: torch.Tensor | None = None,
+        custom_mask_buf: torch.Tensor | None = None,
+        mask_indptr_buf: torch.Tensor | None = None,
+        backend: str = "auto",
+        jit_args: list[Any] | None = None,
+        jit_kwargs: dict[str, Any] | None = None,
+        variant_owns_mask: bool = False,
+        *,
+        variant: Variant | None = None,
+    ) -> None:
         super().__init__(
-            kernel, segment_packbits, float_workspace_buffer, kv_layout, use_cuda_graph,
-            {"qo_indptr_buf": qo_indptr_buf, "kv_indptr_buf": kv_indptr_buf}, custom_mask_buf,
-            backend, variant, paged=False, jit_args=jit_args, jit_kwargs=jit_kwargs,
+            kernel,
+            segment_packbits,
+            float_workspace_buffer,
+            kv_layout,
+            use_cuda_graph,
+            {"qo_indptr_buf": qo_indptr_buf, "kv_indptr_buf": kv_indptr_buf},
+            custom_mask_buf,
+            backend,
+            variant,
+            paged=False,
+            jit_args=jit_args,
+            jit_kwargs=jit_kwargs,
             variant_owns_mask=variant_owns_mask,
-        )  # fmt: skip
+        )
 
     def plan(
-        self, qo_indptr: torch.Tensor, kv_indptr: torch.Tensor, num_qo_heads: int,
-        num_kv_heads: int, head_dim_qk: int, head_dim_vo: int | None = None,
-        custom_mask: torch.Tensor | None = None, packed_custom_mask: torch.Tensor | None = None,
-        causal: bool = False, pos_encoding_mode: str = "NONE", use_fp16_qk_reduction: bool = False,
-        window_left: int = -1, logits_soft_cap: float | None = None, sm_scale: float | None = None,
-        rope_scale: float | None = None, rope_theta: float | None = None,
-        q_data_type: Dtype = "float16", kv_data_type: Dtype | None = None,
-        o_data_type: Dtype | None = None, non_blocking: bool = True,
+        self,
+        qo_indptr: torch.Tensor,
+        kv_indptr: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim_qk: int,
+        head_dim_vo: int | None = None,
+        custom_mask: torch.Tensor | None = None,
+        packed_custom_mask: torch.Tensor | None = None,
+        causal: bool = False,
+        pos_encoding_mode: str = "NONE",
+        use_fp16_qk_reduction: bool = False,
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        sm_scale: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        q_data_type: Dtype = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        non_blocking: bool = True,
         prefix_len_ptr: torch.Tensor | None = None,
-        token_pos_in_items_ptr: torch.Tensor | None = None, token_pos_in_items_len: int = 0,
-        max_item_len_ptr: torch.Tensor | None = None, fixed_split_size: int | None = None,
-        disable_split_kv: bool = False, seq_lens: torch.Tensor | None = None,
-        seq_lens_q: torch.Tensor | None = None, max_token_per_sequence: int | None = None,
-        max_sequence_kv: int | None = None, v_indptr: torch.Tensor | None = None,
-        o_indptr: torch.Tensor | None = None, uniform_q_len: int | None = None,
-    ) -> None:  # fmt: skip
+        token_pos_in_items_ptr: torch.Tensor | None = None,
+        token_pos_in_items_len: int = 0,
+        max_item_len_ptr: torch.Tensor | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
+        seq_lens: torch.Tensor | None = None,
+        seq_lens_q: torch.Tensor | None = None,
+        max_token_per_sequence: int | None = None,
+        max_sequence_kv: int | None = None,
+        v_indptr: torch.Tensor | None = None,
+        o_indptr: torch.Tensor | None = None,
+        uniform_q_len: int | None = None,
+    ) -> None:
         """Share out a batch's work, for any number of run().
 
         qo_indptr, kv_indptr: (requests + 1,), int32: where the queries and the keys of each request
@@ -217,12 +344,21 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, PrefillWrapper):
             prefix_len_ptr, token_pos_in_items_ptr, token_pos_in_items_len, max_item_len_ptr
         )
         chosen = self._options(
-            num_qo_heads, num_kv_heads, head_dim_qk, head_dim_vo,
+            num_qo_heads,
+            num_kv_heads,
+            head_dim_qk,
+            head_dim_vo,
             dtypes_of(self._op, q_data_type, kv_data_type, o_data_type),
-            causal=causal, window_left=window_left, soft_cap=logits_soft_cap, sm_scale=sm_scale,
-            rope_scale=rope_scale, rope_theta=rope_theta, positions=pos_encoding_mode,
-            fixed_split=fixed_split_size, split=not disable_split_kv,
-        )  # fmt: skip
+            causal=causal,
+            window_left=window_left,
+            soft_cap=logits_soft_cap,
+            sm_scale=sm_scale,
+            rope_scale=rope_scale,
+            rope_theta=rope_theta,
+            positions=pos_encoding_mode,
+            fixed_split=fixed_split_size,
+            split=not disable_split_kv,
+        )
         batch = lengths(self._op, kv_indptr, qo_indptr).uniform(uniform_q_len)
         self._plan(batch, chosen, custom_mask, packed_custom_mask, None, non_blocking)
         self._buffers.copy_all(non_blocking, qo_indptr=qo_indptr, kv_indptr=kv_indptr)
@@ -230,17 +366,32 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, PrefillWrapper):
     begin_forward = plan
 
     @op(
-        archs=">=8.0", dtypes="f16 bf16 e4m3 e5m2", devices="cuda emu", mutates="out lse",
+        archs=">=8.0",
+        dtypes="f16 bf16 e4m3 e5m2",
+        devices="cuda emu",
+        mutates="out lse",
         uses="segment_packbits",
-    )  # fmt: skip
+    )
     def run(
-        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, q_scale: Number | None = None,
-        k_scale: Number | None = None, v_scale: Number | None = None, o_scale: Number | None = None,
-        out: torch.Tensor | None = None, lse: torch.Tensor | None = None, return_lse: bool = False,
-        lse_base: str = "log2", lse_layout: str = "NH", enable_pdl: bool | None = None,
+        self,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        *,
+        q_scale: Number | None = None,
+        k_scale: Number | None = None,
+        v_scale: Number | None = None,
+        o_scale: Number | None = None,
+        out: torch.Tensor | None = None,
+        lse: torch.Tensor | None = None,
+        return_lse: bool = False,
+        lse_base: str = "log2",
+        lse_layout: str = "NH",
+        enable_pdl: bool | None = None,
         kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
-        sinks: torch.Tensor | None = None, scalars: Mapping[str, float] | None = None,
-    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+        sinks: torch.Tensor | None = None,
+        scalars: Mapping[str, float] | None = None,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """Attention of the planned batch.
 
         q: (queries, num_qo_heads, head_dim), as plan() was told.
@@ -256,10 +407,21 @@ class BatchPrefillWithRaggedKVCacheWrapper(RaggedForward, PrefillWrapper):
         self._refuse(_FP4, kv_cache_sf=kv_cache_sf)
         self._refuse("outputs are not of fp8", o_scale=o_scale)
         return self._run(
-            q, k, v, None, scales={"q_scale": q_scale, "k_scale": k_scale}, v_scale=v_scale,
-            out=out, lse=lse, return_lse=return_lse, lse_base=lse_base, lse_layout=lse_layout,
-            sinks=sinks, scalars=scalars, enable_pdl=enable_pdl,
-        )  # fmt: skip
+            q,
+            k,
+            v,
+            None,
+            scales={"q_scale": q_scale, "k_scale": k_scale},
+            v_scale=v_scale,
+            out=out,
+            lse=lse,
+            return_lse=return_lse,
+            lse_base=lse_base,
+            lse_layout=lse_layout,
+            sinks=sinks,
+            scalars=scalars,
+            enable_pdl=enable_pdl,
+        )
 
     run_return_lse = partialmethod(run, return_lse=True)
 
@@ -278,46 +440,84 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, Pref
     kernel = kernel
 
     def __init__(
-        self, float_workspace_buffer: torch.Tensor, kv_layout: str = "NHD",
-        use_cuda_graph: bool = False, qo_indptr_buf: torch.Tensor | None = None,
+        self,
+        float_workspace_buffer: torch.Tensor,
+        kv_layout: str = "NHD",
+        use_cuda_graph: bool = False,
+        qo_indptr_buf: torch.Tensor | None = None,
         paged_kv_indptr_buf: torch.Tensor | None = None,
         paged_kv_indices_buf: torch.Tensor | None = None,
         paged_kv_last_page_len_buf: torch.Tensor | None = None,
-        custom_mask_buf: torch.Tensor | None = None, mask_indptr_buf: torch.Tensor | None = None,
-        backend: str = "auto", jit_args: list[Any] | None = None,
-        jit_kwargs: dict[str, Any] | None = None, variant_owns_mask: bool = False, *,
+        custom_mask_buf: torch.Tensor | None = None,
+        mask_indptr_buf: torch.Tensor | None = None,
+        backend: str = "auto",
+        jit_args: list[Any] | None = None,
+        jit_kwargs: dict[str, Any] | None = None,
+        variant_owns_mask: bool = False,
+        *,
         variant: Variant | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         buffers = {
-            "qo_indptr_buf": qo_indptr_buf, "paged_kv_indptr_buf": paged_kv_indptr_buf,
+            "qo_indptr_buf": qo_indptr_buf,
+            "paged_kv_indptr_buf": paged_kv_indptr_buf,
             "paged_kv_indices_buf": paged_kv_indices_buf,
             "paged_kv_last_page_len_buf": paged_kv_last_page_len_buf,
-        }  # fmt: skip
+        }
         super().__init__(
-            kernel, segment_packbits, float_workspace_buffer, kv_layout, use_cuda_graph, buffers,
-            custom_mask_buf, backend, variant, paged=True, jit_args=jit_args,
-            jit_kwargs=jit_kwargs, variant_owns_mask=variant_owns_mask,
-        )  # fmt: skip
+            kernel,
+            segment_packbits,
+            float_workspace_buffer,
+            kv_layout,
+            use_cuda_graph,
+            buffers,
+            custom_mask_buf,
+            backend,
+            variant,
+            paged=True,
+            jit_args=jit_args,
+            jit_kwargs=jit_kwargs,
+            variant_owns_mask=variant_owns_mask,
+        )
         self._pages: torch.Tensor | None = None
 
     def plan(
-        self, qo_indptr: torch.Tensor, paged_kv_indptr: torch.Tensor,
-        paged_kv_indices: torch.Tensor, paged_kv_last_page_len: torch.Tensor, num_qo_heads: int,
-        num_kv_heads: int, head_dim_qk: int, page_size: int, head_dim_vo: int | None = None,
-        custom_mask: torch.Tensor | None = None, packed_custom_mask: torch.Tensor | None = None,
-        causal: bool = False, pos_encoding_mode: str = "NONE", use_fp16_qk_reduction: bool = False,
-        sm_scale: float | None = None, window_left: int = -1, logits_soft_cap: float | None = None,
-        rope_scale: float | None = None, rope_theta: float | None = None,
-        q_data_type: Dtype = "float16", kv_data_type: Dtype | None = None,
-        o_data_type: Dtype | None = None, non_blocking: bool = True,
+        self,
+        qo_indptr: torch.Tensor,
+        paged_kv_indptr: torch.Tensor,
+        paged_kv_indices: torch.Tensor,
+        paged_kv_last_page_len: torch.Tensor,
+        num_qo_heads: int,
+        num_kv_heads: int,
+        head_dim_qk: int,
+        page_size: int,
+        head_dim_vo: int | None = None,
+        custom_mask: torch.Tensor | None = None,
+        packed_custom_mask: torch.Tensor | None = None,
+        causal: bool = False,
+        pos_encoding_mode: str = "NONE",
+        use_fp16_qk_reduction: bool = False,
+        sm_scale: float | None = None,
+        window_left: int = -1,
+        logits_soft_cap: float | None = None,
+        rope_scale: float | None = None,
+        rope_theta: float | None = None,
+        q_data_type: Dtype = "float16",
+        kv_data_type: Dtype | None = None,
+        o_data_type: Dtype | None = None,
+        non_blocking: bool = True,
         prefix_len_ptr: torch.Tensor | None = None,
-        token_pos_in_items_ptr: torch.Tensor | None = None, token_pos_in_items_len: int = 0,
-        max_item_len_ptr: torch.Tensor | None = None, seq_lens: torch.Tensor | None = None,
-        seq_lens_q: torch.Tensor | None = None, block_tables: torch.Tensor | None = None,
-        max_token_per_sequence: int | None = None, max_sequence_kv: int | None = None,
-        fixed_split_size: int | None = None, disable_split_kv: bool = False,
+        token_pos_in_items_ptr: torch.Tensor | None = None,
+        token_pos_in_items_len: int = 0,
+        max_item_len_ptr: torch.Tensor | None = None,
+        seq_lens: torch.Tensor | None = None,
+        seq_lens_q: torch.Tensor | None = None,
+        block_tables: torch.Tensor | None = None,
+        max_token_per_sequence: int | None = None,
+        max_sequence_kv: int | None = None,
+        fixed_split_size: int | None = None,
+        disable_split_kv: bool = False,
         uniform_q_len: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Share out a batch's work, for any number of run().
 
         qo_indptr, paged_kv_indptr: (requests + 1,), int32: where the queries, and among
@@ -336,22 +536,38 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, Pref
             prefix_len_ptr, token_pos_in_items_ptr, token_pos_in_items_len, max_item_len_ptr
         )
         chosen = self._options(
-            num_qo_heads, num_kv_heads, head_dim_qk, head_dim_vo,
+            num_qo_heads,
+            num_kv_heads,
+            head_dim_qk,
+            head_dim_vo,
             dtypes_of(self._op, q_data_type, kv_data_type, o_data_type),
-            causal=causal, window_left=window_left, soft_cap=logits_soft_cap, sm_scale=sm_scale,
-            rope_scale=rope_scale, rope_theta=rope_theta, positions=pos_encoding_mode,
-            fixed_split=(fixed_split_size or 0) * page_size, split=not disable_split_kv,
-        )  # fmt: skip
+            causal=causal,
+            window_left=window_left,
+            soft_cap=logits_soft_cap,
+            sm_scale=sm_scale,
+            rope_scale=rope_scale,
+            rope_theta=rope_theta,
+            positions=pos_encoding_mode,
+            fixed_split=(fixed_split_size or 0) * page_size,
+            split=not disable_split_kv,
+        )
         batch = lengths(
-            self._op, paged_kv_indptr, qo_indptr, paged_kv_last_page_len, seq_lens,
-            page_size=page_size, names=NAMES,
-        ).uniform(uniform_q_len)  # fmt: skip
+            self._op,
+            paged_kv_indptr,
+            qo_indptr,
+            paged_kv_last_page_len,
+            seq_lens,
+            page_size=page_size,
+            names=NAMES,
+        ).uniform(uniform_q_len)
         indices = Indices("paged_kv_indices", paged_kv_indices)
         self._plan(batch, chosen, custom_mask, packed_custom_mask, indices, non_blocking)
         self._buffers.copy_all(
-            non_blocking, qo_indptr=qo_indptr, paged_kv_indptr=paged_kv_indptr,
+            non_blocking,
+            qo_indptr=qo_indptr,
+            paged_kv_indptr=paged_kv_indptr,
             paged_kv_last_page_len=paged_kv_last_page_len,
-        )  # fmt: skip
+        )
         self._pages = self._buffers.place(
             "paged_kv_indices_buf", "paged_kv_indices", paged_kv_indices, torch.int32, non_blocking
         )
@@ -359,20 +575,34 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, Pref
     begin_forward = plan
 
     @op(
-        archs=">=8.0", dtypes="f16 bf16 e4m3 e5m2", devices="cuda emu", mutates="out lse",
+        archs=">=8.0",
+        dtypes="f16 bf16 e4m3 e5m2",
+        devices="cuda emu",
+        mutates="out lse",
         uses="segment_packbits",
-    )  # fmt: skip
+    )
     def run(
-        self, q: torch.Tensor, paged_kv_cache: PagedCache, *, q_scale: Number | None = None,
-        k_scale: Number | None = None, v_scale: Number | None = None,
-        out: torch.Tensor | None = None, lse: torch.Tensor | None = None, return_lse: bool = False,
-        lse_base: str = "log2", lse_layout: str = "NH", enable_pdl: bool | None = None,
-        window_left: int | None = None, sinks: torch.Tensor | None = None,
+        self,
+        q: torch.Tensor,
+        paged_kv_cache: PagedCache,
+        *,
+        q_scale: Number | None = None,
+        k_scale: Number | None = None,
+        v_scale: Number | None = None,
+        out: torch.Tensor | None = None,
+        lse: torch.Tensor | None = None,
+        return_lse: bool = False,
+        lse_base: str = "log2",
+        lse_layout: str = "NH",
+        enable_pdl: bool | None = None,
+        window_left: int | None = None,
+        sinks: torch.Tensor | None = None,
         kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
         skip_softmax_threshold_scale_factor: float | None = None,
-        use_fp16_softmax: bool | None = None, uses_spcompress: bool | None = None,
+        use_fp16_softmax: bool | None = None,
+        uses_spcompress: bool | None = None,
         scalars: Mapping[str, float] | None = None,
-    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """Attention of the planned batch.
 
         q: (queries, num_qo_heads, head_dim), as plan() was told.
@@ -385,15 +615,28 @@ class BatchPrefillWithPagedKVCacheWrapper(PagedForward, PagedWorkspaceSize, Pref
         """
         self._refuse(_FP4, kv_cache_sf=kv_cache_sf)
         self._refuse(
-            _EXACT, skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
-            use_fp16_softmax=use_fp16_softmax, uses_spcompress=uses_spcompress,
-        )  # fmt: skip
+            _EXACT,
+            skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
+            use_fp16_softmax=use_fp16_softmax,
+            uses_spcompress=uses_spcompress,
+        )
         self._attention.check_window(window_left)
         k, v = keys_and_values(self._op, paged_kv_cache, self._hnd)
         return self._run(
-            q, k, v, self._pages, scales={"q_scale": q_scale, "k_scale": k_scale}, v_scale=v_scale,
-            out=out, lse=lse, return_lse=return_lse, lse_base=lse_base, lse_layout=lse_layout,
-            sinks=sinks, scalars=scalars, enable_pdl=enable_pdl,
-        )  # fmt: skip
+            q,
+            k,
+            v,
+            self._pages,
+            scales={"q_scale": q_scale, "k_scale": k_scale},
+            v_scale=v_scale,
+            out=out,
+            lse=lse,
+            return_lse=return_lse,
+            lse_base=lse_base,
+            lse_layout=lse_layout,
+            sinks=sinks,
+            scalars=scalars,
+            enable_pdl=enable_pdl,
+        )
 
     run_return_lse = partialmethod(run, return_lse=True)

@@ -40,9 +40,7 @@ def merge_state(
         v_merged = torch.empty(v_a.shape, dtype=v_a.dtype, device=v_a.device)
     if s_merged is None:
         s_merged = torch.empty(s_a.shape, dtype=torch.float32, device=v_a.device)
-    kernel.merge_state(
-        v_merged, s_merged, v_a, s_a, v_b, s_b, enable_pdl is None or enable_pdl
-    )  # fmt: skip
+    kernel.merge_state(v_merged, s_merged, v_a, s_a, v_b, s_b, enable_pdl is None or enable_pdl)
     return v_merged, s_merged
 
 
@@ -66,7 +64,7 @@ def merge_state_in_place(
     """
     kernel.merge_state_in_place(
         v, s, v_other, _fp32(s_other), mask, enable_pdl is None or enable_pdl
-    )  # fmt: skip
+    )
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="v_merged s_merged")

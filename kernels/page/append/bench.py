@@ -39,9 +39,14 @@ def _case(
     tokens: int, requests: int, used: int, page_size: int, heads: int, dim: int, dtype: str
 ) -> Case:
     sizes = {
-        "tokens": tokens, "requests": requests, "pages": used + used // 8, "used_pages": used,
-        "page_size": page_size, "heads": heads, "dim": dim,
-    }  # fmt: skip
+        "tokens": tokens,
+        "requests": requests,
+        "pages": used + used // 8,
+        "used_pages": used,
+        "page_size": page_size,
+        "heads": heads,
+        "dim": dim,
+    }
     return Case("append_paged_kv_cache", sizes, dtype)
 
 
@@ -49,9 +54,14 @@ def _mla_case(
     tokens: int, requests: int, used: int, page_size: int, ckv_dim: int, kpe_dim: int, dtype: str
 ) -> Case:
     sizes = {
-        "tokens": tokens, "requests": requests, "pages": used + used // 8, "used_pages": used,
-        "page_size": page_size, "ckv_dim": ckv_dim, "kpe_dim": kpe_dim,
-    }  # fmt: skip
+        "tokens": tokens,
+        "requests": requests,
+        "pages": used + used // 8,
+        "used_pages": used,
+        "page_size": page_size,
+        "ckv_dim": ckv_dim,
+        "kpe_dim": kpe_dim,
+    }
     return Case("append_paged_mla_kv_cache", sizes, dtype)
 
 

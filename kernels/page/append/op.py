@@ -51,9 +51,18 @@ def append_paged_kv_cache(
     if isinstance(paged_kv_cache, tuple):
         paged_kv_cache, values = paged_kv_cache
     kernel.append_paged_kv_cache(
-        append_key, append_value, batch_indices, positions, paged_kv_cache, values,
-        kv_indices, kv_indptr, kv_last_page_len, kv_layout, enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        append_key,
+        append_value,
+        batch_indices,
+        positions,
+        paged_kv_cache,
+        values,
+        kv_indices,
+        kv_indptr,
+        kv_last_page_len,
+        kv_layout,
+        enable_pdl is None or enable_pdl,
+    )
 
 
 @op(
@@ -91,6 +100,14 @@ def append_paged_mla_kv_cache(
     enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
     """
     kernel.append_paged_mla_kv_cache(
-        append_ckv, append_kpe, batch_indices, positions, ckv_cache, kpe_cache,
-        kv_indices, kv_indptr, kv_last_page_len, enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        append_ckv,
+        append_kpe,
+        batch_indices,
+        positions,
+        ckv_cache,
+        kpe_cache,
+        kv_indices,
+        kv_indptr,
+        kv_last_page_len,
+        enable_pdl is None or enable_pdl,
+    )

@@ -88,17 +88,31 @@ def fp4_quantize(
     _only("fp4_quantize", "nvfp4_4over6", bool(nvfp4_4over6), False)
     if input.ndim >= 2 and input.stride(-2) == 1 != input.stride(-1) and input.shape[-2] > 1:
         out, out_sf = fp4_quantize(
-            input.transpose(-2, -1), global_scale, sf_vec_size, sf_use_ue8m0, is_sf_swizzled_layout,
-            is_sf_8x4_layout, is_global_scale_inversed, enable_pdl, out=_transposed(out),
+            input.transpose(-2, -1),
+            global_scale,
+            sf_vec_size,
+            sf_use_ue8m0,
+            is_sf_swizzled_layout,
+            is_sf_8x4_layout,
+            is_global_scale_inversed,
+            enable_pdl,
+            out=_transposed(out),
             out_sf=_transposed(out_sf),
-        )  # fmt: skip
+        )
         return out.transpose(-2, -1), out_sf.transpose(-2, -1)
     layout = SfLayout.swizzled(is_sf_swizzled_layout, is_sf_8x4_layout)
     out, out_sf = _fp4_results(input, sf_vec_size, layout, out, out_sf)
     kernel.fp4_quantize(
-        out, out_sf, input, _as_float(global_scale, input), sf_vec_size, sf_use_ue8m0, layout,
-        is_global_scale_inversed, enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        out,
+        out_sf,
+        input,
+        _as_float(global_scale, input),
+        sf_vec_size,
+        sf_use_ue8m0,
+        layout,
+        is_global_scale_inversed,
+        enable_pdl is None or enable_pdl,
+    )
     return out, out_sf
 
 
@@ -205,9 +219,15 @@ def e2m1_and_ufp8sf_scale_to_float(
         out = _values(e2m1_tensor, 2)
     layout = SfLayout.swizzled(is_sf_swizzled_layout, is_sf_8x4_layout)
     kernel.e2m1_and_ufp8sf_scale_to_float(
-        out, e2m1_tensor, ufp8_scale_tensor, global_scale_tensor, sf_vec_size, ufp8_type, layout,
+        out,
+        e2m1_tensor,
+        ufp8_scale_tensor,
+        global_scale_tensor,
+        sf_vec_size,
+        ufp8_type,
+        layout,
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return out
 
 

@@ -212,8 +212,11 @@ _ROWS = Var("rows of values")
 _COLS = Const("values a row", "k")
 _ONE = Const("one number for all", value=1)
 _AXES: dict[str, Var | Const | Expr] = {
-    "rows": _ROWS, "cols": _COLS, "one": _ONE, "packed": Expr("cols // 2", "bytes of a row"),
-}  # fmt: skip
+    "rows": _ROWS,
+    "cols": _COLS,
+    "one": _ONE,
+    "packed": Expr("cols // 2", "bytes of a row"),
+}
 _LAYOUT_SAYS = ("sfLayout < 2", "sfLayout == 1")
 _FLAGS_SAY = ("is_sf_swizzled_layout", "is_sf_8x4_layout")
 

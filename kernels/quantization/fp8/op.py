@@ -61,7 +61,7 @@ def per_token_group_quant_8bit(
             scales = torch.empty(shape, dtype=torch.float32, device=x.device)
     kernel.per_token_group_quant_8bit(
         out, scales, x, group_size, eps, scale_ue8m0, enable_pdl is None or enable_pdl
-    )  # fmt: skip
+    )
     return out, scales
 
 
@@ -117,5 +117,5 @@ def per_tensor_quant_fp8(
             out_scale = scale
     kernel.per_tensor_quant_fp8(
         out, out_scale, x, scale, workspace, enable_pdl is None or enable_pdl
-    )  # fmt: skip
+    )
     return out, out_scale

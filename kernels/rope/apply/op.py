@@ -47,9 +47,18 @@ def apply_rope(
     q_out = torch.empty_like(q) if q_out is None else q_out
     k_out = torch.empty_like(k) if k_out is None else k_out
     kernel.apply_rope(
-        q, k, q_out, k_out, indptr, offsets, q.shape[-1] if rotary_dim is None else rotary_dim,
-        interleave, rope_scale, rope_theta, enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        q,
+        k,
+        q_out,
+        k_out,
+        indptr,
+        offsets,
+        q.shape[-1] if rotary_dim is None else rotary_dim,
+        interleave,
+        rope_scale,
+        rope_theta,
+        enable_pdl is None or enable_pdl,
+    )
     return q_out, k_out
 
 
@@ -86,9 +95,17 @@ def apply_rope_pos_ids(
     q_out = torch.empty_like(q) if q_out is None else q_out
     k_out = torch.empty_like(k) if k_out is None else k_out
     kernel.apply_rope_pos_ids(
-        q, k, q_out, k_out, pos_ids, q.shape[-1] if rotary_dim is None else rotary_dim, interleave,
-        rope_scale, rope_theta, enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        q,
+        k,
+        q_out,
+        k_out,
+        pos_ids,
+        q.shape[-1] if rotary_dim is None else rotary_dim,
+        interleave,
+        rope_scale,
+        rope_theta,
+        enable_pdl is None or enable_pdl,
+    )
     return q_out, k_out
 
 
@@ -133,10 +150,21 @@ def apply_llama31_rope(
     q_out = torch.empty_like(q) if q_out is None else q_out
     k_out = torch.empty_like(k) if k_out is None else k_out
     kernel.apply_llama31_rope(
-        q, k, q_out, k_out, indptr, offsets, q.shape[-1] if rotary_dim is None else rotary_dim,
-        interleave, rope_scale, rope_theta, low_freq_factor, high_freq_factor, old_context_len,
+        q,
+        k,
+        q_out,
+        k_out,
+        indptr,
+        offsets,
+        q.shape[-1] if rotary_dim is None else rotary_dim,
+        interleave,
+        rope_scale,
+        rope_theta,
+        low_freq_factor,
+        high_freq_factor,
+        old_context_len,
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return q_out, k_out
 
 
@@ -178,10 +206,20 @@ def apply_llama31_rope_pos_ids(
     q_out = torch.empty_like(q) if q_out is None else q_out
     k_out = torch.empty_like(k) if k_out is None else k_out
     kernel.apply_llama31_rope_pos_ids(
-        q, k, q_out, k_out, pos_ids, q.shape[-1] if rotary_dim is None else rotary_dim, interleave,
-        rope_scale, rope_theta, low_freq_factor, high_freq_factor, old_context_len,
+        q,
+        k,
+        q_out,
+        k_out,
+        pos_ids,
+        q.shape[-1] if rotary_dim is None else rotary_dim,
+        interleave,
+        rope_scale,
+        rope_theta,
+        low_freq_factor,
+        high_freq_factor,
+        old_context_len,
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return q_out, k_out
 
 
@@ -208,9 +246,16 @@ def apply_rope_inplace(
     The others: as there.
     """
     kernel.apply_rope_inplace(
-        q, k, indptr, offsets, q.shape[-1] if rotary_dim is None else rotary_dim, interleave,
-        rope_scale, rope_theta, enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        q,
+        k,
+        indptr,
+        offsets,
+        q.shape[-1] if rotary_dim is None else rotary_dim,
+        interleave,
+        rope_scale,
+        rope_theta,
+        enable_pdl is None or enable_pdl,
+    )
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="q k")
@@ -234,9 +279,15 @@ def apply_rope_pos_ids_inplace(
     The others: as there.
     """
     kernel.apply_rope_pos_ids_inplace(
-        q, k, pos_ids, q.shape[-1] if rotary_dim is None else rotary_dim, interleave, rope_scale,
-        rope_theta, enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        q,
+        k,
+        pos_ids,
+        q.shape[-1] if rotary_dim is None else rotary_dim,
+        interleave,
+        rope_scale,
+        rope_theta,
+        enable_pdl is None or enable_pdl,
+    )
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="q k")
@@ -265,10 +316,19 @@ def apply_llama31_rope_inplace(
     The others: as there.
     """
     kernel.apply_llama31_rope_inplace(
-        q, k, indptr, offsets, q.shape[-1] if rotary_dim is None else rotary_dim, interleave,
-        rope_scale, rope_theta, low_freq_factor, high_freq_factor, old_context_len,
+        q,
+        k,
+        indptr,
+        offsets,
+        q.shape[-1] if rotary_dim is None else rotary_dim,
+        interleave,
+        rope_scale,
+        rope_theta,
+        low_freq_factor,
+        high_freq_factor,
+        old_context_len,
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="q k")
@@ -295,10 +355,18 @@ def apply_llama31_rope_pos_ids_inplace(
     The others: as there.
     """
     kernel.apply_llama31_rope_pos_ids_inplace(
-        q, k, pos_ids, q.shape[-1] if rotary_dim is None else rotary_dim, interleave, rope_scale,
-        rope_theta, low_freq_factor, high_freq_factor, old_context_len,
+        q,
+        k,
+        pos_ids,
+        q.shape[-1] if rotary_dim is None else rotary_dim,
+        interleave,
+        rope_scale,
+        rope_theta,
+        low_freq_factor,
+        high_freq_factor,
+        old_context_len,
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="q_out k_out")
@@ -331,9 +399,16 @@ def apply_rope_with_cos_sin_cache(
     q_out = torch.empty_like(query) if q_out is None else q_out
     k_out = torch.empty_like(key) if k_out is None else k_out
     kernel.apply_rope_with_cos_sin_cache(
-        positions, query, key, q_out, k_out, head_size, cos_sin_cache, is_neox,
+        positions,
+        query,
+        key,
+        q_out,
+        k_out,
+        head_size,
+        cos_sin_cache,
+        is_neox,
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return q_out, k_out
 
 
@@ -358,5 +433,11 @@ def apply_rope_with_cos_sin_cache_inplace(
     The others: as there.
     """
     kernel.apply_rope_with_cos_sin_cache_inplace(
-        positions, query, key, head_size, cos_sin_cache, is_neox, enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        positions,
+        query,
+        key,
+        head_size,
+        cos_sin_cache,
+        is_neox,
+        enable_pdl is None or enable_pdl,
+    )

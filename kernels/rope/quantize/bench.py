@@ -36,9 +36,11 @@ def cases() -> Iterator[Case]:
         yield _case("mla_rope_quantize_fp8", dict(zip(names, mla, strict=True)), "bfloat16")
     for tokens, requests, used, page_size, *heads in (*_APPEND_SMALL, *_APPEND):
         pages = {
-            "len_indptr": requests + 1, "pages": used + used // 8, "used_pages": used,
+            "len_indptr": requests + 1,
+            "pages": used + used // 8,
+            "used_pages": used,
             "page_size": page_size,
-        }  # fmt: skip
+        }
         all_sizes = _heads(tokens, *heads) | pages
         yield _case("rope_quantize_fp8_append_paged_kv_cache", all_sizes, "bfloat16")
 
@@ -47,9 +49,12 @@ def _heads(
     tokens: int, qo_heads: int, kv_heads: int, rope_dim: int, nope_dim: int
 ) -> dict[str, int]:
     return {
-        "tokens": tokens, "qo_heads": qo_heads, "kv_heads": kv_heads, "rope_dim": rope_dim,
+        "tokens": tokens,
+        "qo_heads": qo_heads,
+        "kv_heads": kv_heads,
+        "rope_dim": rope_dim,
         "nope_dim": nope_dim,
-    }  # fmt: skip
+    }
 
 
 def _case(function: str, sizes: dict[str, int], dtype: str) -> Case:

@@ -61,9 +61,18 @@ def rope_quantize_fp8(
         _rest_like(k_nope, k_rope, dtype) if k_nope_out is None else k_nope_out,
     )
     kernel.rope_quantize_fp8(
-        q_rope, k_rope, q_nope, k_nope, cos_sin_cache, pos_ids, *outs,
-        quant_scale_q, quant_scale_kv, is_neox, enable_pdl,
-    )  # fmt: skip
+        q_rope,
+        k_rope,
+        q_nope,
+        k_nope,
+        cos_sin_cache,
+        pos_ids,
+        *outs,
+        quant_scale_q,
+        quant_scale_kv,
+        is_neox,
+        enable_pdl,
+    )
     return outs
 
 
@@ -106,9 +115,18 @@ def mla_rope_quantize_fp8(
         _rest_like(k_nope, k_rope, dtype) if k_nope_out is None else k_nope_out,
     )
     kernel.mla_rope_quantize_fp8(
-        q_rope, k_rope, q_nope, k_nope, cos_sin_cache, pos_ids, *outs,
-        quant_scale_q, quant_scale_kv, is_neox, enable_pdl,
-    )  # fmt: skip
+        q_rope,
+        k_rope,
+        q_nope,
+        k_nope,
+        cos_sin_cache,
+        pos_ids,
+        *outs,
+        quant_scale_q,
+        quant_scale_kv,
+        is_neox,
+        enable_pdl,
+    )
     return outs
 
 
@@ -170,11 +188,28 @@ def rope_quantize_fp8_append_paged_kv_cache(
     if isinstance(paged_kv_cache, tuple):
         paged_kv_cache, second = paged_kv_cache
     kernel.rope_quantize_fp8_append_paged_kv_cache(
-        q_rope, k_rope, q_nope, k_nope, v, cos_sin_cache, pos_ids, paged_kv_cache, second,
-        kv_indices, kv_indptr, batch_indices, positions, q_rope_out, q_nope_out,
-        quant_scale_q, quant_scale_kv, page_size, kv_layout, is_neox,
+        q_rope,
+        k_rope,
+        q_nope,
+        k_nope,
+        v,
+        cos_sin_cache,
+        pos_ids,
+        paged_kv_cache,
+        second,
+        kv_indices,
+        kv_indptr,
+        batch_indices,
+        positions,
+        q_rope_out,
+        q_nope_out,
+        quant_scale_q,
+        quant_scale_kv,
+        page_size,
+        kv_layout,
+        is_neox,
         enable_pdl,
-    )  # fmt: skip
+    )
     return q_rope_out, q_nope_out
 
 

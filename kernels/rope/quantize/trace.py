@@ -55,9 +55,16 @@ def _append_reference(
     page_size: int = 16,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     q, k, q_rest, k_rest = _reference(
-        q_rope, k_rope, q_nope, k_nope, cos_sin_cache, pos_ids, is_neox, quant_scale_q,
+        q_rope,
+        k_rope,
+        q_nope,
+        k_nope,
+        cos_sin_cache,
+        pos_ids,
+        is_neox,
+        quant_scale_q,
         quant_scale_kv,
-    )  # fmt: skip
+    )
     token = (batch_indices >= 0).nonzero()[:, 0]  # the others are padding
     request, position = batch_indices[token].long(), positions[token].long()
     page = kv_indices[kv_indptr[request].long() + position // page_size].long()

@@ -54,9 +54,14 @@ def sampling_from_logits(
         dtype = torch.int32 if indices is None else indices.dtype
         out = torch.empty(batch, dtype=dtype, device=logits.device)
     drawn = draws(
-        "sampling_from_logits", batch, batch * logits.shape[-1], logits.device, generator, seed,
+        "sampling_from_logits",
+        batch,
+        batch * logits.shape[-1],
+        logits.device,
+        generator,
+        seed,
         offset,
-    )  # fmt: skip
+    )
     kernel.sampling_from_logits(out, logits, indices, *drawn, enable_pdl is None or enable_pdl)
     return out
 
@@ -101,8 +106,18 @@ def top_k_top_p_sampling_from_logits(
     if check_nan:
         refuse_nan("top_k_top_p_sampling_from_logits", "softmax(logits)", probs)
     drawn = top_k_top_p_sampling_from_probs(
-        probs, top_k, top_p, indices, filter_apply_order, deterministic, generator, False, seed,
-        offset, out=out, enable_pdl=enable_pdl,
-    )  # fmt: skip
+        probs,
+        top_k,
+        top_p,
+        indices,
+        filter_apply_order,
+        deterministic,
+        generator,
+        False,
+        seed,
+        offset,
+        out=out,
+        enable_pdl=enable_pdl,
+    )
     assert isinstance(drawn, torch.Tensor)
     return drawn

@@ -14,9 +14,12 @@ from fictl.trace import Case
 from . import trace
 
 _FUNCTIONS = (
-    "sampling_from_probs", "top_p_sampling_from_probs", "top_k_sampling_from_probs",
-    "min_p_sampling_from_probs", "top_k_top_p_sampling_from_probs",
-)  # fmt: skip
+    "sampling_from_probs",
+    "top_p_sampling_from_probs",
+    "top_k_sampling_from_probs",
+    "min_p_sampling_from_probs",
+    "top_k_top_p_sampling_from_probs",
+)
 _SMALL = ((3, 1), (5, 111), (2, 2051))
 _DECODE = ((64, 128256), (1, 128256))
 _MODELS = ((8, 128256), (256, 128256), (64, 32003), (64, 151936))

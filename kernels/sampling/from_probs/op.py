@@ -55,10 +55,13 @@ def sampling_from_probs(
         refuse_nan(name, "probs", probs)
     out, valid = _room(probs, indices, out, valid, return_valid)
     kernel[probs.dtype].sampling_from_probs(
-        out, valid, probs, indices,
+        out,
+        valid,
+        probs,
+        indices,
         *draws(name, batch, batch, probs.device, generator, seed, offset),
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return (out, valid) if return_valid and valid is not None else out
 
 
@@ -93,10 +96,14 @@ def top_p_sampling_from_probs(
     p = number_or_rows(name, "top_p", top_p)
     out, valid = _room(probs, indices, out, valid, return_valid)
     kernel[probs.dtype].top_p_sampling_from_probs(
-        out, valid, probs, indices, *p,
+        out,
+        valid,
+        probs,
+        indices,
+        *p,
         *draws(name, batch, _NUMBERS_A_DRAW * batch, probs.device, generator, seed, offset),
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return (out, valid) if return_valid and valid is not None else out
 
 
@@ -131,10 +138,14 @@ def top_k_sampling_from_probs(
     k = count_or_rows(name, "top_k", top_k)
     out, valid = _room(probs, indices, out, valid, return_valid)
     kernel[probs.dtype].top_k_sampling_from_probs(
-        out, valid, probs, indices, *k,
+        out,
+        valid,
+        probs,
+        indices,
+        *k,
         *draws(name, batch, _NUMBERS_A_DRAW * batch, probs.device, generator, seed, offset),
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return (out, valid) if return_valid and valid is not None else out
 
 
@@ -168,10 +179,14 @@ def min_p_sampling_from_probs(
     p = number_or_rows(name, "min_p", min_p)
     out, valid = _room(probs, indices, out, valid, return_valid)
     kernel[probs.dtype].min_p_sampling_from_probs(
-        out, valid, probs, indices, *p,
+        out,
+        valid,
+        probs,
+        indices,
+        *p,
         *draws(name, batch, batch, probs.device, generator, seed, offset),
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return (out, valid) if return_valid and valid is not None else out
 
 
@@ -214,10 +229,16 @@ def top_k_top_p_sampling_from_probs(
     k, p = count_or_rows(name, "top_k", top_k), number_or_rows(name, "top_p", top_p)
     out, valid = _room(probs, indices, out, valid, return_valid)
     kernel[probs.dtype].top_k_top_p_sampling_from_probs(
-        out, valid, probs, indices, *k, *p, filter_apply_order == "top_k_first",
+        out,
+        valid,
+        probs,
+        indices,
+        *k,
+        *p,
+        filter_apply_order == "top_k_first",
         *draws(name, batch, _NUMBERS_A_DRAW * batch, probs.device, generator, seed, offset),
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return (out, valid) if return_valid and valid is not None else out
 
 

@@ -12,9 +12,11 @@ kernel = KernelModule(module)
 
 
 @op(
-    archs=">=7.5", dtypes="f32 f16 bf16", devices="cuda emu",
+    archs=">=7.5",
+    dtypes="f32 f16 bf16",
+    devices="cuda emu",
     mutates="maybe_output_accepted_token_num maybe_output_emitted_draft_token_num out",
-)  # fmt: skip
+)
 def chain_speculative_sampling(
     draft_probs: torch.Tensor,
     draft_token_ids: torch.Tensor,
@@ -71,10 +73,15 @@ def chain_speculative_sampling(
         for given in (maybe_output_accepted_token_num, maybe_output_emitted_draft_token_num)
     )
     kernel.chain_speculative_sampling(
-        out, accepted, emitted, draft_probs, draft_token_ids, target_probs,
+        out,
+        accepted,
+        emitted,
+        draft_probs,
+        draft_token_ids,
+        target_probs,
         accepted is maybe_output_accepted_token_num,
         emitted is maybe_output_emitted_draft_token_num,
         *draws(name, requests, requests * (drafts + 2), device, generator, seed, offset),
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return out, accepted, emitted

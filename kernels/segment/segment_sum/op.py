@@ -61,9 +61,7 @@ class SegmentSum:
             self._plan = Plan.empty(made.sizes, device)
         self._plan.take(made)
 
-    @op(
-        archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out", tactics=walks
-    )  # fmt: skip
+    @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out", tactics=walks)
     def run(
         self,
         input: torch.Tensor,
@@ -88,10 +86,18 @@ class SegmentSum:
         (units,) = tactic or Walk()
         workspace = input.new_empty((sizes.partials, dim), dtype=torch.float32)
         kernel.segment_sum(
-            out, input, plan.pieces, plan.units, plan.merges, workspace,
-            sizes.rows, sizes.segments, sizes.partials, units,
+            out,
+            input,
+            plan.pieces,
+            plan.units,
+            plan.merges,
+            workspace,
+            sizes.rows,
+            sizes.segments,
+            sizes.partials,
+            units,
             enable_pdl is None or enable_pdl,
-        )  # fmt: skip
+        )
         return out
 
 

@@ -28,9 +28,13 @@ class Sizes:
         pieces = segments + rows // _PIECE_ROWS
         merges = rows // (_PIECE_ROWS + 1)
         return cls(
-            rows, segments, pieces, -(-(rows + pieces) // _UNIT), merges,
+            rows,
+            segments,
+            pieces,
+            -(-(rows + pieces) // _UNIT),
+            merges,
             merges + rows // _PIECE_ROWS if merges else 0,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

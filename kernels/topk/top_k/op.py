@@ -63,9 +63,15 @@ def top_k(
     by_torch = sorted and k > _SORTABLE
     order = _BY_VALUE if sorted and not by_torch else _order(deterministic or by_torch)
     kernel.top_k(
-        values, indices, input, k, order, int(tie_break), algorithm(),
+        values,
+        indices,
+        input,
+        k,
+        order,
+        int(tie_break),
+        algorithm(),
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     if by_torch:
         ordered = values.sort(dim=-1, descending=True, stable=True)
         indices.copy_(indices.gather(-1, ordered.indices))
@@ -119,10 +125,21 @@ def top_k_page_table_transform(
     if out is None:
         out = input.new_empty((*input.shape[:-1], max(k, 0)), dtype=torch.int32)
     kernel.top_k_page_table_transform(
-        out, out_raw_indices, input, src_page_table, lengths, row_to_batch, row_starts,
-        page_table_row_starts, k, page_size, _order(deterministic), int(tie_break), algorithm(),
+        out,
+        out_raw_indices,
+        input,
+        src_page_table,
+        lengths,
+        row_to_batch,
+        row_starts,
+        page_table_row_starts,
+        k,
+        page_size,
+        _order(deterministic),
+        int(tie_break),
+        algorithm(),
         enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+    )
     return out
 
 
@@ -162,9 +179,17 @@ def top_k_ragged_transform(
     if out is None:
         out = input.new_empty((*input.shape[:-1], max(k, 0)), dtype=torch.int32)
     kernel.top_k_ragged_transform(
-        out, input, offsets, lengths, row_starts, k, _order(deterministic), int(tie_break),
-        algorithm(), enable_pdl is None or enable_pdl,
-    )  # fmt: skip
+        out,
+        input,
+        offsets,
+        lengths,
+        row_starts,
+        k,
+        _order(deterministic),
+        int(tie_break),
+        algorithm(),
+        enable_pdl is None or enable_pdl,
+    )
     return out
 
 

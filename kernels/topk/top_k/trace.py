@@ -155,11 +155,16 @@ def _page_table_transform(
     page_size: int = 1,
 ) -> torch.Tensor:
     inputs = {
-        "input": input, "src_page_table": src_page_table, "lengths": lengths, "k": k,
+        "input": input,
+        "src_page_table": src_page_table,
+        "lengths": lengths,
+        "k": k,
         "tie_break": tie_break,
-        "row_to_batch": row_to_batch, "row_starts": row_starts, "page_size": page_size,
+        "row_to_batch": row_to_batch,
+        "row_starts": row_starts,
+        "page_size": page_size,
         "page_table_row_starts": page_table_row_starts,
-    }  # fmt: skip
+    }
     return _transformed(inputs, _in_pages(inputs))
 
 
@@ -174,9 +179,13 @@ def _ragged_transform(
     row_starts: torch.Tensor | None = None,
 ) -> torch.Tensor:
     inputs = {
-        "input": input, "offsets": offsets, "lengths": lengths, "k": k, "tie_break": tie_break,
+        "input": input,
+        "offsets": offsets,
+        "lengths": lengths,
+        "k": k,
+        "tie_break": tie_break,
         "row_starts": row_starts,
-    }  # fmt: skip
+    }
     return _transformed(inputs, _at_offsets(inputs))
 
 

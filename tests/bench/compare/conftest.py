@@ -25,9 +25,16 @@ def row() -> Callable[..., Row]:
     def make(micros: float = 20.0, case: str = "halve-8-float16", **changes: Any) -> Row:
         samples = tuple(micros * 1e-6 * noise for noise in _NOISE)
         made = Row(
-            "my_kernels/elementwise/halve", "halve", "fictl", case, {"n": 8}, "float16",
-            timer="cupti", cold=True, samples=samples,
-        )  # fmt: skip
+            "my_kernels/elementwise/halve",
+            "halve",
+            "fictl",
+            case,
+            {"n": 8},
+            "float16",
+            timer="cupti",
+            cold=True,
+            samples=samples,
+        )
         return replace(made, **changes)
 
     return make
@@ -38,9 +45,16 @@ def report() -> Callable[..., Report]:
     def make(*rows: Row, gpu: str = "NVIDIA H200", sm_mhz: int = 1980, **changes: Any) -> Report:
         state = {"name": gpu, "sm_mhz": sm_mhz, "driver": changes.pop("driver", "580.1")}
         made = Environment(
-            "cuda", "2026-11-21T16:00:00+00:00", "0.1.0", "3f2a91c", "3.11",
-            "2.13", "13.0", before=state, after=state,
-        )  # fmt: skip
+            "cuda",
+            "2026-11-21T16:00:00+00:00",
+            "0.1.0",
+            "3f2a91c",
+            "3.11",
+            "2.13",
+            "13.0",
+            before=state,
+            after=state,
+        )
         return Report(replace(made, **changes), rows)
 
     return make

@@ -45,6 +45,13 @@ def test_it_is_json() -> None:
     data = json.loads(json.dumps(outcome(Verdict.FASTER).to_dict()))
     assert data["counts"] == {"FASTER": 1}
     assert data["cases"][0] == {
-        "op": "p/f/op", "case": "op-0", "a": 1e-6, "b": 2e-6,
-        "ratio": 2.0, "low": 1.9, "high": 2.1, "verdict": "FASTER", "advice": "",
-    }  # fmt: skip
+        "op": "p/f/op",
+        "case": "op-0",
+        "a": 1e-6,
+        "b": 2e-6,
+        "ratio": 2.0,
+        "low": 1.9,
+        "high": 2.1,
+        "verdict": "FASTER",
+        "advice": "",
+    }

@@ -39,9 +39,11 @@ def test_what_is_changed_in_place_is_read_and_written() -> None:
 
 def test_an_output_that_is_an_input_moves_twice_and_takes_its_memory_once() -> None:
     inplace = TraceTemplate(
-        axes={"n": Var("elements")}, inputs={"x": Tensor(("n",))}, outputs={"x": Tensor(("n",))},
+        axes={"n": Var("elements")},
+        inputs={"x": Tensor(("n",))},
+        outputs={"x": Tensor(("n",))},
         reference=lambda x: x,
-    )  # fmt: skip
+    )
     case = Case("f", {"n": 16}, "float16")
     assert moved(subject("x", template=inplace), case) == 64
     assert touched(subject("x", template=inplace), case) == 32

@@ -88,8 +88,10 @@ def test_a_dry_run_shows_cases_sides_and_bytes(fictl: Callable) -> None:
     answer = fictl("bench", "right", "--axis", "n=1:4:*2", "--baseline", "torch", "--dry-run")
     assert answer.out.splitlines()[0].split() == ["case", "sides", "bytes"]
     assert [line.split()[0] for line in answer.out.splitlines()[1:]] == [
-        "right-1-float32", "right-2-float32", "right-4-float32",
-    ]  # fmt: skip
+        "right-1-float32",
+        "right-2-float32",
+        "right-4-float32",
+    ]
     assert "right-4-float32  fictl torch  32 B" in answer.out
 
 
@@ -147,9 +149,11 @@ def test_a_list_runs_every_line_and_names_the_bad_ones(fictl: Callable, project:
     assert answer.code == 2
     assert [row.function for row in load(project / "r.json").rows] == ["right", "wrong"]
     for text in (
-        "all.txt:5: No such option: --frobnicate", "all.txt:6: --csv in a line of a list",
-        "all.txt:7: there is no op 'nothing_like_it'", "all.txt:8: ",
-    ):  # fmt: skip
+        "all.txt:5: No such option: --frobnicate",
+        "all.txt:6: --csv in a line of a list",
+        "all.txt:7: there is no op 'nothing_like_it'",
+        "all.txt:8: ",
+    ):
         assert text in answer.err
 
 

@@ -9,8 +9,13 @@ from fictl.cli.bench.progress import BenchProgress
 
 def row(**changes: object) -> Row:
     facts: dict[str, object] = {
-        "op": "p/f/m", "function": "f", "side": "fictl", "case": "f-8", "sizes": {}, "dtype": "float32",
-    }  # fmt: skip
+        "op": "p/f/m",
+        "function": "f",
+        "side": "fictl",
+        "case": "f-8",
+        "sizes": {},
+        "dtype": "float32",
+    }
     return Row(**{**facts, **changes})  # type: ignore[arg-type]
 
 

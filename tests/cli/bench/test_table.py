@@ -15,20 +15,33 @@ from fictl.timing.samples import Kernel
 
 STATE = {"name": "NVIDIA H200", "sm_mhz": 1980, "throttled": (), "others": ()}
 ENVIRONMENT = Environment(
-    device="cuda", timestamp="now", fictl="0.1.0", commit="3f2a91c0ffee", python="3.11",
-    before=STATE, after=STATE,
-)  # fmt: skip
+    device="cuda",
+    timestamp="now",
+    fictl="0.1.0",
+    commit="3f2a91c0ffee",
+    python="3.11",
+    before=STATE,
+    after=STATE,
+)
 
 
 def row(seconds: float = 64.9e-6, seed: int = 0, **changes: object) -> Row:
     noise = random.Random(seed)
     facts: dict[str, object] = {
-        "op": "fictl/norm/norm", "function": "norm", "side": "fictl",
-        "case": "norm-16384x4096-bfloat16", "sizes": {"rows": 16384, "hidden": 4096},
-        "dtype": "bfloat16", "checked": True, "timer": "cupti", "cold": True, "copies": 5,
-        "working_set": 268_000_000, "bytes": 268_000_000,
+        "op": "fictl/norm/norm",
+        "function": "norm",
+        "side": "fictl",
+        "case": "norm-16384x4096-bfloat16",
+        "sizes": {"rows": 16384, "hidden": 4096},
+        "dtype": "bfloat16",
+        "checked": True,
+        "timer": "cupti",
+        "cold": True,
+        "copies": 5,
+        "working_set": 268_000_000,
+        "bytes": 268_000_000,
         "samples": tuple(seconds * noise.gauss(1, 0.002) for _ in range(40)),
-    }  # fmt: skip
+    }
     return Row(**{**facts, **changes})  # type: ignore[arg-type]
 
 
@@ -54,9 +67,10 @@ def test_a_warm_cache_is_never_called_cold() -> None:
 
 def test_others_are_shown_by_their_ratio_and_a_tie_is_said() -> None:
     said = shown(
-        row(), row(82.1e-6, 1, side="torch", is_baseline=True),
+        row(),
+        row(82.1e-6, 1, side="torch", is_baseline=True),
         row(64.9e-6, 2, side="peer", is_baseline=True),
-    )  # fmt: skip
+    )
     line = said.splitlines()[-1]
     assert line.startswith("16384x4096 bf16")
     assert "(1.27x)" in line or "(1.26x)" in line

@@ -16,27 +16,38 @@ def root(tmp_path: Path) -> Path:
     folder.mkdir()
     made = TraceSet.from_path(folder)
     said = {
-        "name": "scale", "op_type": "norm", "axes": {"n": {"type": "var"}},
-        "inputs": {"x": _SPEC}, "outputs": {"y": _SPEC}, "reference": "def run(x): return x",
-    }  # fmt: skip
+        "name": "scale",
+        "op_type": "norm",
+        "axes": {"n": {"type": "var"}},
+        "inputs": {"x": _SPEC},
+        "outputs": {"y": _SPEC},
+        "reference": "def run(x): return x",
+    }
     made.add_definition(Definition.model_validate(said))
     spec = {"language": "python", "target_hardware": ["cpu"], "entry_point": "main.py::run"}
     solution = {
-        "name": "mine", "definition": "scale", "author": "me", "spec": spec,
+        "name": "mine",
+        "definition": "scale",
+        "author": "me",
+        "spec": spec,
         "sources": [{"path": "main.py", "content": "x"}],
-    }  # fmt: skip
+    }
     made.add_solution(Solution.model_validate(solution))
     for uuid, status in (("w0", "PASSED"), ("w1", "RUNTIME_ERROR")):
         evaluation = {
-            "status": status, "environment": {"hardware": "NVIDIA_H200"}, "timestamp": "now",
+            "status": status,
+            "environment": {"hardware": "NVIDIA_H200"},
+            "timestamp": "now",
             "log": "KeyError: [b]'x'",
-        }  # fmt: skip
+        }
         if status == "PASSED":
             evaluation |= {"correctness": {}, "performance": {"speedup_factor": 2.5}}
         trace = {
-            "definition": "scale", "solution": "mine", "evaluation": evaluation,
+            "definition": "scale",
+            "solution": "mine",
+            "evaluation": evaluation,
             "workload": {"axes": {"n": 4}, "inputs": {}, "uuid": uuid},
-        }  # fmt: skip
+        }
         made.add_traces([Trace.model_validate(trace)])
     return folder
 

@@ -29,9 +29,13 @@ def root(tmp_path: Path) -> Path:
     folder.mkdir()
     made = TraceSet.from_path(folder)
     said = {
-        "name": "scale", "op_type": "norm", "axes": {"n": {"type": "var"}},
-        "inputs": {"x": _SPEC}, "outputs": {"y": _SPEC}, "reference": "def run(x): return x",
-    }  # fmt: skip
+        "name": "scale",
+        "op_type": "norm",
+        "axes": {"n": {"type": "var"}},
+        "inputs": {"x": _SPEC},
+        "outputs": {"y": _SPEC},
+        "reference": "def run(x): return x",
+    }
     made.add_definition(Definition.model_validate(said))
     for uuid in ("w0", "w1"):
         workload = {"axes": {"n": 4}, "inputs": {"x": {"type": "random"}}, "uuid": uuid}
@@ -40,8 +44,12 @@ def root(tmp_path: Path) -> Path:
         spec = {"language": "python", "target_hardware": ["cpu"], "entry_point": "main.py::run"}
         sources = [{"path": "main.py", "content": f"# {name}"}]
         solution = {
-            "name": name, "definition": "scale", "author": "me", "spec": spec, "sources": sources
-        }  # fmt: skip
+            "name": name,
+            "definition": "scale",
+            "author": "me",
+            "spec": spec,
+            "sources": sources,
+        }
         made.add_solution(Solution.model_validate(solution))
     return folder
 
@@ -58,10 +66,15 @@ class Desk:
     def evaluate(self, job: Job, workload: Workload) -> Evaluation:
         status = _STATUSES[job.solution.name]
         said = {
-            "status": status, "environment": {"hardware": "CPU"}, "timestamp": "now",
-            "log": "y: all wrong", "correctness": {},
-            "performance": {"latency_ms": 0.5, "speedup_factor": 2.0} if status == "PASSED" else None,
-        }  # fmt: skip
+            "status": status,
+            "environment": {"hardware": "CPU"},
+            "timestamp": "now",
+            "log": "y: all wrong",
+            "correctness": {},
+            "performance": {"latency_ms": 0.5, "speedup_factor": 2.0}
+            if status == "PASSED"
+            else None,
+        }
         return Evaluation.model_validate(said)
 
     def stop(self) -> None:
@@ -98,9 +111,14 @@ def test_a_run_as_a_document(fictl, root: Path) -> None:
     assert (document["schema"], document["ok"], answer.err) == ("fictl.dataset.run/1", True, "")
     assert document["data"]["statuses"] == {"INCORRECT_NUMERICAL": 2, "PASSED": 2}
     assert document["data"]["outcomes"][2] == {
-        "definition": "scale", "solution": "good", "workload": "w0", "status": "PASSED",
-        "latency_ms": 0.5, "speedup": 2.0, "error": None,
-    }  # fmt: skip
+        "definition": "scale",
+        "solution": "good",
+        "workload": "w0",
+        "status": "PASSED",
+        "latency_ms": 0.5,
+        "speedup": 2.0,
+        "error": None,
+    }
     assert not (root / "traces").exists()
 
 
@@ -148,15 +166,31 @@ def test_every_flag_reaches_the_run(
     config = ("--config", str(tmp_path / "c.toml"))
     assert fictl("dataset", "run", str(root), *_ALL.split(), *config).code == 3
     assert seen == {
-        "definitions": ("a", "b", "c*"), "solutions": ("s",), "op_types": ("norm",),
-        "device": "emu", "isolated": True, "large": True, "resume": True, "save": False, "jobs": 2, "gpus": (),
+        "definitions": ("a", "b", "c*"),
+        "solutions": ("s",),
+        "op_types": ("norm",),
+        "device": "emu",
+        "isolated": True,
+        "large": True,
+        "resume": True,
+        "save": False,
+        "jobs": 2,
+        "gpus": (),
         "config": tmp_path / "c.toml",
         "flags": {
-            "warmup_runs": 1, "iterations": 2, "num_trials": 3, "rtol": 0.1, "atol": 0.2,
-            "required_matched_ratio": 0.5, "timeout_seconds": 9.0, "compile_timeout_seconds": 8.0, "seed": 4,
-            "profile_baseline": False, "untrusted": True,
+            "warmup_runs": 1,
+            "iterations": 2,
+            "num_trials": 3,
+            "rtol": 0.1,
+            "atol": 0.2,
+            "required_matched_ratio": 0.5,
+            "timeout_seconds": 9.0,
+            "compile_timeout_seconds": 8.0,
+            "seed": 4,
+            "profile_baseline": False,
+            "untrusted": True,
         },
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(

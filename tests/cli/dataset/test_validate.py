@@ -10,11 +10,13 @@ import pytest
 from fictl.trace import Definition, TraceSet, Workload
 
 DEFINITION = {
-    "name": "add_n", "op_type": "add", "axes": {"n": {"type": "var"}},
+    "name": "add_n",
+    "op_type": "add",
+    "axes": {"n": {"type": "var"}},
     "inputs": {"x": {"shape": ["n"], "dtype": "float32"}},
     "outputs": {"y": {"shape": ["n"], "dtype": "float32"}},
     "reference": "def run(x):\n    return x\n",
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -29,8 +31,9 @@ def dataset(tmp_path: Path) -> Path:
 def test_a_good_dataset_is_told_in_a_line(fictl, dataset: Path) -> None:
     answer = fictl("dataset", "validate", str(dataset))
     assert (answer.code, answer.out) == (
-        0, "✓ 1 definition, 0 solutions, 1 workload, 0 traces: nothing is wrong\n",
-    )  # fmt: skip
+        0,
+        "✓ 1 definition, 0 solutions, 1 workload, 0 traces: nothing is wrong\n",
+    )
 
 
 def test_errors_are_listed_and_fail(fictl, dataset: Path) -> None:
@@ -60,9 +63,12 @@ def test_findings_as_a_document(fictl, dataset: Path) -> None:
     (finding,) = document["data"]["findings"]
     assert finding.pop("text").startswith("no JSON")
     assert finding == {
-        "level": "error", "kind": "workload-unreadable", "file": "workloads/add/add_n.jsonl",
-        "line": 1, "field": "",
-    }  # fmt: skip
+        "level": "error",
+        "kind": "workload-unreadable",
+        "file": "workloads/add/add_n.jsonl",
+        "line": 1,
+        "field": "",
+    }
 
 
 def test_warnings_fail_if_asked(fictl, dataset: Path) -> None:

@@ -18,9 +18,16 @@ OP = {
     "tests/kernels/rope/test_rope_scale.py",
 }
 WORDS = (
-    "rope_scale", "--family", "rope", "--input", "x:n,d", "--scalar", "s:float=1.0",
-    "--expr", "x * s",
-)  # fmt: skip
+    "rope_scale",
+    "--family",
+    "rope",
+    "--input",
+    "x:n,d",
+    "--scalar",
+    "s:float=1.0",
+    "--expr",
+    "x * s",
+)
 
 
 def _files(root: Path) -> set[str]:

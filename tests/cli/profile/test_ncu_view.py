@@ -17,15 +17,21 @@ from fictl.profile.ncu.rule import Rule
 from fictl.profile.ncu.source import Line
 
 LAUNCH = Launch(
-    "0", "void a::K<8>(float*)", (64, 2, 1), (256, 1, 1),
+    "0",
+    "void a::K<8>(float*)",
+    (64, 2, 1),
+    (256, 1, 1),
     {"gpu__time_duration.sum": 62.75e-6, "launch__registers_per_thread": 40.0},
-)  # fmt: skip
+)
 DIGEST = Digest(
-    "a::K<8>", LAUNCH, 1, 100.0,
+    "a::K<8>",
+    LAUNCH,
+    1,
+    100.0,
     (Remark("stall", "barrier 20 %", "fewer [of them]"), Remark("stall", "wait 9 %")),
     (Hot(Line("/x/k.cuh", 7, "a[i] = b;", 70, {"long_sb": 60}), 70.0),),
     (Rule("R", "Do this. And that.", 19.07, False), Rule("S", "Or so.", 5.0, True)),
-)  # fmt: skip
+)
 
 
 @pytest.fixture

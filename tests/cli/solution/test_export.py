@@ -10,12 +10,20 @@ def test_an_op_is_written_with_all_that_it_needs(fictl, stray) -> None:
     (path,) = data["paths"]
     document = json.loads((stray / path).read_text())
     assert [source["path"] for source in document["sources"]] == [
-        "main.py", "fictl.toml",
-        *(f"kernels/elementwise/shift/{name}" for name in (
-            "binding.cpp", "jit.py", "launcher.cu", "op.py", "trace.py",
-        )),
+        "main.py",
+        "fictl.toml",
+        *(
+            f"kernels/elementwise/shift/{name}"
+            for name in (
+                "binding.cpp",
+                "jit.py",
+                "launcher.cu",
+                "op.py",
+                "trace.py",
+            )
+        ),
         "kernels/include/stray/elementwise/shift.cuh",
-    ]  # fmt: skip
+    ]
     assert document["spec"]["dependencies"] == ["fictl"]
     assert document["spec"]["destination_passing_style"] is True
     assert (stray / "out/definitions/shift/shift_i32.json").is_file()

@@ -8,19 +8,25 @@ def _run(fictl, path, *words: str):
 
 
 DEFINITION = {
-    "name": "doubled", "op_type": "toy", "axes": {"n": {"type": "var"}},
+    "name": "doubled",
+    "op_type": "toy",
+    "axes": {"n": {"type": "var"}},
     "inputs": {"x": {"shape": ["n"], "dtype": "float32"}},
     "outputs": {"y": {"shape": ["n"], "dtype": "float32"}},
     "reference": "def run(x):\n    return x * 2\n",
-}  # fmt: skip
+}
 SOLUTION = {
-    "name": "sum_of_two", "definition": "doubled", "author": "me",
+    "name": "sum_of_two",
+    "definition": "doubled",
+    "author": "me",
     "spec": {
-        "language": "python", "target_hardware": ["cpu"], "entry_point": "main.py::run",
+        "language": "python",
+        "target_hardware": ["cpu"],
+        "entry_point": "main.py::run",
         "destination_passing_style": False,
     },
     "sources": [{"path": "main.py", "content": "def run(x):\n    return x + x\n"}],
-}  # fmt: skip
+}
 
 
 def test_what_passes_is_told_with_its_time_and_its_error(fictl, tmp_path) -> None:

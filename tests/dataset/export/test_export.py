@@ -58,9 +58,11 @@ def test_nothing_of_what_it_includes_or_imports_is_left_behind(
     for name, solution in solutions.items():
         paths = {source.path for source in solution.sources}
         for source in solution.sources:
-            where = SHIPPED.kernels / Path(source.path).relative_to("kernels") if (
-                source.path.startswith("kernels/")
-            ) else None  # fmt: skip
+            where = (
+                SHIPPED.kernels / Path(source.path).relative_to("kernels")
+                if (source.path.startswith("kernels/"))
+                else None
+            )
             if where is None or where.suffix == ".py":
                 continue
             for include in read_cpp(where).includes:

@@ -24,11 +24,16 @@ def body(text: str) -> str:
 @pytest.mark.parametrize(
     "statement",
     [
-        'int x asm("y")', 'void f() asm("g")', 'asm volatile("" ::: "memory")',
-        'asm volatile("rdtsc" : "=a"(low), "=d"(high))', 'asm volatile("pause" ::: "memory")',
-        'asm("mov %1, %0" : "=m"(x) : "x"(y))', "plasma(x)", "int asm_count = 3",
+        'int x asm("y")',
+        'void f() asm("g")',
+        'asm volatile("" ::: "memory")',
+        'asm volatile("rdtsc" : "=a"(low), "=d"(high))',
+        'asm volatile("pause" ::: "memory")',
+        'asm("mov %1, %0" : "=m"(x) : "x"(y))',
+        "plasma(x)",
+        "int asm_count = 3",
     ],
-)  # fmt: skip
+)
 def test_what_is_not_ptx_stays(statement: str) -> None:
     text = f"; {statement};"
     assert assembly(text, text.index("asm"), 0) is None

@@ -23,11 +23,24 @@ def call(kernel: str, configuration: str, *arguments: str) -> str:
 @pytest.mark.parametrize(
     "kernel",
     [
-        "k", "a::b::k", "::k", "k<float>", "ns::k<float, 3>", "k<Pair<int, Pair<A, B>>>",
-        "k<(N > 3), (A < B)>", "Traits<T>::k<N>", "kernels[i]", "object.kernel", "p->kernel",
-        "get(x, y)", "get<T>(x)->kernel", "(a ? b : c)", "table[i](x)", "k <float>",
+        "k",
+        "a::b::k",
+        "::k",
+        "k<float>",
+        "ns::k<float, 3>",
+        "k<Pair<int, Pair<A, B>>>",
+        "k<(N > 3), (A < B)>",
+        "Traits<T>::k<N>",
+        "kernels[i]",
+        "object.kernel",
+        "p->kernel",
+        "get(x, y)",
+        "get<T>(x)->kernel",
+        "(a ? b : c)",
+        "table[i](x)",
+        "k <float>",
     ],
-)  # fmt: skip
+)
 def test_the_kernel_is_the_whole_expression_before_the_brackets(kernel: str) -> None:
     for before in ("  ", "{", "; ", "if (x) ", "else ", "(void)0, ", "CHECK("):
         code = f"{before}{kernel}<<<1, 2>>>(x);"
@@ -60,10 +73,14 @@ def test_an_operator_is_no_launch() -> None:
 @pytest.mark.parametrize(
     "erased",
     [
-        "(void*)k<float>", "(const void *)k", "(void const*)&k", "reinterpret_cast<void*>(k)",
-        "reinterpret_cast<const void*>(&k<float>)", "static_cast<const void*>(k)",
+        "(void*)k<float>",
+        "(const void *)k",
+        "(void const*)&k",
+        "reinterpret_cast<void*>(k)",
+        "reinterpret_cast<const void*>(&k<float>)",
+        "static_cast<const void*>(k)",
     ],
-)  # fmt: skip
+)
 def test_a_kernel_that_lost_its_type_gets_it_back(erased: str) -> None:
     kept = keep_types(f'::fictl_emu::launch_kernel("{erased}, 1", {erased}, 1)')
     assert kept.endswith(

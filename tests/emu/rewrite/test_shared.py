@@ -94,10 +94,15 @@ def test_a_variable_of_a_namespace_is_bound_where_it_is_used() -> None:
 @pytest.mark.parametrize(
     ("captured", "expected"),
     [
-        ("[=]", "[=, &x]"), ("[]", "[&x]"), ("[n]", "[n, &x]"), ("[n = 1]", "[n = 1, &x]"),
-        ("[&]", "[&]"), ("[&, n]", "[&, n]"), ("[&x]", "[&x]"),
+        ("[=]", "[=, &x]"),
+        ("[]", "[&x]"),
+        ("[n]", "[n, &x]"),
+        ("[n = 1]", "[n = 1, &x]"),
+        ("[&]", "[&]"),
+        ("[&, n]", "[&, n]"),
+        ("[&x]", "[&x]"),
     ],
-)  # fmt: skip
+)
 def test_a_lambda_captures_what_it_uses_by_reference(captured: str, expected: str) -> None:
     code = inside(f"__shared__ int x; auto f = {captured}(int i) mutable {{ return x + i; }};")
     assert f"auto f = {expected}(int i)" in code
@@ -105,9 +110,13 @@ def test_a_lambda_captures_what_it_uses_by_reference(captured: str, expected: st
 
 @pytest.mark.parametrize(
     "use",
-    ["auto f = [=] { return y.x; };", "y[3] (x);", "auto f = [=] { return 1; }; x = 2;",
-     "void operator[](int i) { x; }"],
-)  # fmt: skip
+    [
+        "auto f = [=] { return y.x; };",
+        "y[3] (x);",
+        "auto f = [=] { return 1; }; x = 2;",
+        "void operator[](int i) { x; }",
+    ],
+)
 def test_what_does_not_use_the_variable_captures_nothing(use: str) -> None:
     assert use in inside(f"__shared__ int x; {use}")
 

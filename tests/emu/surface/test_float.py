@@ -91,10 +91,15 @@ def special(name: str, *operands: float) -> float | None:
     if name == "sqrt":
         return x
     return {
-        "add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
-        "fma": lambda: operands[0] * operands[1] + operands[2]
-        if not math.isfinite(operands[0]) or not math.isfinite(operands[1]) else operands[2],
-    }[name]()  # fmt: skip
+        "add": lambda: x + y,
+        "sub": lambda: x - y,
+        "mul": lambda: x * y,
+        "fma": lambda: (
+            operands[0] * operands[1] + operands[2]
+            if not math.isfinite(operands[0]) or not math.isfinite(operands[1])
+            else operands[2]
+        ),
+    }[name]()
 
 
 EXACT: dict[str, Callable[..., Fraction]] = {
@@ -251,29 +256,42 @@ def power(x: float, y: float) -> float:
 
 
 SMOOTH: dict[str, Callable[..., float]] = {
-    "__expf": in_double(torch.exp), "exp": in_double(torch.exp),
+    "__expf": in_double(torch.exp),
+    "exp": in_double(torch.exp),
     "exp2f": in_double(torch.exp2),
-    "exp10f": lambda x: power(10, x), "__exp10f": lambda x: power(10, x),
-    "__logf": in_double(torch.log), "__log2f": in_double(torch.log2),
-    "__log10f": in_double(torch.log10), "log1pf": in_double(torch.log1p),
-    "__sinf": in_double(torch.sin), "__cosf": in_double(torch.cos), "__tanf": in_double(torch.tan),
+    "exp10f": lambda x: power(10, x),
+    "__exp10f": lambda x: power(10, x),
+    "__logf": in_double(torch.log),
+    "__log2f": in_double(torch.log2),
+    "__log10f": in_double(torch.log10),
+    "log1pf": in_double(torch.log1p),
+    "__sinf": in_double(torch.sin),
+    "__cosf": in_double(torch.cos),
+    "__tanf": in_double(torch.tan),
     "__powf": power,
-    "__fdividef": lambda x, y: x / y, "fdividef": lambda x, y: x / y,
-    "rsqrtf": in_double(torch.rsqrt), "rsqrt": in_double(torch.rsqrt),
+    "__fdividef": lambda x, y: x / y,
+    "fdividef": lambda x, y: x / y,
+    "rsqrtf": in_double(torch.rsqrt),
+    "rsqrt": in_double(torch.rsqrt),
     "__frsqrt_rn": in_double(torch.rsqrt),
     "rcbrtf": lambda x: 1 / math.copysign(abs(x) ** (1 / 3), x),
     "sinpif": lambda x: math.sin(math.pi * math.fmod(x, 2)),
     "cospif": lambda x: math.cos(math.pi * math.fmod(x, 2)),
-    "normcdff": in_double(torch.special.ndtr), "normcdfinvf": in_double(torch.special.ndtri),
+    "normcdff": in_double(torch.special.ndtr),
+    "normcdfinvf": in_double(torch.special.ndtri),
     "erfinvf": in_double(torch.special.erfinv),
     "erfcinvf": lambda x: in_double(torch.special.erfinv)(1 - x),
-    "erfcxf": in_double(torch.special.erfcx), "erff": math.erf,
-    "cyl_bessel_i0f": in_double(torch.special.i0), "cyl_bessel_i1f": in_double(torch.special.i1),
+    "erfcxf": in_double(torch.special.erfcx),
+    "erff": math.erf,
+    "cyl_bessel_i0f": in_double(torch.special.i0),
+    "cyl_bessel_i1f": in_double(torch.special.i1),
     "rhypotf": lambda *x: 1 / math.hypot(*x),
-    "norm3df": math.hypot, "rnorm3df": lambda *x: 1 / math.hypot(*x),
-    "norm4df": math.hypot, "rnorm4df": lambda *x: 1 / math.hypot(*x),
+    "norm3df": math.hypot,
+    "rnorm3df": lambda *x: 1 / math.hypot(*x),
+    "norm4df": math.hypot,
+    "rnorm4df": lambda *x: 1 / math.hypot(*x),
     "tanhf": math.tanh,
-}  # fmt: skip
+}
 
 
 def test_mathematics_is_right_to_four_units_in_the_last_place(agree) -> None:

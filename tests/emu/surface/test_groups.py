@@ -19,13 +19,23 @@ def seen(values: list[int], rank: int, meta_rank: int, meta_size: int) -> list[i
     """What the thread of this rank writes, in a group whose threads have these values."""
     parity = [value & 1 for value in values]
     return [
-        len(values), rank, meta_rank, meta_size,
-        sum(values), min(values), max(values),
-        list(accumulate(values))[rank], sum(values[:rank]),
-        3 in values, True, sum(bit << i for i, bit in enumerate(parity)),
-        values[0], values[min(rank + 1, len(values) - 1)], values[max(rank - 1, 0)],
+        len(values),
+        rank,
+        meta_rank,
+        meta_size,
+        sum(values),
+        min(values),
+        max(values),
+        list(accumulate(values))[rank],
+        sum(values[:rank]),
+        3 in values,
+        True,
+        sum(bit << i for i, bit in enumerate(parity)),
+        values[0],
+        values[min(rank + 1, len(values) - 1)],
+        values[max(rank - 1, 0)],
         sum((bit == parity[rank]) << i for i, bit in enumerate(parity)),
-    ]  # fmt: skip
+    ]
 
 
 def written(row: torch.Tensor) -> list[int]:
@@ -91,9 +101,19 @@ def test_groups_know_their_ranks_and_shuffle_large_values(
         rank, block = i % 64, i // 64
         source = rank // 32 * 32 + 7
         expected = [
-            64, rank, block, rank // 16, 128, block, rank % 32 // 4, rank ^ 3, source + 3 * source,
-            rank % 32 // 4 * 100 + 8, 800 + rank % 8, rank // 4 * 40 + (rank % 4 == 0),
-        ]  # fmt: skip
+            64,
+            rank,
+            block,
+            rank // 16,
+            128,
+            block,
+            rank % 32 // 4,
+            rank ^ 3,
+            source + 3 * source,
+            rank % 32 // 4 * 100 + 8,
+            800 + rank % 8,
+            rank // 4 * 40 + (rank % 4 == 0),
+        ]
         assert row == expected
 
 

@@ -92,9 +92,13 @@ def integers() -> dict[str, Callable[[float], Whole]]:
     functions = {}
     roundings = {"rn": round, "rd": math.floor, "ru": math.ceil, "rz": math.trunc}
     for target, bits, least in (
-        ("int", 32, -(2**31)), ("uint", 32, 0), ("short", 16, -(2**15)), ("ushort", 16, 0),
-        ("ll", 64, -(2**63)), ("ull", 64, 0),
-    ):  # fmt: skip
+        ("int", 32, -(2**31)),
+        ("uint", 32, 0),
+        ("short", 16, -(2**15)),
+        ("ushort", 16, 0),
+        ("ll", 64, -(2**63)),
+        ("ull", 64, 0),
+    ):
         for mode, whole in roundings.items():
             convert = to_integer(whole, bits, least)
             functions[f"__half2{target}_{mode}"] = convert
@@ -146,9 +150,12 @@ def any_bits(dtype: torch.dtype, seed: int) -> torch.Tensor:
 def test_arithmetic_and_conversions_are_exact(agree, prefix, dtype) -> None:
     tensors = (any_bits(dtype, 1), any_bits(dtype, 2), any_bits(dtype, 3))
     agree(
-        "surface_half.cu", "halves" if dtype is HALF else "bfloats", tensors, references(dtype),
+        "surface_half.cu",
+        "halves" if dtype is HALF else "bfloats",
+        tensors,
+        references(dtype),
         matches(dtype),
-    )  # fmt: skip
+    )
 
 
 def test_a_fused_multiply_add_of_bfloat16_rounds_once(agree) -> None:
@@ -163,11 +170,19 @@ def test_a_fused_multiply_add_of_bfloat16_rounds_once(agree) -> None:
 def test_mathematics_is_right_to_one_unit_in_the_last_place(agree, prefix, dtype) -> None:
     x = torch.randn(500, generator=torch.Generator().manual_seed(1)).mul(2).to(dtype)
     functions = {
-        "hrsqrt": lambda x: x**-0.5, "hlog": math.log, "hlog2": math.log2, "hlog10": math.log10,
-        "hexp": math.exp, "hexp2": lambda x: 2.0**x, "hexp10": lambda x: 10.0**x,
-        "hsin": math.sin, "hcos": math.cos, "htanh": math.tanh, "htanh_approx": math.tanh,
+        "hrsqrt": lambda x: x**-0.5,
+        "hlog": math.log,
+        "hlog2": math.log2,
+        "hlog10": math.log10,
+        "hexp": math.exp,
+        "hexp2": lambda x: 2.0**x,
+        "hexp10": lambda x: 10.0**x,
+        "hsin": math.sin,
+        "hcos": math.cos,
+        "htanh": math.tanh,
+        "htanh_approx": math.tanh,
         "__habs": abs,
-    }  # fmt: skip
+    }
 
     def near(word: int, expected: float) -> bool:
         got, wanted = decode(word, dtype), nearest(Fraction(expected), dtype)

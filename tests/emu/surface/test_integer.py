@@ -56,9 +56,13 @@ def away_from_zero(a: int, b: int) -> int:
 
 
 COMPARISONS: dict[str, Operation] = {
-    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "ge": lambda a, b: a >= b,
-    "gt": lambda a, b: a > b, "le": lambda a, b: a <= b, "lt": lambda a, b: a < b,
-}  # fmt: skip
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "ge": lambda a, b: a >= b,
+    "gt": lambda a, b: a > b,
+    "le": lambda a, b: a <= b,
+    "lt": lambda a, b: a < b,
+}
 
 
 def simd(width: int) -> dict[str, Operation]:

@@ -29,10 +29,21 @@ def nearest(x: float, grid: list[float]) -> float:
 def expected(x: torch.Tensor, i: int) -> torch.Tensor:
     value = x[i].item()
     as_fp8 = x[i].to(torch.float8_e4m3fn).float() + x[i].to(torch.float8_e5m2).float()
-    return torch.tensor([
-        value + 1, 2 * value, 2 * abs(value) + i, math.factorial(i % 6), i + 1, 5 + 32, 2,
-        as_fp8.item(), fp6_e2m3(value), fp4_e2m1(value), 3 * value + 2 + 1 + 1,
-    ])  # fmt: skip
+    return torch.tensor(
+        [
+            value + 1,
+            2 * value,
+            2 * abs(value) + i,
+            math.factorial(i % 6),
+            i + 1,
+            5 + 32,
+            2,
+            as_fp8.item(),
+            fp6_e2m3(value),
+            fp4_e2m1(value),
+            3 * value + 2 + 1 + 1,
+        ]
+    )
 
 
 @both

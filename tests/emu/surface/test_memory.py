@@ -6,10 +6,22 @@ import pytest
 import torch
 
 TYPES = {
-    "char": 1, "short": 2, "int": 4, "float": 4, "double": 8, "char4": 4, "ushort2": 4, "int2": 8,
-    "uint4": 16, "float4": 16, "double2": 16, "__half": 2, "__half2": 4, "__nv_bfloat16": 2,
+    "char": 1,
+    "short": 2,
+    "int": 4,
+    "float": 4,
+    "double": 8,
+    "char4": 4,
+    "ushort2": 4,
+    "int2": 8,
+    "uint4": 16,
+    "float4": 16,
+    "double2": 16,
+    "__half": 2,
+    "__half2": 4,
+    "__nv_bfloat16": 2,
     "__nv_bfloat162": 4,
-}  # fmt: skip
+}
 both = pytest.mark.parametrize("checked", [False, True], ids=["fast", "checked"])
 
 

@@ -11,12 +11,25 @@ import pytest
 from fictl.emu.toolchain import HEADERS, PRELUDE, require_toolchain
 
 DEVICE_HEADERS = (
-    "crt/device_functions.h", "crt/device_double_functions.h", "crt/math_functions.h",
-    "crt/sm_70_rt.h", "crt/sm_80_rt.h", "crt/sm_90_rt.h", "crt/sm_100_rt.h",
-    "device_atomic_functions.h", "sm_20_intrinsics.h", "sm_30_intrinsics.h", "sm_32_intrinsics.h",
-    "sm_61_intrinsics.h", "sm_20_atomic_functions.h", "sm_32_atomic_functions.h",
-    "sm_60_atomic_functions.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h",
-)  # fmt: skip
+    "crt/device_functions.h",
+    "crt/device_double_functions.h",
+    "crt/math_functions.h",
+    "crt/sm_70_rt.h",
+    "crt/sm_80_rt.h",
+    "crt/sm_90_rt.h",
+    "crt/sm_100_rt.h",
+    "device_atomic_functions.h",
+    "sm_20_intrinsics.h",
+    "sm_30_intrinsics.h",
+    "sm_32_intrinsics.h",
+    "sm_61_intrinsics.h",
+    "sm_20_atomic_functions.h",
+    "sm_32_atomic_functions.h",
+    "sm_60_atomic_functions.h",
+    "cuda_fp16.h",
+    "cuda_bf16.h",
+    "cuda_fp8.h",
+)
 
 # Of host libraries other than glibc, of compilers that are gone, or nvcc's own inner ones.
 INTERNAL = re.compile(
@@ -54,9 +67,20 @@ def known() -> set[str]:
     toolchain = require_toolchain()
     system = [f"-isystem{folder}" for folder in toolchain.headers.include_dirs]
     preprocess = [
-        *toolchain.cxx.argv, "-std=c++17", "-E", "-w", f"-I{HEADERS}", *system,
-        "-include", PRELUDE, "-include", "cuda_fp8.h", "-x", "c++", "/dev/null",
-    ]  # fmt: skip
+        *toolchain.cxx.argv,
+        "-std=c++17",
+        "-E",
+        "-w",
+        f"-I{HEADERS}",
+        *system,
+        "-include",
+        PRELUDE,
+        "-include",
+        "cuda_fp8.h",
+        "-x",
+        "c++",
+        "/dev/null",
+    ]
     text = subprocess.run(preprocess, check=True, capture_output=True, text=True).stdout
     return set(re.findall(r"\b(\w+)\s*\(", text))
 

@@ -30,9 +30,11 @@ def philox(counter: int, subsequence: int, seed: int) -> list[int]:
     for _ in range(10):
         low, high = 0xD2511F53 * words[0], 0xCD9E8D57 * words[2]
         words = [
-            high >> 32 ^ words[1] ^ key[0], high & 2**32 - 1,
-            low >> 32 ^ words[3] ^ key[1], low & 2**32 - 1,
-        ]  # fmt: skip
+            high >> 32 ^ words[1] ^ key[0],
+            high & 2**32 - 1,
+            low >> 32 ^ words[3] ^ key[1],
+            low & 2**32 - 1,
+        ]
         key = [key[0] + 0x9E3779B9 & 2**32 - 1, key[1] + 0xBB67AE85 & 2**32 - 1]
     return words
 

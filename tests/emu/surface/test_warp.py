@@ -9,11 +9,17 @@ import torch
 
 WIDTHS = [1, 2, 8, 32]
 TYPES = {
-    "int": torch.int32, "unsigned": torch.uint32, "long_long": torch.int64,
-    "unsigned_long": torch.uint64, "float": torch.float32, "double": torch.float64,
-    "half": torch.float16, "half2": torch.int32, "bfloat16": torch.bfloat16,
+    "int": torch.int32,
+    "unsigned": torch.uint32,
+    "long_long": torch.int64,
+    "unsigned_long": torch.uint64,
+    "float": torch.float32,
+    "double": torch.float64,
+    "half": torch.float16,
+    "half2": torch.int32,
+    "bfloat16": torch.bfloat16,
     "bfloat162": torch.int32,
-}  # fmt: skip
+}
 
 
 def sources(to: int, width: int) -> list[list[int]]:

@@ -23,9 +23,11 @@ def build(fake_build):
 def test_it_is_what_differs_and_what_was_compiled_again(build) -> None:
     build(1.0, inputs={"a.cu": "1", "b.cpp": "1", "old.h": "1"}, units={"a.o": 4.0, "b.o": 2.0})
     now = build(
-        2.0, inputs={"a.cu": "2", "b.cpp": "1", "<new.h>": "1"}, seconds=3.5,
+        2.0,
+        inputs={"a.cu": "2", "b.cpp": "1", "<new.h>": "1"},
+        seconds=3.5,
         units={"a.o": 3.0, "module.so": 0.25},
-    )  # fmt: skip
+    )
     assert last_edit(now) == LastEdit(
         when=2.0, changed=("<new.h>", "a.cu", "old.h"), units={"a.o": 3.0}, link=0.25, seconds=3.5
     )

@@ -53,9 +53,12 @@ def time(spec: JitSpec, remembered: list[BuildTime]) -> BuildTime:
 def test_every_unit_and_the_link_have_their_phases(time: BuildTime) -> None:
     names = {(phase.unit, phase.name) for phase in time.phases}
     assert {
-        ("launcher.cu", "cicc"), ("launcher.cu", "ptxas"), ("launcher.cu", "host compiler"),
-        ("binding.cpp", "parse"), ("", "link"),
-    } <= names  # fmt: skip
+        ("launcher.cu", "cicc"),
+        ("launcher.cu", "ptxas"),
+        ("launcher.cu", "host compiler"),
+        ("binding.cpp", "parse"),
+        ("", "link"),
+    } <= names
     assert time.seconds == pytest.approx(sum(phase.seconds for phase in time.phases))
     assert next(phase.arch for phase in time.phases if phase.name == "cicc") == "8.0"
 

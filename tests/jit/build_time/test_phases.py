@@ -17,12 +17,17 @@ def _row(source: str, phase: str, arch: str, milliseconds: float) -> str:
 
 def _table(source: str = "/op/launcher.cu") -> str:
     rows = [
-        ("g++ (preprocessing 4)", "", 280), ("cudafe++", "compute_90a", 600),
-        ("g++ (preprocessing 1)", "compute_80", 220), ("cicc", "compute_80", 800),
-        ("ptxas", "sm_80", 200), ("g++ (preprocessing 1)", "compute_90a", 200),
-        ("cicc", "compute_90a", 500), ("ptxas", "sm_90a", 150), ("fatbinary", "", 10),
+        ("g++ (preprocessing 4)", "", 280),
+        ("cudafe++", "compute_90a", 600),
+        ("g++ (preprocessing 1)", "compute_80", 220),
+        ("cicc", "compute_80", 800),
+        ("ptxas", "sm_80", 200),
+        ("g++ (preprocessing 1)", "compute_90a", 200),
+        ("cicc", "compute_90a", 500),
+        ("ptxas", "sm_90a", 150),
+        ("fatbinary", "", 10),
         ("g++ (compiling)", "compute_90a", 900),
-    ]  # fmt: skip
+    ]
     driver = " , nvcc (driver) ,  , l.o ,  , nvcc , 0.7588 , ms"
     return "\n".join([_HEAD, *(_row(source, *row) for row in rows), driver])
 
@@ -30,10 +35,16 @@ def _table(source: str = "/op/launcher.cu") -> str:
 def test_a_table_is_read_by_what_a_phase_is_for_and_for_which_target() -> None:
     phases = nvcc_phases(_table(), Path("/op/launcher.cu"), wall=4.0)
     assert [(phase.name, phase.arch, round(phase.seconds, 3)) for phase in phases] == [
-        ("host compiler", "", 0.9), ("cicc", "8.0", 0.8), ("preprocess", "", 0.7),
-        ("cudafe++", "", 0.6), ("cicc", "9.0a", 0.5), ("ptxas", "8.0", 0.2),
-        ("ptxas", "9.0a", 0.15), ("driver", "", 0.14), ("fatbinary", "", 0.01),
-    ]  # fmt: skip
+        ("host compiler", "", 0.9),
+        ("cicc", "8.0", 0.8),
+        ("preprocess", "", 0.7),
+        ("cudafe++", "", 0.6),
+        ("cicc", "9.0a", 0.5),
+        ("ptxas", "8.0", 0.2),
+        ("ptxas", "9.0a", 0.15),
+        ("driver", "", 0.14),
+        ("fatbinary", "", 0.01),
+    ]
     assert {phase.unit for phase in phases} == {"launcher.cu"}
 
 
@@ -56,8 +67,10 @@ def test_without_a_table_all_is_the_drivers(table: str) -> None:
 def test_a_host_unit_has_what_each_further_run_adds() -> None:
     phases = host_phases("b.cpp", preprocess=0.25, syntax=1.0, wall=1.5)
     assert [(phase.name, phase.seconds) for phase in phases] == [
-        ("preprocess", 0.25), ("parse", 0.75), ("generate code", 0.5),
-    ]  # fmt: skip
+        ("preprocess", 0.25),
+        ("parse", 0.75),
+        ("generate code", 0.5),
+    ]
 
 
 def test_no_phase_is_negative_where_clocks_jitter() -> None:

@@ -11,9 +11,12 @@ from fictl.jit.build_time.report import BuildTime, Header, Kernel
 
 def test_it_is_json_with_seconds_that_a_clock_can_tell() -> None:
     time = BuildTime(
-        1.23456789, (Phase("a.cu", "cicc", 1.0, "8.0"),), (Header("a.cu", "x.h", "", 7, None),),
-        (Kernel("a.cu", "scale", 0.00001),), LastEdit(1.0, ("a.cu",), {"a.cu": 1.55557}, 0.0, 1.0),
-    )  # fmt: skip
+        1.23456789,
+        (Phase("a.cu", "cicc", 1.0, "8.0"),),
+        (Header("a.cu", "x.h", "", 7, None),),
+        (Kernel("a.cu", "scale", 0.00001),),
+        LastEdit(1.0, ("a.cu",), {"a.cu": 1.55557}, 0.0, 1.0),
+    )
     data = json.loads(json.dumps(time.to_dict()))
     assert data["cold_seconds"] == 1.2346
     assert data["phases"] == [{"unit": "a.cu", "name": "cicc", "seconds": 1.0, "arch": "8.0"}]

@@ -17,14 +17,36 @@ from fictl.jit.store.stores import Store
 _DEAD = f"{platform.node()}+{2**22 + 1}+ab"
 # Below the root: everything that a cache has at a level of its own.
 _PLACES = (
-    "v1", "v1/mine", "v1/mine/norm.rms", "v1/mine/norm.rms/r", "v1/mine/norm.rms/r/b",
-    "v1/mine/norm.rms/objects", "v1/mine/norm.rms/objects/k.0.o", "v1/mine/norm.rms/inspect",
-    "v1/mine/norm.rms/inspect/d", "v1/mine/norm.rms/failed", "v1/mine/norm.rms/ninja",
-    "v1/mine/norm.rms/text", "v1/mine/norm.rms/staging", f"v1/mine/norm.rms/staging/{_DEAD}",
-    "v1/mine/norm.rms/history.json", "v1/.quarantine", "v1/.quarantine/q", "v1/.trash",
-    "v1/.trash/t", "v1/.memo", "v1/.memo/compilers.json", "v1/.sources", "v1/.sources/s",
-    "v1/.locks", "v1/.locks/l", "solutions", "solutions/python", "solutions/python/one", "v0",
-)  # fmt: skip
+    "v1",
+    "v1/mine",
+    "v1/mine/norm.rms",
+    "v1/mine/norm.rms/r",
+    "v1/mine/norm.rms/r/b",
+    "v1/mine/norm.rms/objects",
+    "v1/mine/norm.rms/objects/k.0.o",
+    "v1/mine/norm.rms/inspect",
+    "v1/mine/norm.rms/inspect/d",
+    "v1/mine/norm.rms/failed",
+    "v1/mine/norm.rms/ninja",
+    "v1/mine/norm.rms/text",
+    "v1/mine/norm.rms/staging",
+    f"v1/mine/norm.rms/staging/{_DEAD}",
+    "v1/mine/norm.rms/history.json",
+    "v1/.quarantine",
+    "v1/.quarantine/q",
+    "v1/.trash",
+    "v1/.trash/t",
+    "v1/.memo",
+    "v1/.memo/compilers.json",
+    "v1/.sources",
+    "v1/.sources/s",
+    "v1/.locks",
+    "v1/.locks/l",
+    "solutions",
+    "solutions/python",
+    "solutions/python/one",
+    "v0",
+)
 
 
 @pytest.fixture
@@ -49,8 +71,13 @@ def _tree(top):
 def test_a_link_is_named_and_left(store, outside, place, kind):
     link = store.root / place
     link.parent.mkdir(parents=True, mode=0o700)
-    leads_to = {"folder": outside, "file": outside / "l", "dangling": "nowhere", "loop": link.name,
-                "root": "/"}[kind]  # fmt: skip
+    leads_to = {
+        "folder": outside,
+        "file": outside / "l",
+        "dangling": "nowhere",
+        "loop": link.name,
+        "root": "/",
+    }[kind]
     link.symlink_to(leads_to)
     before = _tree(outside)
     assert [(item.kind, item.path, item.size) for item in inventory(store.root)] == [

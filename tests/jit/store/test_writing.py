@@ -14,11 +14,14 @@ from fictl.jit.store.writing import writing
 @pytest.mark.parametrize(
     ("code", "hint"),
     [
-        (errno.ENOSPC, "free some space"), (errno.EDQUOT, "quota"),
-        (errno.EROFS, "that you can write"), (errno.EACCES, "that you can write"),
-        (errno.EPERM, "that you can write"), (errno.ENOTDIR, "a file is where a folder should be"),
+        (errno.ENOSPC, "free some space"),
+        (errno.EDQUOT, "quota"),
+        (errno.EROFS, "that you can write"),
+        (errno.EACCES, "that you can write"),
+        (errno.EPERM, "that you can write"),
+        (errno.ENOTDIR, "a file is where a folder should be"),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_names_the_folder_the_reason_and_the_way_out(tmp_path, code, hint):
     with pytest.raises(SetupError) as caught, writing(tmp_path):
         raise OSError(code, os.strerror(code))

@@ -25,8 +25,12 @@ class Double:
 
 
 GIVEN: dict[str, Any] = {
-    "out": "*fp16:16", "x": "*fp16", "n": "i64:16", "block": 1024, "num_warps": 8
-}  # fmt: skip
+    "out": "*fp16:16",
+    "x": "*fp16",
+    "n": "i64:16",
+    "block": 1024,
+    "num_warps": 8,
+}
 
 
 def test_types_constants_options_and_assumptions_are_told_apart() -> None:

@@ -12,11 +12,13 @@ from fictl.trace import Definition
 
 def definition(dtype: str = "float32", read: str = "float32", **more: Any) -> Definition:
     said = {
-        "name": "d", "op_type": "other", "axes": {"n": {"type": "var"}, "v": {"type": "var"}},
+        "name": "d",
+        "op_type": "other",
+        "axes": {"n": {"type": "var"}, "v": {"type": "var"}},
         "inputs": {"x": {"shape": ["n"], "dtype": read}},
         "outputs": {"y": {"shape": ["n"], "dtype": dtype}},
         "reference": "def run(x):\n    return x\n",
-    }  # fmt: skip
+    }
     return Definition.model_validate({**said, **more})
 
 

@@ -108,12 +108,14 @@ def test_shape_and_dtype_are_the_definitions() -> None:
     wanted = torch.ones(4, dtype=torch.float64)
     shape = check(torch.ones(2, 2), wanted)
     assert (shape.status.value, shape.note) == (
-        "INCORRECT_SHAPE", "y has shape [2, 2], the reference [4]",
-    )  # fmt: skip
+        "INCORRECT_SHAPE",
+        "y has shape [2, 2], the reference [4]",
+    )
     dtype = check(torch.ones(4).half(), wanted)
     assert (dtype.status.value, dtype.note) == (
-        "INCORRECT_DTYPE", "y is torch.float16, its definition says torch.float32",
-    )  # fmt: skip
+        "INCORRECT_DTYPE",
+        "y is torch.float16, its definition says torch.float32",
+    )
     assert (dtype.correctness, shape.correctness) == (None, None)
 
 

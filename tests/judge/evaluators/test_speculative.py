@@ -21,9 +21,7 @@ def inputs(trial: int) -> dict[str, torch.Tensor]:
     other = torch.randn(REQUESTS, DRAFTS, VOCABULARY, generator=generator)
     draft = (logits[:, :DRAFTS] + other).softmax(-1)
     ids = torch.multinomial(draft.flatten(0, 1), 1, generator=generator).reshape(REQUESTS, DRAFTS)
-    return {
-        "draft_probs": draft, "draft_token_ids": ids.int(), "target_probs": logits.softmax(-1)
-    }  # fmt: skip
+    return {"draft_probs": draft, "draft_token_ids": ids.int(), "target_probs": logits.softmax(-1)}
 
 
 def sampled(
@@ -53,9 +51,12 @@ def judged(sampler: Sampler, trials: int = TRIALS) -> Verdict:
     probs = {"shape": ["n", "v"], "dtype": "float32"}
     names = ("draft_probs", "target_probs")
     made = definition(
-        inputs={**dict.fromkeys(names, probs), "draft_token_ids": {"shape": ["n"], "dtype": "int32"}},
+        inputs={
+            **dict.fromkeys(names, probs),
+            "draft_token_ids": {"shape": ["n"], "dtype": "int32"},
+        },
         outputs={"out": {"shape": ["n", "v"], "dtype": "int32"}},
-    )  # fmt: skip
+    )
     ours = evaluator(made)
     assert ours.name == "speculative"
     verdicts = []
@@ -92,7 +93,7 @@ def drawn_only(given: dict[str, torch.Tensor]) -> torch.Tensor:
         (lambda given: honest(given)[:, 1:], "out has shape"),
     ],
     ids=["certain", "never", "always", "goes on", "nothing", "short"],
-)  # fmt: skip
+)
 def test_a_wrong_one_does_not(sampler: Sampler, note: str) -> None:
     verdict = judged(sampler)
     assert not verdict.passed

@@ -18,11 +18,15 @@ COMMITTED = Path(__file__).parents[2] / "trace" / "definitions"
 
 def definition(inputs: dict[str, tuple[list[str] | None, str]], **more: Any) -> Definition:
     said = {
-        "name": "d", "op_type": "other", "axes": {"n": {"type": "var"}, "v": {"type": "const", "value": 16}},
-        "inputs": {name: {"shape": shape, "dtype": dtype} for name, (shape, dtype) in inputs.items()},
+        "name": "d",
+        "op_type": "other",
+        "axes": {"n": {"type": "var"}, "v": {"type": "const", "value": 16}},
+        "inputs": {
+            name: {"shape": shape, "dtype": dtype} for name, (shape, dtype) in inputs.items()
+        },
         "outputs": {"y": {"shape": ["n"], "dtype": "float32"}},
         "reference": "def run(*inputs):\n    return inputs[0]\n",
-    }  # fmt: skip
+    }
     return Definition.model_validate({**said, **more})
 
 

@@ -15,19 +15,25 @@ from fictl.judge.tools.schema import TOOLS
 from fictl.judge.tools.subject import find_subject
 
 DEFINITION: dict[str, Any] = {
-    "name": "scale", "op_type": "toy", "axes": {"n": {"type": "var"}, "k": {"type": "var"}},
+    "name": "scale",
+    "op_type": "toy",
+    "axes": {"n": {"type": "var"}, "k": {"type": "var"}},
     "inputs": {"x": {"shape": ["n"], "dtype": "float32"}, "k": {"shape": None, "dtype": "int32"}},
     "outputs": {"y": {"shape": ["n"], "dtype": "float32"}},
     "reference": "def run(x, k):\n    return x * k\n",
-}  # fmt: skip
+}
 SOLUTION: dict[str, Any] = {
-    "name": "tried", "definition": "scale", "author": "me",
+    "name": "tried",
+    "definition": "scale",
+    "author": "me",
     "spec": {
-        "language": "python", "target_hardware": ["cpu"], "entry_point": "main.py::run",
+        "language": "python",
+        "target_hardware": ["cpu"],
+        "entry_point": "main.py::run",
         "destination_passing_style": False,
     },
     "sources": [{"path": "main.py", "content": "def run(x, k):\n    return x * k\n"}],
-}  # fmt: skip
+}
 
 
 def with_source(text: str) -> dict[str, Any]:
@@ -67,16 +73,21 @@ def test_sizes_that_are_passed_as_numbers_are_those_of_the_axes() -> None:
 def test_a_dataset_is_found_above_the_solution(tmp_path: Path) -> None:
     path = tmp_path / "solutions" / "me" / "tried.json"
     for place, document in (
-        (tmp_path / "definitions" / "toy" / "scale.json", DEFINITION), (path, SOLUTION),
-    ):  # fmt: skip
+        (tmp_path / "definitions" / "toy" / "scale.json", DEFINITION),
+        (path, SOLUTION),
+    ):
         place.parent.mkdir(parents=True)
         place.write_text(json.dumps(document))
     line = {
-        "definition": "scale", "solution": None, "evaluation": None,
+        "definition": "scale",
+        "solution": None,
+        "evaluation": None,
         "workload": {
-            "axes": {"n": 8, "k": 2}, "uuid": "abc", "inputs": {"x": {"type": "random"}},
+            "axes": {"n": 8, "k": 2},
+            "uuid": "abc",
+            "inputs": {"x": {"type": "random"}},
         },
-    }  # fmt: skip
+    }
     workloads = tmp_path / "workloads" / "toy" / "scale.jsonl"
     workloads.parent.mkdir(parents=True)
     workloads.write_text(json.dumps(line) + "\n")

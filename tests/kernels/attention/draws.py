@@ -121,10 +121,12 @@ def _shape(variant: Variant, random: Random, many: bool) -> Shape:
     kv_heads = random.randint(1, 4 if many else 2)
     group = variant.group or random.choice(range(1, 17) if many else (1, 2, 3))
     return replace(
-        variant.shape, heads=kv_heads * group, kv_heads=kv_heads,
+        variant.shape,
+        heads=kv_heads * group,
+        kv_heads=kv_heads,
         layout=random.choice(("NHD", "HND")),
         page_size=random.choice((1, 2, 3, 5, 8, 16, 24, 32, 64, 128) if many else (1, 3, 16)),
-    )  # fmt: skip
+    )
 
 
 def _scores(variant: Variant, random: Random) -> dict[str, Any]:
@@ -161,6 +163,8 @@ def _scaled(call: Call, variant: Variant, random: Random) -> Call:
     k_scale, v_scale = random.choice((1.0, 0.7)), random.choice((1.0, 1.6))
     usual = call.expects.get("sm_scale") or variant.shape.dim**-0.5
     return replace(
-        call, run={**call.run, "k_scale": k_scale, "v_scale": v_scale},
-        expects={**call.expects, "sm_scale": usual * k_scale}, v_scale=v_scale,
-    )  # fmt: skip
+        call,
+        run={**call.run, "k_scale": k_scale, "v_scale": v_scale},
+        expects={**call.expects, "sm_scale": usual * k_scale},
+        v_scale=v_scale,
+    )

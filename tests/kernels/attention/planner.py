@@ -28,10 +28,20 @@ def compiled() -> Callable[..., None]:
     """`plan` as modules export it."""
     library, kernels = Path(mkdtemp()) / "plan.so", data_root("kernels")
     words: list[str | Path] = [
-        find_cxx().ccbin, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
-        f"-I{kernels}", f"-I{kernels / 'include'}", Path(__file__).with_name("plan.cpp"),
-        "-o", library,
-    ]  # fmt: skip
+        find_cxx().ccbin,
+        "-std=c++17",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fPIC",
+        "-shared",
+        f"-I{kernels}",
+        f"-I{kernels / 'include'}",
+        Path(__file__).with_name("plan.cpp"),
+        "-o",
+        library,
+    ]
     subprocess.run(words, check=True)
     plan = ctypes.CDLL(str(library)).plan
     flags = {11, 13, 14}
@@ -94,9 +104,17 @@ def plan(
     most_queries: int = 0,
 ) -> Plan:
     tiling = Tiling(
-        rows, group, kv_heads, slots, causal, window_left, custom_mask, split, fixed_split,
+        rows,
+        group,
+        kv_heads,
+        slots,
+        causal,
+        window_left,
+        custom_mask,
+        split,
+        fixed_split,
         most_queries,
-    )  # fmt: skip
+    )
     work = WorkList(torch.device("cpu"))
     counts, made = work.draft("op", compiled(), lengths, tiling)
     work.place("op", counts, made, fixed=False, non_blocking=True)

@@ -113,14 +113,22 @@ def decoding(**options: Any) -> Any:
 
 def graphs(**more: Any) -> Any:
     return decode.BatchDecodeWithPagedKVCacheWrapper(
-        workspace(), use_cuda_graph=True, paged_kv_indptr_buffer=ints(3),
-        paged_kv_indices_buffer=ints(2000), paged_kv_last_page_len_buffer=ints(2), **more,
-    )  # fmt: skip
+        workspace(),
+        use_cuda_graph=True,
+        paged_kv_indptr_buffer=ints(3),
+        paged_kv_indices_buffer=ints(2000),
+        paged_kv_last_page_len_buffer=ints(2),
+        **more,
+    )
 
 
 def prefill_graphs(requests: int = 2, **more: Any) -> Any:
     return prefill.BatchPrefillWithPagedKVCacheWrapper(
-        workspace(1 << 20), use_cuda_graph=True, qo_indptr_buf=ints(requests + 1),
-        paged_kv_indptr_buf=ints(requests + 1), paged_kv_indices_buf=ints(2000),
-        paged_kv_last_page_len_buf=ints(requests), **more,
-    )  # fmt: skip
+        workspace(1 << 20),
+        use_cuda_graph=True,
+        qo_indptr_buf=ints(requests + 1),
+        paged_kv_indptr_buf=ints(requests + 1),
+        paged_kv_indices_buf=ints(2000),
+        paged_kv_last_page_len_buf=ints(requests),
+        **more,
+    )

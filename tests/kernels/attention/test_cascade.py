@@ -197,9 +197,11 @@ def test_a_captured_run_follows_the_next_plan(
     with torch.cuda.graph(graph):
         made.run(q, cache, out=out)
     others = (
-        [ints(0, 5), ints(0, 1, 4, 5)], [ints(0, 5), ints(0, 1, 3, 6)],
-        [ints(1, 0, 6, 9, 10), ints(11, 2, 3, 4, 8, 7)], [ints(4), ints(3, 4, 1)],
-    )  # fmt: skip
+        [ints(0, 5), ints(0, 1, 4, 5)],
+        [ints(0, 5), ints(0, 1, 3, 6)],
+        [ints(1, 0, 6, 9, 10), ints(11, 2, 3, 4, 8, 7)],
+        [ints(4), ints(3, 4, 1)],
+    )
     for tables in (others, TABLES):
         made.plan(*tables, *SIZES, causal=True, **TYPES)
         graph.replay()
@@ -215,10 +217,16 @@ def test_batches_of_any_shape(dim: int, seed: int, workspace: torch.Tensor) -> N
         int(torch.randint(1, most, (), generator=random)) for most in (4, 40, 200, 300)
     )
     sizes = {
-        "levels": levels, "tokens": tokens, "requests": requests,
-        "pages": pages + 5, "used_pages": pages, "page_size": 2**seed, "num_qo_heads": 10,
-        "num_kv_heads": 2, "head_dim": dim,
-    }  # fmt: skip
+        "levels": levels,
+        "tokens": tokens,
+        "requests": requests,
+        "pages": pages + 5,
+        "used_pages": pages,
+        "page_size": 2**seed,
+        "num_qo_heads": 10,
+        "num_kv_heads": 2,
+        "head_dim": dim,
+    }
     template = trace.MultiLevelCascadeAttentionWrapper
     inputs = make_inputs(template, sizes, "bfloat16", "cuda", seed=int(torch.initial_seed()) + seed)
     assert template.bind is not None

@@ -41,9 +41,15 @@ def _run(call: Call, *, tensor_cores: bool = True) -> Sums:
         workspace(batch.device), shape.layout, backend="auto" if tensor_cores else "fa2"
     )
     made.plan(
-        *batch.page_table(), shape.heads, shape.kv_heads, shape.dim, shape.page_size,
-        q_data_type=shape.dtype, kv_data_type=shape.kv_dtype, **call.plan,
-    )  # fmt: skip
+        *batch.page_table(),
+        shape.heads,
+        shape.kv_heads,
+        shape.dim,
+        shape.page_size,
+        q_data_type=shape.dtype,
+        kv_data_type=shape.kv_dtype,
+        **call.plan,
+    )
     found: Sums = made.run(batch.q, call.cache(), return_lse=True, **call.results(), **call.run)
     return found
 
@@ -52,13 +58,15 @@ def _run(call: Call, *, tensor_cores: bool = True) -> Sums:
     ("variant", "tensor_cores"),
     [
         pytest.param(
-            each, cores, id=f"{each}-{'tensor' if cores else 'cuda'}",
+            each,
+            cores,
+            id=f"{each}-{'tensor' if cores else 'cuda'}",
             marks=[] if each is VARIANTS[0] and not cores else pytest.mark.needs_gpu,
         )
         for each in VARIANTS
         for cores in (False, True)
     ],
-)  # fmt: skip
+)
 def test_any_batch(variant: Variant, tensor_cores: bool, random: Random, device: str) -> None:
     if tensor_cores:
         variant = replace(variant, group=0)

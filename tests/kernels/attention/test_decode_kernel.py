@@ -26,9 +26,13 @@ on_gpu = pytest.mark.needs_gpu  # each more is a compile of some seconds
 
 def _shape(config: Config, group: int, **others: Any) -> Shape:
     return Shape(
-        config.head_dim, 2 * group, 2, config.q, config.kv if config.kv != config.q else None,
+        config.head_dim,
+        2 * group,
+        2,
+        config.q,
+        config.kv if config.kv != config.q else None,
         **others,
-    )  # fmt: skip
+    )
 
 
 def _attend(
@@ -61,10 +65,32 @@ def _attend(
         parts = both.split([items.numel(), merges.numel()])
         items, merges = parts[0].view_as(items), parts[1].view_as(merges)
     kernel[config].attend(
-        "decode", out, lse, batch.q, k, v, pages, page_size, hnd, items, merges, copied, room, sums,
-        None, None, sinks, 1 / math.sqrt(shape.dim), v_scale, soft_cap, work.window_left,
-        work.causal, *FREQUENCIES, None, True,
-    )  # fmt: skip
+        "decode",
+        out,
+        lse,
+        batch.q,
+        k,
+        v,
+        pages,
+        page_size,
+        hnd,
+        items,
+        merges,
+        copied,
+        room,
+        sums,
+        None,
+        None,
+        sinks,
+        1 / math.sqrt(shape.dim),
+        v_scale,
+        soft_cap,
+        work.window_left,
+        work.causal,
+        *FREQUENCIES,
+        None,
+        True,
+    )
     return out, lse
 
 

@@ -254,7 +254,7 @@ _PLAIN = "struct Mine : fictl::attention::Plain { };"
         ({"mask_fn": sliding_window_mask, "scalars": ("a",)}, "without 'text'"),
         ({"mask_fn": lambda q_idx, kv_idx, out: q_idx > out}, "cannot be called 'out'"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_variant_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         define_variant(**given)

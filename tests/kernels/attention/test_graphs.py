@@ -77,9 +77,13 @@ def test_decoding(group: int, by_subclass: bool, random: Random) -> None:
         q.copy_(batch.q)
         cache[: len(batch.cache())].copy_(batch.cache())
         made.plan(
-            *batch.page_table(), shape.heads, shape.kv_heads, shape.dim, shape.page_size,
+            *batch.page_table(),
+            shape.heads,
+            shape.kv_heads,
+            shape.dim,
+            shape.page_size,
             q_data_type=shape.dtype,
-        )  # fmt: skip
+        )
         graph = graph or _captured(lambda: made.run(q, cache, out=out, lse=lse, return_lse=True))
         graph.replay()
         assert_attends((out, lse), batch.expected(causal=True), kv_lens)
@@ -89,17 +93,25 @@ def _prefill_lengths(random: Random) -> list[tuple[list[int], list[int]]]:
     any_q, any_kv = lengths(random, REQUESTS, 100), lengths(random, REQUESTS, 1000)
     longer = [max(q, kv) for q, kv in zip(any_q, any_kv, strict=True)]
     return [
-        ([120] * REQUESTS, [120] * REQUESTS), (any_q, longer), ([0] * REQUESTS, [9] * REQUESTS),
-        ([QUERIES, 0, 0, 0, 0], [4000, 1, 0, 5, 6]), ([1] * REQUESTS, [700] * REQUESTS),
-    ]  # fmt: skip
+        ([120] * REQUESTS, [120] * REQUESTS),
+        (any_q, longer),
+        ([0] * REQUESTS, [9] * REQUESTS),
+        ([QUERIES, 0, 0, 0, 0], [4000, 1, 0, 5, 6]),
+        ([1] * REQUESTS, [700] * REQUESTS),
+    ]
 
 
 def test_prefill_in_pages(random: Random) -> None:
     shape = _shape(4)
     made = BatchPrefillWithPagedKVCacheWrapper(
-        workspace("cuda"), "NHD", True, _ints(REQUESTS + 1), _ints(REQUESTS + 1), _ints(PAGES),
+        workspace("cuda"),
+        "NHD",
+        True,
+        _ints(REQUESTS + 1),
+        _ints(REQUESTS + 1),
+        _ints(PAGES),
         _ints(REQUESTS),
-    )  # fmt: skip
+    )
     cache, graph = _cache(shape), None
     q = torch.zeros(QUERIES, shape.heads, shape.dim, dtype=shape.dtype, device="cuda")
     out = torch.empty_like(q)
@@ -109,9 +121,15 @@ def test_prefill_in_pages(random: Random) -> None:
         q[:count].copy_(batch.q)
         cache[: len(batch.cache())].copy_(batch.cache())
         made.plan(
-            batch.qo_indptr, *batch.page_table(), shape.heads, shape.kv_heads, shape.dim,
-            shape.page_size, causal=True, q_data_type=shape.dtype,
-        )  # fmt: skip
+            batch.qo_indptr,
+            *batch.page_table(),
+            shape.heads,
+            shape.kv_heads,
+            shape.dim,
+            shape.page_size,
+            causal=True,
+            q_data_type=shape.dtype,
+        )
         graph = graph or _captured(lambda: made.run(q, cache, out=out))
         graph.replay()
         assert_attends(out[:count], batch.expected(causal=True), (q_lens, kv_lens))
@@ -133,9 +151,14 @@ def test_prefill_behind_one_another(random: Random) -> None:
         for place, rows in zip((k, v), batch.ragged(), strict=True):
             place[: len(rows)].copy_(rows)
         made.plan(
-            batch.qo_indptr, batch.kv_indptr, shape.heads, shape.kv_heads, shape.dim, causal=True,
+            batch.qo_indptr,
+            batch.kv_indptr,
+            shape.heads,
+            shape.kv_heads,
+            shape.dim,
+            causal=True,
             q_data_type=shape.dtype,
-        )  # fmt: skip
+        )
         graph = graph or _captured(lambda: made.run(q, k, v, out=out))
         graph.replay()
         assert_attends(out[:count], batch.expected(causal=True), (q_lens, kv_lens))

@@ -33,12 +33,33 @@ def _merge(
     cache = torch.zeros(1, 1, KV_HEADS, DIM, dtype=BF16, device=device)
     pages = torch.zeros(1, dtype=torch.int32, device=device)
     KERNEL[CONFIG].attend(
-        "merge", out, lse, out, cache, cache, pages, 1, False,
+        "merge",
+        out,
+        lse,
+        out,
+        cache,
+        cache,
+        pages,
+        1,
+        False,
         torch.empty((0, 12), dtype=torch.int32, device=device),
         torch.tensor(merges, dtype=torch.int32, device=device).reshape(-1, 8),
-        None, means.reshape(-1), sums.reshape(-1), None, None, sinks, 1.0, v_scale, 0.0, -1, False,
-        1.0, 1e4, None, True,
-    )  # fmt: skip
+        None,
+        means.reshape(-1),
+        sums.reshape(-1),
+        None,
+        None,
+        sinks,
+        1.0,
+        v_scale,
+        0.0,
+        -1,
+        False,
+        1.0,
+        1e4,
+        None,
+        True,
+    )
     return out, lse
 
 

@@ -120,8 +120,14 @@ def test_a_plan_with_parts_is_no_slower_than_one_without(number: int, random: Ra
 # The issue's: requests, keys of each, heads of keys; slots as on an H200.
 @pytest.mark.parametrize(
     ("count", "keys", "heads", "slots"),
-    [(64, 8192, 8, 264), (16, 4096, 8, 264), (1, 131072, 8, 264), (16, 2048, 32, 528), (256, 1024, 8, 264)],
-)  # fmt: skip
+    [
+        (64, 8192, 8, 264),
+        (16, 4096, 8, 264),
+        (1, 131072, 8, 264),
+        (16, 2048, 32, 528),
+        (256, 1024, 8, 264),
+    ],
+)
 def test_decoding_fills_the_gpu(count: int, keys: int, heads: int, slots: int) -> None:
     made = plan_of([1] * count, [keys] * count, kv_heads=heads, slots=slots)
     end, best = end_of(made, heads, slots)
@@ -137,9 +143,14 @@ def test_prefill_that_fills_the_gpu_is_not_split(
     count: int, tokens: int, group: int, heads: int, slots: int
 ) -> None:
     made = plan_of(
-        [tokens] * count, [tokens] * count,
-        rows=128, group=group, kv_heads=heads, slots=slots, causal=True,
-    )  # fmt: skip
+        [tokens] * count,
+        [tokens] * count,
+        rows=128,
+        group=group,
+        kv_heads=heads,
+        slots=slots,
+        causal=True,
+    )
     assert not made.merges
     end, best = end_of(made, heads, slots)
     assert end <= 1.06 * best
@@ -199,9 +210,12 @@ def test_one_number_of_queries_needs_no_offsets(q_len: int) -> None:
 
 def test_pages_are_counted_with_the_last_one() -> None:
     pages = Lengths(
-        3, indptr([3, 0, 1]), q_len=1, page_size=16,
+        3,
+        indptr([3, 0, 1]),
+        q_len=1,
+        page_size=16,
         last_page_len=torch.tensor([5, 9, 16], dtype=torch.int32),
-    )  # fmt: skip
+    )
     found = sorted((i.request, i.kv_start, i.kv_len, i.end) for i in plan(pages).items)
     assert found == [(0, 0, 37, 37), (1, 3, 0, 0), (2, 3, 16, 16)]
     assert plan(pages).counts.key_end == 4
@@ -238,28 +252,60 @@ def test_with_room_every_plan_has_one_size(number: int, random: Random) -> None:
 @pytest.mark.parametrize(
     ("lengths", "options", "said"),
     [
-        (Lengths(2, indptr([1, 1]), torch.tensor([0, 3, 2]).int()), {},
-         "'qo_indptr' goes from 3 to 2 at request 1; .* never falls"),
+        (
+            Lengths(2, indptr([1, 1]), torch.tensor([0, 3, 2]).int()),
+            {},
+            "'qo_indptr' goes from 3 to 2 at request 1; .* never falls",
+        ),
         (Lengths(1, indptr([1]), torch.tensor([-1, 3]).int()), {}, "'qo_indptr' goes from 0 to -1"),
-        (Lengths(2, torch.tensor([0, 9, 8]).int()), {}, "'kv_indptr' goes from 9 to 8 at request 1"),
-        (Lengths(2, indptr([1, 1]), page_size=4, last_page_len=torch.tensor([4, 5]).int()), {},
-         "'last_page_len' is 5 at request 1; it is 1 to page_size, which is 4"),
-        (Lengths(1, indptr([2]), page_size=4, last_page_len=torch.tensor([0]).int()), {},
-         "'last_page_len' is 0 at request 0"),
-        (Lengths(1, indptr([2]), page_size=4, kv_lens=torch.tensor([9]).int()), {},
-         "'seq_lens' is 9 at request 0, whose pages hold 0 to 8 keys"),
-        (Lengths(1, indptr([2**30]), page_size=4, last_page_len=torch.tensor([4]).int()), {},
-         "needs the number 4294967296; .* int32"),
-        (Lengths(1, indptr([60_000]), q_len=400_000), {"custom_mask": True}, "needs the number 3000000000"),
+        (
+            Lengths(2, torch.tensor([0, 9, 8]).int()),
+            {},
+            "'kv_indptr' goes from 9 to 8 at request 1",
+        ),
+        (
+            Lengths(2, indptr([1, 1]), page_size=4, last_page_len=torch.tensor([4, 5]).int()),
+            {},
+            "'last_page_len' is 5 at request 1; it is 1 to page_size, which is 4",
+        ),
+        (
+            Lengths(1, indptr([2]), page_size=4, last_page_len=torch.tensor([0]).int()),
+            {},
+            "'last_page_len' is 0 at request 0",
+        ),
+        (
+            Lengths(1, indptr([2]), page_size=4, kv_lens=torch.tensor([9]).int()),
+            {},
+            "'seq_lens' is 9 at request 0, whose pages hold 0 to 8 keys",
+        ),
+        (
+            Lengths(1, indptr([2**30]), page_size=4, last_page_len=torch.tensor([4]).int()),
+            {},
+            "needs the number 4294967296; .* int32",
+        ),
+        (
+            Lengths(1, indptr([60_000]), q_len=400_000),
+            {"custom_mask": True},
+            "needs the number 3000000000",
+        ),
         (Lengths(1, indptr([5]), q_len=2**30), {}, "needs the number 4294967296"),
-        (Lengths(1, indptr([5]), indptr([9])), {"most_queries": 8},
-         "'qo_indptr' has 9 queries; the first .* had 8"),
-        (Lengths(1, indptr([10**6])), {"most_queries": 1, "fixed_split": 64},
-         "has 15625 items .* room for 133; leave fixed_split_size out"),
-        (Lengths(1, indptr([10**6])), {"most_queries": 1, "fixed_split": 64, "rows": 64},
-         "has 15625 items .* room for 67; leave fixed_split_size out"),
+        (
+            Lengths(1, indptr([5]), indptr([9])),
+            {"most_queries": 8},
+            "'qo_indptr' has 9 queries; the first .* had 8",
+        ),
+        (
+            Lengths(1, indptr([10**6])),
+            {"most_queries": 1, "fixed_split": 64},
+            "has 15625 items .* room for 133; leave fixed_split_size out",
+        ),
+        (
+            Lengths(1, indptr([10**6])),
+            {"most_queries": 1, "fixed_split": 64, "rows": 64},
+            "has 15625 items .* room for 67; leave fixed_split_size out",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_batch_is_refused(lengths: Lengths, options: dict[str, int], said: str) -> None:
     with pytest.raises(ValueError, match=f"^op: .*{said}"):
         plan(lengths, **options)

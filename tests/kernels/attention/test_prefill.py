@@ -53,9 +53,16 @@ def _paged(call: Call) -> Sums:
     batch, shape = call.batch, call.batch.shape
     made = BatchPrefillWithPagedKVCacheWrapper(workspace(batch.device), shape.layout)
     made.plan(
-        batch.qo_indptr, *batch.page_table(), shape.heads, shape.kv_heads, shape.dim,
-        shape.page_size, q_data_type=shape.dtype, kv_data_type=shape.kv_dtype, **call.plan,
-    )  # fmt: skip
+        batch.qo_indptr,
+        *batch.page_table(),
+        shape.heads,
+        shape.kv_heads,
+        shape.dim,
+        shape.page_size,
+        q_data_type=shape.dtype,
+        kv_data_type=shape.kv_dtype,
+        **call.plan,
+    )
     found: Sums = made.run(batch.q, call.cache(), return_lse=True, **call.results(), **call.run)
     return found
 
@@ -64,9 +71,15 @@ def _ragged(call: Call) -> Sums:
     batch, shape = call.batch, call.batch.shape
     made = BatchPrefillWithRaggedKVCacheWrapper(workspace(batch.device), shape.layout)
     made.plan(
-        batch.qo_indptr, batch.kv_indptr, shape.heads, shape.kv_heads, shape.dim,
-        q_data_type=shape.dtype, kv_data_type=shape.kv_dtype, **call.plan,
-    )  # fmt: skip
+        batch.qo_indptr,
+        batch.kv_indptr,
+        shape.heads,
+        shape.kv_heads,
+        shape.dim,
+        q_data_type=shape.dtype,
+        kv_data_type=shape.kv_dtype,
+        **call.plan,
+    )
     found: Sums = made.run(batch.q, *batch.ragged(), return_lse=True, **call.results())
     return found
 
@@ -139,7 +152,12 @@ def test_plans_are_read_from_either_side(device: str) -> None:
     made = BatchPrefillWithPagedKVCacheWrapper(workspace(device))
     table = [x.to(device) for x in (batch.qo_indptr, *batch.page_table())]
     made.plan(
-        *table, shape.heads, shape.kv_heads, shape.dim, shape.page_size, causal=True,
+        *table,
+        shape.heads,
+        shape.kv_heads,
+        shape.dim,
+        shape.page_size,
+        causal=True,
         q_data_type=shape.dtype,
-    )  # fmt: skip
+    )
     assert_attends(made.run(batch.q, batch.cache()), batch.expected(causal=True))

@@ -121,7 +121,11 @@ def test_caches_that_were_not_planned_are_refused() -> None:
         ({"num_qo_heads": 7}, ValueError, "7 heads of queries to 2 of keys"),
         ({"head_dim_qk": 80}, NotImplementedError, "heads of 80 values; .* 64, 128, 256"),
         ({"q_data_type": "float8_e4m3fn"}, TypeError, "q of float8_e4m3fn; accepted: float16"),
-        ({"kv_data_type": torch.bfloat16}, TypeError, "k and v of bfloat16; accepted: float16 as q"),
+        (
+            {"kv_data_type": torch.bfloat16},
+            TypeError,
+            "k and v of bfloat16; accepted: float16 as q",
+        ),
         ({"o_data_type": torch.float32}, TypeError, "out of float32; accepted"),
         ({"q_data_type": "half-ish"}, TypeError, "'q_data_type' is 'half-ish'"),
         ({"pos_encoding_mode": "ROPE"}, ValueError, "'pos_encoding_mode' is 'ROPE'; .* ROPE_LLAMA"),
@@ -129,25 +133,63 @@ def test_caches_that_were_not_planned_are_refused() -> None:
         ({"sm_scale": 0.0}, ValueError, "'sm_scale' is 0.0"),
         ({"sm_scale": torch.ones(2)}, ValueError, r"'sm_scale' has shape \(2,\)"),
         ({"prefix_len_ptr": QO}, NotImplementedError, "'prefix_len_ptr' is given"),
-        ({"paged_kv_indices": INDICES[:2]}, ValueError, "'paged_kv_indices' has 2 elements, 'paged_kv_indptr' goes to 3"),
-        ({"paged_kv_indices": INDICES.float()}, TypeError, "'paged_kv_indices' has .* torch.float32"),
-        ({"paged_kv_indptr": PAGES[None]}, ValueError, r"'qo_indptr' has shape|'paged_kv_indptr' has shape \(1, 3\)"),
-        ({"paged_kv_last_page_len": LAST[:1]}, ValueError, r"'paged_kv_last_page_len' has shape \(1,\); here it is \(2,\)"),
-        ({"paged_kv_last_page_len": LAST + 4}, ValueError, "'paged_kv_last_page_len' is 7 at request 0"),
-        ({"seq_lens": LAST + 9}, ValueError, "'seq_lens' is 12 at request 0, whose pages hold 0 to 4"),
+        (
+            {"paged_kv_indices": INDICES[:2]},
+            ValueError,
+            "'paged_kv_indices' has 2 elements, 'paged_kv_indptr' goes to 3",
+        ),
+        (
+            {"paged_kv_indices": INDICES.float()},
+            TypeError,
+            "'paged_kv_indices' has .* torch.float32",
+        ),
+        (
+            {"paged_kv_indptr": PAGES[None]},
+            ValueError,
+            r"'qo_indptr' has shape|'paged_kv_indptr' has shape \(1, 3\)",
+        ),
+        (
+            {"paged_kv_last_page_len": LAST[:1]},
+            ValueError,
+            r"'paged_kv_last_page_len' has shape \(1,\); here it is \(2,\)",
+        ),
+        (
+            {"paged_kv_last_page_len": LAST + 4},
+            ValueError,
+            "'paged_kv_last_page_len' is 7 at request 0",
+        ),
+        (
+            {"seq_lens": LAST + 9},
+            ValueError,
+            "'seq_lens' is 12 at request 0, whose pages hold 0 to 4",
+        ),
         ({"qo_indptr": QO.float()}, TypeError, "'qo_indptr' is of torch.float32"),
-        ({"custom_mask": torch.ones(20, dtype=torch.bool)}, ValueError, "'custom_mask' has 20 elements; the requests have 21"),
-        ({"packed_custom_mask": torch.ones(2, dtype=torch.uint8)}, ValueError, "'packed_custom_mask' has 2 elements .* take 3"),
+        (
+            {"custom_mask": torch.ones(20, dtype=torch.bool)},
+            ValueError,
+            "'custom_mask' has 20 elements; the requests have 21",
+        ),
+        (
+            {"packed_custom_mask": torch.ones(2, dtype=torch.uint8)},
+            ValueError,
+            "'packed_custom_mask' has 2 elements .* take 3",
+        ),
     ],
-)  # fmt: skip
+)
 def test_arguments_of_plan_that_do_not_fit_are_refused(
     options: dict[str, Any], error: type[Exception], said: str
 ) -> None:
     made = prefill.BatchPrefillWithPagedKVCacheWrapper(workspace())
     names = (
-        "qo_indptr", "paged_kv_indptr", "paged_kv_indices", "paged_kv_last_page_len",
-        "num_qo_heads", "num_kv_heads", "head_dim_qk", "page_size",
-    )  # fmt: skip
+        "qo_indptr",
+        "paged_kv_indptr",
+        "paged_kv_indices",
+        "paged_kv_last_page_len",
+        "num_qo_heads",
+        "num_kv_heads",
+        "head_dim_qk",
+        "page_size",
+    )
     given = dict(zip(names, (QO, *PAGED), strict=True))
     with pytest.raises(error, match=f"BatchPrefillWithPagedKVCacheWrapper: .*{said}"):
         made.plan(**{**given, **options})
@@ -159,10 +201,18 @@ def test_arguments_of_plan_that_do_not_fit_are_refused(
         ({"kv_layout": "NDH"}, ValueError, "'kv_layout' is 'NDH'; it is one of NHD, HND"),
         ({"backend": "cudnn"}, NotImplementedError, "'backend' is 'cudnn', .* 'auto' and 'fa2'"),
         ({"jit_args": [1]}, NotImplementedError, "'jit_args' is given; .*define_variant"),
-        ({"float_workspace_buffer": workspace()[4:]}, ValueError, "begins 4 bytes beyond a multiple of 16"),
-        ({"float_workspace_buffer": workspace()[::2]}, ValueError, "'float_workspace_buffer' is not contiguous"),
+        (
+            {"float_workspace_buffer": workspace()[4:]},
+            ValueError,
+            "begins 4 bytes beyond a multiple of 16",
+        ),
+        (
+            {"float_workspace_buffer": workspace()[::2]},
+            ValueError,
+            "'float_workspace_buffer' is not contiguous",
+        ),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize(
     "wrapper",
     [

@@ -49,14 +49,24 @@ def test_defaults_are_flashinfers(tensor_cores: Kernel) -> None:
 
 def test_what_is_said_reaches_the_kernel(tensor_cores: Kernel) -> None:
     made = paged(
-        causal=True, window_left=3, logits_soft_cap=30.0, sm_scale=0.5, rope_theta=2.0,
+        causal=True,
+        window_left=3,
+        logits_soft_cap=30.0,
+        sm_scale=0.5,
+        rope_theta=2.0,
         pos_encoding_mode="ALIBI",
-    )  # fmt: skip
+    )
     sinks = torch.ones(HEADS, dtype=torch.float64)
     out, lse = made.run(
-        q(), cache(), q_scale=2.0, k_scale=torch.tensor([3.0]), v_scale=torch.tensor(0.25),
-        sinks=sinks, enable_pdl=False, return_lse=True,
-    )  # fmt: skip
+        q(),
+        cache(),
+        q_scale=2.0,
+        k_scale=torch.tensor([3.0]),
+        v_scale=torch.tensor(0.25),
+        sinks=sinks,
+        enable_pdl=False,
+        return_lse=True,
+    )
     call = tensor_cores.call
     said = ("sm_scale", "v_scale", "soft_cap", "window_left", "causal", "rope_theta", "enable_pdl")
     assert [call[name] for name in said] == [3.0, 0.25, 30.0, 3, True, 2.0, False]
@@ -98,16 +108,22 @@ def test_pages_of_one_slot_do_without_that_dimension(tensor_cores: Kernel) -> No
 @pytest.mark.parametrize(
     ("heads", "options", "expected"),
     [
-        (2, {}, (True, 16)), (8, {}, (True, 16)), (64, {}, (True, 64)),
-        (2, {"backend": "fa2"}, (False, 1)), (6, {"backend": "fa2"}, (False, 3)),
+        (2, {}, (True, 16)),
+        (8, {}, (True, 16)),
+        (64, {}, (True, 64)),
+        (2, {"backend": "fa2"}, (False, 1)),
+        (6, {"backend": "fa2"}, (False, 3)),
         (8, {"backend": "fa2"}, (True, 16)),
         (2, {"backend": "fa2", "use_tensor_cores": True}, (True, 16)),
     ],
-)  # fmt: skip
+)
 def test_decoding_is_on_tensor_cores_unless_others_are_asked_for(
-    heads: int, options: dict[str, Any], expected: tuple[bool, int],
-    tensor_cores: Kernel, cuda_cores: Kernel,
-) -> None:  # fmt: skip
+    heads: int,
+    options: dict[str, Any],
+    expected: tuple[bool, int],
+    tensor_cores: Kernel,
+    cuda_cores: Kernel,
+) -> None:
     made = decode.BatchDecodeWithPagedKVCacheWrapper(workspace(), **options)
     made.plan(PAGES, INDICES, LAST, heads, KV_HEADS, DIM, PAGE)
     made.run(q(2, heads), cache())

@@ -98,10 +98,18 @@ def test_equal_shapes_pass(cuda_module: Any) -> None:
 @pytest.mark.parametrize(
     "dtype",
     [
-        torch.float16, torch.float64, torch.int8, torch.uint8, torch.int64, torch.bool,
-        torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e8m0fnu, torch.complex64,
+        torch.float16,
+        torch.float64,
+        torch.int8,
+        torch.uint8,
+        torch.int64,
+        torch.bool,
+        torch.float8_e4m3fn,
+        torch.float8_e5m2,
+        torch.float8_e8m0fnu,
+        torch.complex64,
     ],
-)  # fmt: skip
+)
 def test_different_dtypes_are_refused_by_the_names_torch_gives_them(
     cuda_module: Any, dtype: torch.dtype
 ) -> None:

@@ -42,11 +42,14 @@ def test_numel_is_the_product_of_the_sizes(
 @pytest.mark.parametrize(
     "x",
     [
-        torch.tensor(1.0), torch.ones(3, 4), torch.ones(3, 4)[1:], torch.ones(0, 4).t(),
+        torch.tensor(1.0),
+        torch.ones(3, 4),
+        torch.ones(3, 4)[1:],
+        torch.ones(0, 4).t(),
         torch.ones(4, 8).as_strided((1, 8), (99, 1)),
     ],
     ids=["scalar", "matrix", "rows", "empty", "one row"],
-)  # fmt: skip
+)
 def test_contiguous_tensors(cuda_module: Any, x: torch.Tensor) -> None:
     assert cuda_module.contiguous(x)
 

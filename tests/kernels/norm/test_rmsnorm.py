@@ -129,10 +129,20 @@ def test_any_of_the_tensors_may_be_misaligned(offset: int, randn) -> None:
         lambda x: x[:1, :1],
     ],
     ids=[
-        "rows", "heads", "tokens", "aligned columns", "columns", "transposed", "heads transposed",
-        "one row", "one head", "one token", "a row", "a head",
+        "rows",
+        "heads",
+        "tokens",
+        "aligned columns",
+        "columns",
+        "transposed",
+        "heads transposed",
+        "one row",
+        "one head",
+        "one token",
+        "a row",
+        "a head",
     ],
-)  # fmt: skip
+)
 def test_rows_at_any_pitch(view, randn, device: str) -> None:
     x = view(randn(6, 4, 96).bfloat16())
     weight = randn(x.shape[-1], dtype=torch.bfloat16)

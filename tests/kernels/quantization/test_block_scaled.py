@@ -305,9 +305,14 @@ def test_another_out_is_refused_by_name(randn, number, device: str) -> None:
 def test_options_that_are_other_features_are_refused_by_name(randn, number) -> None:
     x, scale = randn(4, 64), number(1.0)
     options = {
-        "do_shuffle": True, "sf_vec_size": 32, "backend": "cute-dsl", "per_token_activation": True,
-        "out_scale": scale, "nvfp4_4over6": object(), "expanded_idx_to_permuted_idx": scale,
-    }  # fmt: skip
+        "do_shuffle": True,
+        "sf_vec_size": 32,
+        "backend": "cute-dsl",
+        "per_token_activation": True,
+        "out_scale": scale,
+        "nvfp4_4over6": object(),
+        "expanded_idx_to_permuted_idx": scale,
+    }
     for name, value in options.items():
         with pytest.raises(ValueError, match=rf"nvfp4_quantize: argument '{name}' is .*accepted"):
             nvfp4_quantize(x, scale, **{name: value})

@@ -70,9 +70,7 @@ def test_scales_in_columns(rows: int, randn) -> None:
     assert scales.shape == (rows, 5)
     assert scales.stride() == (1, rows)
     _check_groups((out, scales), x, 128)
-    aligned = per_token_group_quant_8bit(
-        x, 128, column_major_scales=True, scale_tma_aligned=True
-    )  # fmt: skip
+    aligned = per_token_group_quant_8bit(x, 128, column_major_scales=True, scale_tma_aligned=True)
     assert aligned[1].stride() == (1, -(-rows // 4) * 4)
     assert torch.equal(aligned[1], scales)
     assert torch.equal(aligned[0].view(torch.int8), out.view(torch.int8))
@@ -85,7 +83,7 @@ def test_scales_that_are_powers_of_two(randn) -> None:
     for columns in (False, True):
         result = per_token_group_quant_8bit(
             x, 128, 1e-10, torch.float8_e4m3fn, columns, False, True
-        )  # fmt: skip
+        )
         _check_groups((result[0][2:], result[1][2:]), x[2:], 128, ue8m0=True)
         assert bool((torch.frexp(result[1]).mantissa == 0.5).all())
         assert bool((result[1][1] == 2.0**-33).all())  # that no scale is below 1e-10

@@ -183,10 +183,18 @@ def test_keys_and_values_go_to_their_slots(
         cache = cache.transpose(2, 3).contiguous()
     before = cache.clone()
     got = rope_quantize_fp8_append_paged_kv_cache(
-        *inputs, v, *rotation, cache if form == "stacked" else cache.unbind(1),
-        **batch.tables, is_neox=False, quantize_dtype=E5M2, quant_scale_q=0.5, quant_scale_kv=2.0,
-        page_size=4, kv_layout=layout,
-    )  # fmt: skip
+        *inputs,
+        v,
+        *rotation,
+        cache if form == "stacked" else cache.unbind(1),
+        **batch.tables,
+        is_neox=False,
+        quantize_dtype=E5M2,
+        quant_scale_q=0.5,
+        quant_scale_kv=2.0,
+        page_size=4,
+        kv_layout=layout,
+    )
     rotation[1][3] = 0
     want = _reference(*inputs, *rotation, is_neox=False, quant_scale_q=0.5, quant_scale_kv=2.0)
     there = torch.tensor([token for token, *_ in batch.goes], device=v.device)
@@ -237,9 +245,13 @@ def test_what_does_not_fit_is_refused_by_name(
 ) -> None:
     cos_sin, pos_ids = angles(16)
     inputs: dict[str, Any] = {
-        "q_rope": randn(5, 2, 16), "k_rope": randn(5, 1, 16), "q_nope": randn(5, 2, 8),
-        "k_nope": randn(5, 1, 8), "cos_sin_cache": cos_sin, "pos_ids": pos_ids,
-    }  # fmt: skip
+        "q_rope": randn(5, 2, 16),
+        "k_rope": randn(5, 1, 16),
+        "q_nope": randn(5, 2, 8),
+        "k_nope": randn(5, 1, 8),
+        "cos_sin_cache": cos_sin,
+        "pos_ids": pos_ids,
+    }
     for name, value in change.items():
         dtype = E4M3 if name.endswith("_out") else getattr(inputs.get(name), "dtype", None)
         inputs[name] = randn(*value, dtype=dtype) if isinstance(value, tuple) else value
@@ -284,10 +296,17 @@ def test_caches_and_values_that_do_not_fit_are_refused_by_name(
 ) -> None:
     cos_sin, pos_ids = angles(16)
     inputs: dict[str, Any] = {
-        "q_rope": randn(5, 2, 16), "k_rope": randn(5, 1, 16), "q_nope": None, "k_nope": None,
-        "v": randn(5, 1, 16), "cos_sin_cache": cos_sin, "pos_ids": pos_ids,
-        "paged_kv_cache": randn(6, 2, 4, 1, 16, dtype=E4M3), **batch.tables, "page_size": 4,
-    }  # fmt: skip
+        "q_rope": randn(5, 2, 16),
+        "k_rope": randn(5, 1, 16),
+        "q_nope": None,
+        "k_nope": None,
+        "v": randn(5, 1, 16),
+        "cos_sin_cache": cos_sin,
+        "pos_ids": pos_ids,
+        "paged_kv_cache": randn(6, 2, 4, 1, 16, dtype=E4M3),
+        **batch.tables,
+        "page_size": 4,
+    }
     for name, value in change.items():
         made = isinstance(value, tuple)
         inputs[name] = randn(*value, dtype=inputs[name].dtype) if made else value

@@ -122,9 +122,9 @@ def test_each_row_has_limits_of_its_own(device: str) -> None:
     k = torch.tensor([1, 3, 0, 300, 7, 50], device=device, dtype=torch.int32)
     p = torch.tensor([0.5, 0.1, 1.0, 0.9, 0.3, 0.7], device=device)
     tokens = top_k_top_p_sampling_from_probs(probs, k, p, seed=9, offset=0)
-    kept = torch.cat([
-        kept_top_k_first(row[None], int(k[i]) or 300, float(p[i])) for i, row in enumerate(probs)
-    ])  # fmt: skip
+    kept = torch.cat(
+        [kept_top_k_first(row[None], int(k[i]) or 300, float(p[i])) for i, row in enumerate(probs)]
+    )
     _check(tokens, probs, kept, 9)
     halves = p.half()
     assert top_p_sampling_from_probs(probs, halves, seed=1, offset=0).shape == (6,)

@@ -85,8 +85,11 @@ def test_logits_of_every_kind(device: str) -> None:
         device=device,
     )
     expected = [
-        [1.0, -INF, -INF, 3.0, -INF], [INF, INF, -INF, -INF, -INF], [-INF] * 5, [-INF] * 5,
-    ]  # fmt: skip
+        [1.0, -INF, -INF, 3.0, -INF],
+        [INF, INF, -INF, -INF, -INF],
+        [-INF] * 5,
+        [-INF] * 5,
+    ]
     assert top_k_mask_logits(logits, 2).tolist() == expected
     assert top_k_mask_logits(logits, 3)[1].tolist() == [INF, INF, 0.0, -0.0, -INF]
 

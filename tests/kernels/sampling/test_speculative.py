@@ -225,9 +225,12 @@ def test_large_vocabularies_are_drawn_as_the_target_says(vocab: int) -> None:
     u = torch.rand(many, device="cuda", generator=generator, dtype=torch.float64)
     ids = torch.searchsorted(until, u * until[-1], right=True).clamp(max=vocab - 1)
     out, _, _ = sample(
-        draft.expand(many, 1, vocab), ids[:, None], target.expand(many, 2, vocab),
-        seed=17, offset=0,
-    )  # fmt: skip
+        draft.expand(many, 1, vocab),
+        ids[:, None],
+        target.expand(many, 2, vocab),
+        seed=17,
+        offset=0,
+    )
     assert_drawn_from(out[:, 0], target)
 
 
@@ -276,17 +279,30 @@ def test_what_does_not_fit_is_refused_by_name(batch: Callable[..., Inputs]) -> N
     x = batch(3, 2, 60)
     counts = torch.zeros(3, device=x["target_probs"].device)
     wrong: dict[str, tuple[type[Exception], str, dict[str, Any]]] = {
-        "draft_probs": (ValueError, r"has shape \(3, 2, 59\)", {
-            "draft_probs": x["draft_probs"][..., :59]}),
-        "target_probs": (ValueError, r"target_probs.contiguous\(\)", {
-            "target_probs": x["target_probs"].transpose(1, 2).contiguous().transpose(1, 2)}),
-        "draft_token_ids": (TypeError, "has dtype int16; accepted: int32, int64", {
-            "draft_token_ids": x["draft_token_ids"].short()}),
+        "draft_probs": (
+            ValueError,
+            r"has shape \(3, 2, 59\)",
+            {"draft_probs": x["draft_probs"][..., :59]},
+        ),
+        "target_probs": (
+            ValueError,
+            r"target_probs.contiguous\(\)",
+            {"target_probs": x["target_probs"].transpose(1, 2).contiguous().transpose(1, 2)},
+        ),
+        "draft_token_ids": (
+            TypeError,
+            "has dtype int16; accepted: int32, int64",
+            {"draft_token_ids": x["draft_token_ids"].short()},
+        ),
         COUNTS[0]: (TypeError, "has dtype int64; it is int32", {COUNTS[0]: counts.long()}),
         COUNTS[1]: (ValueError, r"has shape \(2,\)", {COUNTS[1]: counts.int()[:2]}),
-        "out": (TypeError, "has dtype int64", {"out": torch.zeros_like(counts).long().expand(3, 3)}),
+        "out": (
+            TypeError,
+            "has dtype int64",
+            {"out": torch.zeros_like(counts).long().expand(3, 3)},
+        ),
         "seed": (ValueError, "'offset' is not; pass both", {"seed": 1}),
-    }  # fmt: skip
+    }
     for name, (error, said, given) in wrong.items():
         with pytest.raises(error, match=f"chain_speculative_sampling: .*'{name}' .*{said}"):
             sample(**{**x, **given})

@@ -57,11 +57,18 @@ def test_segments_at_the_borders_of_pieces_and_units(length: int, randn: Randn) 
 @pytest.mark.parametrize(
     "lengths",
     [
-        (0,), (0, 0, 0), (1,) * 50, (0,) * 40 + (3,), (3,) + (0,) * 40, (0, 1) * 30,
-        (200,) * 3, (1,) * 20 + (300,) + (1,) * 20, (0, 64, 0, 65, 0),
+        (0,),
+        (0, 0, 0),
+        (1,) * 50,
+        (0,) * 40 + (3,),
+        (3,) + (0,) * 40,
+        (0, 1) * 30,
+        (200,) * 3,
+        (1,) * 20 + (300,) + (1,) * 20,
+        (0, 64, 0, 65, 0),
     ],
     ids=lambda lengths: f"{len(lengths)} of {sum(lengths)}",
-)  # fmt: skip
+)
 def test_short_and_long_segments_and_those_without_rows(lengths, randn: Randn) -> None:
     for dtype in (torch.bfloat16, torch.float32):
         _check(randn(sum(lengths), 40, dtype=dtype), lengths)
@@ -113,11 +120,14 @@ def test_a_nan_stays_in_its_segment(randn: Randn) -> None:
 @pytest.mark.parametrize(
     "view",
     [
-        lambda x: x[::2], lambda x: x[:, :40], lambda x: x[:, 3:20], lambda x: x[:, 8:],
+        lambda x: x[::2],
+        lambda x: x[:, :40],
+        lambda x: x[:, 3:20],
+        lambda x: x[:, 8:],
         lambda x: x[:1].expand(200, 96),
     ],
     ids=["every second row", "aligned columns", "columns", "the last columns", "one row"],
-)  # fmt: skip
+)
 def test_rows_at_any_pitch(view, randn: Randn) -> None:
     x = view(randn(200, 96, dtype=torch.bfloat16))
     _check(x, (len(x) - 9, 0, 9))

@@ -67,8 +67,9 @@ def test_the_transforms_go_by_it_too(rows: torch.Tensor, monkeypatch: pytest.Mon
             found[algorithm] = call()
             ordered = bool((found[algorithm][:2].diff(dim=1) > 0).all())
             assert ordered == (algorithm in COUNTED)
-        assert all(torch.equal(x.sort(dim=1)[0], found["auto"].sort(dim=1)[0])
-                   for x in found.values())  # fmt: skip
+        assert all(
+            torch.equal(x.sort(dim=1)[0], found["auto"].sort(dim=1)[0]) for x in found.values()
+        )
 
 
 def test_it_is_read_at_every_call_and_unset_it_is_auto(

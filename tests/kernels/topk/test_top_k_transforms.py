@@ -94,9 +94,13 @@ def test_pages(page_size: int, randn: Randn) -> None:
     assert raw[2, 30:].tolist() == out[2, 30:].tolist() == [-1] * 10
     starts = _ints(x, 1, 5, 2, 0)
     _pages(
-        **given, src_page_table=table, k=40, row_to_batch=_ints(x, 2, 0, 0, 1),
-        row_starts=starts * 3, page_table_row_starts=starts,
-    )  # fmt: skip
+        **given,
+        src_page_table=table,
+        k=40,
+        row_to_batch=_ints(x, 2, 0, 0, 1),
+        row_starts=starts * 3,
+        page_table_row_starts=starts,
+    )
 
 
 def test_what_the_table_has_no_entry_for_is_none(randn: Randn) -> None:

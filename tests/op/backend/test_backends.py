@@ -44,8 +44,10 @@ def short(q: Any) -> Any:
 def test_the_first_that_can_is_handed_over() -> None:
     function = declared(checks={"small": short})
     assert [function(SMALL), function(LARGE), function(SMALL, 2.0, out=SMALL)] == [
-        "small", "any", "small",
-    ]  # fmt: skip
+        "small",
+        "any",
+        "small",
+    ]
 
 
 def test_the_op_runs_on_what_one_of_its_backends_runs_on() -> None:

@@ -155,8 +155,10 @@ def test_threads_see_their_own_calls() -> None:
 
 def test_every_shape_is_checked_where_there_is_no_trace() -> None:
     assert [attention(torch.zeros(1, d), SMALL) for d in (1, 512, 1)] == [
-        "cutlass", "cudnn", "cutlass",
-    ]  # fmt: skip
+        "cutlass",
+        "cudnn",
+        "cutlass",
+    ]
 
 
 def test_it_is_traced_whole() -> None:

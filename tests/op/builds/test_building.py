@@ -64,8 +64,10 @@ def test_a_plan_shows_flags_and_commands_and_runs_none(tiny: Path) -> None:
     assert "-gencode=arch=compute_80,code=sm_80" in planned.flags["nvcc"]
     assert "-DFICTL_ENABLE_FP8_E8M0" in planned.flags["nvcc"]
     assert [command.split(" -o ")[1].split()[0] for command in planned.commands] == [
-        "launcher.o", "binding.o", "module.so",
-    ]  # fmt: skip
+        "launcher.o",
+        "binding.o",
+        "module.so",
+    ]
     assert not list(cache_root().rglob("module.so"))
     assert not list(cache_root().rglob("staging/*"))
 

@@ -44,9 +44,16 @@ def test_the_size_is_that_of_every_file_in_the_cache(built: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["twice", "elementwise", "tiny/twice", "tiny/elementwise", "elementwise/twice",
-     "elementwise.twice", "tiny/elementwise.twice"],
-)  # fmt: skip
+    [
+        "twice",
+        "elementwise",
+        "tiny/twice",
+        "tiny/elementwise",
+        "elementwise/twice",
+        "elementwise.twice",
+        "tiny/elementwise.twice",
+    ],
+)
 def test_an_op_is_found_however_it_is_named(built: Path, name: str) -> None:
     assert len(contents([name]).builds) == 1
 

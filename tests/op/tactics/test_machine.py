@@ -25,8 +25,9 @@ def _two_gpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]
 def test_a_gpu_has_its_name_and_the_drivers_release(tmp_path: Path) -> None:
     (tmp_path / "version").write_text("580.65.06\n", encoding="utf-8")
     assert [machine(0), machine(1)] == [
-        Machine("NVIDIA H200", "580.65.06"), Machine("NVIDIA L4", "580.65.06"),
-    ]  # fmt: skip
+        Machine("NVIDIA H200", "580.65.06"),
+        Machine("NVIDIA L4", "580.65.06"),
+    ]
     assert machine().driver_major == "580"
 
 

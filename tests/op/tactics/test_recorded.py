@@ -39,9 +39,12 @@ def written(function: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> C
         kernel = changes.pop("kernel", recorded.kernel_digest(function.op))
         of_op = {"kernel": kernel, "keys": {KEY: entry}}
         document = {
-            "schema": "fictl.tactics/1", "gpu": machine().gpu, "driver": "",
-            "ops": {function.op.api: of_op}, **changes,
-        }  # fmt: skip
+            "schema": "fictl.tactics/1",
+            "gpu": machine().gpu,
+            "driver": "",
+            "ops": {function.op.api: of_op},
+            **changes,
+        }
         path = tmp_path / "tuned.json"
         path.write_text(json.dumps(document), encoding="utf-8")
         monkeypatch.setenv("FICTL_AUTOTUNER_LOAD_FROM_FILE", str(path))
@@ -103,9 +106,13 @@ def test_1_is_the_file_that_the_tuner_writes(
     ],
 )
 def test_a_file_that_does_not_fit_is_ignored_and_said(
-    change: dict[str, Any], why: str, written: Any, function: Any, split: Any,
+    change: dict[str, Any],
+    why: str,
+    written: Any,
+    function: Any,
+    split: Any,
     caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+) -> None:
     written(**change)
     with caplog.at_level(logging.WARNING, "fictl"):
         assert [function(ROWS), function(ROWS)] == [split(1)] * 2
@@ -151,6 +158,8 @@ def test_a_gpu_and_its_driver_have_a_file_of_their_own() -> None:
         for driver in ("580.65.06", "570.1")
     }
     assert {path.name for path in paths} == {
-        "NVIDIA-H200-580.json", "NVIDIA-H200-570.json",
-        "NVIDIA-H200-NVL-580.json", "NVIDIA-H200-NVL-570.json",
-    }  # fmt: skip
+        "NVIDIA-H200-580.json",
+        "NVIDIA-H200-570.json",
+        "NVIDIA-H200-NVL-580.json",
+        "NVIDIA-H200-NVL-570.json",
+    }

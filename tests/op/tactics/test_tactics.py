@@ -110,10 +110,13 @@ def test_the_backend_is_chosen_first() -> None:
         return backend, tactic
 
     trace_of = op(
-        archs=">=8.0", dtypes="f32", mutates="", backends={"sm80": ">=8.0"},
+        archs=">=8.0",
+        dtypes="f32",
+        mutates="",
+        backends={"sm80": ">=8.0"},
         tactics=lambda backend: (f"{backend}-small", f"{backend}-large"),
         trace=_trace(),
-    )  # fmt: skip
+    )
     assert trace_of(attend)(_rows(2)) == ("sm80", "sm80-small")
 
 

@@ -39,8 +39,11 @@ def test_what_plan_was_given_comes_before_what_run_is_given() -> None:
     assert sums.plan("indptr") == "planned"
     call = call_of(Sum.run, sums, "input")
     assert list(call.arguments.items()) == [
-        ("indptr", "indptr"), ("chunk", 64), ("input", "input"), ("out", None),
-    ]  # fmt: skip
+        ("indptr", "indptr"),
+        ("chunk", 64),
+        ("input", "input"),
+        ("out", None),
+    ]
 
 
 def test_the_last_plan_counts() -> None:

@@ -118,8 +118,12 @@ def test_by_default_it_is_off_and_then_the_current_folder(tmp_path: Path, users_
         "fictl.ops.rmsnorm(torch.ones(2, 8).half(), torch.ones(8).half())\n"
     )
     for value, expected in (("", []), ("1", ["rmsnorm_h8_f16.json"])):
-        env = {**os.environ, "FICTL_DEVICE": "emu", "FICTL_TRACE_DUMP": value,
-               "PYTHONPATH": str(ROOT)}  # fmt: skip
+        env = {
+            **os.environ,
+            "FICTL_DEVICE": "emu",
+            "FICTL_TRACE_DUMP": value,
+            "PYTHONPATH": str(ROOT),
+        }
         argv = [sys.executable, "-c", code]
         done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -112,9 +112,12 @@ def cupti(monkeypatch: pytest.MonkeyPatch) -> StandInCupti:
     monkeypatch.setitem(sys.modules, "cupti", ModuleType("cupti"))
     monkeypatch.setitem(sys.modules, "cupti.cupti", stand_in)  # type: ignore[arg-type]
     quiet: dict[str, Callable[..., Any]] = {
-        "is_available": lambda: True, "current_device": lambda: 0, "device_count": lambda: 1,
-        "memory_reserved": lambda index: 0, "synchronize": lambda index=0: None,
-    }  # fmt: skip
+        "is_available": lambda: True,
+        "current_device": lambda: 0,
+        "device_count": lambda: 1,
+        "memory_reserved": lambda index: 0,
+        "synchronize": lambda index=0: None,
+    }
     for name, function in quiet.items():
         monkeypatch.setattr(torch.cuda, name, function)
     return stand_in
@@ -139,10 +142,18 @@ def kernel() -> Callable[..., Kernel]:
 
     def make(name: str = "k", start: float = 0, end: float = 10, **changes: Any) -> Kernel:
         facts: dict[str, Any] = {
-            "call": 0, "correlation": 1, "device": 0, "stream": 7, "graph": 0,
-            "grid": (1056, 1, 1), "block": (256, 1, 1), "cluster": (0, 0, 0), "registers": 32,
-            "static_shared": 0, "dynamic_shared": 0,
-        }  # fmt: skip
+            "call": 0,
+            "correlation": 1,
+            "device": 0,
+            "stream": 7,
+            "graph": 0,
+            "grid": (1056, 1, 1),
+            "block": (256, 1, 1),
+            "cluster": (0, 0, 0),
+            "registers": 32,
+            "static_shared": 0,
+            "dynamic_shared": 0,
+        }
         times = {"start": round(start * 1000), "end": round(end * 1000)}
         return Kernel(name, **{**times, **facts, **changes})
 
@@ -153,9 +164,14 @@ def kernel() -> Callable[..., Kernel]:
 def copy() -> Callable[..., Copy]:
     def make(start: float = 0, end: float = 10, **changes: Any) -> Copy:
         facts: dict[str, Any] = {
-            "name": "host to device", "call": 0, "correlation": 2, "device": 0, "stream": 7,
-            "graph": 0, "bytes": 1 << 20,
-        }  # fmt: skip
+            "name": "host to device",
+            "call": 0,
+            "correlation": 2,
+            "device": 0,
+            "stream": 7,
+            "graph": 0,
+            "bytes": 1 << 20,
+        }
         times = {"start": round(start * 1000), "end": round(end * 1000)}
         return Copy(**{**times, **facts, **changes})
 
@@ -166,8 +182,11 @@ def copy() -> Callable[..., Copy]:
 def api_call() -> Callable[..., ApiCall]:
     def make(start: float = 0, end: float = 3, **changes: Any) -> ApiCall:
         facts: dict[str, Any] = {
-            "name": "cudaLaunchKernel", "call": 0, "correlation": 1, "thread": 5,
-        }  # fmt: skip
+            "name": "cudaLaunchKernel",
+            "call": 0,
+            "correlation": 1,
+            "thread": 5,
+        }
         times = {"start": round(start * 1000), "end": round(end * 1000)}
         return ApiCall(**{**times, **facts, **changes})
 

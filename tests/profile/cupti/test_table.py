@@ -11,10 +11,18 @@ def test_a_line_says_how_a_kernel_was_launched(kernel, h200):
     (grid,) = grids(summarise("s", work, [], lambda index: h200))
     said = dict(zip(grid.columns, grid.rows[0], strict=True))
     assert said == {
-        "kernel": "k", "grid": "1056", "block": "256", "regs": "64",
-        "shared": "512 B + 4.0 KiB dyn", "occupancy": "50% registers",
-        "waves": "2", "median": "10.0 us", "min": "10.0 us", "max": "10.0 us", "share": "100.0%",
-    }  # fmt: skip
+        "kernel": "k",
+        "grid": "1056",
+        "block": "256",
+        "regs": "64",
+        "shared": "512 B + 4.0 KiB dyn",
+        "occupancy": "50% registers",
+        "waves": "2",
+        "median": "10.0 us",
+        "min": "10.0 us",
+        "max": "10.0 us",
+        "share": "100.0%",
+    }
 
 
 def test_columns_that_say_nothing_are_left_out(kernel):

@@ -54,8 +54,9 @@ def test_a_million_blocks_are_told_apart(recorder, gpu_library) -> None:
     out = torch.zeros(32 * blocks, dtype=torch.int32, device="cuda")
     written = recorder.record(
         lambda: gpu_library.works(ctypes.c_void_p(out.data_ptr()), blocks, 32, 0),
-        {WORKS: Room(3, 1000, 2000)}, 8,
-    )  # fmt: skip
+        {WORKS: Room(3, 1000, 2000)},
+        8,
+    )
     slots = left(written, 8)[WORKS]
     assert [slot.block for slot in slots] == list(range(3, blocks, 1000))
     assert {slot.blocks for slot in slots} == {blocks}

@@ -55,8 +55,13 @@ def said(slot: Slot) -> list[tuple[int, int]]:
 def test_every_warp_leaves_its_events_in_order(recorder, works) -> None:
     slots = record(recorder, works, Room(0, 1, 6))
     assert [(slot.block, slot.group) for slot in slots] == [
-        (0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)
-    ]  # fmt: skip
+        (0, 0),
+        (0, 1),
+        (1, 0),
+        (1, 1),
+        (2, 0),
+        (2, 1),
+    ]
     started, load, step, halved = map(identity, ("started", "load", "step", "halved"))
     body = [(started, INSTANT), (load, BEGIN), (load, END), *[(step, BEGIN), (step, END)] * 2]
     assert said(slots[0]) == [*body, (halved, BEGIN), (halved, END)]

@@ -18,10 +18,19 @@ NAMES = Names({1: "k", 2: "m"}, {LOAD: "load", MARK: "mark"})
 def slot(*events: tuple[int, int, int], **changes: Any) -> Slot:
     """Of a GPU whose cycles are ns; it begins at cycle 100, and ends at 1000."""
     facts: dict[str, Any] = {
-        "begin": (5_000_100, 100), "end": (5_001_000, 1000),
-        "block": 0, "blocks": 1, "kernel": 1, "sm": 0, "group": 0, "groups": 1, "warps": 1, "launch": 0,
-        "tried": len(events), "events": events,
-    }  # fmt: skip
+        "begin": (5_000_100, 100),
+        "end": (5_001_000, 1000),
+        "block": 0,
+        "blocks": 1,
+        "kernel": 1,
+        "sm": 0,
+        "group": 0,
+        "groups": 1,
+        "warps": 1,
+        "launch": 0,
+        "tried": len(events),
+        "events": events,
+    }
     return Slot(**{**facts, **changes})
 
 
@@ -46,8 +55,9 @@ def test_an_instant_has_no_end() -> None:
 def test_events_of_one_name_may_lie_in_one_another() -> None:
     inner = (300, LOAD, BEGIN), (400, LOAD, END)
     assert happened((200, LOAD, BEGIN), *inner, (500, LOAD, END)) == [
-        ("load", 100, 400), ("load", 200, 300)
-    ]  # fmt: skip
+        ("load", 100, 400),
+        ("load", 200, 300),
+    ]
 
 
 def test_events_of_two_names_may_overlap() -> None:
@@ -94,8 +104,9 @@ def test_launches_with_numbers_are_kernels_of_their_own() -> None:
     late = [slot(begin=(5_000_500, 500), launch=41, block=block, blocks=3) for block in range(3)]
     kernels = decode({1: Raw(2, [*late, slot(launch=40)])}, NAMES).kernels
     assert [(kernel.launch, kernel.launches, kernel.blocks) for kernel in kernels] == [
-        (1, 2, 1), (2, 2, 3)
-    ]  # fmt: skip
+        (1, 2, 1),
+        (2, 2, 3),
+    ]
 
 
 def test_of_launches_that_took_each_other_s_room_the_last_is_left() -> None:

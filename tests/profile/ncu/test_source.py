@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from fictl.profile.ncu.source import parse_source
 
 HEAD = (
-    "Line No", "Source", "Address", "Source", "# Samples", "stall_barrier", "stall_long_sb",
-    "stall_selected", "stall_long_sb (Not Issued)",
-)  # fmt: skip
+    "Line No",
+    "Source",
+    "Address",
+    "Source",
+    "# Samples",
+    "stall_barrier",
+    "stall_long_sb",
+    "stall_selected",
+    "stall_long_sb (Not Issued)",
+)
 
 
 def table(path: str, function: str, *rows: Sequence[object]) -> str:

@@ -27,10 +27,15 @@ def test_a_header_that_belongs_to_no_op_is_pure_too(tree, problems) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "cub/block/block_reduce.cuh", "cooperative_groups.h", "cooperative_groups/reduce.h",
-        "cuda/std/array", "cuda/barrier", "cute/tensor.hpp", "cutlass/cutlass.h",
+        "cub/block/block_reduce.cuh",
+        "cooperative_groups.h",
+        "cooperative_groups/reduce.h",
+        "cuda/std/array",
+        "cuda/barrier",
+        "cute/tensor.hpp",
+        "cutlass/cutlass.h",
     ],
-)  # fmt: skip
+)
 def test_a_heavy_header_is_declared(tree, problems, name: str) -> None:
     tree.write(_HEADER, f"#include <{name}>\n")
     said = f"heavy {_HEADER}:1 my_kernels/elementwise/halve includes <{name}>"

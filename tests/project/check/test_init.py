@@ -38,6 +38,9 @@ def test_a_problem_is_data(tree) -> None:
     folder.bench.unlink()
     (problem,) = check_ops([folder])
     assert problem.to_dict() == {
-        "rule": "files", "path": str(folder.bench), "line": 1,
-        "message": "my_kernels/norm/rms lacks bench.py", "fix": "add it: cases()",
-    }  # fmt: skip
+        "rule": "files",
+        "path": str(folder.bench),
+        "line": 1,
+        "message": "my_kernels/norm/rms lacks bench.py",
+        "fix": "add it: cases()",
+    }

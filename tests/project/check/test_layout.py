@@ -13,11 +13,15 @@ _OP = "kernels/elementwise/halve"
 @pytest.mark.parametrize(
     "path",
     [
-        "kernels/include/my_kernels/elementwise/halve.cuh", f"{_OP}/launcher.cu",
-        f"{_OP}/binding.cpp", f"{_OP}/jit.py", f"{_OP}/trace.py", f"{_OP}/bench.py",
+        "kernels/include/my_kernels/elementwise/halve.cuh",
+        f"{_OP}/launcher.cu",
+        f"{_OP}/binding.cpp",
+        f"{_OP}/jit.py",
+        f"{_OP}/trace.py",
+        f"{_OP}/bench.py",
         "tests/kernels/elementwise/test_halve.py",
     ],
-)  # fmt: skip
+)
 def test_a_missing_file_is_named(tree, problems, path: str) -> None:
     (tree.root / path).unlink()
     name = path.rpartition("/")[2]

@@ -8,12 +8,17 @@ _OP = "kernels/elementwise/halve"
 @pytest.mark.parametrize(
     "line",
     [
-        "import math, torch.nn.functional", "from fictl.trace import Case", "import fictl.jit",
-        "from .jit import aot", "from . import trace", "from .._plan import table",
-        "from .. import _plan", "from my_kernels.elementwise._plan import table",
+        "import math, torch.nn.functional",
+        "from fictl.trace import Case",
+        "import fictl.jit",
+        "from .jit import aot",
+        "from . import trace",
+        "from .._plan import table",
+        "from .. import _plan",
+        "from my_kernels.elementwise._plan import table",
         "from my_kernels.elementwise.halve.op import halve",
     ],
-)  # fmt: skip
+)
 def test_what_is_ones_own_may_be_imported(tree, problems, line: str) -> None:
     tree.edit(f"{_OP}/bench.py", "def cases", f"{line}\ndef cases")
     assert problems() == []

@@ -178,10 +178,12 @@ def test_forbidden_to_compile_is_said(definition, exporting, monkeypatch):
 @pytest.mark.parametrize(
     ("language", "binding", "mine"),
     [
-        ("cuda", None, True), ("cpp", "tvm-ffi", True), ("cuda", "torch", False),
+        ("cuda", None, True),
+        ("cpp", "tvm-ffi", True),
+        ("cuda", "torch", False),
         ("python", None, False),
     ],
-)  # fmt: skip
+)
 def test_it_is_for_compiled_code_without_another_binding(solution, language, binding, mine):
     made = solution({"a.cu": "//"}, language, "a.cu::run", binding=binding)
     assert TVMFFIBuilder().can_build(made) == mine

@@ -38,9 +38,11 @@ def user(twice: OpFolder, name: str, source: str = "", launcher: str = "") -> Op
 def test_exactly_its_files_go(twice) -> None:
     assert gone(plan_remove(twice)) == {
         *(f"kernels/elementwise/twice/{name}.py" for name in ("bench", "jit", "op", "trace")),
-        "kernels/elementwise/twice/binding.cpp", "kernels/elementwise/twice/launcher.cu",
-        "kernels/include/tiny/elementwise/twice.cuh", "tests/kernels/elementwise/test_twice.py",
-    }  # fmt: skip
+        "kernels/elementwise/twice/binding.cpp",
+        "kernels/elementwise/twice/launcher.cu",
+        "kernels/include/tiny/elementwise/twice.cuh",
+        "tests/kernels/elementwise/test_twice.py",
+    }
 
 
 def test_its_committed_definitions_go_too(twice) -> None:

@@ -27,9 +27,13 @@ def sharpened(logits: torch.Tensor, power: float = 2.0) -> torch.Tensor:
 def _draft(project: Project, expression: str = "", *inputs: str, reference: str = "") -> Draft:
     example = "sharpened(torch.ones(2, 5))" if reference else ""
     request = Request(
-        "my_op", kind="sampling", inputs=inputs, expression=expression, reference=reference,
+        "my_op",
+        kind="sampling",
+        inputs=inputs,
+        expression=expression,
+        reference=reference,
         example=example,
-    )  # fmt: skip
+    )
     return draft(project, request)
 
 

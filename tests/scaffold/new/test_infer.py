@@ -9,17 +9,34 @@ from fictl.scaffold.kinds.kind import Kind
 from fictl.scaffold.new.infer import infer
 
 POINTWISE = Kind(
-    "pointwise", (), "", ("x:*n",), ("out:*n",), more=("*n",), scalars=("factor:float",),
-    expression="pointwise", default="x * factor",
-)  # fmt: skip
+    "pointwise",
+    (),
+    "",
+    ("x:*n",),
+    ("out:*n",),
+    more=("*n",),
+    scalars=("factor:float",),
+    expression="pointwise",
+    default="x * factor",
+)
 ROWS = Kind(
-    "rows", (), "", ("x:*rows,cols",), ("out:*rows,cols",), more=("*rows,cols", "cols"),
+    "rows",
+    (),
+    "",
+    ("x:*rows,cols",),
+    ("out:*rows,cols",),
+    more=("*rows,cols", "cols"),
     expression="rows",
-)  # fmt: skip
+)
 REDUCTION = Kind(
-    "reduction", (), "", ("x:*rows,cols",), ("out:*rows",), more=("*rows,cols",),
+    "reduction",
+    (),
+    "",
+    ("x:*rows,cols",),
+    ("out:*rows",),
+    more=("*rows,cols",),
     expression="reduction",
-)  # fmt: skip
+)
 MATRICES = Kind("gemm", (), "", ("a:m,k", "b:n,k"), ("out:m,n",))
 
 

@@ -16,9 +16,12 @@ SPELLED = Spelling(
 
 def test_parameters_of_the_public_function() -> None:
     assert SPELLED.parameters == [
-        "ids: torch.Tensor", "x: torch.Tensor", "s: float", "flag: bool = True",
+        "ids: torch.Tensor",
+        "x: torch.Tensor",
+        "s: float",
+        "flag: bool = True",
         "out: torch.Tensor | None = None",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_reference_has_no_outputs_and_no_defaults() -> None:

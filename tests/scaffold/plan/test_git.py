@@ -68,8 +68,9 @@ def test_a_commit_has_these_files_and_nothing_else(git: Git, tmp_path: Path) -> 
     written(tmp_path / "old.txt", "edited\n")
     made = commit([path], "fictl new-op a")
     assert git("show", "--format=%H %s", "--name-only").split("\n\n") == [
-        f"{made} fictl new-op a", "new/a.txt",
-    ]  # fmt: skip
+        f"{made} fictl new-op a",
+        "new/a.txt",
+    ]
     assert git("status", "--porcelain") == " M old.txt\nA  staged.txt"
     assert uncommitted([path, staged]) == (staged,)
 

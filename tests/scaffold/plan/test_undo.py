@@ -32,8 +32,9 @@ def test_everything_is_as_before(root: Path) -> None:
     assert record is not None
     assert record.command == "fictl new-op new"
     assert {path.name: path.read_text() for path in root.iterdir()} == {
-        "old.py": "old\n", "gone.py": "gone\n",
-    }  # fmt: skip
+        "old.py": "old\n",
+        "gone.py": "gone\n",
+    }
 
 
 def test_it_is_taken_back_once(root: Path) -> None:

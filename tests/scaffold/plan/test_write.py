@@ -53,8 +53,12 @@ def plan(root: Path) -> Plan:
 def test_files_are_written_changed_and_deleted(root: Path, plan: Plan) -> None:
     apply(plan, "test")
     assert _tree(root) == {
-        "kept": "/", "kept/old.py": "changed\n", "new": "/", "new/a": "/", "new/a/b.py": "b\n",
-    }  # fmt: skip
+        "kept": "/",
+        "kept/old.py": "changed\n",
+        "new": "/",
+        "new/a": "/",
+        "new/a/b.py": "b\n",
+    }
 
 
 def test_a_plan_that_is_carried_out_has_nothing_left_to_do(plan: Plan) -> None:

@@ -44,8 +44,10 @@ def test_a_fresh_project_is_a_project(tmp_path: Path) -> None:
     apply(plan_init(tmp_path / "my-kernels", archs="8.0 10.0f"), "init")
     project = Project.at(tmp_path / "my-kernels")
     assert (project.name, project.package, project.archs) == (
-        "my_kernels", "my_kernels", "8.0 10.0f",
-    )  # fmt: skip
+        "my_kernels",
+        "my_kernels",
+        "8.0 10.0f",
+    )
     assert project.kernels.is_dir()
 
 

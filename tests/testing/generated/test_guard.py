@@ -7,9 +7,16 @@ from fictl.testing.generated.guard import Guarded
 from fictl.testing.generated.layout import Layout
 
 DTYPES = (
-    torch.float16, torch.bfloat16, torch.float32, torch.float64,
-    torch.float8_e4m3fn, torch.int32, torch.int64, torch.uint8, torch.bool,
-)  # fmt: skip
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+    torch.float8_e4m3fn,
+    torch.int32,
+    torch.int64,
+    torch.uint8,
+    torch.bool,
+)
 
 
 def output(layout: Layout = Layout.CONTIGUOUS) -> Guarded:

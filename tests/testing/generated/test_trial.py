@@ -31,9 +31,9 @@ def traced(**changes: Any) -> TraceTemplate:
 
 
 def declared(function: Callable[..., Any], template: TraceTemplate, mutates: str = "out") -> Any:
-    return op(
-        archs=">=8.0", dtypes="f32", devices="cuda emu", mutates=mutates, trace=template
-    )(function)  # fmt: skip
+    return op(archs=">=8.0", dtypes="f32", devices="cuda emu", mutates=mutates, trace=template)(
+        function
+    )
 
 
 def check(

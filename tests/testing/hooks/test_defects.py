@@ -47,9 +47,11 @@ def test_each_report_is_a_line_with_op_test_facts_and_words(path: Path) -> None:
     emulated._tell("total", [RACE, TRAP])
     race, trap = lines(path)
     assert race == {
-        "op": "total", "test": "test_sum.py::test_sum[3]", **json.loads(json.dumps(RACE.to_dict())),
+        "op": "total",
+        "test": "test_sum.py::test_sum[3]",
+        **json.loads(json.dumps(RACE.to_dict())),
         "text": RACE.text(),
-    }  # fmt: skip
+    }
     assert trap["kind"] == "trap"
 
 

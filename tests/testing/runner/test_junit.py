@@ -29,9 +29,11 @@ def test_every_test_is_a_case_with_its_result() -> None:
     (suite,) = ET.fromstring(to_junit(REPORT))
     results = {case.get("name"): [child.tag for child in case] for case in suite}
     assert results == {
-        "test_good": [], "test_bad[1-<&>]": ["failure"], "test_gpu": ["skipped"],
+        "test_good": [],
+        "test_bad[1-<&>]": ["failure"],
+        "test_gpu": ["skipped"],
         "test_large": ["error"],
-    }  # fmt: skip
+    }
 
 
 def test_a_failure_has_its_reason_without_what_xml_forbids_and_its_command() -> None:

@@ -47,9 +47,12 @@ def test_a_program_reads_every_test_with_its_seconds_reason_and_command() -> Non
         "tests"
     ]
     assert row == {
-        "test": "t", "outcome": "failed", "seconds": 0.123, "reason": "why",
+        "test": "t",
+        "outcome": "failed",
+        "seconds": 0.123,
+        "reason": "why",
         "command": "fictl test x",
-    }  # fmt: skip
+    }
 
 
 def test_of_two_ranks_the_worse_outcome_counts_in_either_order() -> None:

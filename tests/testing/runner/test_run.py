@@ -100,10 +100,7 @@ def test_a_pytest_that_does_not_start_is_reported(folders, said) -> None:
 
 
 def test_variables_are_those_of_the_tests_alone(own) -> None:
-    text = (
-        "from fictl import settings\n"
-        "def test_own(): assert settings.LOCK_TIMEOUT.get() == 7\n"
-    )  # fmt: skip
+    text = "from fictl import settings\ndef test_own(): assert settings.LOCK_TIMEOUT.get() == 7\n"
     assert own(text, variables={"FICTL_LOCK_TIMEOUT": "7"}).passed
     assert own(text).failed
 
@@ -122,8 +119,10 @@ def test_a_test_that_ends_the_process_is_one_failure_and_the_others_run(own, end
         f"import os\ndef test_before(): pass\ndef test_fatal(): {end}\ndef test_after(): pass\n"
     )
     assert by_name(report) == {
-        "test_before": "passed", "test_fatal": "failed", "test_after": "passed",
-    }  # fmt: skip
+        "test_before": "passed",
+        "test_fatal": "failed",
+        "test_after": "passed",
+    }
     (fatal,) = report.failed
     assert how in fatal.reason
     assert fatal.command == "fictl test twice -k test_fatal"
@@ -168,8 +167,10 @@ def test_a_fault_of_the_gpu_is_reported_once_and_the_others_run_in_a_new_process
         "def test_after(): assert not broken\n"
     )
     assert by_name(report) == {
-        "test_before": "passed", "test_stray": "failed", "test_after": "passed",
-    }  # fmt: skip
+        "test_before": "passed",
+        "test_stray": "failed",
+        "test_after": "passed",
+    }
     assert report.failed[0].reason == "RuntimeError: CUDA error: illegal address"
 
 

@@ -26,9 +26,11 @@ def found(tiny: Path) -> Callable[..., list[Finding]]:
     """What is found in a project whose trace.py is this."""
 
     def run(
-        axes: str = "{}", inputs: str = '{"input": Scalar("int32", 3)}',
-        reference: str = "lambda input: input * 2", validate: str = "None",
-    ) -> list[Finding]:  # fmt: skip
+        axes: str = "{}",
+        inputs: str = '{"input": Scalar("int32", 3)}',
+        reference: str = "lambda input: input * 2",
+        validate: str = "None",
+    ) -> list[Finding]:
         path = tiny / "kernels" / "elementwise" / "twice" / "trace.py"
         path.write_text(
             _TRACE.format(axes=axes, inputs=inputs, reference=reference, validate=validate)

@@ -17,10 +17,32 @@ from fictl.trace.dataset.check.scope import Scope
 from fictl.trace.dataset.file_names import file_name
 
 STRANGE = [
-    "my solution (v2)", "gpt-5: attempt #3", "a/b", "../../../etc/passwd", "/etc/passwd", "..", ".",
-    ".hidden", " padded ", "na\u00efve", "\u540d\u524d", "\U0001f680", "x" * 300, "\u540d" * 300, "a\\b", "[v2]*?",
-    "[red]bold[/red]", "<b>&amp;</b>", "|`_*", "con", "-rf", "~", "a~0123456789abcdef", "C:\\x", "'\"$HOME`ls`",
-]  # fmt: skip
+    "my solution (v2)",
+    "gpt-5: attempt #3",
+    "a/b",
+    "../../../etc/passwd",
+    "/etc/passwd",
+    "..",
+    ".",
+    ".hidden",
+    " padded ",
+    "na\u00efve",
+    "\u540d\u524d",
+    "\U0001f680",
+    "x" * 300,
+    "\u540d" * 300,
+    "a\\b",
+    "[v2]*?",
+    "[red]bold[/red]",
+    "<b>&amp;</b>",
+    "|`_*",
+    "con",
+    "-rf",
+    "~",
+    "a~0123456789abcdef",
+    "C:\\x",
+    "'\"$HOME`ls`",
+]
 
 
 @pytest.mark.parametrize("name", STRANGE)
@@ -47,21 +69,42 @@ def _dataset(root: Path, name: str) -> TraceSet:
     """One in which everything has this name."""
     dataset = TraceSet(root)
     spec = {"shape": ["n"], "dtype": "float32"}
-    dataset.add_definition(Definition.model_validate({
-        "name": name, "op_type": name, "axes": {"n": {"type": "var"}}, "inputs": {"x": spec},
-        "outputs": {"y": spec}, "reference": "def run(x):\n    return x\n",
-    }))  # fmt: skip
-    dataset.add_solution(Solution.model_validate({
-        "name": name, "definition": name, "author": name,
-        "spec": {"language": "python", "target_hardware": ["cpu"], "entry_point": "main.py::run"},
-        "sources": [{"path": "main.py", "content": "def run(x, y):\n    y.copy_(x)\n"}],
-    }))  # fmt: skip
+    dataset.add_definition(
+        Definition.model_validate(
+            {
+                "name": name,
+                "op_type": name,
+                "axes": {"n": {"type": "var"}},
+                "inputs": {"x": spec},
+                "outputs": {"y": spec},
+                "reference": "def run(x):\n    return x\n",
+            }
+        )
+    )
+    dataset.add_solution(
+        Solution.model_validate(
+            {
+                "name": name,
+                "definition": name,
+                "author": name,
+                "spec": {
+                    "language": "python",
+                    "target_hardware": ["cpu"],
+                    "entry_point": "main.py::run",
+                },
+                "sources": [{"path": "main.py", "content": "def run(x, y):\n    y.copy_(x)\n"}],
+            }
+        )
+    )
     inputs = {"x": {"type": "random"}}
     workload = Workload.model_validate({"axes": {"n": 4}, "inputs": inputs, "uuid": name})
     dataset.add_workload(name, workload)
     evaluation = {
-        "status": "RUNTIME_ERROR", "environment": {"hardware": "H"}, "timestamp": "t", "log": "no",
-    }  # fmt: skip
+        "status": "RUNTIME_ERROR",
+        "environment": {"hardware": "H"},
+        "timestamp": "t",
+        "log": "no",
+    }
     document = {"definition": name, "workload": workload.model_dump(), "solution": name}
     dataset.add_traces([Trace.model_validate({**document, "evaluation": evaluation})])
     return TraceSet.from_path(root)

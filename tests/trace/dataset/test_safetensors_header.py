@@ -32,8 +32,9 @@ def test_it_is_what_safetensors_writes(tmp_path: Path) -> None:
     tensors = {"a": torch.ones(2, 3, dtype=torch.bfloat16), "b": torch.tensor(True)}
     save_file(tensors, path)
     assert read_header(path) == {
-        "a": TensorInfo("bfloat16", (2, 3)), "b": TensorInfo("bool", ()),
-    }  # fmt: skip
+        "a": TensorInfo("bfloat16", (2, 3)),
+        "b": TensorInfo("bool", ()),
+    }
 
 
 @pytest.mark.parametrize(
@@ -56,10 +57,16 @@ def test_a_tensor_that_is_not_there_is_told(tmp_path: Path, changes: Any, said: 
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"short", (1 << 60).to_bytes(8, "little") + b"{}", (4).to_bytes(8, "little") + b"{,,}",
-     (2).to_bytes(8, "little") + b"[]", (60_000).to_bytes(8, "little") + b"[" * 60_000,
-     b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"],
-)  # fmt: skip
+    [
+        b"",
+        b"short",
+        (1 << 60).to_bytes(8, "little") + b"{}",
+        (4).to_bytes(8, "little") + b"{,,}",
+        (2).to_bytes(8, "little") + b"[]",
+        (60_000).to_bytes(8, "little") + b"[" * 60_000,
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
+    ],
+)
 def test_what_is_no_safetensors_file_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "t.safetensors"
     path.write_bytes(data)

@@ -25,8 +25,10 @@ SOLUTIONS: dict[str, tuple[str, str, dict[str, list[float | str]]]] = {
 
 def evaluation(came: float | str, speedup: float = 1.0) -> dict[str, Any]:
     said: dict[str, Any] = {
-        "status": "PASSED", "environment": {"hardware": "H"}, "timestamp": "t",
-    }  # fmt: skip
+        "status": "PASSED",
+        "environment": {"hardware": "H"},
+        "timestamp": "t",
+    }
     if isinstance(came, str):
         return {**said, "status": came}
     times = {"latency_ms": came, "reference_latency_ms": came, "speedup_factor": speedup}
@@ -53,9 +55,13 @@ def dataset(tmp_path: Path) -> TraceSet:
     spec = {"shape": ["n"], "dtype": "float32"}
     for name in ("mm", "norm"):
         document = {
-            "name": name, "op_type": f"{name}_type", "axes": {"n": {"type": "var"}},
-            "inputs": {"x": spec}, "outputs": {"y": spec}, "reference": "def run(x): return x",
-        }  # fmt: skip
+            "name": name,
+            "op_type": f"{name}_type",
+            "axes": {"n": {"type": "var"}},
+            "inputs": {"x": spec},
+            "outputs": {"y": spec},
+            "reference": "def run(x): return x",
+        }
         made.add_definition(Definition.model_validate(document))
     for name, (definition, author, results) in SOLUTIONS.items():
         solve(made, name, definition, author)
@@ -102,8 +108,9 @@ def test_an_author_has_the_mean_of_the_best_of_each_definition(dataset: TraceSet
 def test_authors_are_ranked_without_the_baseline(dataset: TraceSet) -> None:
     ranking = dataset.rank_authors()
     assert [(author, score.avg_speedup) for author, score in ranking] == [
-        ("bob", (0.0 + 3.0) / 2), ("ann", 1.125),
-    ]  # fmt: skip
+        ("bob", (0.0 + 3.0) / 2),
+        ("ann", 1.125),
+    ]
     within = dataset.rank_authors(definition_name="mm")
     assert [author for author, _ in within] == ["ann", "bob"]
     assert [author for author, _ in dataset.rank_authors(op_type="norm_type")] == ["bob", "ann"]
@@ -113,8 +120,9 @@ def test_authors_are_ranked_without_the_baseline(dataset: TraceSet) -> None:
 def test_another_author_may_be_the_baseline(dataset: TraceSet) -> None:
     ranking = dataset.rank_authors("bob", definition_name="norm")
     assert [(author, score.avg_speedup) for author, score in ranking] == [
-        ("baseline", 2.0 / 6.0), ("ann", 2.0 / 12.0),
-    ]  # fmt: skip
+        ("baseline", 2.0 / 6.0),
+        ("ann", 2.0 / 12.0),
+    ]
 
 
 def test_a_summary_counts_all_and_ranks(dataset: TraceSet) -> None:

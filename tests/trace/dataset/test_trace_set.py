@@ -94,9 +94,11 @@ def test_an_empty_folder_is_filled(documents) -> None:
     assert [t.workload for t in found.workloads()] == [workload]
     assert [*found.traces()] == [trace, trace]
     assert {path for path in files_below(documents.root) if "." in path} == {
-        "definitions/add/add_n.json", "solutions/me/add/add_n/quick.json",
-        "workloads/add/add_n.jsonl", "traces/me/add/add_n.jsonl",
-    }  # fmt: skip
+        "definitions/add/add_n.json",
+        "solutions/me/add/add_n/quick.json",
+        "workloads/add/add_n.jsonl",
+        "traces/me/add/add_n.jsonl",
+    }
 
 
 def test_what_is_there_is_not_replaced_by_something_else(documents, dataset: TraceSet) -> None:
@@ -147,12 +149,17 @@ def test_a_folder_that_cannot_be_written_is_told(documents, dataset: TraceSet) -
 
 def evaluated(status: str = "PASSED", speedup: float = 1.0, error: Any = 0.0) -> dict[str, Any]:
     evaluation: dict[str, Any] = {
-        "status": status, "environment": {"hardware": "H"}, "timestamp": "t",
-    }  # fmt: skip
+        "status": status,
+        "environment": {"hardware": "H"},
+        "timestamp": "t",
+    }
     if status == "PASSED":
         evaluation["correctness"] = {"max_absolute_error": error, "max_relative_error": error}
-        evaluation["performance"] = {"latency_ms": 1.0, "reference_latency_ms": speedup,
-                                     "speedup_factor": speedup}  # fmt: skip
+        evaluation["performance"] = {
+            "latency_ms": 1.0,
+            "reference_latency_ms": speedup,
+            "speedup_factor": speedup,
+        }
     return Evaluation.model_validate(evaluation).model_dump(mode="json")
 
 
@@ -211,8 +218,11 @@ def test_a_dataset_of_sol_execbench_is_read(documents) -> None:
     folder = "benchmark/L1/001_add"
     sol = {k: v for k, v in documents.definition.items() if k not in {"op_type", "tags"}}
     documents.write(f"{folder}/definition.json", {**sol, "hf_id": "a/b"})
-    documents.write(f"{folder}/workload.jsonl", documents.workload, documents.line(
-        workload={**documents.workload, "uuid": "w2"}))  # fmt: skip
+    documents.write(
+        f"{folder}/workload.jsonl",
+        documents.workload,
+        documents.line(workload={**documents.workload, "uuid": "w2"}),
+    )
     spec = {"languages": ["cuda_cpp"], "target_hardware": ["LOCAL"], "entry_point": "main.py::run"}
     documents.write(f"{folder}/solution_cuda.json", {**documents.solution, "spec": spec})
     dataset = TraceSet.from_path(documents.root)

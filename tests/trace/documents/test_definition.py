@@ -10,14 +10,18 @@ from fictl.errors import UsageError
 from fictl.trace import Definition
 
 GOOD: dict[str, Any] = {
-    "name": "gemm_n4096", "op_type": "gemm", "tags": ["fi_api:my_kernels.ops.gemm"],
+    "name": "gemm_n4096",
+    "op_type": "gemm",
+    "tags": ["fi_api:my_kernels.ops.gemm"],
     "axes": {"M": {"type": "var"}, "N": {"type": "const", "value": 4096}},
     "constraints": ["M % 8 == 0"],
-    "inputs": {"A": {"shape": ["M", "N"], "dtype": "float16"},
-               "eps": {"shape": None, "dtype": "float32"}},
+    "inputs": {
+        "A": {"shape": ["M", "N"], "dtype": "float16"},
+        "eps": {"shape": None, "dtype": "float32"},
+    },
     "outputs": {"C": {"shape": ["M"], "dtype": "float16"}},
     "reference": "def run(A, eps):\n    return A.sum(1) + eps\n",
-}  # fmt: skip
+}
 
 
 def _axes(value: object) -> dict[str, Any]:

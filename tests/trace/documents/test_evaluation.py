@@ -41,8 +41,10 @@ def test_what_is_not_finite_is_written_as_words_and_read_again() -> None:
     )
     text = made.model_dump_json()
     assert json.loads(text) == {
-        "max_relative_error": "NaN", "max_absolute_error": "Infinity", "extra": {"a": "-Infinity"},
-    }  # fmt: skip
+        "max_relative_error": "NaN",
+        "max_absolute_error": "Infinity",
+        "extra": {"a": "-Infinity"},
+    }
     assert made.model_dump(mode="json") == json.loads(text)
     read = Correctness.model_validate_json(text)
     assert math.isnan(read.max_relative_error)
@@ -71,6 +73,10 @@ def test_what_json_lacks_is_read_as_flashinfer_bench_reads_it(word: str, value: 
 
 
 def test_what_flashinfer_bench_adds_to_a_performance_is_kept() -> None:
-    document = {"latency_ms": 1.0, "reference_latency_ms": 2.0, "speedup_factor": 2.0,
-                "profile": [{"name": "k"}]}  # fmt: skip
+    document = {
+        "latency_ms": 1.0,
+        "reference_latency_ms": 2.0,
+        "speedup_factor": 2.0,
+        "profile": [{"name": "k"}],
+    }
     assert Performance.model_validate(document).model_dump(mode="json") == document

@@ -8,15 +8,21 @@ from fictl.errors import InvalidValue
 from fictl.trace import Definition, Workload
 from fictl.trace.documents.fitting import require_fit
 
-_MADE = Definition.model_validate({
-    "name": "scale", "op_type": "norm",
-    "axes": {"m": {"type": "var"}, "n": {"type": "const", "value": 8}},
-    "constraints": ["m % 2 == 0", "s > 0", "x.max() < 9"],
-    "inputs": {"x": {"shape": ["m", "n"], "dtype": "float16"},
-               "s": {"shape": None, "dtype": "float16"}, "k": {"shape": None, "dtype": "int8"}},
-    "outputs": {"y": {"shape": ["m", "n"], "dtype": "float16"}},
-    "reference": "def run(x, s, k):\n    return x * s\n",
-})  # fmt: skip
+_MADE = Definition.model_validate(
+    {
+        "name": "scale",
+        "op_type": "norm",
+        "axes": {"m": {"type": "var"}, "n": {"type": "const", "value": 8}},
+        "constraints": ["m % 2 == 0", "s > 0", "x.max() < 9"],
+        "inputs": {
+            "x": {"shape": ["m", "n"], "dtype": "float16"},
+            "s": {"shape": None, "dtype": "float16"},
+            "k": {"shape": None, "dtype": "int8"},
+        },
+        "outputs": {"y": {"shape": ["m", "n"], "dtype": "float16"}},
+        "reference": "def run(x, s, k):\n    return x * s\n",
+    }
+)
 
 
 def fits(m: int = 4, **inputs: Any) -> dict[str, int]:

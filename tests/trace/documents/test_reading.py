@@ -71,25 +71,48 @@ def test_what_cannot_be_read_says_where_and_why(data: bytes, said: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        (("workload", "axes", "n"), "3", 'workload.axes.n: Input should be a valid integer (seen "3")'),
+        (
+            ("workload", "axes", "n"),
+            "3",
+            'workload.axes.n: Input should be a valid integer (seen "3")',
+        ),
         (("workload", "axes", "n"), 3.0, "workload.axes.n: Input should be a valid integer"),
         (("workload", "axes", "n"), True, "workload.axes.n: Input should be a valid integer"),
-        (("workload", "axes", "n"), -1, "workload.axes.n: Input should be greater than or equal to 0"),
-        (("workload", "inputs", "eps", "value"), "1", "workload.inputs.eps.value: expected a number"),
+        (
+            ("workload", "axes", "n"),
+            -1,
+            "workload.axes.n: Input should be greater than or equal to 0",
+        ),
+        (
+            ("workload", "inputs", "eps", "value"),
+            "1",
+            "workload.inputs.eps.value: expected a number",
+        ),
         (("workload", "inputs", "x", "type"), "what", "workload.inputs.x: Input tag 'what' found"),
-        (("workload", "inputs", "idx", "path"), "../i", "workload.inputs.idx.path: no part of a path"),
+        (
+            ("workload", "inputs", "idx", "path"),
+            "../i",
+            "workload.inputs.idx.path: no part of a path",
+        ),
         (("workload", "inputs", "idx", "path"), "/i", "workload.inputs.idx.path: an absolute path"),
-        (("workload", "inputs", "idx", "path"), "C:/i", "workload.inputs.idx.path: an absolute path"),
+        (
+            ("workload", "inputs", "idx", "path"),
+            "C:/i",
+            "workload.inputs.idx.path: an absolute path",
+        ),
         (("workload", "inputs", "idx", "path"), "a\\b", "workload.inputs.idx.path: paths have /"),
         (("workload", "inputs", "idx", "path"), "a\0b", "workload.inputs.idx.path: paths have /"),
         (("workload", "uuid"), "a\nb", "workload.uuid: a name has characters that are shown"),
         (("evaluation", "status"), "GREAT", "evaluation.status: Input should be 'PASSED'"),
-        (("evaluation", "correctness", "max_absolute_error"), "1.5",
-         'evaluation.correctness.max_absolute_error: Input should be a valid number (seen "1.5")'),
+        (
+            ("evaluation", "correctness", "max_absolute_error"),
+            "1.5",
+            'evaluation.correctness.max_absolute_error: Input should be a valid number (seen "1.5")',
+        ),
         (("evaluation", "performance", "latency_ms"), -1, "evaluation.performance.latency_ms: "),
         (("evaluation", "performance", "latency_ms"), "NaN", "evaluation.performance.latency_ms: "),
     ],
-)  # fmt: skip
+)
 def test_a_value_that_is_wrong_is_told_by_its_field(field: Any, value: Any, said: str) -> None:
     changed = json.loads(json.dumps(LINE))
     part = changed
@@ -181,9 +204,14 @@ def test_what_others_add_anywhere_is_written_as_it_was() -> None:
     numbers = random.Random(34)
     for _ in range(100):
         document = json.loads(json.dumps(LINE))
-        parts = [document, document["workload"], document["evaluation"],
-                 document["workload"]["inputs"]["x"], document["evaluation"]["performance"],
-                 document["evaluation"]["environment"]]  # fmt: skip
+        parts = [
+            document,
+            document["workload"],
+            document["evaluation"],
+            document["workload"]["inputs"]["x"],
+            document["evaluation"]["performance"],
+            document["evaluation"]["environment"],
+        ]
         for part in parts:
             part[f"extra{numbers.randint(0, 9)}"] = _anything(numbers)
         read = parse_document(Trace, json.dumps(document).encode(), PLACE, 1)

@@ -12,13 +12,19 @@ from fictl.errors import UsageError
 from fictl.trace import BuildSpec, Solution, SourceFile, SupportedBindings, SupportedLanguages
 
 GOOD: dict[str, Any] = {
-    "name": "fast", "definition": "gemm", "author": "A. N. Author",
+    "name": "fast",
+    "definition": "gemm",
+    "author": "A. N. Author",
     "spec": {
-        "language": "cuda", "target_hardware": ["cuda"], "entry_point": "src/main.cu::run",
-        "dependencies": ["cublas"], "destination_passing_style": True, "binding": "tvm-ffi",
+        "language": "cuda",
+        "target_hardware": ["cuda"],
+        "entry_point": "src/main.cu::run",
+        "dependencies": ["cublas"],
+        "destination_passing_style": True,
+        "binding": "tvm-ffi",
     },
     "sources": [{"path": "src/main.cu", "content": "main"}, {"path": "a.h", "content": "header"}],
-}  # fmt: skip
+}
 
 
 def make(**changes: Any) -> Solution:
@@ -71,10 +77,13 @@ def test_whatever_decides_what_it_computes_is_in_its_hash() -> None:
 @pytest.mark.parametrize(
     "same",
     [
-        make(name="slow"), make(author="B"), make(description="what"),
-        with_spec(target_hardware=["B200"]), make(sources=GOOD["sources"][::-1]),
+        make(name="slow"),
+        make(author="B"),
+        make(description="what"),
+        with_spec(target_hardware=["B200"]),
+        make(sources=GOOD["sources"][::-1]),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_decide_is_not(same: Solution) -> None:
     assert same.hash() == make().hash()
 
@@ -105,9 +114,24 @@ def test_it_is_hashable_and_travels() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/etc/passwd", "../a.cu", "a/../../b.cu", "a//b.cu", "a/", ".", "./a.cu", "a/./b.cu", "",
-     "a\\b.cu", "C:\\a.cu", "c:/a.cu", "a\0.cu", "a\n.cu", "~/" + "a" * 2000],
-)  # fmt: skip
+    [
+        "/etc/passwd",
+        "../a.cu",
+        "a/../../b.cu",
+        "a//b.cu",
+        "a/",
+        ".",
+        "./a.cu",
+        "a/./b.cu",
+        "",
+        "a\\b.cu",
+        "C:\\a.cu",
+        "c:/a.cu",
+        "a\0.cu",
+        "a\n.cu",
+        "~/" + "a" * 2000,
+    ],
+)
 def test_a_path_that_may_lead_elsewhere_is_refused(path: str) -> None:
     with pytest.raises(ValidationError):
         SourceFile(path=path, content="x")

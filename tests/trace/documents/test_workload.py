@@ -11,9 +11,14 @@ GOOD: dict[str, Any] = {
     "axes": {"n": 3},
     "inputs": {"x": {"type": "custom"}, "k": {"type": "scalar", "value": 5}},
     "uuid": "u1",
-    "tolerance": {"max_atol": 0.1, "max_rtol": 0.2, "required_matched_ratio": 0.99,
-                  "allow_negative_inf": True, "why": "quantized"},
-}  # fmt: skip
+    "tolerance": {
+        "max_atol": 0.1,
+        "max_rtol": 0.2,
+        "required_matched_ratio": 0.99,
+        "allow_negative_inf": True,
+        "why": "quantized",
+    },
+}
 
 
 def test_a_workload_is_written_as_it_was_read() -> None:

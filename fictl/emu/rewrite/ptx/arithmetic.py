@@ -173,9 +173,25 @@ def dot_product(i: Instruction) -> str:
 
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 _COMPARISONS = (
-    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
-    "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
-)  # fmt: skip
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "lo",
+    "ls",
+    "hi",
+    "hs",
+    "equ",
+    "neu",
+    "ltu",
+    "leu",
+    "gtu",
+    "geu",
+    "num",
+    "nan",
+)
 _COMBINED = {"and": "&", "or": "|", "xor": "^"}
 
 

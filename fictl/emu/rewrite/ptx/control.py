@@ -45,9 +45,20 @@ def nothing(i: Instruction) -> str:
 
 
 @emulates(
-    "wgmma", "mbarrier", "cp.async.bulk", "cp.async.mbarrier", "cp.reduce.async.bulk", "st.async",
-    "red.async", "barrier.cluster", "mapa", "getctarank", "tensormap", "multimem", "tcgen05",
+    "wgmma",
+    "mbarrier",
+    "cp.async.bulk",
+    "cp.async.mbarrier",
+    "cp.reduce.async.bulk",
+    "st.async",
+    "red.async",
+    "barrier.cluster",
+    "mapa",
+    "getctarank",
+    "tensormap",
+    "multimem",
+    "tcgen05",
     "clusterlaunchcontrol",
-)  # fmt: skip
+)
 def of_clusters_and_hopper(i: Instruction) -> str:
     raise NotEmulated(i.name)

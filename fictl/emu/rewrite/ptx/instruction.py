@@ -17,9 +17,16 @@ from fictl.emu.rewrite.ptx.syntax import Written
 from fictl.emu.rewrite.scan import Malformed
 
 ROUNDINGS = {
-    "rn": "kNearest", "rz": "kZero", "rm": "kDown", "rp": "kUp", "rna": "kAway",
-    "rni": "kNearest", "rzi": "kZero", "rmi": "kDown", "rpi": "kUp",
-}  # fmt: skip
+    "rn": "kNearest",
+    "rz": "kZero",
+    "rm": "kDown",
+    "rp": "kUp",
+    "rna": "kAway",
+    "rni": "kNearest",
+    "rzi": "kZero",
+    "rmi": "kDown",
+    "rpi": "kUp",
+}
 
 
 @dataclass

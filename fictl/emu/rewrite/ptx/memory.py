@@ -6,14 +6,23 @@ from fictl.emu.rewrite.ptx.instruction import Instruction, emulates
 from fictl.emu.rewrite.ptx.operands import TYPES, NotEmulated, P
 
 _SPACES = (
-    "global", "shared", "shared::cta", "shared::cluster", "local", "const", "param",
-)  # fmt: skip
+    "global",
+    "shared",
+    "shared::cta",
+    "shared::cluster",
+    "local",
+    "const",
+    "param",
+)
 _SCOPES = {"cta": "BLOCK", "cluster": "DEVICE", "gpu": "DEVICE", "sys": "SYSTEM"}
 _CACHES = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "weak")
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _ORDERINGS = {
-    "volatile": "_volatile", "relaxed": "_relaxed", "acquire": "_acquire", "release": "_release",
-}  # fmt: skip
+    "volatile": "_volatile",
+    "relaxed": "_relaxed",
+    "acquire": "_acquire",
+    "release": "_release",
+}
 
 
 def _space(i: Instruction) -> str:
@@ -87,9 +96,15 @@ def _require(i: Instruction, parts: list[str], count: int) -> None:
 
 
 _CHANGES = {
-    "add": "add", "min": "min", "max": "max", "and": "and_", "or": "or_", "xor": "xor_",
-    "inc": "wrapping_inc", "dec": "wrapping_dec",
-}  # fmt: skip
+    "add": "add",
+    "min": "min",
+    "max": "max",
+    "and": "and_",
+    "or": "or_",
+    "xor": "xor_",
+    "inc": "wrapping_inc",
+    "dec": "wrapping_dec",
+}
 
 
 @emulates("atom", "red")

@@ -32,26 +32,39 @@ _SPECIAL = {
     **{
         f"{name}.{axis}": f"::{variable}.{axis}"
         for name, variable in (
-            ("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"),
-            ("nctaid", "gridDim"), ("clusterid", "blockIdx"), ("nclusterid", "gridDim"),
+            ("tid", "threadIdx"),
+            ("ntid", "blockDim"),
+            ("ctaid", "blockIdx"),
+            ("nctaid", "gridDim"),
+            ("clusterid", "blockIdx"),
+            ("nclusterid", "gridDim"),
         )
         for axis in "xyz"
     },
     # A cluster is one block.
     **{f"cluster_ctaid.{axis}": "0u" for axis in "xyz"},
     **{f"cluster_nctaid.{axis}": "1u" for axis in "xyz"},
-    "cluster_ctarank": "0u", "cluster_nctarank": "1u", "is_explicit_cluster": "false",
-    "laneid": f"{P}lane()", "warpid": "::fictl_emu_registers.warp", "nwarpid": f"{P}warps()",
-    "smid": "0u", "nsmid": "1u", "gridid": "0u",
-    "lanemask_eq": f"({P}lanes_below() + 1)", "lanemask_lt": f"{P}lanes_below()",
-    "lanemask_le": f"{P}lanes_up_to()", "lanemask_gt": f"(~{P}lanes_up_to())",
+    "cluster_ctarank": "0u",
+    "cluster_nctarank": "1u",
+    "is_explicit_cluster": "false",
+    "laneid": f"{P}lane()",
+    "warpid": "::fictl_emu_registers.warp",
+    "nwarpid": f"{P}warps()",
+    "smid": "0u",
+    "nsmid": "1u",
+    "gridid": "0u",
+    "lanemask_eq": f"({P}lanes_below() + 1)",
+    "lanemask_lt": f"{P}lanes_below()",
+    "lanemask_le": f"{P}lanes_up_to()",
+    "lanemask_gt": f"(~{P}lanes_up_to())",
     "lanemask_ge": f"(~{P}lanes_below())",
     "clock": f"static_cast<uint32_t>({P}nanoseconds())",
     "clock_hi": f"static_cast<uint32_t>({P}nanoseconds() >> 32)",
-    "clock64": f"{P}nanoseconds()", "globaltimer": f"{P}nanoseconds()",
+    "clock64": f"{P}nanoseconds()",
+    "globaltimer": f"{P}nanoseconds()",
     "globaltimer_lo": f"static_cast<uint32_t>({P}nanoseconds())",
     "globaltimer_hi": f"static_cast<uint32_t>({P}nanoseconds() >> 32)",
-}  # fmt: skip
+}
 
 _REFERENCE = re.compile(r"%(?:(\d+)|\[(\w+)\])")
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?")

@@ -107,9 +107,16 @@ def barrier_vote(i: Instruction) -> str:
 # ---- matrices ----
 
 _ELEMENTS = {
-    "f16": "kF16", "bf16": "kBF16", "tf32": "kTF32", "s8": "kS8", "u8": "kU8",
-    "s4": "kS4", "u4": "kU4", "e4m3": "kE4M3", "e5m2": "kE5M2",
-}  # fmt: skip
+    "f16": "kF16",
+    "bf16": "kBF16",
+    "tf32": "kTF32",
+    "s8": "kS8",
+    "u8": "kU8",
+    "s4": "kS4",
+    "u4": "kU4",
+    "e4m3": "kE4M3",
+    "e5m2": "kE5M2",
+}
 _WIDTHS = {"tf32": 32, "f16": 16, "bf16": 16, "s4": 4, "u4": 4}
 
 

@@ -28,9 +28,11 @@ class Limits:
     @classmethod
     def from_settings(cls) -> Limits:
         return cls(
-            settings.DUMP_MAX_COUNT.get(), settings.DUMP_MAX_SIZE_GB.get() * _GB,
-            settings.DUMP_INCLUDE.get(), settings.DUMP_EXCLUDE.get(),
-        )  # fmt: skip
+            settings.DUMP_MAX_COUNT.get(),
+            settings.DUMP_MAX_SIZE_GB.get() * _GB,
+            settings.DUMP_INCLUDE.get(),
+            settings.DUMP_EXCLUDE.get(),
+        )
 
     def wants(self, op: Op) -> bool:
         """By name, as in 'rms*', or as users write it, as in 'my_kernels.ops.*'."""

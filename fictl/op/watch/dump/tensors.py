@@ -24,9 +24,11 @@ _FILES = ("inputs.safetensors", "inputs.pt", "outputs.safetensors", "outputs.pt"
 
 def layout_of(tensor: torch.Tensor) -> Layout:
     return Layout(
-        shape=tuple(tensor.shape), stride=tuple(tensor.stride()),
-        dtype=str(tensor.dtype).removeprefix("torch."), device=str(tensor.device),
-    )  # fmt: skip
+        shape=tuple(tensor.shape),
+        stride=tuple(tensor.stride()),
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        device=str(tensor.device),
+    )
 
 
 def stored_bytes(tensor: torch.Tensor) -> int:
@@ -109,9 +111,11 @@ def _save_pt(path: Path, tensors: dict[str, torch.Tensor]) -> None:
 def _spec(tensor: torch.Tensor) -> TensorSpec:
     """The memory itself: `tensor` has to outlive it."""
     return TensorSpec(
-        dtype=str(tensor.dtype).removeprefix("torch."), shape=tensor.shape,
-        data_ptr=tensor.data_ptr(), data_len=tensor.nbytes,
-    )  # fmt: skip
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        shape=tensor.shape,
+        data_ptr=tensor.data_ptr(),
+        data_len=tensor.nbytes,
+    )
 
 
 def _load(path: Path) -> Any:

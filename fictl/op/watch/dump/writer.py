@@ -28,9 +28,14 @@ from fictl.op.watch.dump.values import Encoder
 
 # What decides which code runs, beside the op's own settings.
 _VARIANT: tuple[settings.Setting[Any], ...] = (
-    settings.EMU_CHECK, settings.EMU_SCHEDULE, settings.JIT_DEBUG, settings.JIT_LINEINFO,
-    settings.EXTRA_CUDAFLAGS, settings.EXTRA_CFLAGS, settings.DISABLE_JIT,
-)  # fmt: skip
+    settings.EMU_CHECK,
+    settings.EMU_SCHEDULE,
+    settings.JIT_DEBUG,
+    settings.JIT_LINEINFO,
+    settings.EXTRA_CUDAFLAGS,
+    settings.EXTRA_CFLAGS,
+    settings.DISABLE_JIT,
+)
 
 
 @dataclass(frozen=True)
@@ -168,15 +173,18 @@ def _facts(call: Call) -> dict[str, Any]:
         "rank": settings.RANK.get(),
         "time": datetime.now().astimezone().isoformat(timespec="milliseconds"),
         "versions": {
-            "fictl": version.VERSION, "commit": version.commit(), "torch": str(torch.__version__),
-            "python": platform.python_version(), "cuda": torch.version.cuda or "",
+            "fictl": version.VERSION,
+            "commit": version.commit(),
+            "torch": str(torch.__version__),
+            "python": platform.python_version(),
+            "cuda": torch.version.cuda or "",
         },
         "signature": str(inspect.signature(call.function)),
         "settings": {
             settings.DEVICE.name: settings.DEVICE.get(),
             **{name: text for name, text in said.items() if text},
         },
-    }  # fmt: skip
+    }
 
 
 def _gpu(tensors: dict[str, torch.Tensor]) -> dict[str, str]:

@@ -47,9 +47,11 @@ def _profiled(request: Mapping[str, Any]) -> dict[str, Any]:
     state = gpu_state()
     profile.save_trace(request["trace"])
     found = replace(
-        profile.summary, sm_mhz=state.sm_mhz if state else None, cold=turn.cold,
+        profile.summary,
+        sm_mhz=state.sm_mhz if state else None,
+        cold=turn.cold,
         trace=request["trace"],
-    )  # fmt: skip
+    )
     return found.to_dict()
 
 

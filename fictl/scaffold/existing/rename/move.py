@@ -33,8 +33,10 @@ class Move(Plan):
         old, new = self.shown(self.origins[change.path]), self.shown(change.path)
         yield f"diff --git a/{old} b/{new}\nrename from {old}\nrename to {new}\n"
         lines = difflib.unified_diff(
-            before.splitlines(keepends=True), (change.after or "").splitlines(keepends=True),
-            f"a/{old}", f"b/{new}",
-        )  # fmt: skip
+            before.splitlines(keepends=True),
+            (change.after or "").splitlines(keepends=True),
+            f"a/{old}",
+            f"b/{new}",
+        )
         for line in lines:
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -71,9 +71,12 @@ class PythonNames:
         old = self.renaming.before
         names = "|".join(map(re.escape, (old.module, *self.renaming.public)))
         ways = (
-            rf"\b{old.family}\.{old.module}\b", rf"\.{old.module}\.", rf"\bops\.({names})\b",
-            rf"\bops import (\([^)]*|.*)\b({names})\b", rf"\buses\s*=.*\b({names})\b",
-        )  # fmt: skip
+            rf"\b{old.family}\.{old.module}\b",
+            rf"\.{old.module}\.",
+            rf"\bops\.({names})\b",
+            rf"\bops import (\([^)]*|.*)\b({names})\b",
+            rf"\buses\s*=.*\b({names})\b",
+        )
         return bool(re.search("|".join(ways), text))
 
     def _own_imports(self) -> Iterator[Place]:

@@ -49,9 +49,11 @@ def plan_rename(folder: OpFolder, name: str, family: str = "") -> Renamed:
     texts.update(keep_formatted(changed, {path: moved.get(path, path) for path in changed}))
     texts.update(renamed_definitions(renaming))
     left = mentions(
-        folder.project, (renaming.old, *renaming.public), texts,
+        folder.project,
+        (renaming.old, *renaming.public),
+        texts,
         lambda text: python.is_used_by(text) or includes(text, folder),
-    )  # fmt: skip
+    )
     plan = Move(folder.project.top, texts, origins=moved)
     return Renamed(renaming.after, plan, tuple(left))
 

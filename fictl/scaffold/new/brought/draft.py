@@ -28,9 +28,19 @@ def brought_draft(
     archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs
     what = request.doc or (read.doc if read else "") or brought.words
     made = Draft(
-        project, family, request.name, kind, brought.signature, _dtypes(request, brought, kind),
-        archs, brought.devices, {}, brought.expression, read.reference if read else None, what,
-    )  # fmt: skip
+        project,
+        family,
+        request.name,
+        kind,
+        brought.signature,
+        _dtypes(request, brought, kind),
+        archs,
+        brought.devices,
+        {},
+        brought.expression,
+        read.reference if read else None,
+        what,
+    )
     code = {"reference_code": _torch(made)} if brought.expression else {}
     return replace(made, more={**brought.context(project.name, family), **code})
 

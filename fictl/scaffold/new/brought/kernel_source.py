@@ -32,9 +32,21 @@ _CPP = {dtype.cpp: dtype for dtype in DTYPES.values()} | {
     "unsigned char": DTYPES["uint8"],
 }
 INTEGERS = (
-    "int", "int32_t", "int64_t", "long", "long long", "size_t", "unsigned", "unsigned int",
-    "uint32_t", "uint64_t", "unsigned long long", "std::size_t", "std::int64_t", "std::int32_t",
-)  # fmt: skip
+    "int",
+    "int32_t",
+    "int64_t",
+    "long",
+    "long long",
+    "size_t",
+    "unsigned",
+    "unsigned int",
+    "uint32_t",
+    "uint64_t",
+    "unsigned long long",
+    "std::size_t",
+    "std::int64_t",
+    "std::int32_t",
+)
 FLOATS = ("float", "double")
 
 
@@ -116,8 +128,10 @@ def _find(source: CppSource, entry: str) -> Function:
     where = f"{source.path}:{found[0].line}: {name}"
     if len(found) > 1:
         lines = ", ".join(str(each.line) for each in found)
-        raise UsageError(f"{source.path} defines {entry} {len(found)} times, in lines {lines}",
-                         "give the one that is meant a name of its own")  # fmt: skip
+        raise UsageError(
+            f"{source.path} defines {entry} {len(found)} times, in lines {lines}",
+            "give the one that is meant a name of its own",
+        )
     if _TENSOR.search(", ".join(found[0].parameters) + found[0].result):
         raise UsageError(
             f"{where} takes tensors of a framework",

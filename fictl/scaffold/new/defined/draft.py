@@ -66,10 +66,20 @@ def _all_but_the_kernel(
         more = brought.context(project.name, request.family)
         archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs
         made = Draft(
-            project, request.family, request.name, kind, brought.signature,
+            project,
+            request.family,
+            request.name,
+            kind,
+            brought.signature,
             tuple(parse_dtype(word) for word in request.dtypes.replace(",", " ").split()),
-            archs, brought.devices, {}, None, read.reference, read.doc, more,
-        )  # fmt: skip
+            archs,
+            brought.devices,
+            {},
+            None,
+            read.reference,
+            read.doc,
+            more,
+        )
     said = {**_said(made, defined, read), "has_integers": False, "flag": skeleton.flag}
     return _with_cases(replace(made, more={**more, **said}))
 

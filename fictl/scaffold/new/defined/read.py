@@ -156,8 +156,9 @@ class Defined:
         if beyond:
             raise UsageError(
                 f"{self.path}: the size of {axis} is {text!r}, and {beyond[0]} means another thing "
-                "in C++", "give the op an input that has this axis, or write it by + - * // alone",
-            )  # fmt: skip
+                "in C++",
+                "give the op an input that has this axis, or write it by + - * // alone",
+            )
         return text
 
     def _check(self) -> None:

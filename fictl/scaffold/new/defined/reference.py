@@ -32,9 +32,15 @@ def read_defined(defined: Defined) -> ReadReference:
             function, [_parameter(defined, n) for n in defined.definition.inputs]
         )
     return ReadReference(
-        reference, defined.inputs, defined.scalars, defined.outputs,
-        _expression(translation, defined), translation.why_not, translation.kind, defined.doc,
-    )  # fmt: skip
+        reference,
+        defined.inputs,
+        defined.scalars,
+        defined.outputs,
+        _expression(translation, defined),
+        translation.why_not,
+        translation.kind,
+        defined.doc,
+    )
 
 
 def _ordered(defined: Defined) -> list[str]:

@@ -42,7 +42,7 @@ FUNCTIONS = {
     "where": Function(
         "torch.where({0}, {1}, {2})", "({0} ? {1} : {2})", "tl.where({0}, {1}, {2})", 3
     ),
-}  # fmt: skip
+}
 
 # Over a row, of one argument. In torch, `{dim}` is what says which dimension.
 REDUCTIONS = {

@@ -86,8 +86,9 @@ def _is_known_call(call: ast.Call) -> bool:
     if not plain or len(call.args) not in wanted:
         raise UsageError(
             f"{ast.unparse(call)!r}: {name} takes {' or '.join(map(str, sorted(wanted)))} "
-            f"argument{'s' * (wanted != {1})}", f"use {ALLOWED}",
-        )  # fmt: skip
+            f"argument{'s' * (wanted != {1})}",
+            f"use {ALLOWED}",
+        )
     return True
 
 

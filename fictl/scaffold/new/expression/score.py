@@ -27,9 +27,21 @@ PLACES = {
 }
 _TYPES = {"float": Type.FLOAT, "int": Type.INT, "bool": Type.BOOL}
 _OF_TORCH = (
-    "cos", "erf", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sin", "sqrt", "tanh", "floor",
-    "ceil", "round",
-)  # fmt: skip
+    "cos",
+    "erf",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sqrt",
+    "tanh",
+    "floor",
+    "ceil",
+    "round",
+)
 # Of what torch has.
 _NOT_MATHS = ("rsqrt", "sigmoid", "round")
 

@@ -11,10 +11,17 @@ from fictl.scaffold.new.expression.functions import FUNCTIONS, REDUCTIONS, Funct
 from fictl.scaffold.new.expression.read import function_name, is_reduction, names
 
 _SIGN: Mapping[type[ast.AST], tuple[str, int]] = {
-    ast.Add: ("+", 2), ast.Sub: ("-", 2), ast.Mult: ("*", 3), ast.Div: ("/", 3),
-    ast.Lt: ("<", 1), ast.LtE: ("<=", 1), ast.Gt: (">", 1), ast.GtE: (">=", 1),
-    ast.Eq: ("==", 1), ast.NotEq: ("!=", 1),
-}  # fmt: skip
+    ast.Add: ("+", 2),
+    ast.Sub: ("-", 2),
+    ast.Mult: ("*", 3),
+    ast.Div: ("/", 3),
+    ast.Lt: ("<", 1),
+    ast.LtE: ("<=", 1),
+    ast.Gt: (">", 1),
+    ast.GtE: (">=", 1),
+    ast.Eq: ("==", 1),
+    ast.NotEq: ("!=", 1),
+}
 _UNARY, _POWER, _ATOM = 4, 5, 6
 _NAMED = (ast.Name, ast.Constant)
 

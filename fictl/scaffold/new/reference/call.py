@@ -123,10 +123,13 @@ def call_reference(
     if example:
         _check_example(example, function.node.name)
     job = {
-        "path": str(real(function.path)), "function": function.node.name, "example": shown,
-        "arguments": arguments, "standalone": standalone,
+        "path": str(real(function.path)),
+        "function": function.node.name,
+        "example": shown,
+        "arguments": arguments,
+        "standalone": standalone,
         "parameters": {p.name: renamed.get(p.name, p.name) for p in found},
-    }  # fmt: skip
+    }
     said = _child(function, job)
     if "error" in said:
         hint = "" if shown else _WAYS.format(name=function.node.name)

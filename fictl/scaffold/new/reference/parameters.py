@@ -12,11 +12,23 @@ from fictl.syntax import parse_expression
 
 # Of jaxtyping. One that stands for several dtypes is the case's.
 _DTYPES = {
-    "Float": "", "Num": "", "Shaped": "", "Inexact": "", "Real": "",
-    "Float16": "f16", "BFloat16": "bf16", "Float32": "f32", "Float64": "f64",
-    "Int": "i64", "Integer": "i64", "Int8": "i8", "UInt8": "u8", "Int32": "i32", "Int64": "i64",
+    "Float": "",
+    "Num": "",
+    "Shaped": "",
+    "Inexact": "",
+    "Real": "",
+    "Float16": "f16",
+    "BFloat16": "bf16",
+    "Float32": "f32",
+    "Float64": "f64",
+    "Int": "i64",
+    "Integer": "i64",
+    "Int8": "i8",
+    "UInt8": "u8",
+    "Int32": "i32",
+    "Int64": "i64",
     "Bool": "b8",
-}  # fmt: skip
+}
 _AXES = re.compile(r"[\w\s,.*#?=+/()-]+")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 NUMBERS = ("float", "int", "bool")

@@ -70,12 +70,14 @@ def _check(function: FunctionSource) -> None:
         stars = given.vararg or given.kwarg
         raise UsageError(
             f"{function.at(function.node)}: {function.node.name} takes any number of arguments, "
-            f"in {stars.arg if stars else ''!r}", "an op has a name for each: write them out",
-        )  # fmt: skip
+            f"in {stars.arg if stars else ''!r}",
+            "an op has a name for each: write them out",
+        )
     if not function.body:
         raise UsageError(
-            f"{function.at(function.node)}: {function.node.name} does nothing", "let it return what the op computes"
-        )  # fmt: skip
+            f"{function.at(function.node)}: {function.node.name} does nothing",
+            "let it return what the op computes",
+        )
 
 
 def cut_out(

@@ -54,10 +54,11 @@ def _parameters(made: Definition, path: Path) -> Iterator[Finding]:
     names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
     if arguments.vararg is None and names != [*made.inputs]:
         yield in_document(
-            "definition-parameters", path,
+            "definition-parameters",
+            path,
             f"run takes ({', '.join(names)}), the inputs are ({', '.join(made.inputs)})",
             "reference",
-        )  # fmt: skip
+        )
 
 
 def _init(made: Definition, path: Path) -> Iterator[Finding]:
@@ -101,16 +102,24 @@ def _constraint(made: Definition, text: str) -> str:
 
 def _portability(made: Definition, path: Path) -> Iterator[Finding]:
     """What flashinfer-bench's own reader refuses."""
-    specs = [*(("inputs", *each) for each in made.inputs.items()),
-             *(("outputs", *each) for each in made.outputs.items())]  # fmt: skip
+    specs = [
+        *(("inputs", *each) for each in made.inputs.items()),
+        *(("outputs", *each) for each in made.outputs.items()),
+    ]
     foreign = [
         *((("axes", name), "an expression") for name in made.expr_axes),
         *((("outputs", name), "an input too") for name in made.outputs if name in made.inputs),
-        *(((part, name, "dtype"), spec.dtype)
-          for part, name, spec in specs if spec.dtype not in PUBLISHED_TYPES),
-        *(((part, name, "shape"), "a size in digits")
-          for part, name, spec in specs if any(map(is_digits, spec.shape or ()))),
-    ]  # fmt: skip
+        *(
+            ((part, name, "dtype"), spec.dtype)
+            for part, name, spec in specs
+            if spec.dtype not in PUBLISHED_TYPES
+        ),
+        *(
+            ((part, name, "shape"), "a size in digits")
+            for part, name, spec in specs
+            if any(map(is_digits, spec.shape or ()))
+        ),
+    ]
     if foreign:
         said = ", ".join(f"{'.'.join(field)} ({what})" for field, what in foreign)
         text = f"flashinfer-bench cannot read {said}"

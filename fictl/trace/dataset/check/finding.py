@@ -32,9 +32,13 @@ class Finding:
         inside = self.path.is_relative_to(root)
         path = self.path.relative_to(root).as_posix() if inside else str(self.path)
         return {
-            "level": self.level, "kind": self.kind, "file": path, "line": self.line,
-            "field": self.field, "text": self.text,
-        }  # fmt: skip
+            "level": self.level,
+            "kind": self.kind,
+            "file": path,
+            "line": self.line,
+            "field": self.field,
+            "text": self.text,
+        }
 
 
 def unreadable(kind: str, error: NotReadable) -> list[Finding]:

@@ -17,13 +17,17 @@ from fictl.emu.rewrite.scan import Malformed
         ("ld.v2.b32 {%0,%1}, [%2 + 4];", Written("ld.v2.b32", ("{%0,%1}", "[%2 + 4]"))),
         ("@p bra L;", Written("bra", ("L",), "p")),
         ("@!%p1 exit;", Written("exit", (), "%p1", True)),
-        ("shfl.sync.up.b32 %0|p, %1, 1, 0, -1;",
-         Written("shfl.sync.up.b32", ("%0|p", "%1", "1", "0", "-1"))),
-        ("ld.shared::cta.L1::no_allocate.b32 %0, [%1];",
-         Written("ld.shared::cta.L1::no_allocate.b32", ("%0", "[%1]"))),
+        (
+            "shfl.sync.up.b32 %0|p, %1, 1, 0, -1;",
+            Written("shfl.sync.up.b32", ("%0|p", "%1", "1", "0", "-1")),
+        ),
+        (
+            "ld.shared::cta.L1::no_allocate.b32 %0, [%1];",
+            Written("ld.shared::cta.L1::no_allocate.b32", ("%0", "[%1]")),
+        ),
         ("// not this\n/* nor ; this */ trap;", Written("trap")),
     ],
-)  # fmt: skip
+)
 def test_an_instruction_has_an_opcode_and_operands(text: str, written: Written) -> None:
     assert parse(text).items == [written]
 
@@ -36,8 +40,10 @@ def test_scopes_have_registers_of_their_own() -> None:
 
 def test_a_label_stands_before_what_it_names() -> None:
     assert parse("$again: trap; bra $again;").items == [
-        Label("$again"), Written("trap"), Written("bra", ("$again",)),
-    ]  # fmt: skip
+        Label("$again"),
+        Written("trap"),
+        Written("bra", ("$again",)),
+    ]
 
 
 @pytest.mark.parametrize("text", ["{ trap;", "trap; }", "mov.b32 {%0, %1;", "%0 = 3;"])

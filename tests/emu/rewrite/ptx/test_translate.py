@@ -22,28 +22,36 @@ def cpp(text: str) -> str:
     [
         ("add.u32 %0, %1, %2;", "set(0, add(get<uint32_t>(1), get<uint32_t>(2)));"),
         ("mul.wide.s32 %0, %1, -2;", "set(0, mul_wide(get<int32_t>(1), get<int32_t>(-2)));"),
-        ("add.rz.f32 %0, %1, 0f3F800000;",
-         "set(0, add<Rounding::kZero>(get<float>(1), get<float>(bits<float>(0x3F800000u))));"),
-        ("mov.b64 %0, {%1, %2};",
-         "set(0, static_cast<uint64_t>(static_cast<uint64_t>(get<uint32_t>(1)) << 0 | "
-         "static_cast<uint64_t>(get<uint32_t>(2)) << 32));"),
+        (
+            "add.rz.f32 %0, %1, 0f3F800000;",
+            "set(0, add<Rounding::kZero>(get<float>(1), get<float>(bits<float>(0x3F800000u))));",
+        ),
+        (
+            "mov.b64 %0, {%1, %2};",
+            "set(0, static_cast<uint64_t>(static_cast<uint64_t>(get<uint32_t>(1)) << 0 | "
+            "static_cast<uint64_t>(get<uint32_t>(2)) << 32));",
+        ),
         ("ld.shared.f32 %0, [%1];", "set(0, load<float>(shared_address(get<uint64_t>(1))));"),
-        ("ld.acquire.gpu.u32 %0, [%1+8];",
-         "set(0, load_acquire<uint32_t>((generic_address(get<uint64_t>(1)) + get<int64_t>(8))));"),
+        (
+            "ld.acquire.gpu.u32 %0, [%1+8];",
+            "set(0, load_acquire<uint32_t>((generic_address(get<uint64_t>(1)) + get<int64_t>(8))));",
+        ),
         ("mov.u32 %0, %tid.y;", "set(0, get<uint32_t>(::threadIdx.y));"),
         ("mov.u32 %0, WARP_SZ;", "set(0, get<uint32_t>(32));"),
         ("cp.async.wait_group 0;", "::copy_wait(get<int32_t>(0));"),
         ("membar.gl;", "::fence(FICTL_EMU_DEVICE);"),
         ("fence.sc.sys;", "::fence(FICTL_EMU_SYSTEM);"),
-        (".reg .pred p; @!p trap;",
-         'bool r_p{}; if (!r_p) { ::stop("trap", "the PTX instruction trap", '
-         "__builtin_FILE(), __builtin_LINE()); }"),
+        (
+            ".reg .pred p; @!p trap;",
+            'bool r_p{}; if (!r_p) { ::stop("trap", "the PTX instruction trap", '
+            "__builtin_FILE(), __builtin_LINE()); }",
+        ),
         ("L: bra.uni L;", "label1_L:; goto label1_L;"),
         ("{ .reg .f16 h; }", "{ uint16_t r_h{}; }"),
         ("prefetch.global.L2 [%0];", ""),
         ("griddepcontrol.wait;", ""),
     ],
-)  # fmt: skip
+)
 def test_an_instruction_becomes_a_statement(ptx: str, code: str) -> None:
     assert cpp(ptx) == code
 
@@ -54,18 +62,22 @@ def test_an_instruction_becomes_a_statement(ptx: str, code: str) -> None:
         ("frobnicate.u32 %0, %1;", "frobnicate.u32"),
         ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),
         ("cp.async.bulk.commit_group;", "cp.async.bulk.commit_group"),
-        ("mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;",
-         "mbarrier.try_wait.parity.shared::cta.b64"),
+        (
+            "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;",
+            "mbarrier.try_wait.parity.shared::cta.b64",
+        ),
         ("barrier.cluster.arrive;", "barrier.cluster.arrive"),
         ("tcgen05.alloc %0;", "tcgen05.alloc"),
         ("add.rz.ftz.odd.f32 %0, %1, %2;", "add.rz.ftz.odd.f32"),
         ("mov.u32 %0, %envreg3;", "mov.u32 (the operand %envreg3)"),
         ("cvt.rn.e2m1x2.f32 %0, %1, %2;", "cvt.rn.e2m1x2.f32"),
-        ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0}, {%1}, {%2}, {%3};",
-         "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"),
+        (
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0}, {%1}, {%2}, {%3};",
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
+        ),
         ("atom.global.exch.b128 %0, [%1], %2;", "atom.global.exch.b128"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_emulated_says_so_when_it_runs(ptx: str, named: str) -> None:
     assert cpp(ptx) == (
         f'::missing("PTX instruction {named}", __builtin_FILE(), __builtin_LINE());'

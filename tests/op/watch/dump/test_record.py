@@ -11,10 +11,20 @@ import pytest
 from fictl.op.watch.dump.record import METADATA, Record, Refused, TensorFile
 
 FACTS: dict[str, Any] = {
-    "op": "toy.ops.halve", "module": "toy", "sequence": 1, "pid": 2, "rank": "", "time": "",
-    "gpu": "", "stream": "", "versions": {}, "signature": "", "settings": {}, "arguments": {},
+    "op": "toy.ops.halve",
+    "module": "toy",
+    "sequence": 1,
+    "pid": 2,
+    "rank": "",
+    "time": "",
+    "gpu": "",
+    "stream": "",
+    "versions": {},
+    "signature": "",
+    "settings": {},
+    "arguments": {},
     "inputs": {"file": "inputs.pt", "size": 0, "tensors": {}},
-}  # fmt: skip
+}
 
 
 @pytest.fixture

@@ -27,11 +27,18 @@ TENSORS = {
     **{
         str(dtype): X.to(torch.int8).to(dtype)
         for dtype in (
-            torch.float64, torch.bfloat16, torch.float16, torch.int8, torch.uint8, torch.int64,
-            torch.bool, torch.float8_e4m3fn, torch.float8_e5m2,
+            torch.float64,
+            torch.bfloat16,
+            torch.float16,
+            torch.int8,
+            torch.uint8,
+            torch.int64,
+            torch.bool,
+            torch.float8_e4m3fn,
+            torch.float8_e5m2,
         )
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("as_safetensors", [True, False], ids=["safetensors", "pt"])
@@ -42,8 +49,10 @@ def test_a_tensor_comes_back_as_it_was(tmp_path: Path, name: str, as_safetensors
     stored = read_tensors(tmp_path, described)["x"]
     found = restored(stored, described.tensors["x"], "cpu")
     assert (found.shape, found.stride(), found.dtype) == (
-        tensor.shape, tensor.stride(), tensor.dtype,
-    )  # fmt: skip
+        tensor.shape,
+        tensor.stride(),
+        tensor.dtype,
+    )
     assert found.contiguous().view(-1).view(torch.uint8).tolist() == (
         tensor.contiguous().view(-1).view(torch.uint8).tolist()
     )

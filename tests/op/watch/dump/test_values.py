@@ -37,12 +37,31 @@ def decode(encoded: Any, tensors: dict[str, torch.Tensor] | None = None) -> Any:
 @pytest.mark.parametrize(
     "value",
     [
-        None, True, False, 0, -3, 1 << 70, 0.1, math.inf, -math.inf, "", "über", Mode.TOP,
-        Level.LOW, Bits.A, torch.bfloat16, torch.float8_e4m3fn, [1, [2.5, None]], (1, ("a",)),
-        {"a": (1, 2), "tensor": "x"}, [], (), {},
+        None,
+        True,
+        False,
+        0,
+        -3,
+        1 << 70,
+        0.1,
+        math.inf,
+        -math.inf,
+        "",
+        "über",
+        Mode.TOP,
+        Level.LOW,
+        Bits.A,
+        torch.bfloat16,
+        torch.float8_e4m3fn,
+        [1, [2.5, None]],
+        (1, ("a",)),
+        {"a": (1, 2), "tensor": "x"},
+        [],
+        (),
+        {},
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_a_value_comes_back_with_its_type(value: Any) -> None:
     found = decode(Encoder().encode(value, "x"))
     assert found == value

@@ -19,8 +19,10 @@ def test_a_call_leaves_a_folder_that_names_time_process_op_and_call(dumped, dump
     (folder,) = dumps()
     assert re.fullmatch(r"\d{8}_\d{6}_pid\d+_halve_call\d{4,}", folder.name)
     assert sorted(path.name for path in folder.iterdir()) == [
-        "inputs.safetensors", "metadata.jsonl", "outputs.safetensors",
-    ]  # fmt: skip
+        "inputs.safetensors",
+        "metadata.jsonl",
+        "outputs.safetensors",
+    ]
 
 
 def test_the_record_says_what_was_called_and_with_what(dumped, dumps, monkeypatch) -> None:

@@ -46,9 +46,12 @@ def test_what_makes_l2_cold_is_of_no_call(cupti):
 def request(folder: Path, case: str, functions: list[str]) -> dict:
     options = Options(case=case).to_dict()
     return {
-        "op": str(folder / "op.py"), "functions": functions, "options": options, "calls": 2,
+        "op": str(folder / "op.py"),
+        "functions": functions,
+        "options": options,
+        "calls": 2,
         "trace": "t.json",
-    }  # fmt: skip
+    }
 
 
 def said(capfd) -> list[dict]:

@@ -11,9 +11,11 @@ def test_committed_definitions_bear_the_new_name(twice) -> None:
     folder = twice.project.root / "tests/trace/definitions/twice"
     folder.mkdir(parents=True)
     text = {
-        "name": "twice_h8_i32", "op_type": "twice", "tags": ["fi_api:tiny.ops.twice", "twice"],
+        "name": "twice_h8_i32",
+        "op_type": "twice",
+        "tags": ["fi_api:tiny.ops.twice", "twice"],
         "reference": "def run(): return twice",
-    }  # fmt: skip
+    }
     path = folder / "twice_h8_i32.json"
     path.write_text(json.dumps(text, indent=2))
     found = dict(renamed_definitions(Renaming(twice, replace(twice, module="thrice"))))
@@ -21,8 +23,10 @@ def test_committed_definitions_bear_the_new_name(twice) -> None:
     assert found.keys() == {path, new}
     assert found[path] is None
     assert json.loads(found[new] or "") == text | {
-        "name": "thrice_h8_i32", "op_type": "thrice", "tags": ["fi_api:tiny.ops.thrice", "twice"],
-    }  # fmt: skip
+        "name": "thrice_h8_i32",
+        "op_type": "thrice",
+        "tags": ["fi_api:tiny.ops.thrice", "twice"],
+    }
 
 
 def test_without_any_there_are_none(twice) -> None:

@@ -21,12 +21,18 @@ def names(twice) -> PythonNames:
         ("class Twice: ...", "class Thrice: ..."),
         ("TWICE = 2", "THRICE = 2"),
         ("kernel = KernelModule(m)\nkernel.twice(1)", "kernel = KernelModule(m)\nkernel.thrice(1)"),
-        ("kernel = KernelModule(m)\nkernel[1].twice()", "kernel = KernelModule(m)\nkernel[1].thrice()"),
+        (
+            "kernel = KernelModule(m)\nkernel[1].twice()",
+            "kernel = KernelModule(m)\nkernel[1].thrice()",
+        ),
         ("torch.twice(x)", "torch.twice(x)"),
         ("import tiny.ops\ntiny.ops.twice(1)", "import tiny.ops\ntiny.ops.thrice(1)"),
         ("fictl.ops.twice(1)", "fictl.ops.twice(1)"),
         ("from . import trace\ntrace.twice", "from . import trace\ntrace.thrice"),
-        ("import tiny.elementwise.twice.op as o\no.twice", "import tiny.elementwise.thrice.op as o\no.thrice"),
+        (
+            "import tiny.elementwise.twice.op as o\no.twice",
+            "import tiny.elementwise.thrice.op as o\no.thrice",
+        ),
         ("from .trace import twice", "from .trace import thrice"),
         ("Case('twice', 1)", "Case('thrice', 1)"),
         ('"""twice: as torch.twice. Twice."""', '"""thrice: as torch.twice. Thrice."""'),
@@ -35,7 +41,7 @@ def names(twice) -> PythonNames:
         ("äöü = twice", "äöü = thrice"),
         ("test_twice_of_nothing = 1", "test_twice_of_nothing = 1"),
     ],
-)  # fmt: skip
+)
 def test_each_way_to_name_the_op_in_python(names, text: str, expected: str) -> None:
     assert names.rename(text) == expected
 
@@ -63,15 +69,22 @@ def test_a_user_follows_in_code_and_keeps_its_prose(names, used) -> None:
     user = used.path.with_name("sum_twice") / "op.py"
     text = names.rename_outside(user.read_text())
     assert text.splitlines() == [
-        '"""sum_twice: adds up what twice makes."""', "",
-        "from fictl.op import KernelModule, op", "from tiny.ops import thrice", "",
-        "from ..thrice.op import thrice as again", "from .jit import module", "",
-        "kernel = KernelModule(module)", "", "",
+        '"""sum_twice: adds up what twice makes."""',
+        "",
+        "from fictl.op import KernelModule, op",
+        "from tiny.ops import thrice",
+        "",
+        "from ..thrice.op import thrice as again",
+        "from .jit import module",
+        "",
+        "kernel = KernelModule(module)",
+        "",
+        "",
         '@op(archs=">=8.0", dtypes="i32", devices="cuda emu", mutates="", uses="thrice")',
         "def sum_twice(input: int, twice_as_often: int = 1) -> int:",
         '    """twice(input) + twice(input)."""',
         "    return int(kernel.sum_twice(thrice(input), again(input, twice=2), twice_as_often))",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,15 @@ from fictl.scaffold.existing.rename import plan_rename
 from fictl.scaffold.plan.write import apply
 
 _MOVED = (
-    "kernels/elementwise/{}/bench.py", "kernels/elementwise/{}/binding.cpp",
-    "kernels/elementwise/{}/jit.py", "kernels/elementwise/{}/launcher.cu",
-    "kernels/elementwise/{}/op.py", "kernels/elementwise/{}/trace.py",
-    "kernels/include/tiny/elementwise/{}.cuh", "tests/kernels/elementwise/test_{}.py",
-)  # fmt: skip
+    "kernels/elementwise/{}/bench.py",
+    "kernels/elementwise/{}/binding.cpp",
+    "kernels/elementwise/{}/jit.py",
+    "kernels/elementwise/{}/launcher.cu",
+    "kernels/elementwise/{}/op.py",
+    "kernels/elementwise/{}/trace.py",
+    "kernels/include/tiny/elementwise/{}.cuh",
+    "tests/kernels/elementwise/test_{}.py",
+)
 _USERS = ("kernels/elementwise/sum_twice/launcher.cu", "kernels/elementwise/sum_twice/op.py")
 
 

@@ -63,8 +63,14 @@ def test_an_expression_says_inputs_and_numbers(tmp_path: Path) -> None:
 
 
 def test_a_reference_of_other_names_goes_by_place(tmp_path: Path) -> None:
-    made = brought(tmp_path, _GATE, "GateKernel", inputs=("a:rows,cols", "b:rows,cols"),
-                   scalars=("s:float=1.0",), outputs=("y:rows,cols",))  # fmt: skip
+    made = brought(
+        tmp_path,
+        _GATE,
+        "GateKernel",
+        inputs=("a:rows,cols", "b:rows,cols"),
+        scalars=("s:float=1.0",),
+        outputs=("y:rows,cols",),
+    )
     assert arguments(made)[:4] == [
         "a.data<const T>()",
         "b.data<const T>()",
@@ -79,8 +85,13 @@ def test_ints_are_axes_by_name(tmp_path: Path) -> None:
         "template <typename T> __global__ void F(const T* x, const int* ids, T* y, int numTokens,\n"
         "    int64_t hidden_size) { y[blockIdx.x] = x[ids[blockIdx.x]]; }\n"
     )
-    made = brought(tmp_path, text, "F", inputs=("x:tokens,hidden", "ids:tokens:i32"),
-                   outputs=("y:tokens,hidden",))  # fmt: skip
+    made = brought(
+        tmp_path,
+        text,
+        "F",
+        inputs=("x:tokens,hidden", "ids:tokens:i32"),
+        outputs=("y:tokens,hidden",),
+    )
     assert arguments(made)[3:] == ['as_int(launch, "tokens", x.size(0))', "x.size(1)"]
     assert [each.dtype for each in made.signature.inputs] == ["", "int32"]
     assert not made.any_shape
@@ -175,8 +186,9 @@ def test_the_reference_of_an_expression_has_the_output_s_shape(
     (project.root / "my.cu").write_text(
         "template <typename T> __global__ void F(const T* x, T* y, int cols) { y[blockIdx.x] = 0; }"
     )
-    request = Request("f", kernel="my.cu:F", expression=expression, inputs=("x:rows,cols",),
-                      outputs=(output,))  # fmt: skip
+    request = Request(
+        "f", kernel="my.cu:F", expression=expression, inputs=("x:rows,cols",), outputs=(output,)
+    )
     assert draft(project, request).context["reference_code"] == code
 
 

@@ -110,13 +110,25 @@ def files(project: Project) -> Path:
     ("name", "said"),
     [
         ("scale", {"kernel": "scale.cuh:ScaleLauncher", "expression": "input * factor"}),
-        ("swiglu", {"kernel": "activation.cuh:SwiGLUKernel", "reference": "ref.py:swiglu",
-                   "dtypes": "f32"}),
-        ("means", {"kernel": "rows.cu:MeanKernel<T,64>", "reference": "ref.py:means",
-                   "inputs": ("x:rows,hidden", "counted:rows:i32"),
-                   "outputs": ("means:rows", "sums:rows:f32")}),
+        (
+            "swiglu",
+            {
+                "kernel": "activation.cuh:SwiGLUKernel",
+                "reference": "ref.py:swiglu",
+                "dtypes": "f32",
+            },
+        ),
+        (
+            "means",
+            {
+                "kernel": "rows.cu:MeanKernel<T,64>",
+                "reference": "ref.py:means",
+                "inputs": ("x:rows,hidden", "counted:rows:i32"),
+                "outputs": ("means:rows", "sums:rows:f32"),
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_brought_kernel_is_green_untouched(
     name: str, said: dict[str, str], project: Project, files: Path, users_cache: None
 ) -> None:

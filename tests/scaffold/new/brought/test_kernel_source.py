@@ -124,8 +124,10 @@ _OK = "__global__ void F(const float* x, float* y) { }\n"
         (_OK + _OK, "defines F 2 times, in lines 1, 2"),
         ("#include <torch/extension.h>\n" + _OK, "my.cu:1: #include <torch/extension.h>"),
         ('// Its own.\n#include "beside.cuh"\n' + _OK, 'my.cu:2: #include "beside.cuh"'),
-        ("torch::Tensor F(torch::Tensor x) { return x; }\n" + _OK.replace("F", "G"),
-         "takes tensors of a framework"),
+        (
+            "torch::Tensor F(torch::Tensor x) { return x; }\n" + _OK.replace("F", "G"),
+            "takes tensors of a framework",
+        ),
         (_OK + "int main() { return 0; }\n", "my.cu:2: a program's main"),
         ("struct S { void F(float* x, cudaStream_t s) { } };\n", "inside a class"),
         ("__global__ void F(const float4* x, float* y) { }\n", "takes 'const float4* x'"),
@@ -137,7 +139,7 @@ _OK = "__global__ void F(const float* x, float* y) { }\n"
         ("int F(float* x, cudaStream_t s) { return 0; }\n", "returns int"),
         ("template <typename T, int kN> __global__ void F(T* x) { }\n", "nothing says the kN"),
     ],
-)  # fmt: skip
+)
 def test_what_no_op_can_call_is_named(text: str, message: str, read: Read, tmp_path: Path) -> None:
     (tmp_path / "beside.cuh").touch()
     with pytest.raises(UsageError) as error:

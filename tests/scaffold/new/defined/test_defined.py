@@ -18,12 +18,19 @@ from fictl.scaffold.new.request import Request
 
 MATRIX = {"shape": ["rows", "cols"], "dtype": "bfloat16"}
 DOUBLED = {
-    "name": "doubled_c64", "op_type": "toy", "description": "Twice x.", "tags": ["status:tried"],
-    "axes": {"rows": {"type": "var", "description": "of x"}, "cols": {"type": "const", "value": 64}},
+    "name": "doubled_c64",
+    "op_type": "toy",
+    "description": "Twice x.",
+    "tags": ["status:tried"],
+    "axes": {
+        "rows": {"type": "var", "description": "of x"},
+        "cols": {"type": "const", "value": 64},
+    },
     "constraints": ["rows % 2 == 0"],
-    "inputs": {"x": MATRIX}, "outputs": {"y": MATRIX},
+    "inputs": {"x": MATRIX},
+    "outputs": {"y": MATRIX},
     "reference": "import torch\n\n\ndef run(x):\n    return x * 2\n",
-}  # fmt: skip
+}
 # What no kind of ours has a kernel for.
 CUMSUM = "import torch\n\n\ndef run(x):\n    return torch.cumsum(x, dim=-1)\n"
 
@@ -65,9 +72,13 @@ def test_what_no_kind_can_do_is_all_but_the_kernel(make: Make) -> None:
 def test_the_trace_says_what_the_definition_does(make: Make, reference: str) -> None:
     said = text(make(reference=reference), "trace.py")
     for part in (
-        'Var("of x")', 'Const("fixed by the definition", value=64)', 'constraints=("rows % 2 == 0",)', 'op_type="toy"',
-        'tags=("status:tried",)', 'description="Twice x."',
-    ):  # fmt: skip
+        'Var("of x")',
+        'Const("fixed by the definition", value=64)',
+        'constraints=("rows % 2 == 0",)',
+        'op_type="toy"',
+        'tags=("status:tried",)',
+        'description="Twice x."',
+    ):
         assert part in said
     assert reference.rpartition("\n    ")[2].strip() in said
     ast.parse(said)
@@ -85,7 +96,7 @@ def test_an_axis_that_an_equation_computes_follows_from_the_others(make: Make) -
         axes={**DOUBLED["axes"], "more": {"type": "var"}},
         constraints=["more == rows + 1"],
         inputs={"x": MATRIX, "offsets": {"shape": ["more"], "dtype": "int32"}},
-    )  # fmt: skip
+    )
     assert 'Expr("rows + 1", "follows from the others")' in text(made, "trace.py")
     assert made.more["unsaid"] == ["offsets"]
     assert all([*sizes] == ["rows"] for sizes in made.more["defined_cases"])
@@ -147,7 +158,7 @@ def test_a_product_is_one_of_tensor_cores_at_sizes_that_a_test_can_have(make: Ma
         inputs={"A": {"shape": ["M", "K"], **half}, "B": {"shape": ["N", "K"], **half}},
         outputs={"C": {"shape": ["M", "N"], **half}},
         reference="import torch\n\n\ndef run(A, B):\n    C = torch.matmul(A, B.T)\n    return C\n",
-    )  # fmt: skip
+    )
     assert made.kind.name == "gemm"
     assert 'constraints=("K % 8 == 0", "M % 2 == 0"),' in text(made, "trace.py")
     assert made.more["defined_cases"][0] == {"M": 2}
@@ -156,7 +167,10 @@ def test_a_product_is_one_of_tensor_cores_at_sizes_that_a_test_can_have(make: Ma
 def test_an_axis_is_called_otherwise_where_a_kernel_means_something_else_by_it(make: Make) -> None:
     matrix = {"shape": ["T", "cols"], "dtype": "bfloat16"}
     made = make(
-        reference=CUMSUM, axes={**DOUBLED["axes"], "T": {"type": "var"}}, constraints=[],
-        inputs={"x": matrix}, outputs={"y": matrix},
-    )  # fmt: skip
+        reference=CUMSUM,
+        axes={**DOUBLED["axes"], "T": {"type": "var"}},
+        constraints=[],
+        inputs={"x": matrix},
+        outputs={"y": matrix},
+    )
     assert "Kernel(const T* x, T* y, int64_t t_size) {" in text(made, "doubled_c64.cuh")

@@ -23,8 +23,10 @@ def test_the_inner_one_comes_first_and_the_same_one_twice_is_one() -> None:
 
 def test_a_name_that_is_taken_is_numbered() -> None:
     assert [name for name, _, _ in _stages("max_x + max(x) + max(x + 1) * max(x + 2)")] == [
-        "max_x_2", "row_max", "row_max_2",
-    ]  # fmt: skip
+        "max_x_2",
+        "row_max",
+        "row_max_2",
+    ]
 
 
 def test_without_reductions_there_is_no_stage() -> None:

@@ -11,10 +11,15 @@ from fictl.scaffold.new.expression.read import is_reduction, names, read
 @pytest.mark.parametrize(
     "text",
     [
-        "x * factor", "-x + 1e-6", "x ** 2 / 3", "where(x > 0, x, 0.01 * x)", "max(x, y)",
-        "x * rsqrt(mean(x * x) + eps) * w", "exp(x - max(x)) / sum(exp(x - max(x)))",
+        "x * factor",
+        "-x + 1e-6",
+        "x ** 2 / 3",
+        "where(x > 0, x, 0.01 * x)",
+        "max(x, y)",
+        "x * rsqrt(mean(x * x) + eps) * w",
+        "exp(x - max(x)) / sum(exp(x - max(x)))",
     ],
-)  # fmt: skip
+)
 def test_arithmetic_and_known_functions_are_read(text: str) -> None:
     read(text)
 

@@ -36,13 +36,18 @@ def test_names_are_those_that_a_caller_gives() -> None:
     ("text", "cpp"),
     [
         ("abs(q_idx - kv_idx) <= w", "abs(at.query - at.key) <= w"),
-        ("q_idx // n == kv_idx // 4", "by_n.quotient(at.query) == "
-         "fictl::device::floor_divide(at.key, 4)"),
-        ("0 <= q_idx - kv_idx < w or flag", "(0 <= at.query - at.key && at.query - at.key < w) || flag"),
+        (
+            "q_idx // n == kv_idx // 4",
+            "by_n.quotient(at.query) == fictl::device::floor_divide(at.key, 4)",
+        ),
+        (
+            "0 <= q_idx - kv_idx < w or flag",
+            "(0 <= at.query - at.key && at.query - at.key < w) || flag",
+        ),
         ("w * tanh(logit / w)", "w * fictl::device::fast_tanh(logit * inverse_of_w)"),
         ("logit - kv_head if flag else logit", "flag ? logit - at.kv_head : logit"),
     ],
-)  # fmt: skip
+)
 def test_it_is_written_as_one_would_in_cpp(text: str, cpp: str) -> None:
     assert score(text).cpp() == cpp
 

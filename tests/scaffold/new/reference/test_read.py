@@ -37,8 +37,10 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
 
 
 def test_annotations_say_axes_and_defaults(read: Read) -> None:
-    made = read('def f(x: "n hidden", w: "hidden", eps: float = 1e-6) -> "n,hidden":\n'
-                "    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * w\n")  # fmt: skip
+    made = read(
+        'def f(x: "n hidden", w: "hidden", eps: float = 1e-6) -> "n,hidden":\n'
+        "    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * w\n"
+    )
     assert made.inputs == ("x:n,hidden", "w:hidden")
     assert made.scalars == ("eps:float=1e-06",)
     assert made.outputs == ("out:n,hidden",)
@@ -59,8 +61,10 @@ def test_annotations_of_jaxtyping_need_no_jaxtyping_in_the_trace(read: Read) -> 
 
 
 def test_an_example_gives_axes_where_equal_sizes_are_one(read: Read) -> None:
-    made = read("def f(x, w, factor):\n    return (x * w).sum(-1) * factor\n",
-                "f(torch.randn(4, 64), torch.randn(64), 2.0)")  # fmt: skip
+    made = read(
+        "def f(x, w, factor):\n    return (x * w).sum(-1) * factor\n",
+        "f(torch.randn(4, 64), torch.randn(64), 2.0)",
+    )
     assert made.inputs == ("x:rows,hidden", "w:hidden")
     assert made.scalars == ("factor:float",)
     assert made.outputs == ("out:rows",)
@@ -160,9 +164,13 @@ def test_a_default_that_is_no_number_stays(read: Read) -> None:
         ("def f(x): return x.sum()\n", "f(torch.ones(2))", "a tensor without axes"),
         ("def f(x): return x.add_(1)\n", "f(torch.ones(2))", "changes its input x in place"),
         ("def f(x, how): return x\n", "f(torch.ones(2), 'up')", "how is a str"),
-        ("def f(x): return torch.ones(17)\n", "f(torch.ones(2, 3))", "is 17, which follows from no axis"),
+        (
+            "def f(x): return torch.ones(17)\n",
+            "f(torch.ones(2, 3))",
+            "is 17, which follows from no axis",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_used_is_named(text: str, example: str, message: str, read: Read) -> None:
     with pytest.raises((UsageError, SourceError)) as error:
         read(text, example)

@@ -91,8 +91,14 @@ def test_a_function_that_calls_itself_has_no_translation(tmp_path: Path) -> None
     assert "it calls itself" in translated(tmp_path, "return gate(x)", "x", before).why_not
 
 
-@pytest.mark.parametrize("body", ["return a @ b.T", "return F.linear(a, b)",
-                                  "return torch.matmul(a.float(), b.float().t()).to(a.dtype)"])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return a @ b.T",
+        "return F.linear(a, b)",
+        "return torch.matmul(a.float(), b.float().t()).to(a.dtype)",
+    ],
+)
 def test_a_matrix_product_is_of_its_own_kind(body: str, tmp_path: Path) -> None:
     made = translated(tmp_path, body, "a, b")
     assert (made.expression, made.kind) == (None, "gemm")

@@ -53,63 +53,111 @@ RANDOM = {"type": "random"}
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"definition.reference": "def run(by, x): ..."},
-         f"error definition-parameters {DEFINITION}:1: reference: run takes (by, x), "),
+        (
+            {"definition.reference": "def run(by, x): ..."},
+            f"error definition-parameters {DEFINITION}:1: reference: run takes (by, x), ",
+        ),
         ({"definition.init": "def ("}, f"error definition-init {DEFINITION}:1: init: not valid"),
         ({"definition.init": "x = 1"}, f"error definition-init {DEFINITION}:1: init: it has no f"),
-        ({"definition.constraints": ["x.max() < n"]},
-         f"note definition-constraint {DEFINITION}:1: constraints.0: 'x.max() < n' is about more"),
-        ({"definition.constraints": ["n > 0", "q % 2 == 0"]},
-         f"error definition-constraint {DEFINITION}:1: constraints.1: 'q % 2 == 0' is about q, "),
-        ({"definition.constraints": ["1 == 2"]},
-         f"error definition-constraint {DEFINITION}:1: constraints.0: no workload keeps it: "),
-        ({"definition.outputs.y.dtype": "uint8"},
-         f"note definition-portability {DEFINITION}:1: outputs.y.dtype: flashinfer-bench cannot "
-         "read outputs.y.dtype (uint8)"),
-        ({"definition.op_type": "sub"},
-         f"error layout-misplaced {DEFINITION}: its place is definitions/sub/add_n.json"),
+        (
+            {"definition.constraints": ["x.max() < n"]},
+            f"note definition-constraint {DEFINITION}:1: constraints.0: 'x.max() < n' is about more",
+        ),
+        (
+            {"definition.constraints": ["n > 0", "q % 2 == 0"]},
+            f"error definition-constraint {DEFINITION}:1: constraints.1: 'q % 2 == 0' is about q, ",
+        ),
+        (
+            {"definition.constraints": ["1 == 2"]},
+            f"error definition-constraint {DEFINITION}:1: constraints.0: no workload keeps it: ",
+        ),
+        (
+            {"definition.outputs.y.dtype": "uint8"},
+            f"note definition-portability {DEFINITION}:1: outputs.y.dtype: flashinfer-bench cannot "
+            "read outputs.y.dtype (uint8)",
+        ),
+        (
+            {"definition.op_type": "sub"},
+            f"error layout-misplaced {DEFINITION}: its place is definitions/sub/add_n.json",
+        ),
         ({"definition.axes": {}}, f"error definition-unreadable {DEFINITION}:1: x has the unknown"),
-        ({"solution.author": "you"},
-         f"error layout-misplaced {SOLUTION}: its place is solutions/you/add/add_n/quick.json"),
-        ({"solution.spec.entry_point": "main.py::walk"},
-         f"error solution-entry {SOLUTION}:1: spec.entry_point: main.py defines no walk"),
-        ({"solution.spec.language": "cuda"},
-         f"error solution-entry {SOLUTION}:1: spec.entry_point: main.py of a solution in cuda"),
-        ({"solution.sources.0.content": "def run(:"},
-         f"error solution-source {SOLUTION}:1: sources.0.content: main.py is not valid Python"),
-        ({"solution.spec.binding": "ctypes"},
-         f"error solution-unreadable {SOLUTION}:1: spec.binding: Input should be"),
-        ({"solution.definition": "none"},
-         f"error solution-dangling {SOLUTION}:1: definition: there is no definition none"),
-        ({"workload.axes.n": 7},
-         f"error workload-axes {WORKLOADS}:1: workload.axes: add_n demands n % 2 == 0 (here n=7)"),
+        (
+            {"solution.author": "you"},
+            f"error layout-misplaced {SOLUTION}: its place is solutions/you/add/add_n/quick.json",
+        ),
+        (
+            {"solution.spec.entry_point": "main.py::walk"},
+            f"error solution-entry {SOLUTION}:1: spec.entry_point: main.py defines no walk",
+        ),
+        (
+            {"solution.spec.language": "cuda"},
+            f"error solution-entry {SOLUTION}:1: spec.entry_point: main.py of a solution in cuda",
+        ),
+        (
+            {"solution.sources.0.content": "def run(:"},
+            f"error solution-source {SOLUTION}:1: sources.0.content: main.py is not valid Python",
+        ),
+        (
+            {"solution.spec.binding": "ctypes"},
+            f"error solution-unreadable {SOLUTION}:1: spec.binding: Input should be",
+        ),
+        (
+            {"solution.definition": "none"},
+            f"error solution-dangling {SOLUTION}:1: definition: there is no definition none",
+        ),
+        (
+            {"workload.axes.n": 7},
+            f"error workload-axes {WORKLOADS}:1: workload.axes: add_n demands n % 2 == 0 (here n=7)",
+        ),
         ({"workload.axes": {}}, f"error workload-axes {WORKLOADS}:1: workload.axes: add_n needs"),
         ({"workload.axes.m": 7}, f"error workload-axes {WORKLOADS}:1: workload.axes: add_n has no"),
-        ({"workload.inputs": {"x": RANDOM}},
-         f"error workload-inputs {WORKLOADS}:1: workload.inputs: add_n takes by too"),
-        ({"workload.inputs.z": RANDOM},
-         f"error workload-inputs {WORKLOADS}:1: workload.inputs.z: add_n has no such input"),
-        ({"workload.inputs.by": RANDOM},
-         f"error workload-inputs {WORKLOADS}:1: workload.inputs.by: a number has a value"),
-        ({"workload.inputs.by.value": 2.5},
-         f"error workload-inputs {WORKLOADS}:1: workload.inputs.by: 2.5 is no int32"),
-        ({"workload.inputs.x": {"type": "scalar", "value": 1}},
-         f"error workload-inputs {WORKLOADS}:1: workload.inputs.x: a number, where a tensor of"),
-        ({"workload.inputs.x": {"type": "custom"}},
-         f"error workload-inputs {WORKLOADS}:1: workload.inputs.x: nothing in the definition"),
-        ({"workload.inputs.x": {"type": "safetensors", "path": "none", "tensor_key": "x"}},
-         f"error workload-blob {WORKLOADS}:1: workload.inputs.x.path: none is not there"),
-        ({"evaluation.performance.speedup_factor": 5.0},
-         f"warning trace-performance {TRACES}:1: evaluation.performance: a speedup of 5, where"),
-        ({"evaluation.fictl": {"solution_hash": "0" * 64}},
-         f"warning trace-stale {TRACES}:1: evaluation.fictl.solution_hash: quick has changed"),
-        ({"evaluation.performance.latency_ms": 0},
-         f"warning trace-performance {TRACES}:1: evaluation.performance: a latency of 0"),
-        ({"evaluation.status": "TIMEOUT"},
-         f"error trace-unreadable {TRACES}:1: evaluation: TIMEOUT has no correctness"),
+        (
+            {"workload.inputs": {"x": RANDOM}},
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs: add_n takes by too",
+        ),
+        (
+            {"workload.inputs.z": RANDOM},
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.z: add_n has no such input",
+        ),
+        (
+            {"workload.inputs.by": RANDOM},
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.by: a number has a value",
+        ),
+        (
+            {"workload.inputs.by.value": 2.5},
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.by: 2.5 is no int32",
+        ),
+        (
+            {"workload.inputs.x": {"type": "scalar", "value": 1}},
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.x: a number, where a tensor of",
+        ),
+        (
+            {"workload.inputs.x": {"type": "custom"}},
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.x: nothing in the definition",
+        ),
+        (
+            {"workload.inputs.x": {"type": "safetensors", "path": "none", "tensor_key": "x"}},
+            f"error workload-blob {WORKLOADS}:1: workload.inputs.x.path: none is not there",
+        ),
+        (
+            {"evaluation.performance.speedup_factor": 5.0},
+            f"warning trace-performance {TRACES}:1: evaluation.performance: a speedup of 5, where",
+        ),
+        (
+            {"evaluation.fictl": {"solution_hash": "0" * 64}},
+            f"warning trace-stale {TRACES}:1: evaluation.fictl.solution_hash: quick has changed",
+        ),
+        (
+            {"evaluation.performance.latency_ms": 0},
+            f"warning trace-performance {TRACES}:1: evaluation.performance: a latency of 0",
+        ),
+        (
+            {"evaluation.status": "TIMEOUT"},
+            f"error trace-unreadable {TRACES}:1: evaluation: TIMEOUT has no correctness",
+        ),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
-)  # fmt: skip
+)
 def test_what_is_wrong_is_found_where_it_is(documents, changes, said: str) -> None:
     change(documents, changes)
     findings = found(documents.write_all())
@@ -123,10 +171,12 @@ def test_what_is_wrong_is_found_where_it_is(documents, changes, said: str) -> No
         ({"evaluation": None}, "error trace-incomplete {}: it needs a solution and"),
         ({"definition": "other"}, "error trace-misplaced {}: definition: a trace of other"),
         ({"solution": "none"}, "error trace-dangling {}: solution: there is no solution none"),
-        ({"workload": {"axes": {"n": 8}, "inputs": {}, "uuid": "w9"}},
-         "error trace-dangling {}: workload.uuid: no workload is w9"),
+        (
+            {"workload": {"axes": {"n": 8}, "inputs": {}, "uuid": "w9"}},
+            "error trace-dangling {}: workload.uuid: no workload is w9",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_a_trace_is_found(documents, changes: Any, said: str) -> None:
     documents.write_all()
     documents.write(TRACES, documents.trace(), documents.trace(**changes))
@@ -152,8 +202,9 @@ def test_every_line_that_cannot_be_read_is_a_finding(documents) -> None:
     documents.write_all()
     documents.write(TRACES, documents.trace(), '{"a"', documents.trace(), "[]")
     assert [finding.split(": ")[0] for finding in found(documents.root)] == [
-        f"error trace-unreadable {TRACES}:2", f"error trace-unreadable {TRACES}:4",
-    ]  # fmt: skip
+        f"error trace-unreadable {TRACES}:2",
+        f"error trace-unreadable {TRACES}:4",
+    ]
 
 
 def test_what_is_of_nothing_is_found_once_a_file(documents) -> None:
@@ -219,9 +270,10 @@ def test_only_what_is_asked_for_is_checked(documents) -> None:
 def test_what_a_benchmark_lacks_is_a_warning(documents) -> None:
     documents.write("definitions/add/add_n.json", documents.definition)
     assert [line.split()[:2] for line in found(documents.root, CHECKS)] == [
-        ["warning", "baseline-missing"], ["warning", "benchmark-workloads"],
+        ["warning", "baseline-missing"],
+        ["warning", "benchmark-workloads"],
         ["warning", "benchmark-traces"],
-    ]  # fmt: skip
+    ]
     documents.solution["author"] = "baseline"
     documents.write("solutions/baseline/add/add_n/quick.json", documents.solution)
     documents.write(WORKLOADS, documents.line())
@@ -265,7 +317,9 @@ def test_what_a_file_holds_is_what_the_input_is(documents, dtype, shape, key, sa
     blob.parent.mkdir(parents=True)
     blob.write_bytes(len(header).to_bytes(8, "little") + header + bytes(size))
     documents.workload["inputs"]["x"] = {
-        "type": "safetensors", "path": "./blob/w1.safetensors", "tensor_key": "x",
-    }  # fmt: skip
+        "type": "safetensors",
+        "path": "./blob/w1.safetensors",
+        "tensor_key": "x",
+    }
     findings = found(documents.write_all())
     assert [said in finding for finding in findings] == ([True] if said else [])

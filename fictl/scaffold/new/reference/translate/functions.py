@@ -7,8 +7,21 @@ FORMULAS: dict[str, str] = {
     **{
         name: f"{name}({{0}})"
         for name in (
-            "exp", "log", "sqrt", "rsqrt", "sin", "cos", "erf", "abs", "floor", "ceil", "tanh",
-            "sigmoid", "relu", "silu", "softplus",
+            "exp",
+            "log",
+            "sqrt",
+            "rsqrt",
+            "sin",
+            "cos",
+            "erf",
+            "abs",
+            "floor",
+            "ceil",
+            "tanh",
+            "sigmoid",
+            "relu",
+            "silu",
+            "softplus",
         )
     },
     "neg": "-{0}",
@@ -27,7 +40,7 @@ FORMULAS: dict[str, str] = {
     "hardswish": "{0} * min(max({0} + 3, 0), 6) / 6",
     "mish": "{0} * tanh(softplus({0}))",
     "exp2": "exp(0.6931471805599453 * {0})",
-}  # fmt: skip
+}
 
 GELU = {
     "none": "gelu({0})",
@@ -51,7 +64,16 @@ REDUCTIONS = {
 # What leaves the values as they are.
 CASTS = frozenset(
     [
-        "float", "double", "half", "bfloat16", "to", "type_as", "type", "contiguous", "clone",
-        "detach", "as_tensor",
+        "float",
+        "double",
+        "half",
+        "bfloat16",
+        "to",
+        "type_as",
+        "type",
+        "contiguous",
+        "clone",
+        "detach",
+        "as_tensor",
     ]
-)  # fmt: skip
+)

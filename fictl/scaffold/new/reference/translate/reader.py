@@ -66,8 +66,12 @@ class Reader:
         return Value(tree, bool(dropped))
 
     def _join(
-        self, node: ast.expr, join: Callable[[ast.expr, ast.expr], ast.expr], a: ast.expr, b: ast.expr
-    ) -> Value:  # fmt: skip
+        self,
+        node: ast.expr,
+        join: Callable[[ast.expr, ast.expr], ast.expr],
+        a: ast.expr,
+        b: ast.expr,
+    ) -> Value:
         left, right = self.value(a), self.value(b)
         return self.joined(node, join(left.tree, right.tree), left, right)
 

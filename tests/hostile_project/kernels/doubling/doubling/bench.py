@@ -10,9 +10,17 @@ import torch
 from fictl.trace import Case
 
 _ALONE = (
-    "right", "wrong", "silent", "spoilt", "remembering", "late", "returning", "hanging", "dying",
+    "right",
+    "wrong",
+    "silent",
+    "spoilt",
+    "remembering",
+    "late",
+    "returning",
+    "hanging",
+    "dying",
     "inplace",
-)  # fmt: skip
+)
 
 
 def cases() -> Iterator[Case]:

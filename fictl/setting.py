@@ -1,0 +1,116 @@
+"""One setting: a flag, a variable or a line of the settings file, read and checked in one way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from fictl import setting_values as values
+from fictl.errors import InvalidValue
+from fictl.redact import hidden, hide_secrets
+from fictl.settings_file import PREFIX, SettingsFile, key_of, read
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who decides a value: a flag, the environment, the file, or nobody; `place` is where."""
+
+    kind: str
+    place: str = ""
+    text: str = ""
+
+
+_BLANKS = " \t\r\n"  # Other spaces are no part of a value by mistake alone.
+_DEFAULT = Origin("default")
+_flags: dict[str, Origin] = {}
+
+
+@dataclass(frozen=True)
+class Setting(Generic[T]):
+    """One variable. Empty counts as unset; a value that cannot be read is an error that names it."""
+
+    name: str
+    kind: str
+    parse: Callable[[str], T]
+    default: T
+    doc: str
+    also: tuple[str, ...] = ()
+
+    def origin(self) -> Origin:
+        """The flag, else the variable, else the line of the settings file that decides."""
+        if self.name in _flags:
+            return _flags[self.name]
+        for name in (self.name, *self.also):
+            text = os.environ.get(name, "").strip(_BLANKS)
+            if text:
+                return Origin("environment", name, text)
+        # What names the file cannot stand in it.
+        if self.name.startswith(PREFIX) and self is not CONFIG:
+            file = file_in_use()
+            text = file.text(self.name, self.kind).strip(_BLANKS)
+            if text:
+                return Origin("file", file.place(self.name), text)
+        return _DEFAULT
+
+    def get(self) -> T:
+        try:
+            return self._value(self.origin())
+        except InvalidValue:
+            _file.cache_clear()  # The user is told to mend it.
+            raise
+
+    def _value(self, origin: Origin) -> T:
+        if origin is _DEFAULT:
+            return self.default
+        try:
+            return self.parse(origin.text)
+        except ValueError as error:
+            where = f"{origin.place}: {key_of(self.name)} = " if origin.kind == "file" else ""
+            said = f"{where or origin.place + '='}{hidden(self.name, origin.text)!r}"
+            why, hint = (
+                hide_secrets(getattr(error, "message", str(error))),
+                getattr(error, "hint", ""),
+            )
+            raise InvalidValue(f"{said} cannot be read: {why}", hint or self.doc) from None
+
+    def set_by_flag(self, flag: str, text: str) -> None:
+        """What the command line says counts for this process before everything else."""
+        _flags[self.name] = Origin("flag", flag, text)
+
+
+CONFIG: Setting[Path | None] = Setting(
+    "FICTL_CONFIG",
+    "path",
+    values.path,
+    None,
+    "the settings file; unset: ~/.config/fictl/settings.toml",
+)
+XDG_CONFIG_HOME: Setting[Path | None] = Setting(
+    "XDG_CONFIG_HOME", "path", values.path, None, "what stands for ~/.config"
+)
+
+
+def file_in_use() -> SettingsFile:
+    return _file(*map(os.environ.get, (CONFIG.name, XDG_CONFIG_HOME.name, "HOME")))
+
+
+@cache
+def _file(*_variables: str | None) -> SettingsFile:
+    """Found once for these values of the variables that decide where it is."""
+    try:
+        folder = XDG_CONFIG_HOME.get() or Path("~/.config").expanduser()
+    except RuntimeError:  # A user without a home has no file there.
+        folder = Path(os.devnull)
+    named = CONFIG.get()
+    if named is not None and not os.path.exists(named):
+        raise InvalidValue(
+            f"{CONFIG.name}={str(named)!r} cannot be read: there is no such file",
+            f"unset {CONFIG.name}, or make the file",
+        )
+    return read(named or folder / "fictl" / "settings.toml")
