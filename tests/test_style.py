@@ -12,10 +12,34 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # A docstring that begins with one of these is a clause without a noun: "Of the ops named."
-CLAUSES = set(
-    "And As Because But By For From How If In Of On Or That To Under What When Where Whether Which"
-    " Who Whom Whose With Without".split()
-)
+CLAUSES = {
+    "And",
+    "As",
+    "Because",
+    "But",
+    "By",
+    "For",
+    "From",
+    "How",
+    "If",
+    "In",
+    "Of",
+    "On",
+    "Or",
+    "That",
+    "To",
+    "Under",
+    "What",
+    "When",
+    "Where",
+    "Whether",
+    "Which",
+    "Who",
+    "Whom",
+    "Whose",
+    "With",
+    "Without",
+}
 # A participle or a determiner says nothing of the thing: message, entry, tensor.
 NAMES = {"said", "found", "made", "each"}
 NO_LONGER = r"(?!longer|more|less|fewer|larger|smaller|greater|later|earlier|better|worse|other)"
