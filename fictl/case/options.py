@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeVar
 
 Self = TypeVar("Self", bound="CaseOptions")
@@ -35,7 +35,8 @@ class CaseOptions:
 
     @classmethod
     def from_dict(cls: type[Self], data: Mapping[str, Any]) -> Self:
-        """Options from JSON, where tuples are lists."""
-        axes = {name: tuple(sizes) for name, sizes in data["axes"].items()}
-        lists = {name: tuple(v) for name, v in data.items() if isinstance(v, list)}
-        return cls(**{**data, **lists, "axes": axes})
+        """Options from JSON, where tuples are lists; those of another tool are left out."""
+        own: dict[str, Any] = {one.name: data[one.name] for one in fields(cls)}
+        own |= {name: tuple(value) for name, value in own.items() if isinstance(value, list)}
+        axes = {name: tuple(sizes) for name, sizes in own["axes"].items()}
+        return cls(**{**own, "axes": axes})
