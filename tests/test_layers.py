@@ -26,7 +26,7 @@ LAYERS = [
         "user_file",
         "version",
     },
-    {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
+    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},
     {"builds", "case", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
@@ -37,6 +37,7 @@ LAYERS = [
 SIBLINGS = {
     "emu": {"toolchain"},
     "timing": {"toolchain"},
+    "power": {"timing"},
     "scaffold": {"project", "translate", "trace"},
     "jit": {"toolchain", "emu", "project"},
     "sanitize": {"testing"},
