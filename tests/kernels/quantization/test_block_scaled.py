@@ -264,9 +264,9 @@ def test_no_elements_are_no_work(shape: tuple[int, ...], randn, number) -> None:
 
 def test_what_is_no_block_or_no_scale_is_refused_by_name(randn, number, device: str) -> None:
     x, scale = randn(4, 64), number(1.0)
-    with pytest.raises(ValueError, match=r"nvfp4_quantize: argument 'a' .* no blocks of 16"):
+    with pytest.raises(ValueError, match=r"nvfp4_quantize: argument 'a' .* not a multiple of the block size, 16"):
         nvfp4_quantize(randn(4, 40), scale)
-    with pytest.raises(ValueError, match=r"mxfp8_quantize: argument 'input' .* no blocks of 32"):
+    with pytest.raises(ValueError, match=r"mxfp8_quantize: argument 'input' .* not a multiple of the block size, 32"):
         mxfp8_quantize(randn(4, 48))
     with pytest.raises(ValueError, match=r"mxfp8_quantize: argument 'alignment' is 48"):
         mxfp8_quantize(x, alignment=48)
@@ -297,7 +297,7 @@ def test_another_out_is_refused_by_name(randn, number, device: str) -> None:
         mxfp4_dequantize(empty, empty)
     with pytest.raises(ValueError, match=r"block_scale_interleave: argument 'out' has 8 elements"):
         block_scale_interleave(empty, out=empty.flatten()[:8])
-    with pytest.raises(ValueError, match=r"argument 'out' does not start at a multiple of 4"):
+    with pytest.raises(ValueError, match=r"argument 'out' is not aligned to 4 bytes"):
         whole = torch.empty(128 * 64 + 1, dtype=torch.uint8, device=device)
         block_scale_interleave(empty, out=whole[1:])
 
