@@ -20,7 +20,7 @@ def silu_and_mul(
     input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
     out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
         None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _half_of(input)
@@ -39,7 +39,7 @@ def gelu_tanh_and_mul(
     input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
     out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
         None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _half_of(input)
@@ -56,7 +56,7 @@ def gelu_and_mul(
     input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
     out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
         None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _half_of(input)

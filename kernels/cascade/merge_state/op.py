@@ -33,7 +33,7 @@ def merge_state(
         floating-point types are converted.
     v_merged: like v_a; may be v_a or v_b. None allocates it.
     s_merged: (positions, heads), fp32; may be s_a or s_b. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     s_a, s_b = _fp32(s_a), _fp32(s_b)
     if v_merged is None:
@@ -60,7 +60,7 @@ def merge_state_in_place(
         distance.
     s, s_other: (positions, heads), contiguous; s is fp32, s_other is converted to it.
     mask: (positions,), bool or uint8: where it is 0, v and s stay as they are. None merges all.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.merge_state_in_place(
         v, s, v_other, _fp32(s_other), mask, enable_pdl is None or enable_pdl
@@ -83,7 +83,7 @@ def merge_states(
     s: (positions, states, heads), contiguous. fp32; other floating-point types are converted.
     v_merged: (positions, heads, head_dim), of v's dtype. None allocates it.
     s_merged: (positions, heads), fp32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     positions, heads, head_dim = v.shape[0], v.shape[-2], v.shape[-1]
     if v_merged is None:

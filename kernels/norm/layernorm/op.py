@@ -30,7 +30,7 @@ def layernorm(
     beta: (hidden,), contiguous, float32.
     eps: a number.
     out: like input; may be input itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = torch.empty_like(input)
@@ -57,7 +57,7 @@ def layernorm_quant(
     beta: (hidden,), contiguous, float32.
     scale: a number, or a float32 tensor of one, which is read on the GPU.
     eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.layernorm_quant(
         out,

@@ -75,7 +75,7 @@ def fused_qk_rmsnorm_rope(
     q_out: (…, num_heads_q, head_dim), contiguous, where qkv is (…, hidden). None allocates it.
     k_out: the same of k.
     v_out: the same of v.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     tokens, dtype = qkv.shape[:-1], torch.float8_e4m3fn if output_fp8 else qkv.dtype
     if q_out is None:

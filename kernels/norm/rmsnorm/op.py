@@ -27,7 +27,7 @@ def rmsnorm(
     weight: (hidden,), contiguous, of input's dtype.
     eps: a number.
     out: like input; may be input itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = torch.empty_like(input)
@@ -50,7 +50,7 @@ def gemma_rmsnorm(
     weight: (hidden,), contiguous, of input's dtype: how far each factor is from 1.
     eps: a number.
     out: like input; may be input itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = torch.empty_like(input)
@@ -73,7 +73,7 @@ def fused_add_rmsnorm(
     residual: like input, its rows at any pitch; replaced by the sum.
     weight: (hidden,), contiguous, of input's dtype.
     eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.fused_add_rmsnorm(input, residual, weight, eps, enable_pdl is None or enable_pdl)
 
@@ -93,7 +93,7 @@ def gemma_fused_add_rmsnorm(
     residual: like input, its rows at any pitch; replaced by the sum.
     weight: (hidden,), contiguous, of input's dtype: how far each factor is from 1.
     eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.gemma_fused_add_rmsnorm(input, residual, weight, eps, enable_pdl is None or enable_pdl)
 
@@ -115,7 +115,7 @@ def rmsnorm_quant(
     weight: (hidden,), contiguous, of input's dtype.
     scale: a number, or one of float32 in a tensor, which is read on the GPU.
     eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     scale = scale_tensor(scale, input)
     kernel.rmsnorm_quant(out, input, weight, scale, eps, enable_pdl is None or enable_pdl)
@@ -140,7 +140,7 @@ def fused_add_rmsnorm_quant(
     weight: (hidden,), contiguous, of input's dtype.
     scale: a number, or one of float32 in a tensor, which is read on the GPU.
     eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     scale = scale_tensor(scale, input)
     enable_pdl = enable_pdl is None or enable_pdl

@@ -35,7 +35,7 @@ def fused_rmsnorm_silu(
         half: then (out, block_scale) is returned, and the hidden size is a multiple of 16.
     block_scale: (..., hidden / 16), float8_e4m3fn: what 16 numbers of out are to be multiplied by.
         None allocates it where out needs it; otherwise it is not looked at.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     pdl = enable_pdl is None or enable_pdl
     if out is None:

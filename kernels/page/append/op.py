@@ -45,7 +45,7 @@ def append_paged_kv_cache(
         tokens.
     kv_last_page_len: (requests,); not read. All of these are int32 or int64.
     kv_layout: "NHD" or "HND".
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     values = None
     if isinstance(paged_kv_cache, tuple):
@@ -97,7 +97,7 @@ def append_paged_mla_kv_cache(
     kv_indptr: (requests + 1,), where those of each request begin in it. They have room for the new
         tokens.
     kv_last_page_len: (requests,); not read. All of these are int32 or int64.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.append_paged_mla_kv_cache(
         append_ckv,

@@ -33,7 +33,7 @@ def get_batch_indices_positions(
     nnz: a number; how many entries there is room for.
     batch_indices: (nnz,), int32. None allocates it.
     positions: (nnz,), int32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if batch_indices is None:
         batch_indices = append_indptr.new_empty((nnz,), dtype=torch.int32)
@@ -61,7 +61,7 @@ def get_seq_lens(
     kv_last_page_len: (requests,), int32 or int64; how much the last page of each holds.
     page_size: a number; how much a page can hold.
     out: (requests,), int64 where one of the two is, else int32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         wider = torch.promote_types(kv_indptr.dtype, kv_last_page_len.dtype)

@@ -34,7 +34,7 @@ def mxfp8_quantize(
     input: (..., cols), fp16 or bf16, cols a multiple of 32, rows at any pitch.
     is_sf_swizzled_layout: scales as SfLayout.layout_128x4, else linear.
     alignment: a multiple of 32; rows of the result are padded to one of it, with zeros.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     backend: "cuda".
     sf_swizzle_layout: goes before is_sf_swizzled_layout.
     out: (..., cols padded), e4m3, rows at any pitch. None allocates it.
@@ -79,7 +79,7 @@ def fp4_quantize(
     sf_vec_size: 16, or 32 with sf_use_ue8m0, which makes it mxfp4.
     is_sf_swizzled_layout: scales as SfLayout.layout_128x4, or 8x4 if is_sf_8x4_layout; else linear.
     is_global_scale_inversed: global_scale is one over what nvfp4_quantize takes.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     backend: "cuda". nvfp4_4over6: None.
     out: (..., cols / 2), uint8, rows at any pitch. None allocates it.
     out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks), padded.
@@ -143,7 +143,7 @@ def nvfp4_quantize(
     a_global_sf: (1,), or one for each row; fp32: 448 * 6 / a.abs().max().
     sfLayout: of the scales.
     do_shuffle: False. sf_vec_size: 16. backend: "cuda". per_token_activation: False.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     expanded_idx_to_permuted_idx, out_scale, nvfp4_4over6: None.
     out: (..., cols / 2), uint8, the first of two values in the low half; rows at any pitch. None
         allocates it.
@@ -179,7 +179,7 @@ def mxfp4_quantize(
 
     a: (..., cols), fp16 or bf16, cols a multiple of 32, rows at any pitch.
     backend: "cuda".
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     sfLayout: of the scales.
     out: (..., cols / 2), uint8, the first of two values in the low half; rows at any pitch. None
         allocates it.
@@ -213,7 +213,7 @@ def e2m1_and_ufp8sf_scale_to_float(
     ufp8_type: 1 for scales of e4m3, 0 for powers of two (e8m0).
     is_sf_swizzled_layout: scales as SfLayout.layout_128x4, or 8x4 if is_sf_8x4_layout; else linear.
     out: (..., cols), fp32, rows at any pitch. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _values(e2m1_tensor, 2)
@@ -246,7 +246,7 @@ def mxfp4_dequantize(
     a_sf: the scales in their layout, uint8, contiguous, of any shape.
     sfLayout: of the scales.
     out: (..., cols), fp32, rows at any pitch. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _values(a_fp4, 2)
@@ -271,7 +271,7 @@ def mxfp8_dequantize(
     is_sf_swizzled_layout: scales as SfLayout.layout_128x4, else linear.
     sf_swizzle_layout: goes before is_sf_swizzled_layout.
     out: like input, but fp32; rows at any pitch. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _values(input, 1)
@@ -291,7 +291,7 @@ def block_scale_interleave(
 
     unswizzled_sf: (rows, blocks) or (experts, rows, blocks), uint8 or bf16, contiguous.
     out: all of the padded scales in one dimension, of its dtype. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         *experts, rows, blocks = unswizzled_sf.shape if unswizzled_sf.ndim >= 2 else (0, 0)

@@ -43,7 +43,7 @@ def per_token_group_quant_8bit(
     out: like x, of dst_dtype; the rows at one distance. None allocates it.
     scales: (..., hidden / group_size), fp32; of two dimensions, rows or columns at any distance.
         None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if backend not in ("auto", "cuda", "cutile"):
         raise ValueError(
@@ -102,7 +102,7 @@ def per_tensor_quant_fp8(
     dst_dtype: float8_e4m3fn or float8_e5m2. None is out's, or float8_e4m3fn.
     out: like x, of dst_dtype. None allocates it.
     out_scale: (1,), fp32. None allocates it, or is scale.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = torch.empty_like(x, dtype=dst_dtype or torch.float8_e4m3fn)

@@ -24,7 +24,7 @@ def packbits(
     x: (elements,), contiguous; of another dtype than bool, what is not 0 is 1.
     bitorder: 'big' makes the first of eight elements the highest bit, 'little' the lowest.
     out: (ceil(elements / 8),), uint8. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if x.dtype is not torch.bool:
         x = x.to(torch.bool)
@@ -56,7 +56,7 @@ def segment_packbits(
         allocates it, and waits for the GPU to know how many: (elements + 7 * segments) // 8 are
         always enough.
     out_indptr: (segments + 1,), int32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if x.dtype is not torch.bool:
         x = x.to(torch.bool)

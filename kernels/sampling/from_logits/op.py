@@ -45,7 +45,7 @@ def sampling_from_logits(
         one for all tokens or one for each. Tokens that share a seed draw from the streams of their
         numbers in the batch; one with a seed of its own draws the same wherever it is.
     out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if check_nan:
         refuse_nan("sampling_from_logits", "logits", logits)
@@ -100,7 +100,7 @@ def top_k_top_p_sampling_from_logits(
     check_nan: refuse logits whose softmax has a NaN, which waits for the GPU.
     generator, seed, offset: where the random numbers come from, as in sampling_from_logits.
     out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     probs = softmax(logits, None, enable_pdl)
     if check_nan:

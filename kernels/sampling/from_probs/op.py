@@ -48,7 +48,7 @@ def sampling_from_probs(
     return_valid: return (out, valid).
     out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
     valid: (batch,), bool: whether the row had anything to draw. None allocates it if asked for.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     name, batch = "sampling_from_probs", _batch(probs, indices)
     if check_nan:

@@ -32,7 +32,7 @@ def top_p_renorm_probs(
         NaN, only the likeliest.
     is_deterministic: looked at no more; it always is.
     out: like probs, fp32, rows at any pitch; may be probs itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     p = number_or_rows("top_p_renorm_probs", "top_p", top_p)
     if out is None:
@@ -60,7 +60,7 @@ def top_k_renorm_probs(
         below 1, by which engines mean that there is no limit.
     is_deterministic: looked at no more; it always is.
     out: like probs, of its dtype, rows at any pitch; may be probs itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     k = count_or_rows("top_k_renorm_probs", "top_k", top_k)
     if out is None:
@@ -86,7 +86,7 @@ def top_k_mask_logits(
     top_k: a number, or (rows,) of int32 or int64. From vocab on it keeps all, and so does what is
         below 1, by which engines mean that there is no limit.
     out: like logits, of its dtype, rows at any pitch; may be logits itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     k = count_or_rows("top_k_mask_logits", "top_k", top_k)
     if out is None:

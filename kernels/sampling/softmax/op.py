@@ -33,7 +33,7 @@ def softmax(
     temperature: a number for all rows, or (rows,) of a floating-point type, one for each. None is
         1. With 0 all finite logits of the row are equally likely, as with an infinite one, and
         infinite ones make it NaN.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     out: like logits, of float32; may be logits themselves. None allocates it.
     """
     of_rows, of_all = _temperature(temperature)

@@ -60,7 +60,7 @@ def chain_speculative_sampling(
         on nothing else in the batch; those that share one differ by their number in it. Each takes
         up to drafts + 2 numbers.
     out: (requests, drafts + 1), int32: the tokens; -1 behind the last one. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     name, (requests, drafts) = "chain_speculative_sampling", draft_token_ids.shape
     device = draft_probs.device

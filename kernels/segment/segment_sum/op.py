@@ -74,7 +74,7 @@ class SegmentSum:
         input: (rows, dim); the elements of a row are neighbours, the rows at any pitch. At least
             as many as indptr says, or max_rows; those beyond are of no segment.
         out: (segments, dim), not in input. None allocates it.
-        enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+        enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
         tactic: how to share out the work. None is the one tuned for such sizes, or the usual.
         """
         if self._plan is None:

@@ -53,7 +53,7 @@ def top_k(
     dsa_graph_safe: changes nothing: a CUDA graph may always capture the op.
     values: (rows, k), of input's dtype. None allocates it.
     indices: (rows, k), int64. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     shape = (*input.shape[:-1], max(k, 0))
     if values is None:
@@ -120,7 +120,7 @@ def top_k_page_table_transform(
     page_size: scores a page, a power of two.
     out: (rows, k), int32. None allocates it.
     out_raw_indices: (rows, k), int32: takes the indices themselves, and -1 where there is none.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = input.new_empty((*input.shape[:-1], max(k, 0)), dtype=torch.int32)
@@ -174,7 +174,7 @@ def top_k_ragged_transform(
     row_starts: (rows,), int32 or int64: where the scores of a row start, from which indices count.
         None is 0.
     out: (rows, k), int32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = input.new_empty((*input.shape[:-1], max(k, 0)), dtype=torch.int32)
