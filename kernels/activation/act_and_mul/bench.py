@@ -1,4 +1,4 @@
-"""Sizes of gated activations that users meet: a decode step, a prefill, odd hidden sizes."""
+"""Benchmark sizes of gated activations: a decode step, a prefill, odd hidden sizes."""
 
 from __future__ import annotations
 
