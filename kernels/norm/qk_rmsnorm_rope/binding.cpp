@@ -120,8 +120,8 @@ void check_output(const char* op, const char* name, View out, View qkv, int64_t 
   }
   if (!is_output_shape(out, qkv, heads, head_dim)) {
     fictl::raise(wrong_value(op, name)
-                 << "has shape " << Shape{out} << ", 'qkv' has " << Shape{qkv} << ": it is "
-                 << "the tokens of qkv, then (" << heads << ", " << head_dim << ")");
+                 << "has shape " << Shape{out} << ", 'qkv' has " << Shape{qkv}
+                 << "; it has qkv's tokens in " << heads << " heads of " << head_dim);
   }
   fictl::check_contiguous(op, name, out);
   fictl::check_aligned(op, name, out, kVecBytes);
