@@ -12,7 +12,7 @@
 
 namespace fictl {
 
-[[noreturn]] inline void raise(const Error& error);  // defined in <binding/ffi.h>
+[[noreturn]] void raise(const Error& error);  // defined in <binding/ffi.h>
 
 inline void check_device(const char* op, const char* name, View x) {
 #ifdef FICTL_EMU
