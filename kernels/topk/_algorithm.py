@@ -1,4 +1,4 @@
-"""How the largest elements are found, where a setting says so."""
+"""Algorithm of top-k, which a setting can fix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NUMBERS = {"": 0, "auto": 0, "filtered": 1, "multi_cta": 2, "radix": 2, "cluste
 
 
 def algorithm() -> int:
-    """The number that the kernel knows it by; read at every call."""
+    """Return the number of the algorithm in the kernel; the setting is read at every call."""
     value = setting(VARIABLE).lower()
     if value not in _NUMBERS:
         names = ", ".join(name for name in _NUMBERS if name)

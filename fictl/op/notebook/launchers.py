@@ -109,8 +109,11 @@ def binding(exported: Iterable[Launcher]) -> str:
 
 def _export(launcher: Launcher) -> str:
     name, (first, *others) = launcher.name, launcher.views
-    checks = [f"CHECK_CUDA({view});" for view in launcher.views]
-    checks += [f"CHECK_SAME_DEVICE({other}, {first});" for other in others]
+    calls = [f'::fictl::check_device(__func__, "{view}", {view});' for view in launcher.views]
+    calls += [
+        f'::fictl::check_same_device(__func__, "{other}", {other}, "{first}", {first});' for other in others
+    ]
+    checks = "\n  ".join(calls)
     arguments = ", ".join(argument for _, argument in launcher.parameters)
     path = f"::{launcher.namespace}::{name}" if launcher.namespace else f"::{name}"
     opening = f"namespace {launcher.namespace} {{\n" if launcher.namespace else ""
@@ -120,7 +123,7 @@ void {name}(const Launch& launch, {launcher.declared});
 {"}" if opening else ""}
 namespace fictl::inline_binding {{
 void {name}({launcher.declared}) {{
-  {" ".join(checks)}
+  {checks}
   ::fictl::call(__func__, {first}, {path}, {arguments});
 }}
 }}

@@ -15,11 +15,11 @@ kernel = KernelModule(module)
 def rms_norm(
     x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-06, out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """x * rsqrt(mean(x * x) + eps) * weight, rounded once.
+    """Compute x * rsqrt(mean(x * x) + eps) * weight, rounded once.
 
     The computation is in fp32. What a row gives does not depend on other rows.
 
-    x: (rows, hidden); the elements of a row are neighbours, all rows at one distance.
+    x: (rows, hidden); last dimension contiguous, all rows at one stride.
     weight: (hidden,), contiguous, of x's dtype.
     eps: a number.
     out: like x; may be x itself. None allocates it.
