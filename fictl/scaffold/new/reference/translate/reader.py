@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from fictl.scaffold.new.reference.translate import torch_calls
 from fictl.scaffold.new.reference.translate.call_parts import Call
+from fictl.scaffold.new.reference.translate.interfaces import SourceFile
 from fictl.scaffold.new.reference.translate.value import NoTranslation, Value, is_none, names_in
-
-if TYPE_CHECKING:
-    from fictl.scaffold.new.reference.translate.statements import File
 
 Scope: TypeAlias = dict[str, Value | NoTranslation]
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
@@ -20,7 +18,7 @@ _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 class Reader:
     """Of one function, with what its names stand for so far."""
 
-    def __init__(self, file: File, scope: Scope, depth: int) -> None:
+    def __init__(self, file: SourceFile, scope: Scope, depth: int) -> None:
         self._file, self._scope, self._depth = file, scope, depth
 
     @property

@@ -1,0 +1,34 @@
+"""What a reader of expressions and its two neighbours see of each other: no more than these methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Protocol
+
+from fictl.scaffold.new.reference.translate.value import Value
+
+
+class ValueReader(Protocol):
+    """The reader, as the calls of torch's functions see it."""
+
+    @property
+    def tensors(self) -> set[str]: ...
+
+    def value(self, node: ast.expr) -> Value: ...
+
+    def joined(self, node: ast.expr, tree: ast.expr, *values: Value) -> Value: ...
+
+
+class SourceFile(Protocol):
+    """The file of a reference, as the reader of one of its functions sees it."""
+
+    tensors: set[str]
+
+    def constant(self, name: str) -> ast.expr | None: ...
+
+    def function(self, name: str) -> ast.FunctionDef | None: ...
+
+    def call(
+        self, node: ast.Call, function: ast.FunctionDef, values: Mapping[str, Value], depth: int
+    ) -> Value: ...
