@@ -203,7 +203,7 @@ def test_an_installed_fictl_finds_its_kernels(installed: Path) -> None:
 def test_an_installed_op_can_be_imported(installed: Path) -> None:
     kernels = installed / "fictl" / "data" / "kernels"
     names = [".".join(path.parts[-3:-1]) for path in kernels.glob("*/*/op.py")]
-    code = f"import fictl.kernels.{names[0]}.jit as jit; print(jit.__file__)"
+    code = f"import fictl.kernels.{names[0]}.op as op; print(op.__file__)"
     assert python(installed, "-c", code).startswith(str(kernels))
 
 

@@ -14,6 +14,8 @@ from fictl.errors import UsageError
 if TYPE_CHECKING:
     from fictl.project import OpFolder
 
+_DEFAULT_JIT = "one module of these files, fictl.op.module_spec; a jit.py here replaces it"
+
 
 def command(
     ops: Ops = None,
@@ -53,6 +55,12 @@ def _lines(found: Iterable[dict[str, Any]]) -> Iterator[str]:
         yield op["op"]
         for file in op["files"]:
             yield f"  {file['part']:8}  {file['path']}"
+            if file["part"] == "binding" and not _has_jit(op):
+                yield f"  {'jit':8}  the default: {_DEFAULT_JIT}"
         source = next(file["path"] for file in op["files"] if file["part"] == "op")
         for function in op["functions"]:
             yield f"  {function['name'] + '()':8}  {source}:{function['line']}"
+
+
+def _has_jit(op: dict[str, Any]) -> bool:
+    return any(file["part"] == "jit" for file in op["files"])

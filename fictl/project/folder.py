@@ -59,6 +59,15 @@ class OpFolder:
         return self.path / "jit.py"
 
     @property
+    def needs_jit(self) -> str:
+        """The reason why the default module cannot stand for its jit.py; "" where it can."""
+        if os.path.isfile(self.path / "config.jinja"):
+            return "config.jinja has parameters"
+        if self.launchers and not os.path.isfile(self.path / "launcher.cu"):
+            return "each backend has a launcher"
+        return ""
+
+    @property
     def trace(self) -> Path:
         return self.path / "trace.py"
 
@@ -150,9 +159,17 @@ class OpFolder:
             return import_module(f"{self.package}.{part}")
 
     def specs(self) -> list[Any]:
-        """What `aot()` of its jit.py yields; nothing of an op that is made of others."""
+        """List what `aot()` of its jit.py yields; nothing where the op is made of others.
+
+        A folder without a jit.py has one module, of its files.
+        """
         if self.is_composed:
             return []
+        if not os.path.isfile(self.jit):
+            from importlib import import_module
+
+            # Why by name: what makes specs stands above this package, as an op's jit.py does.
+            return [import_module("fictl.op").module_spec(str(self.op))]
         jit = self.load("jit")
         with yielded(self.jit, "aot", "JitSpec") as listed:
             return listed(jit.aot())

@@ -102,6 +102,14 @@ def test_what_aot_yields_are_its_specs(tree) -> None:
     assert [type(spec).__name__ for spec in folder.specs()] == ["JitSpec"]
 
 
+def test_a_folder_without_a_jit_file_has_one_module_of_its_files(tree) -> None:
+    folder = tree.op("norm", "rms")
+    folder.jit.unlink()
+    (spec,) = folder.specs()
+    assert spec.name == "norm.rms"
+    assert spec.sources == (*folder.launchers, folder.binding)
+
+
 _WRONG = [
     ("return None", "gives None"),
     ("return 'text'", "gives 'text'"),

@@ -37,5 +37,5 @@ def test_the_shipped_scale_is_what_new_op_writes() -> None:
         doc="Multiply every element by one number.",
     )
     plan = plan_op(draft(Project.shipped(), request, overwrite=True), polished=False)
-    assert len(plan.files) == 8
+    assert len(plan.files) == 7
     assert {path: Path(path).read_text(encoding="utf-8") for path in plan.files} == plan.files

@@ -56,9 +56,10 @@ def command(
     commit: Commit = False,
     json: Json = False,
 ) -> None:
-    """Write a new op: kernel, launcher, binding, JIT generator, API, trace, bench and test.
+    """Write a new op: kernel, launcher, binding, JIT generator, API, trace, benchmark and test.
 
-    On a terminal, with a name alone, it asks.
+    The JIT generator is the default one, fictl.op.module_spec of the op's files; kinds whose modules
+    have parameters write a jit.py. On a terminal, with a name alone, the command asks.
     """
     if undo:
         _undo()

@@ -24,6 +24,7 @@ __all__ = ["OP_RULES", "PROJECT_RULES", "Problem", "check_ops", "check_project"]
 
 OP_RULES: tuple[Callable[[OpFolder], Iterable[Problem]], ...] = (
     layout.files_are_there,
+    layout.jit_is_there_where_it_is_needed,
     layout.names_are_importable,
     layout.python_files_define_their_part,
     layout.entries_yield_something,

@@ -13,7 +13,7 @@ OP = {
     "kernels/include/my_kernels/rope/rope_scale.cuh",
     *(
         f"kernels/rope/rope_scale/{name}"
-        for name in ("launcher.cu", "binding.cpp", "jit.py", "op.py", "trace.py", "bench.py")
+        for name in ("launcher.cu", "binding.cpp", "op.py", "trace.py", "bench.py")
     ),
     "tests/kernels/rope/test_rope_scale.py",
 }
@@ -43,9 +43,9 @@ def test_eight_files_where_the_layout_has_them(fictl: Callable[..., Any], root: 
         "  rope_scale(x:n,d, s:float=1.0) -> out:n,d = x * s",
         "  kernels/include/my_kernels/rope/rope_scale.cuh      "
         "kernel, 16 bytes of each input a thread",
-        "  kernels/rope/rope_scale/  launcher.cu binding.cpp jit.py op.py trace.py bench.py",
+        "  kernels/rope/rope_scale/  launcher.cu binding.cpp op.py trace.py bench.py",
         "  tests/kernels/rope/test_rope_scale.py",
-        "  8 files · next: fictl test rope_scale      fictl bench rope_scale      "
+        "  7 files · next: fictl test rope_scale      fictl bench rope_scale      "
         "edit: rope_scale.cuh:29",
     ]
 
@@ -87,7 +87,7 @@ def test_json_says_what_was_written(fictl: Callable[..., Any], root: Path) -> No
 def test_undo_takes_it_back(fictl: Callable[..., Any], root: Path) -> None:
     fictl("new-op", *WORDS)
     answer = fictl("new-op", "--undo")
-    assert "took back `fictl new-op rope_scale`: 8 files" in answer.out
+    assert "took back `fictl new-op rope_scale`: 7 files" in answer.out
     assert not (root / "tests").exists()
     assert fictl("new-op", "--undo").code == 2
 

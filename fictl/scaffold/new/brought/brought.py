@@ -41,6 +41,11 @@ class Brought:
         found = _INCLUDE.findall(self.source.text)
         return [each for each in found if each.startswith(_HEAVY)]
 
+    @property
+    def jit_file(self) -> str:
+        """The name of its jit.py; empty where the default says all, and no heavy header is named."""
+        return "jit.py" if self.heavy else ""
+
     def context(self, project: str, family: str) -> dict[str, Any]:
         """What its templates see, beside what all do."""
         return {
