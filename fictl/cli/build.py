@@ -53,7 +53,7 @@ def command(
         built = build(ops or [], archs, observer)
     errors = [each.error for each in built if each.error]
     data = [each.to_dict() for each in built]
-    console.show(console.Result.among(errors, "build", data, lambda out: _built(out, built)))
+    console.show(console.Result.among(errors, data, lambda out: _built(out, built)))
 
 
 def _built(out: Console, built: list[Any]) -> None:

@@ -23,7 +23,7 @@ def command(ops: Ops = None, json: Json = False) -> None:
     """
     problems = _problems(ops or [])
     data = [problem.to_dict() for problem in problems]
-    result = console.Result("check", data, lambda out: _view(out, problems), int(bool(problems)))
+    result = console.Result(data, lambda out: _view(out, problems), int(bool(problems)))
     console.show(result)
 
 

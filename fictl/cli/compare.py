@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.bench import options as flags
+from fictl.cli._bench import options as flags
 from fictl.cli.options import Device, Json, use_device
 from fictl.errors import InvalidValue, UsageError
 from fictl.quantity import parse_number
@@ -59,7 +59,7 @@ def command(
     from fictl.bench.compare.results import compare_baseline
     from fictl.bench.compare.two import compare_two
     from fictl.bench.options import Options
-    from fictl.cli.bench.progress import BenchProgress
+    from fictl.cli._bench.progress import BenchProgress
 
     use_device(device)
     options = Options(dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds)
@@ -75,9 +75,7 @@ def command(
         else:
             outcome = compare_two(what or [], ops or [], limit, options, progress, force)
     data = outcome.to_dict()
-    console.show(
-        console.Result("compare", data, lambda out: _view(out, outcome), outcome.exit_code)
-    )
+    console.show(console.Result(data, lambda out: _view(out, outcome), outcome.exit_code))
 
 
 def _share(text: str) -> float:

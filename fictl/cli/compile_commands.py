@@ -54,7 +54,7 @@ def command(
     view = found.text.rstrip("\n") if dry_run else _said(found, path, written)
     if dry_run:
         console.note(f"would be {friendly(path)}")
-    console.show(console.Result.among(found.errors, "compile-commands", data, view))
+    console.show(console.Result.among(found.errors, data, view))
 
 
 def _file(out: Path | None) -> Path:

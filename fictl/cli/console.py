@@ -33,19 +33,18 @@ View: TypeAlias = "str | Table | Callable[[Console], None]"
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found: `data` for --json, `view` for people, an exit code."""
+    """The result of a command: `data` for --json, `view` for people, an exit code."""
 
-    command: str
     data: Any
     view: View
     exit_code: int = 0
     error: FictlError | None = None
 
     @classmethod
-    def among(cls, errors: Sequence[FictlError], command: str, data: Any, view: View) -> Result:
-        """Of several things, of which some failed: the worst exit code, the first error for --json."""
+    def among(cls, errors: Sequence[FictlError], data: Any, view: View) -> Result:
+        """Make the result of several things, some of which failed: the worst exit code, the first error."""
         code = max((error.exit_code for error in errors), default=0)
-        return cls(command, data, view, code, next(iter(errors), None))
+        return cls(data, view, code, next(iter(errors), None))
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.bench import options as flags
+from fictl.cli._bench import options as flags
 from fictl.cli.numbers import seconds
 from fictl.cli.options import Device, DryRun, Json, op_names, use_device
 from fictl.errors import UsageError
@@ -111,7 +111,7 @@ def command(
         made = session(asked, observer)
     if dry_run:
         line = shlex.join(made.argv(batch))
-        console.show(console.Result("debug", {**_facts(made), "command": line}, line))
+        console.show(console.Result({**_facts(made), "command": line}, line))
         return
     _say(made)
     if batch is None:
@@ -119,9 +119,7 @@ def command(
     said = made.run(batch, timeout)
     data = {**_facts(made), **said.to_dict()}
     focused = bool(made.focus.words)
-    console.show(
-        console.Result("debug", data, lambda out: _view(out, said, focused), said.exit_code)
-    )
+    console.show(console.Result(data, lambda out: _view(out, said, focused), said.exit_code))
 
 
 def _program(word: str, options: Options) -> Program:

@@ -43,12 +43,10 @@ def command(
         from fictl.doctor.report import make_report
 
         data["report"] = text = make_report(findings)
-        console.show(console.Result("doctor", data, text, code, problem))
+        console.show(console.Result(data, text, code, problem))
     else:
         console.show(
-            console.Result(
-                "doctor", data, lambda out: _view(out, findings, summary, verbose), code, problem
-            )
+            console.Result(data, lambda out: _view(out, findings, summary, verbose), code, problem)
         )
 
 

@@ -70,4 +70,4 @@ def command(
             next_ = f"cd {shlex.quote(str(folder))}      fictl test {source.module}"
             out.print(f"  {count} · next: {next_}", markup=False, soft_wrap=True)
 
-    console.show(console.Result("export-op", {"op": str(source), **data}, view))
+    console.show(console.Result({"op": str(source), **data}, view))

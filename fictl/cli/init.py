@@ -74,7 +74,7 @@ def command(
         for line in _advice(plan):
             out.print(line, markup=False, soft_wrap=True)
 
-    console.show(console.Result("init", data, view))
+    console.show(console.Result(data, view))
 
 
 def _written(out: Console, plan: InitPlan, files: list[dict[str, Any]]) -> None:

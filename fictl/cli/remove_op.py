@@ -49,4 +49,4 @@ def command(
             undo = "fictl new-op --undo brings them back"
             out.print(f"  {counted(len(plan.files), 'file')} deleted · {undo}", soft_wrap=True)
 
-    console.show(console.Result("remove-op", {"op": str(folder), **data}, view))
+    console.show(console.Result({"op": str(folder), **data}, view))

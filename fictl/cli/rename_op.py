@@ -69,7 +69,7 @@ def command(
             _print_done(out, renamed, changes)
         _print_left_alone(out, renamed)
 
-    console.show(console.Result("rename-op", data, view))
+    console.show(console.Result(data, view))
 
 
 def _print_done(out: Console, renamed: Renamed, changes: tuple[Change, ...]) -> None:

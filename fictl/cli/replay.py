@@ -65,7 +65,7 @@ def command(
     outcomes = [replay(path, chosen, timeout, tool) for path in find_dumps(dumps)]
     data = [outcome.to_dict() for outcome in outcomes]
     code = worst(outcomes)
-    console.show(console.Result("replay", data, lambda out: _view(out, outcomes), code))
+    console.show(console.Result(data, lambda out: _view(out, outcomes), code))
 
 
 def _view(out: Console, outcomes: Sequence[Outcome]) -> None:

@@ -97,7 +97,7 @@ def command(
         settings.EMU_SCHEDULE.set_by_flag("--schedule", schedule)
     wanted, nothing = _select(ops or [], changed)
     if nothing:
-        console.show(console.Result("test", TestReport(device=chosen).to_dict(), nothing))
+        console.show(console.Result(TestReport(device=chosen).to_dict(), nothing))
         return
     if is_asked_for():
         require_device(chosen, wanted if ops else ())
@@ -123,7 +123,7 @@ def command(
     code = min(report.exit_code, 1) if require_arch else report.exit_code
     names = " ".join(ops or [])
     data = report.to_dict()
-    console.show(console.Result("test", data, lambda out: _view(out, report, names, code), code))
+    console.show(console.Result(data, lambda out: _view(out, report, names, code), code))
 
 
 def _tell(bar: LateBar, journal: Journal) -> None:

@@ -61,13 +61,13 @@ def command(
     work = plan(ops or [], case, dtype)
     if dry_run:
         data = {"file": str(file_in_use(file)), "keys": [each.to_dict() for each in work]}
-        console.show(console.Result("tune", data, _planned(work)))
+        console.show(console.Result(data, _planned(work)))
         return
     with _progress(len(work), quiet=json) as done:
         tuning = tune(work, file, done)
     errors = [FictlError(f"{each.op.api}: {each.key}: {each.problem}") for each in tuning.failed]
     data = tuning.to_dict()
-    console.show(console.Result.among(errors, "tune", data, lambda out: _view(out, tuning)))
+    console.show(console.Result.among(errors, data, lambda out: _view(out, tuning)))
 
 
 def _require_gpu() -> None:

@@ -38,10 +38,10 @@ def command(
     if include or cmake:
         project = folders[0].project if folders else Project.at()
         path = project.include if include else Project.shipped().kernels / "cmake"
-        console.show(console.Result("where", {"path": str(path)}, str(path)))
+        console.show(console.Result({"path": str(path)}, str(path)))
     else:
         found = [_described(folder) for folder in folders]
-        console.show(console.Result("where", found, "\n".join(_lines(found))))
+        console.show(console.Result(found, "\n".join(_lines(found))))
 
 
 def _described(folder: OpFolder) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from fictl.errors import UsageError
 from fictl.paths import matching, real
 from fictl.project.declaration import Declaration, read_declarations
 from fictl.project.project import Project
-from fictl.project.python_source import running, yielded
+from fictl.project.python_source import parse, running, yielded
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,9 @@ class OpFolder:
             return "config.jinja has parameters"
         if self.launchers and not os.path.isfile(self.path / "launcher.cu"):
             return "each backend has a launcher"
+        imports = (node for node in ast.walk(parse(self.op)) if isinstance(node, ast.ImportFrom))
+        if any(node.level == 1 and node.module == "jit" for node in imports):
+            return "op.py imports it"
         return ""
 
     @property
@@ -166,6 +170,11 @@ class OpFolder:
         if self.is_composed:
             return []
         if not os.path.isfile(self.jit):
+            if self.needs_jit:
+                raise UsageError(
+                    f"{self} has no {self.jit}: {self.needs_jit}",
+                    "write module() and aot() there, or delete what needs them",
+                )
             from importlib import import_module
 
             # Why by name: what makes specs stands above this package, as an op's jit.py does.

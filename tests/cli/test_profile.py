@@ -135,7 +135,7 @@ def test_ncu_is_given_what_is_for_it(tiny, fictl, found, monkeypatch):
         lambda request, collection, say: asked.append((request, collection)) or _Found(),
     )
     monkeypatch.setattr(
-        "fictl.cli.profile.ncu_view.show", lambda out, result: out.print(result.said)
+        "fictl.cli._profile.ncu_view.show", lambda out, result: out.print(result.said)
     )
     words = ["--set", "basic", "--kernel", "a|b", "--ncu-arg=--clock-control=base"]
     answer = fictl("profile", "twice", "--tool", "ncu", *words)

@@ -51,7 +51,7 @@ def command(
         shipped = ship(out, ops or [], archs, observer)
     errors = [built.error for built in shipped.built if built.error]
     data = shipped.to_dict()
-    console.show(console.Result.among(errors, "aot.build", data, lambda out: _view(out, shipped)))
+    console.show(console.Result.among(errors, data, lambda out: _view(out, shipped)))
 
 
 def _view(out: Console, shipped: Shipped) -> None:

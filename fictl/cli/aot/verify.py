@@ -36,7 +36,7 @@ def command(
         )
     data = {"out": str(folder), "modules": [each.to_dict() for each in checked]}
     view = lambda out: _view(out, checked, error)  # noqa: E731
-    console.show(console.Result("aot.verify", data, view, int(bool(bad)), error))
+    console.show(console.Result(data, view, int(bool(bad)), error))
 
 
 def _view(out: Console, checked: list[Checked], error: FictlError | None) -> None:

@@ -33,7 +33,7 @@ def command(
     use_device(device, arch)
     verdicts = explain_ops(ops or [], parse_archs(arch, native_targets))
     data = [verdict.to_dict() for verdict in verdicts]
-    console.show(console.Result("cache.explain", data, lambda out: _view(out, verdicts, verbose)))
+    console.show(console.Result(data, lambda out: _view(out, verdicts, verbose)))
 
 
 def _view(out: Console, verdicts: list[Verdict], verbose: bool) -> None:

@@ -23,7 +23,7 @@ def command(ops: Ops = None, json: Json = False) -> None:
     from fictl.op.builds.cached import contents
 
     found = contents(ops or [])
-    console.show(console.Result("cache.show", found.to_dict(), lambda out: _view(out, found)))
+    console.show(console.Result(found.to_dict(), lambda out: _view(out, found)))
 
 
 def _view(out: Console, found: Contents) -> None:

@@ -40,7 +40,7 @@ def command(
             "where it was made",
         )
     view = lambda out: _view(out, found, error)  # noqa: E731
-    console.show(console.Result("cache.verify", data, view, int(bool(standing)), error))
+    console.show(console.Result(data, view, int(bool(standing)), error))
 
 
 def _view(out: Console, found: Integrity, error: FictlError | None) -> None:

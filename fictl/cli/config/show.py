@@ -29,7 +29,7 @@ def command(arch: Archs = "", verbose: Verbose = False, json: Json = False) -> N
     found = configuration()
     problems = [UsageError(row.problem, row.doc) for row in found.settings if row.problem]
     data = found.to_dict()
-    console.show(console.Result.among(problems, "config.show", data, lambda out: _view(out, found)))
+    console.show(console.Result.among(problems, data, lambda out: _view(out, found)))
 
 
 def _view(out: Console, found: Configuration) -> None:

@@ -63,4 +63,4 @@ def command(
     lines = [f"{' · '.join(parts)} {said} {out}"]
     if not dry_run:
         lines.append(f"next: fictl dataset validate {out}")
-    console.show(console.Result("dataset.export", made.to_dict(), "\n".join(lines)))
+    console.show(console.Result(made.to_dict(), "\n".join(lines)))

@@ -57,14 +57,14 @@ def command(
     made = report(TraceSet.from_path(root), names(definitions), names(op_type), names(hardware))
     data = made.to_dict()
     if not kind:
-        console.show(console.Result("dataset.report", data, lambda screen: _show(screen, made)))
+        console.show(console.Result(data, lambda screen: _show(screen, made)))
         return
     text = _document(made, kind)
     if out is None:
-        console.show(console.Result("dataset.report", data, text.rstrip("\n")))
+        console.show(console.Result(data, text.rstrip("\n")))
         return
     _write(out, text)
-    console.show(console.Result("dataset.report", {**data, "path": str(out)}, f"wrote {out}"))
+    console.show(console.Result({**data, "path": str(out)}, f"wrote {out}"))
 
 
 def _kind(said: str, out: Path | None) -> str:

@@ -107,7 +107,7 @@ def _plan(root: Path, options: RunOptions) -> None:
         "unreadable": [*broken],
     }
     view = console.Table(("definition", "solution", "workloads"), rows)
-    console.show(console.Result("dataset.run", data, view))
+    console.show(console.Result(data, view))
 
 
 def _run(root: Path, options: RunOptions, strict: bool, quiet: bool) -> None:
@@ -123,7 +123,7 @@ def _run(root: Path, options: RunOptions, strict: bool, quiet: bool) -> None:
         _show(out, summary, options.device)
 
     code = SetupError.exit_code if summary.faults else int(bad)
-    console.show(console.Result("dataset.run", data, view, code))
+    console.show(console.Result(data, view, code))
 
 
 def _show(out: Console, summary: Summary, device: str) -> None:

@@ -71,7 +71,7 @@ def command(
     }
     error = _error(files.root, failed) if failed else None
     view = lambda out: _view(out, findings, scope.counts, error)  # noqa: E731
-    console.show(console.Result("dataset.validate", data, view, int(bool(failed)), error))
+    console.show(console.Result(data, view, int(bool(failed)), error))
 
 
 def _error(root: Path, failed: int) -> FictlError:

@@ -60,7 +60,7 @@ def _install(names: list[str], target: Path | None, force: bool, dry_run: bool, 
     data = carry_out(plan, "fictl skills install", dry_run=dry_run, diff=diff, force=force or diff)
     paths = [each["path"] for each in data["files"]]
     view = data["diff"].rstrip("\n") if diff else _view(paths, data["written"])
-    console.show(console.Result("skills.install", data, view))
+    console.show(console.Result(data, view))
 
 
 def _view(paths: list[str], written: bool) -> str:
@@ -79,4 +79,4 @@ def _pack(names: list[str], path: Path, force: bool, dry_run: bool) -> None:
     changed = write_zip(skill, path, force, dry_run)
     data = {"written": changed and not dry_run, "path": str(path), "skill": skill.name}
     view = _view([str(path)] if changed else [], not dry_run)
-    console.show(console.Result("skills.install", data, view))
+    console.show(console.Result(data, view))

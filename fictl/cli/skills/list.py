@@ -16,4 +16,4 @@ def command(json: Json = False) -> None:
         for each in found
     ]
     rows = [(each.name, each.description) for each in found]
-    console.show(console.Result("skills.list", data, console.Table(("skill", "for"), rows)))
+    console.show(console.Result(data, console.Table(("skill", "for"), rows)))

@@ -36,9 +36,7 @@ def command(
 
     answer = compiled(subject, chosen, timeout, untrusted)
     code = 0 if answer["ok"] else 1
-    console.show(
-        console.Result("solution.build", answer, lambda out: _view(out, answer, show_log), code)
-    )
+    console.show(console.Result(answer, lambda out: _view(out, answer, show_log), code))
 
 
 def _view(out: Console, answer: dict[str, Any], show_log: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from fictl.project import OpFolder
     from fictl.testing.traced.definitions import Traced
+    from fictl.trace import Definition, Solution
 
 
 def command(
@@ -49,20 +51,12 @@ def command(
     Edit the copy, and it is judged as edited: nothing of the op that is installed runs.
     """
     from fictl.dataset.export.solution import solutions_of
-    from fictl.trace import TraceSet
 
     pairs = [*solutions_of(_traced(one_op(op), op), definition or (), author)]
-    root = out.absolute()
-    paths = []
-    if not dry_run:
-        root.mkdir(parents=True, exist_ok=True)
-        dataset = TraceSet.from_path(root)
-        for made, solution in pairs:
-            dataset.add_definition(made)
-            paths.append(out / dataset.add_solution(solution).relative_to(dataset.root))
+    paths = [] if dry_run else _write(pairs, out)
     data = {
         "written": not dry_run,
-        "root": str(root),
+        "root": str(out.absolute()),
         "solutions": [solution.name for _, solution in pairs],
         "paths": [str(path) for path in paths],
     }
@@ -71,7 +65,20 @@ def command(
     lines = [*map(str, paths), f"{said}{' would be written' if dry_run else ''}"]
     if paths:
         lines.append(f"next: fictl solution build {paths[0]}")
-    console.show(console.Result("solution.export", data, "\n".join(lines)))
+    console.show(console.Result(data, "\n".join(lines)))
+
+
+def _write(pairs: Iterable[tuple[Definition, Solution]], out: Path) -> list[Path]:
+    """Add definitions and solutions to the dataset in `out`; return where the solutions are."""
+    from fictl.trace import TraceSet
+
+    out.absolute().mkdir(parents=True, exist_ok=True)
+    dataset = TraceSet.from_path(out.absolute())
+    paths = []
+    for definition, solution in pairs:
+        dataset.add_definition(definition)
+        paths.append(out / dataset.add_solution(solution).relative_to(dataset.root))
+    return paths
 
 
 def _traced(folder: OpFolder, said: str) -> list[Traced]:

@@ -36,7 +36,7 @@ def command(
     from fictl.profile.ncu.collection import Collection
 
     report = profiled(subject, Collection(set=set, kernel=kernel), out, timeout, seed)
-    from fictl.cli.profile.ncu_view import show
+    from fictl.cli._profile.ncu_view import show
 
     answer = answered(subject, report)
-    console.show(console.Result("solution.profile", answer, lambda page: show(page, report)))
+    console.show(console.Result(answer, lambda page: show(page, report)))

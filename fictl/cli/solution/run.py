@@ -46,7 +46,7 @@ def command(
     )
     answer = answered(subject, config, evaluated(subject, config))
     code = 0 if answer["ok"] else 1
-    console.show(console.Result("solution.run", answer, lambda out: _view(out, answer), code))
+    console.show(console.Result(answer, lambda out: _view(out, answer), code))
 
 
 def _view(out: Console, answer: dict[str, Any]) -> None:

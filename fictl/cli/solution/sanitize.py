@@ -43,7 +43,7 @@ def command(
 
     answer = sanitized(subject, tool or (), chosen, timeout, seed)
     code = 0 if answer["ok"] else 1
-    console.show(console.Result("solution.sanitize", answer, lambda out: _view(out, answer), code))
+    console.show(console.Result(answer, lambda out: _view(out, answer), code))
 
 
 def _view(out: Console, answer: dict[str, Any]) -> None:

@@ -16,4 +16,4 @@ def command(json: Json = False) -> None:
     entries = tools_schema()
     rows = [[each["name"], each["description"]] for each in entries]
     view = console.Table(("tool", "what it does"), rows)
-    console.show(console.Result("solution.tools", {"tools": entries}, view))
+    console.show(console.Result({"tools": entries}, view))

@@ -51,7 +51,7 @@ def command(
         elif not update and any(finding.path for finding in left):
             out.print("fictl trace check --update writes them", style="dim")
 
-    console.show(console.Result("trace.check", data, view, code))
+    console.show(console.Result(data, view, code))
 
 
 def _show(out: Console, finding: Finding) -> None:

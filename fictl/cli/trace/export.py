@@ -36,4 +36,4 @@ def command(
             f"{len(written)} definitions" + (" would be written" if dry_run else ""),
         ]
     )
-    console.show(console.Result("trace.export", data, view))
+    console.show(console.Result(data, view))

@@ -38,4 +38,4 @@ def command(ops: Ops = None, json: Json = False) -> None:
                 "definitions": names,
             }
         )
-    console.show(console.Result("trace.list", data, console.Table(_COLUMNS, rows)))
+    console.show(console.Result(data, console.Table(_COLUMNS, rows)))

@@ -44,4 +44,4 @@ def command(
     if result.mismatch:
         lines.append(f"  {result.mismatch}")
     code = 1 if result.mismatch else 0
-    console.show(console.Result("trace.run", result.to_dict(), "\n".join(lines), code))
+    console.show(console.Result(result.to_dict(), "\n".join(lines), code))

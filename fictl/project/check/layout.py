@@ -42,9 +42,8 @@ def files_are_there(folder: OpFolder) -> Iterator[Problem]:
 
 def jit_is_there_where_it_is_needed(folder: OpFolder) -> Iterator[Problem]:
     """A folder without jit.py has one module; op.py asks for the one that jit.py describes."""
-    tree = parse(folder.op)
     if os.path.isfile(folder.jit):
-        for line in _default_modules(tree):
+        for line in _default_modules(parse(folder.op)):
             yield Problem(
                 "jit",
                 folder.op,
@@ -53,13 +52,12 @@ def jit_is_there_where_it_is_needed(folder: OpFolder) -> Iterator[Problem]:
                 "from .jit import module, and KernelModule(module); or delete jit.py",
             )
         return
-    reason = folder.needs_jit or ("op.py imports it" if _imports_jit(tree) else "")
-    if reason and not folder.is_composed:
+    if folder.needs_jit and not folder.is_composed:
         yield Problem(
             "files",
             folder.jit,
             1,
-            f"{folder} lacks jit.py: {reason}",
+            f"{folder} lacks jit.py: {folder.needs_jit}",
             "add it: module() and aot()",
         )
 
@@ -71,11 +69,6 @@ def _default_modules(tree: ast.Module) -> Iterator[int]:
         is_module = ast.unparse(call.func).rpartition(".")[2] == "KernelModule"
         if is_module and "__file__" in map(ast.unparse, call.args):
             yield call.lineno
-
-
-def _imports_jit(tree: ast.Module) -> bool:
-    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
-    return any(node.level == 1 and node.module == "jit" for node in imports)
 
 
 def names_are_importable(folder: OpFolder) -> Iterator[Problem]:
