@@ -52,10 +52,10 @@ def command(
 
     Results are checked before they are timed, and after. L2 is cold unless --warm.
     """
+    from fictl.cli._bench.list_file import requests_of
     from fictl.cli._bench.outputs import BenchOutputs
     from fictl.cli._bench.request import BenchRequest
     from fictl.cli._bench.run import run
-    from fictl.cli._bench.test_list import requests_of
 
     use_device(device)
     outputs = BenchOutputs.of(context.params)

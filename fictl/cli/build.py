@@ -46,7 +46,7 @@ def command(
         )
     archs = parse_archs(arch, native_targets)
     if dry_run:
-        show_plans("build", ops or [], archs)
+        show_plans(ops or [], archs)
         return
     with ConsoleObserver(verbose) as observer:
         build = building.build_timed if time else building.build
@@ -73,13 +73,13 @@ def _built(out: Console, built: list[Any]) -> None:
             show_time(out, each.time)
 
 
-def show_plans(command: str, ops: list[str], archs: tuple[Arch, ...]) -> None:
-    """What `command` would build, and how."""
+def show_plans(ops: list[str], archs: tuple[Arch, ...]) -> None:
+    """Show what a build of these ops would run, and how."""
     from fictl.op.builds.building import plan
 
     plans = plan(ops, archs)
     data = [each.to_dict() for each in plans]
-    console.show(console.Result(command, data, lambda out: _plans(out, plans)))
+    console.show(console.Result(data, lambda out: _plans(out, plans)))
 
 
 def _plans(out: Console, plans: list[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,6 @@ from fictl.cli._new_op import options as flags
 from fictl.cli.one_op import own_project
 from fictl.cli.options import DryRun, Json
 from fictl.cli.scaffolded import Commit, Diff, Force, carry_out, print_diff, print_tree
-from fictl.cli.strict import StrictCommand
 from fictl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def command(
         return
     if not name and not from_definition:
         raise UsageError("a new op needs a name", "as in fictl new-op rope_scale")
-    made = _draft(_request(context.params), may_ask=not json, overwrite=force)
+    made = _draft(request_of(context.params), may_ask=not json, overwrite=force)
     from fictl.scaffold.new.new_op import plan_op
 
     plan = plan_op(made)
@@ -91,32 +90,26 @@ def _draft(request: Request, *, may_ask: bool, overwrite: bool) -> Draft:
     return draft(project, request, overwrite)
 
 
-def request_of(words: Sequence[str]) -> Request:
-    """What such words on the command line ask for."""
-    app = typer.Typer(add_completion=False)
-    app.command(cls=StrictCommand)(command)
-    return _request(typer.main.get_command(app).make_context("new-op", list(words)).params)
-
-
-def _request(said: Mapping[str, Any]) -> Request:
+def request_of(flags: Mapping[str, Any]) -> Request:
+    """Read the command's parameters, given by name."""
     from fictl.scaffold.new.request import Request
 
-    inputs, scalars, outputs = (tuple(said[key] or ()) for key in ("input", "scalar", "output"))
+    inputs, scalars, outputs = (tuple(flags[key] or ()) for key in ("input", "scalar", "output"))
     return Request(
-        said["name"],
-        said["kind"],
-        said["family"],
+        flags["name"],
+        flags["kind"],
+        flags["family"],
         inputs,
         scalars,
         outputs,
-        said["dtypes"],
-        said["arch"],
-        said["expr"],
-        said["reference"],
-        said["example"],
-        said["kernel"],
-        said["doc"],
-        said["from_definition"],
+        flags["dtypes"],
+        flags["arch"],
+        flags["expr"],
+        flags["reference"],
+        flags["example"],
+        flags["kernel"],
+        flags["doc"],
+        flags["from_definition"],
     )
 
 

@@ -45,7 +45,7 @@ def command(
     use_device("cuda")
     archs = parse_archs(arch, native_targets)
     if dry_run:
-        show_plans("aot.build", ops or [], archs)
+        show_plans(ops or [], archs)
         return
     with ConsoleObserver(verbose) as observer:
         shipped = ship(out, ops or [], archs, observer)

@@ -23,4 +23,4 @@ def command(
     """Remove what is cached, builds of older versions too; what is in use stays without --force."""
     from fictl.op.builds.cached import clear_builds
 
-    console.show(result("cache.clear", clear_builds(ops or [], force, dry_run), dry_run))
+    console.show(result(clear_builds(ops or [], force, dry_run), dry_run))

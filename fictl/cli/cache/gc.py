@@ -34,4 +34,4 @@ def command(
 
     size = parse_size(max_size) if max_size else None
     age = parse_age(older_than) if older_than else None
-    console.show(result("cache.gc", gc(cache_root(), size, age, dry_run), dry_run))
+    console.show(result(gc(cache_root(), size, age, dry_run), dry_run))

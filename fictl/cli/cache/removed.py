@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fictl.jit.cache.removal import Removal
 
 
-def result(command: str, removal: Removal, dry_run: bool) -> console.Result:
+def result(removal: Removal, dry_run: bool) -> console.Result:
     data = {
         "dry_run": dry_run,
         "freed": removal.freed,
@@ -26,7 +26,7 @@ def result(command: str, removal: Removal, dry_run: bool) -> console.Result:
         "kept": [_described(item) for item in removal.kept],
         "links": [_described(item) for item in removal.links],
     }
-    return console.Result(command, data, lambda out: _view(out, removal, dry_run))
+    return console.Result(data, lambda out: _view(out, removal, dry_run))
 
 
 def leads_out(item: Item) -> str:
