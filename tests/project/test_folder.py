@@ -105,6 +105,9 @@ def test_what_aot_yields_are_its_specs(tree) -> None:
 def test_a_folder_without_a_jit_file_has_one_module_of_its_files(tree) -> None:
     folder = tree.op("norm", "rms")
     folder.jit.unlink()
+    with pytest.raises(UsageError, match=r"rms/jit\.py: op\.py imports it"):
+        folder.specs()
+    tree.edit("kernels/norm/rms/op.py", "from .jit import module\n", "")
     (spec,) = folder.specs()
     assert spec.name == "norm.rms"
     assert spec.sources == (*folder.launchers, folder.binding)
