@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from fictl.project import Project
+from fictl.project.facade_stub import stub
 from fictl.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -193,6 +195,10 @@ def test_an_installed_fictl_says_its_version_and_commit(installed: Path, commit:
 def test_the_package_knows_them_too(installed: Path, commit: str) -> None:
     code = "import fictl; print(fictl.__version__, fictl.__commit__)"
     assert python(installed, "-c", code) == f"{VERSION} {commit}"
+
+
+def test_the_wheel_brings_the_types_of_its_ops(installed: Path) -> None:
+    assert (installed / "fictl/ops.pyi").read_text() == stub(Project.shipped())
 
 
 def test_an_installed_fictl_finds_its_kernels(installed: Path) -> None:

@@ -6,8 +6,11 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import PACKAGE, write_atomic
 from fictl.project.discover import folders
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
@@ -45,6 +48,19 @@ def stub(project: Project) -> str:
     body = _spaced(texts[name] for name in sorted(texts))
     parts = _HEAD.format(name=project.name), "\n".join(needed), body
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def write_shipped_stub(package: Path = PACKAGE) -> Path | None:
+    """Write `ops.pyi` of the shipped ops into fictl's package; return its path if it changed.
+
+    A wheel brings it; in a checkout it is not committed, and made anew when ops have changed.
+    """
+    path, text = package / "ops.pyi", stub(Project.shipped())
+    with suppress(OSError, UnicodeDecodeError):
+        if path.read_text(encoding="utf-8") == text:
+            return None
+    write_atomic(path, text)
+    return path
 
 
 def _definition(node: Definition, indent: str = "") -> Iterator[str]:

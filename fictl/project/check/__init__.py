@@ -46,6 +46,7 @@ OP_RULES: tuple[Callable[[OpFolder], Iterable[Problem]], ...] = (
 PROJECT_RULES: tuple[Callable[[Project], Iterable[Problem]], ...] = (
     names.each_is_defined_once,
     names.uses_have_no_cycle,
+    names.names_fit_one_stub,
     layout.kernels_is_no_package,
     includes.library_is_pure,
 )
