@@ -48,9 +48,9 @@ def command(
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Time ops, or the launchers of one .cu file, beside their baselines.
+    """Benchmark ops, or the launchers of one .cu file, beside their baselines.
 
-    Results are checked before they are timed, and after. L2 is cold unless --warm.
+    Results are checked before and after timing. L2 is cold unless --warm is given.
     """
     from fictl.cli._bench.list_file import requests_of
     from fictl.cli._bench.outputs import BenchOutputs

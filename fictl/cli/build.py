@@ -25,13 +25,15 @@ def command(
     device: Device = "",
     time: Annotated[
         bool,
-        typer.Option("--time", help="Show where a cold build's time goes.", show_default=False),
+        typer.Option(
+            "--time", help="Show where the time of a cold build goes.", show_default=False
+        ),
     ] = False,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Compile ops, those of the project here if none is named. What is built already is kept."""
+    """Compile the named ops, or every op of the project here. Existing builds are kept."""
     from fictl.arch import parse_archs
     from fictl.cli.progress import ConsoleObserver
     from fictl.op.builds import building

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def command(ops: Ops = None, json: Json = False) -> None:
-    """Check that ops keep the rules of an op folder; the whole project here if none is named.
+    """Check the layout rules of the named ops, or of the whole project here.
 
     A file stands for the project that it lies in, so that pre-commit may pass what changed. In a
     checkout of fictl, its stub for editors is made anew if ops have changed.

@@ -25,21 +25,25 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="A B",
-            help="Two results, git revisions (also A..B; '.' is what lies here), backends, baselines.",
+            help="Two results, git revisions (A..B too; '.' is the working tree), backends or baselines.",
             show_default=False,
         ),
     ] = None,
     ops: Annotated[
         list[str] | None,
-        typer.Option("--op", metavar="OP", help="Only these ops, families, functions; repeatable."),
+        typer.Option(
+            "--op", metavar="OP", help="Compare only this op, family or function; repeatable."
+        ),
     ] = None,
     baseline: Annotated[
         bool,
-        typer.Option("--baseline", help="With what the project keeps: fictl bench --save."),
+        typer.Option(
+            "--baseline", help="Compare with the project's stored baseline (fictl bench --save)."
+        ),
     ] = False,
     threshold: Annotated[
         str,
-        typer.Option("--threshold", help="What counts as a difference: '1%' or 0.01."),
+        typer.Option("--threshold", help="Smallest difference that counts: '1%' or 0.01."),
     ] = "1%",
     case: flags.Case = "",
     dtype: flags.Dtype = "",
@@ -47,14 +51,14 @@ def command(
     warm: flags.Warm = False,
     rounds: flags.Rounds = 0,
     force: Annotated[
-        bool, typer.Option("--force", help="Compare results of different GPUs, clocks, timers.")
+        bool, typer.Option("--force", help="Compare results even if GPU, clocks or timer differ.")
     ] = False,
     device: Device = "",
     json: Json = False,
 ) -> None:
-    """Say of every case whether B is the SAME as A, FASTER, SLOWER, or whether that is UNCLEAR.
+    """Report for every case whether B is SAME, FASTER or SLOWER than A, or UNCLEAR.
 
-    Revisions, backends and baselines are timed interleaved, in one run. Exit code 1 on SLOWER.
+    Revisions, backends and baselines are timed in the same rounds. Exit code 1 on SLOWER.
     """
     from fictl.bench.compare.results import compare_baseline
     from fictl.bench.compare.two import compare_two

@@ -23,7 +23,7 @@ def command(
         Path | None,
         typer.Option(
             "--out",
-            help="The file, or its folder.",
+            help="Output file, or its folder.",
             callback=writes_file_or_into_folder,
             show_default=False,
         ),
@@ -32,7 +32,7 @@ def command(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Write compile_commands.json for clangd: sources and headers of ops, as they are built."""
+    """Write compile_commands.json for clangd, with the sources and headers of ops as they are built."""
     from fictl.arch import parse_archs
     from fictl.jit.compile_commands import database
     from fictl.op.builds.building import specs_of

@@ -37,30 +37,40 @@ Words = Annotated[
     list[str],
     typer.Argument(
         metavar="OP [-- WORD...]",
-        help="An op, a public function, or a dump; words behind -- are the debugger's.",
+        help="An op, a public function or a dump; arguments after -- go to the debugger.",
         autocompletion=op_names,
         show_default=False,
     ),
 ]
 Kernel = Annotated[
-    str, _text("--kernel", metavar="NAME", help="Stop in this kernel; else in any of the op's.")
+    str,
+    _text("--kernel", metavar="NAME", help="Stop in this kernel; default: any kernel of the op."),
 ]
 Block = Annotated[str, _text("--block", metavar="X[,Y,Z]", help="Stop in this block.")]
 Thread = Annotated[str, _text("--thread", metavar="X[,Y,Z]", help="Stop in this thread.")]
 Places = Annotated[
     list[str] | None,
     _text(
-        "--break", metavar="FILE:LINE", help="Stop here, not where kernels begin; or a function."
+        "--break",
+        metavar="FILE:LINE",
+        help="Break at FILE:LINE or a function instead of at kernel entry.",
     ),
 ]
 Fault = Annotated[
-    bool, typer.Option("--fault", help="Stop at a fault only: who makes it, and where.")
+    bool,
+    typer.Option(
+        "--fault", help="Stop only at a fault, and show the thread and line that cause it."
+    ),
 ]
 Batch = Annotated[
     list[str] | None,
-    _text("--batch", metavar="COMMAND", help="Run this when it has stopped, print, and end."),
+    _text(
+        "--batch",
+        metavar="COMMAND",
+        help="Run this debugger command at the stop, print its output, and exit.",
+    ),
 ]
-Timeout = Annotated[float, seconds("--timeout", help="Seconds that a batch may take.")]
+Timeout = Annotated[float, seconds("--timeout", help="Time limit of a batch, in seconds.")]
 
 
 def command(
@@ -79,9 +89,9 @@ def command(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Stop in a kernel of an op: cuda-gdb on a GPU, gdb on the emulated device.
+    """Debug a kernel of an op: cuda-gdb on a GPU, gdb on the emulated device.
 
-    A small case of those that match is called once, on a debug build: slow, every variable is there.
+    The smallest matching case is called once, in a slow debug build that keeps every variable.
     """
     from fictl import settings
     from fictl.bench.options import Options

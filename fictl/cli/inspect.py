@@ -32,27 +32,31 @@ def command(
     arch: Archs = "",
     kernel: Annotated[
         str,
-        typer.Option("--kernel", metavar="REGEX", help="Only kernels whose name has this in it."),
+        typer.Option(
+            "--kernel", metavar="REGEX", help="Show only kernels whose name contains this."
+        ),
     ] = "",
     sass: Annotated[
-        bool, typer.Option("--sass", help="Show the instructions, each below its line.")
+        bool, typer.Option("--sass", help="Show the SASS instructions below their source lines.")
     ] = False,
     source: Annotated[
-        bool, typer.Option("--source", help="Show each line with all its instructions.")
+        bool, typer.Option("--source", help="Show each source line with all its instructions.")
     ] = False,
-    ptx: Annotated[bool, typer.Option("--ptx", help="Show the PTX, with lines.")] = False,
+    ptx: Annotated[bool, typer.Option("--ptx", help="Show the PTX with source lines.")] = False,
     gate: Annotated[
         list[str] | None,
         typer.Option(
             "--gate",
             metavar="LIST",
-            help="What must hold of every kernel: 'spill_bytes==0, registers<=128, LDL==0'.",
+            help="Conditions on every kernel: 'spill_bytes==0, registers<=128, LDL==0'.",
             show_default=False,
         ),
     ] = None,
     against: Annotated[
         str,
-        typer.Option("--against", metavar="REVISION", help="Show what changed since, as HEAD~1."),
+        typer.Option(
+            "--against", metavar="REVISION", help="Show changes since a git revision, as in HEAD~1."
+        ),
     ] = "",
     threads: Annotated[
         int | None,
@@ -60,18 +64,24 @@ def command(
             "--threads",
             low=1,
             high=1024,
-            help="Threads a block, for occupancy; else launch bounds.",
+            help="Threads per block, for occupancy; default: the launch bounds.",
         ),
     ] = None,
     dynamic_shared: Annotated[
-        int, whole("--dynamic-shared", low=0, high=1 << 20, help="Bytes a block, for occupancy.")
+        int,
+        whole(
+            "--dynamic-shared",
+            low=0,
+            high=1 << 20,
+            help="Dynamic shared memory per block in bytes, for occupancy.",
+        ),
     ] = 0,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Show registers, spills, shared memory, occupancy and instructions of kernels. Needs no GPU.
 
-    They are compiled as in a build, with line info, once; exit code 1 if a gate does not hold.
+    They are compiled once, with line info. Exit code 1 if a gate does not hold.
     """
     from fictl.arch import parse_archs
     from fictl.cli._inspect.view import data_of, view

@@ -30,7 +30,7 @@ _ORDER = ("launcher.cu", "binding.cpp", "jit.py", "op.py", "trace.py", "bench.py
 def command(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The new op.", show_default=False)
+        str, typer.Argument(metavar="NAME", help="Name of the new op.", show_default=False)
     ] = "",
     kind: flags.Kind = "",
     family: flags.Family = "",
@@ -47,7 +47,7 @@ def command(
     doc: flags.Doc = "",
     undo: Annotated[
         bool,
-        typer.Option("--undo", help="Take the last scaffold back.", show_default=False),
+        typer.Option("--undo", help="Undo the last command that scaffolded.", show_default=False),
     ] = False,
     dry_run: DryRun = False,
     diff: Diff = False,

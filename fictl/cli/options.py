@@ -48,7 +48,10 @@ Json = Annotated[
 Device = Annotated[
     str,
     typer.Option(
-        "--device", metavar="cuda|emu", help="A GPU, or the emulated device.", show_default=False
+        "--device",
+        metavar="cuda|emu",
+        help="Device to run on: cuda, or emu (emulated).",
+        show_default=False,
     ),
 ]
 Schedule = Annotated[
@@ -56,15 +59,19 @@ Schedule = Annotated[
     typer.Option(
         "--schedule",
         metavar="ORDER",
-        help="Order of emulated threads: forward, reverse, random-<seed>.",
+        help="Order of emulated threads: forward, reverse or random-<seed>.",
         show_default=False,
     ),
 ]
 Keyword = Annotated[
-    str, typer.Option("-k", help="Only tests whose name matches, as in pytest.", show_default=False)
+    str,
+    typer.Option(
+        "-k", help="Run only tests whose name matches, as pytest's -k.", show_default=False
+    ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would be done.", show_default=False)
+    bool,
+    typer.Option("--dry-run", help="Show what would be done, and do nothing.", show_default=False),
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show every step.", show_default=False)

@@ -45,9 +45,9 @@ def command(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Look at what ops make the GPU do: kernels, launches, copies, and what they wait for.
+    """Profile ops: kernels, launches, copies, and what they wait for.
 
-    Without --case or --axis it is the largest case of each function.
+    Without --case or --axis, the largest case of each function is profiled.
     """
     from fictl.profile.chosen import requests
 

@@ -26,12 +26,10 @@ def command(
     op: OwnOp,
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME", help="The new one; the old if left out.", show_default=False
-        ),
+        typer.Argument(metavar="NAME", help="New name; default: the old one.", show_default=False),
     ] = "",
     family: Annotated[
-        str, typer.Option("--family", help="The family to move to.", show_default=False)
+        str, typer.Option("--family", help="Family to move the op to.", show_default=False)
     ] = "",
     dry_run: DryRun = False,
     diff: Diff = False,
@@ -40,7 +38,7 @@ def command(
 ) -> None:
     """Rename an op: its files, the names in them, and the other ops' code that uses it.
 
-    Prose elsewhere in the project is listed, not changed. `fictl new-op --undo` takes it back.
+    Mentions in prose are listed, not changed. `fictl new-op --undo` undoes it.
     """
     from fictl.scaffold.existing.rename import plan_rename
 

@@ -39,19 +39,19 @@ def command(
         typer.Option(
             "--under",
             metavar="TOOL",
-            help="Look at it: memcheck, racecheck, initcheck, synccheck, profile or bench.",
+            help="Replay under a tool: memcheck, racecheck, initcheck, synccheck, profile or bench.",
             show_default=False,
         ),
     ] = "",
     device: Device = "",
     timeout: Annotated[
-        float, seconds("--timeout", help="Seconds that one call may take, its build included.")
+        float, seconds("--timeout", help="Time limit of one call with its build, in seconds.")
     ] = 600.0,
     json: Json = False,
 ) -> None:
-    """Run dumped calls again, each in its own process, and compare what they give.
+    """Replay dumped calls, each in its own process, and compare the results.
 
-    They run on the device that they were recorded on, unless --device or FICTL_DEVICE names one.
+    They run on the device they were recorded on, unless --device or FICTL_DEVICE names one.
     """
     from fictl import settings
     from fictl.replay.child import checked_under

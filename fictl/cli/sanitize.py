@@ -33,7 +33,7 @@ def command(
 ) -> None:
     """Run the tests of ops with every access checked: bounds, races, barriers, unwritten memory.
 
-    On a GPU under compute-sanitizer, where there is none on the emulated device.
+    On a GPU this is compute-sanitizer; without one, the emulated device checks.
     """
     from fictl import settings
     from fictl.cli._sanitize.view import View

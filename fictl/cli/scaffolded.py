@@ -19,7 +19,7 @@ Diff = Annotated[
     bool, typer.Option("--diff", help="Print what would change as a patch.", show_default=False)
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Write over what is there.", show_default=False)
+    bool, typer.Option("--force", help="Overwrite existing files.", show_default=False)
 ]
 Commit = Annotated[
     bool,

@@ -27,32 +27,37 @@ if TYPE_CHECKING:
 
 
 Case = Annotated[
-    str, typer.Option("--case", help="Only this generated test, by its name.", show_default=False)
+    str, typer.Option("--case", help="Run only this generated test.", show_default=False)
 ]
 Changed = Annotated[
     bool,
     typer.Option(
         "--changed",
-        help="Only ops that an edit since HEAD touches, or since a revision among the words.",
+        help="Test only ops changed since HEAD, or since a revision given as argument.",
         show_default=False,
     ),
 ]
 Parallel = Annotated[
     str,
     typer.Option(
-        "-n", metavar="auto|N", help="Spread over GPUs or, emulated, cores.", show_default=False
+        "-n",
+        metavar="auto|N",
+        help="Number of processes, spread over GPUs or, emulated, over cores.",
+        show_default=False,
     ),
 ]
 Gpus = Annotated[
     int | None,
-    whole("--gpus", low=1, high=1024, help="Tests marked gpus(N), in N ranks.", show_default=False),
+    whole(
+        "--gpus", low=1, high=1024, help="Run tests marked gpus(N), in N ranks.", show_default=False
+    ),
 ]
-Timeout = Annotated[float, seconds("--timeout", help="Seconds for one test.")]
+Timeout = Annotated[float, seconds("--timeout", help="Time limit of one test, in seconds.")]
 RequireArch = Annotated[
     bool,
     typer.Option(
         "--require-arch",
-        help="A test without its GPU, architecture or nvcc fails.",
+        help="Fail, rather than skip, tests that lack a GPU, an architecture or nvcc.",
         show_default=False,
     ),
 ]
@@ -60,7 +65,7 @@ JUnit = Annotated[
     Path | None,
     typer.Option(
         "--junit",
-        help="Also write JUnit XML to this file.",
+        help="Also write a JUnit XML file.",
         callback=writes_file,
         show_default=False,
     ),
@@ -81,9 +86,9 @@ def command(
     junit: JUnit = None,
     json: Json = False,
 ) -> None:
-    """Test ops: their own tests, that they build, and that they compute their reference.
+    """Test ops: run their tests, build them, and compare them with their references.
 
-    Where there is no GPU they run on the emulated device.
+    Without a GPU, they run on the emulated device.
     """
     from fictl import settings
     from fictl.cli.late_bar import LateBar

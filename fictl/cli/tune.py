@@ -31,16 +31,16 @@ def command(
     ops: Ops = None,
     case: Annotated[
         str,
-        typer.Option("--case", help="Only cases with this in their name.", show_default=False),
+        typer.Option("--case", help="Select cases whose name contains this.", show_default=False),
     ] = "",
     dtype: Annotated[
-        str, typer.Option("--dtype", help="Only cases of this dtype.", show_default=False)
+        str, typer.Option("--dtype", help="Select cases of this dtype.", show_default=False)
     ] = "",
     file: Annotated[
         Path | None,
         typer.Option(
             "--file",
-            help="Add to this file, not to this machine's.",
+            help="Cache file to add to; default: this machine's.",
             callback=writes_file_and_folders,
             show_default=False,
         ),
@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Time the tactics of ops over their cases, and keep those that beat the default.
 
-    FICTL_AUTOTUNER_LOAD_FROM_FILE=1 uses them from then on.
+    FICTL_AUTOTUNER_LOAD_FROM_FILE=1 makes calls use them.
     """
     from fictl.tune.plan import plan
     from fictl.tune.run import file_in_use, tune

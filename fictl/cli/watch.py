@@ -21,21 +21,21 @@ Case = Annotated[
     typer.Option(
         "--case",
         metavar="A,B",
-        help="Time only cases with one of these in their name.",
+        help="Time only cases whose name contains one of these.",
         show_default=False,
     ),
 ]
 Test = Annotated[bool, typer.Option("--test/--no-test", help="Run the tests.")]
 Bench = Annotated[
-    bool, typer.Option("--bench/--no-bench", help="Time the cases, where there is a GPU.")
+    bool, typer.Option("--bench/--no-bench", help="Time the cases, if there is a GPU.")
 ]
 BenchTime = Annotated[
-    float, number("--bench-time", low=0, high=DAY, help="Seconds that one case is timed at most.")
+    float, number("--bench-time", low=0, high=DAY, help="Time limit of one case, in seconds.")
 ]
-Timeout = Annotated[float, seconds("--timeout", help="Seconds for one test.")]
+Timeout = Annotated[float, seconds("--timeout", help="Time limit of one test, in seconds.")]
 Once = Annotated[
     bool,
-    typer.Option("--once", help="Run once, and leave with what came of it.", show_default=False),
+    typer.Option("--once", help="Run once and exit with the result.", show_default=False),
 ]
 
 
@@ -51,9 +51,9 @@ def command(
     device: Device = "",
     json: Json = False,
 ) -> None:
-    """Build, test and time ops now, and again at every save, until Ctrl-C.
+    """Build, test and benchmark ops now and at every save, until Ctrl-C.
 
-    Where there is no GPU the tests are emulated, and nothing is timed.
+    Without a GPU, tests run on the emulated device and nothing is timed.
     """
     _require_watchdog()
     from fictl import settings

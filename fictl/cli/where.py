@@ -20,10 +20,13 @@ _DEFAULT_JIT = "one module of these files, fictl.op.module_spec; a jit.py here r
 def command(
     ops: Ops = None,
     include: Annotated[
-        bool, typer.Option("--include", help="Print the folder for -I.", show_default=False)
+        bool, typer.Option("--include", help="Print the include folder for -I.", show_default=False)
     ] = False,
     cmake: Annotated[
-        bool, typer.Option("--cmake", help="Print the folder for find_package.", show_default=False)
+        bool,
+        typer.Option(
+            "--cmake", help="Print the CMake folder for find_package.", show_default=False
+        ),
     ] = False,
     json: Json = False,
 ) -> None:

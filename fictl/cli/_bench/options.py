@@ -21,55 +21,93 @@ def _text(*names: str, metavar: str, help: str) -> typer.models.OptionInfo:
 
 Baseline = Annotated[
     str,
-    _text("--baseline", metavar="A,B", help="Others timed beside it, of bench.py: torch, …; all."),
+    _text(
+        "--baseline",
+        metavar="A,B",
+        help="Baselines of bench.py to time beside it: torch, … or all.",
+    ),
 ]
 Backend = Annotated[
-    str, _text("--backend", metavar="A,B", help="The op's own backends side by side; all.")
+    str, _text("--backend", metavar="A,B", help="Backends of the op to compare: names, or all.")
 ]
-Dtype = Annotated[str, _text("--dtype", metavar="DTYPE", help="Only cases of this dtype.")]
+Dtype = Annotated[str, _text("--dtype", metavar="DTYPE", help="Select cases of this dtype.")]
 Case = Annotated[
-    str, _text("--case", metavar="A,B", help="Only cases with one of these in their name.")
+    str, _text("--case", metavar="A,B", help="Select cases whose name contains one of these.")
 ]
 Axes = Annotated[
     list[str] | None,
-    _text("--axis", metavar="N=SIZES", help="Sizes of an axis: n=1,2,4 n=8:64:8 n=1:65536:*2."),
+    _text(
+        "--axis",
+        metavar="N=SIZES",
+        help="Sizes of an axis to sweep: n=1,2,4 n=8:64:8 n=1:65536:*2.",
+    ),
 ]
 Timer = Annotated[
-    str, _text("--timer", metavar="NAME", help="cupti, graph or events; auto is the best there is.")
+    str,
+    _text(
+        "--timer",
+        metavar="NAME",
+        help="Timer: cupti, graph or events; auto picks the most precise available.",
+    ),
 ]
 Warm = Annotated[
-    bool, typer.Option("--warm", help="Leave the data in L2, as a loop would.", show_default=False)
+    bool,
+    typer.Option(
+        "--warm",
+        help="Keep L2 warm; by default it is flushed before each call.",
+        show_default=False,
+    ),
 ]
 Rounds = Annotated[
-    int, whole("--rounds", low=0, high=1_000_000, help="So many rounds; 0 goes on until --stdrel.")
+    int,
+    whole(
+        "--rounds",
+        low=0,
+        high=1_000_000,
+        help="Number of rounds; 0 continues until --stdrel is reached.",
+    ),
 ]
 Stdrel = Annotated[
-    float, number("--stdrel", low=0, high=1, help="Stop when medians are known to this share.")
+    float,
+    number(
+        "--stdrel",
+        low=0,
+        high=1,
+        help="Stop when the median's relative standard error is below this.",
+    ),
 ]
 MaxTime = Annotated[
-    float, number("--max-time", low=0, high=DAY, help="Seconds that one case is timed at most.")
+    float, number("--max-time", low=0, high=DAY, help="Time limit of one case, in seconds.")
 ]
 Refcheck = Annotated[
     bool,
-    typer.Option("--refcheck/--no-refcheck", help="Check against the reference, before and after."),
+    typer.Option(
+        "--refcheck/--no-refcheck",
+        help="Compare results with the reference before and after timing.",
+    ),
 ]
-Seed = Annotated[int, whole("--seed", low=0, high=MOST_WHOLE, help="Of the random inputs.")]
+Seed = Annotated[int, whole("--seed", low=0, high=MOST_WHOLE, help="Seed of the random inputs.")]
 Timeout = Annotated[
     float,
-    seconds("--timeout", help="Seconds for all cases of an op, not counting its build."),
+    seconds("--timeout", help="Time limit of all cases of an op, in seconds, without its build."),
 ]
 Tensors = Annotated[
     list[str] | None,
-    _text("--tensor", metavar="X=SHAPE:DTYPE", help="Of a .cu file: x=4096x4096:bfloat16."),
+    _text(
+        "--tensor",
+        metavar="X=SHAPE:DTYPE",
+        help="Tensor argument of a .cu file: x=4096x4096:bfloat16.",
+    ),
 ]
 Scalars = Annotated[
-    list[str] | None, _text("--scalar", metavar="X=VALUE", help="Of a .cu file: factor=2.0.")
+    list[str] | None,
+    _text("--scalar", metavar="X=VALUE", help="Scalar argument of a .cu file: factor=2.0."),
 ]
 Save = Annotated[
     bool,
     typer.Option(
         "--save",
-        help="Keep it as the project's baseline: benchmarks/<gpu>-<MHz>/<op>.json.",
+        help="Store it as the project's baseline: benchmarks/<gpu>-<MHz>/<op>.json.",
         show_default=False,
     ),
 ]
@@ -98,7 +136,7 @@ Jsonl = Annotated[
     typer.Option(
         "--jsonl",
         metavar="FILE",
-        help="Write a JSON line a row.",
+        help="Write one JSON line per row.",
         callback=writes_file_and_folders,
         show_default=False,
     ),
@@ -108,11 +146,11 @@ Plot = Annotated[
     typer.Option(
         "--plot",
         metavar="FILE",
-        help="Draw bars, sweeps, a roofline: svg, html, png.",
+        help="Plot bars, sweeps and a roofline to an svg, html or png file.",
         callback=writes_file_and_folders,
         show_default=False,
     ),
 ]
 List = Annotated[
-    Path | None, _text("--list", metavar="FILE", help="Run the bench command lines of a file.")
+    Path | None, _text("--list", metavar="FILE", help="Run the bench command lines in a file.")
 ]

@@ -19,13 +19,16 @@ Kind = Annotated[
     str,
     typer.Option(
         "--kind",
-        help="What to start from: elementwise, rowwise, reduction, gemm, plan-run, triton, …",
+        help="Template: elementwise, rowwise, reduction, gemm, plan-run, triton, …",
         autocompletion=_kinds,
         show_default=False,
     ),
 ]
 Family = Annotated[
-    str, typer.Option("--family", help="Its folder; the kind if left out.", show_default=False)
+    str,
+    typer.Option(
+        "--family", help="Family, the op's parent folder; default: the kind.", show_default=False
+    ),
 ]
 Input = Annotated[
     list[str] | None,
@@ -49,17 +52,19 @@ Output = Annotated[
     ),
 ]
 Dtypes = Annotated[
-    str, typer.Option("--dtypes", help="As in f16,bf16,f32 or i8.", show_default=False)
+    str, typer.Option("--dtypes", help="Data types, as in f16,bf16,f32 or i8.", show_default=False)
 ]
 Arch = Annotated[
     str,
-    typer.Option("--arch", help="What it runs on, as in '>=8.0' or '9.0a'.", show_default=False),
+    typer.Option(
+        "--arch", help="Architectures it supports, as in '>=8.0' or '9.0a'.", show_default=False
+    ),
 ]
 Expr = Annotated[
     str,
     typer.Option(
         "--expr",
-        help="What it computes, as in 'x * sigmoid(gate)' or 'x / sum(x)'.",
+        help="The computation, as in 'x * sigmoid(gate)' or 'x / sum(x)'.",
         show_default=False,
     ),
 ]
@@ -68,7 +73,7 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FILE.py:FUNCTION",
-        help="A torch reference to start from.",
+        help="Torch reference function to start from, as FILE.py:FUNCTION.",
         show_default=False,
     ),
 ]
@@ -77,14 +82,17 @@ Example = Annotated[
     typer.Option(
         "--example",
         metavar="CALL",
-        help="A call of the reference, where its annotations do not say its shapes.",
+        help="Example call of the reference, if its annotations do not give shapes.",
         show_default=False,
     ),
 ]
 Kernel = Annotated[
     str,
     typer.Option(
-        "--kernel", metavar="FILE.cu:ENTRY", help="A kernel to bring along.", show_default=False
+        "--kernel",
+        metavar="FILE.cu:ENTRY",
+        help="Existing kernel to wrap, as FILE.cu:KERNEL.",
+        show_default=False,
     ),
 ]
 FromDefinition = Annotated[
@@ -92,11 +100,11 @@ FromDefinition = Annotated[
     typer.Option(
         "--from-definition",
         metavar="D.json",
-        help="A benchmark definition: its axes, inputs, outputs and reference.",
+        help="Benchmark definition to take axes, inputs, outputs and reference from.",
         show_default=False,
     ),
 ]
 Doc = Annotated[
     str,
-    typer.Option("--doc", help="What it does, in a sentence for its docs.", show_default=False),
+    typer.Option("--doc", help="One sentence for its documentation.", show_default=False),
 ]

@@ -31,7 +31,7 @@ Calls = Annotated[
         low=1,
         high=1_000_000,
         show_default=False,
-        help="How many calls are looked at; 20, under ncu and events 1.",
+        help="Number of profiled calls; default: 20, or 1 with ncu and events.",
     ),
 ]
 Trace = Annotated[
@@ -39,33 +39,43 @@ Trace = Annotated[
     _option(
         "--trace",
         metavar="FILE",
-        help="The timeline of one case, for ui.perfetto.dev.",
+        help="Write the timeline of one case, for ui.perfetto.dev.",
         callback=writes_file_and_folders,
     ),
 ]
 Out = Annotated[
     Path,
     _option(
-        "--out", metavar="DIR", help="What is kept lies there: profiles/.", callback=writes_folder
+        "--out",
+        metavar="DIR",
+        help="Folder for reports; default: profiles/.",
+        callback=writes_folder,
     ),
 ]
 Set = Annotated[
     str,
-    _option("--set", metavar="NAME", help="ncu: basic, detailed, full (the default), roofline."),
+    _option(
+        "--set",
+        metavar="NAME",
+        help="ncu: section set: basic, detailed, full (default) or roofline.",
+    ),
 ]
 Sections = Annotated[
-    list[str] | None, _option("--section", metavar="NAME", help="ncu: sections, in place of a set.")
+    list[str] | None,
+    _option("--section", metavar="NAME", help="ncu: collect these sections instead of a set."),
 ]
 KernelName = Annotated[
-    str, _option("--kernel", metavar="REGEX", help="ncu: only kernels with such a name.")
+    str, _option("--kernel", metavar="REGEX", help="ncu: only kernels whose name matches.")
 ]
 NcuArguments = Annotated[
-    list[str] | None, _option("--ncu-arg", metavar="ARG", help="ncu: handed to it as it is.")
+    list[str] | None, _option("--ncu-arg", metavar="ARG", help="ncu: argument passed on unchanged.")
 ]
 Blocks = Annotated[
     str,
     _option(
-        "--blocks", metavar="CHOICE", help="events: 7, 0:64, ::9 or all; else as the grid allows."
+        "--blocks",
+        metavar="CHOICE",
+        help="events: blocks to record: 7, 0:64, ::9 or all; default: as many as fit.",
     ),
 ]
 Events = Annotated[
@@ -75,6 +85,6 @@ Events = Annotated[
         low=0,
         high=1 << 20,
         show_default=False,
-        help="events: room for so many a warp; else as it needs.",
+        help="events: buffer size per warp, in events; default: as needed.",
     ),
 ]

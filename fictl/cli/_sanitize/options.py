@@ -15,25 +15,28 @@ Tools = Annotated[
     typer.Option(
         "--tool",
         metavar="TOOL",
-        help="memcheck, racecheck, initcheck, synccheck: only these, on a GPU; else all.",
+        help="Tool to run on a GPU: memcheck, racecheck, initcheck or synccheck; default: all.",
         show_default=False,
     ),
 ]
 Case = Annotated[
     str,
-    typer.Option("--case", help="Only this generated test, by its name.", show_default=False),
+    typer.Option("--case", help="Run only this generated test.", show_default=False),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", help="Also write one JSON line a report.", callback=writes_file, show_default=False
+        "--out",
+        help="Also write one JSON line per report.",
+        callback=writes_file,
+        show_default=False,
     ),
 ]
 Sarif = Annotated[
     Path | None,
     typer.Option(
         "--sarif",
-        help="Also write SARIF 2.1.0 to this file.",
+        help="Also write a SARIF 2.1.0 file.",
         callback=writes_file,
         show_default=False,
     ),
@@ -42,7 +45,7 @@ JUnit = Annotated[
     Path | None,
     typer.Option(
         "--junit",
-        help="Also write JUnit XML to this file.",
+        help="Also write a JUnit XML file.",
         callback=writes_file,
         show_default=False,
     ),
@@ -51,19 +54,19 @@ Suppressions = Annotated[
     Path | None,
     typer.Option(
         "--suppressions",
-        help="Accepted reports; else sanitize.toml of the project.",
+        help="File of accepted reports; default: the project's sanitize.toml.",
         exists=True,
         dir_okay=False,
         show_default=False,
     ),
 ]
-Timeout = Annotated[float, seconds("--timeout", help="Seconds that one test may take.")]
+Timeout = Annotated[float, seconds("--timeout", help="Time limit of one test, in seconds.")]
 PrintLimit = Annotated[
     int,
     whole(
         "--print-limit",
         low=1,
         high=1_000_000,
-        help="Reports that a tool prints of an op, on a GPU.",
+        help="Maximum number of reports a tool prints per op, on a GPU.",
     ),
 ]

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 def command(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="What aot build filled.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder written by fictl aot build.", show_default=False
+        ),
     ],
     json: Json = False,
 ) -> None:
-    """Check every module of a folder: its bytes, its ABI, the code it claims, that it loads."""
+    """Verify every module of a folder: bytes, ABI, architectures, and that it loads."""
     from fictl.ship.verify import verify
 
     checked = verify(folder)

@@ -25,7 +25,7 @@ def command(
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Say of each module of an op whether a build is there, and if not, which input changed."""
+    """Explain for each module of an op whether a build exists, and if not, which input changed."""
     from fictl.arch import parse_archs
     from fictl.op.builds.cached import explain_ops
     from fictl.toolchain import native_targets

@@ -20,14 +20,14 @@ def command(
         str,
         typer.Option(
             "--older-than",
-            help="Remove what was last used before, as in '30d'.",
+            help="Remove what has not been used for this long, as in '30d'.",
             show_default=False,
         ),
     ] = "",
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Remove what dead builds left, what is old, then the least recently used; never what is in use."""
+    """Remove leftovers, old builds, then the least recently used; never what is in use."""
     from fictl.jit.cache.removal import gc
     from fictl.paths import cache_root
     from fictl.quantity import parse_age, parse_size

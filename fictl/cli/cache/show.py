@@ -19,7 +19,7 @@ _COLUMNS = ("op", "archs", "variant", "size", "built", "last use", "origin", "")
 
 
 def command(ops: Ops = None, json: Json = False) -> None:
-    """Show what is built: op, architectures, size, age, last use, and the store that has it."""
+    """Show the stored builds: op, architectures, size, age, last use and store."""
     from fictl.op.builds.cached import contents
 
     found = contents(ops or [])

@@ -21,12 +21,12 @@ def command(
     repair: Annotated[
         bool,
         typer.Option(
-            "--repair", help="Remove what is corrupt: its next use builds it.", show_default=False
+            "--repair", help="Remove what is corrupt; its next use rebuilds it.", show_default=False
         ),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Compare every build, object and record of every store with its hash; exit 1 if one is corrupt."""
+    """Verify the hashes of every build, object and record. Exit code 1 if one is corrupt."""
     from fictl.op.builds.cached import verify
 
     found = verify(repair)

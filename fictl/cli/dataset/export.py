@@ -23,12 +23,12 @@ def command(
         typer.Option(
             "--out",
             metavar="ROOT",
-            help="The dataset; what is there stays.",
+            help="Folder of the dataset; existing files are kept.",
             callback=writes_folder,
         ),
     ] = Path("dataset"),
     solutions: Annotated[
-        bool, typer.Option("--solutions/--no-solutions", help="Whether the ops come along.")
+        bool, typer.Option("--solutions/--no-solutions", help="Export the ops as solutions, too.")
     ] = True,
     author: Author = AUTHOR,
     max_elements: Annotated[
@@ -37,7 +37,7 @@ def command(
             "--max-elements",
             low=0,
             high=MOST_WHOLE,
-            help="Leave out cases of more; 0 leaves out none.",
+            help="Skip cases with more elements; 0 skips none.",
         ),
     ] = 0,
     dry_run: DryRun = False,
@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Write the definitions of ops, their cases as workloads, and the ops as solutions.
 
-    What random numbers cannot be, offsets and page tables, lies beside as safetensors.
+    Inputs that cannot be random, such as offsets and page tables, are stored as safetensors.
     """
     from fictl.dataset.export.write import Export
     from fictl.project import select

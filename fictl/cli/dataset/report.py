@@ -27,14 +27,16 @@ def command(
     op_type: OpTypes = None,
     hardware: Annotated[
         list[str] | None,
-        typer.Option("--hardware", help="Only results of it, as in '*H200*'.", show_default=False),
+        typer.Option(
+            "--hardware", help="Select results by hardware, as in '*H200*'.", show_default=False
+        ),
     ] = None,
     format: Annotated[
         str,
         typer.Option(
             "--format",
             metavar="md|html",
-            help="A document, not a terminal's view.",
+            help="Print a document in this format.",
             show_default=False,
         ),
     ] = "",
@@ -42,14 +44,14 @@ def command(
         Path | None,
         typer.Option(
             "--out",
-            help="Where it goes, as in report.html.",
+            help="Output file, as in report.html.",
             callback=writes_file_and_folders,
             show_default=False,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show the best of each definition, authors, speedups and failures: the last result of each."""
+    """Summarise the latest results: the best solution of each definition, speedups and failures."""
     from fictl.dataset.report.report import report
     from fictl.trace import TraceSet
 

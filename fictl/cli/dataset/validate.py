@@ -27,7 +27,9 @@ def command(
     root: Annotated[
         Path | None,
         typer.Argument(
-            metavar="ROOT", help="The dataset; else FICTL_DATASET_PATH.", show_default=False
+            metavar="ROOT",
+            help="Folder of the dataset; default: FICTL_DATASET_PATH.",
+            show_default=False,
         ),
     ] = None,
     checks: Annotated[
@@ -35,23 +37,25 @@ def command(
         typer.Option(
             "--checks",
             metavar="CHECK,…",
-            help="Of layout, definition, workload, solution, trace, baseline, benchmark; or all.",
+            help="Checks to run: layout, definition, workload, solution, trace, baseline, benchmark; or all.",
         ),
     ] = "layout,definition,workload,solution,trace",
     op_type: Annotated[
         list[str] | None,
-        typer.Option("--op-type", metavar="TYPE", help="Only of this type; again for another."),
+        typer.Option("--op-type", metavar="TYPE", help="Check only this op type; repeatable."),
     ] = None,
     definition: Annotated[
         list[str] | None,
-        typer.Option("--definition", metavar="NAME", help="Only of this one; again for another."),
+        typer.Option(
+            "--definition", metavar="NAME", help="Check only this definition; repeatable."
+        ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Fail on warnings too.", show_default=False)
+        bool, typer.Option("--strict", help="Fail on warnings, too.", show_default=False)
     ] = False,
     json: Json = False,
 ) -> None:
-    """Check a dataset: every file, every line, what refers to what; exit 1 on errors."""
+    """Check every file, line and reference of a dataset. Exit code 1 on errors."""
     from fictl.trace import TraceSet
     from fictl.trace.dataset.check import validate
     from fictl.trace.dataset.check.scope import CHECKS, Scope

@@ -17,14 +17,14 @@ from fictl.errors import UsageError
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SKILL", help="A skill; all if none.", show_default=False),
+        typer.Argument(metavar="SKILL", help="A skill; default: all.", show_default=False),
     ] = None,
     target: Annotated[
         Path | None,
         typer.Option(
             "--target",
             metavar="DIR",
-            help="The folder; else .agents/skills of the project.",
+            help="Output folder; default: .agents/skills of the project.",
             callback=writes_folder,
             show_default=False,
         ),
@@ -44,7 +44,7 @@ def command(
     diff: Diff = False,
     json: Json = False,
 ) -> None:
-    """Write skills where coding agents look for them. What is there already is kept."""
+    """Write skills where coding agents look for them. Existing files are kept."""
     if zip is None:
         _install(names or [], target, force, dry_run, diff)
     elif target or diff:

@@ -7,7 +7,7 @@ from fictl.cli.options import Json
 
 
 def command(json: Json = False) -> None:
-    """List the skills that fictl brings: name, and what each is for."""
+    """List the skills that fictl ships, with their purpose."""
     from fictl.scaffold.skills import skills
 
     found = skills()

@@ -19,5 +19,5 @@ def _checked(value: str) -> str:
 
 
 Author = Annotated[
-    str, typer.Option("--author", help="Whose solutions they are.", callback=_checked)
+    str, typer.Option("--author", help="Author of the solutions.", callback=_checked)
 ]

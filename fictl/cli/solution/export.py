@@ -34,13 +34,13 @@ def command(
     ],
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", help="The folder; a dataset's, or a new one.", callback=writes_folder
-        ),
+        typer.Option("--out", help="Folder of a dataset, or a new one.", callback=writes_folder),
     ] = Path("dataset"),
     definition: Annotated[
         list[str] | None,
-        typer.Option("--definition", "-d", help="These alone, by name.", show_default=False),
+        typer.Option(
+            "--definition", "-d", help="Export only these definitions, by name.", show_default=False
+        ),
     ] = None,
     author: Author = AUTHOR,
     dry_run: DryRun = False,
@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Write an op as solutions that carry their own sources, and its traces as definitions.
 
-    Edit the copy, and it is judged as edited: nothing of the op that is installed runs.
+    An edited copy is evaluated as edited: nothing of the installed op runs.
     """
     from fictl.dataset.export.solution import solutions_of
 

@@ -21,16 +21,16 @@ def command(
     dataset: options.Dataset = "",
     device: Device = "",
     iterations: Annotated[
-        int, whole("--iterations", low=1, high=1_000_000, help="Timed calls.")
+        int, whole("--iterations", low=1, high=1_000_000, help="Number of timed calls.")
     ] = 50,
     timeout: options.Timeout = 300.0,
     seed: options.Seed = 0,
     untrusted: options.Untrusted = False,
     json: Json = False,
 ) -> None:
-    """Judge a solution: fresh inputs for every call, checked against the definition's reference.
+    """Evaluate a solution on fresh inputs for every call, checked against the reference.
 
-    It runs in a process that sees neither the reference nor the clock that counts.
+    It runs in a process that sees neither the reference nor the clock that times it.
     """
     subject = options.subject_of(file, definition, dataset, workload, axes)
     chosen = options.chosen_device(device)

@@ -25,7 +25,7 @@ def command(
         list[str] | None,
         typer.Option(
             "--tool",
-            help="On a GPU: memcheck, racecheck, initcheck, synccheck; else all.",
+            help="Tool on a GPU: memcheck, racecheck, initcheck or synccheck; default: all.",
             show_default=False,
         ),
     ] = None,
@@ -33,9 +33,9 @@ def command(
     seed: options.Seed = 0,
     json: Json = False,
 ) -> None:
-    """Call a solution under a checker: reads and writes out of bounds, races, what nothing wrote.
+    """Check a solution for out-of-bounds accesses, races and uninitialised reads.
 
-    Without a GPU, the emulated device looks at the kernels that are compiled for it.
+    Without a GPU, the emulated device checks the kernels that are compiled for it.
     """
     subject = options.subject_of(file, definition, dataset, workload, axes)
     chosen = options.chosen_device(device)

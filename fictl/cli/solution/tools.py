@@ -7,9 +7,9 @@ from fictl.cli.options import Json
 
 
 def command(json: Json = False) -> None:
-    """The functions of fictl.judge.tools with the schemas of their arguments.
+    """List the functions of fictl.judge.tools with the schemas of their arguments.
 
-    With --json, in the form in which models are told of tools.
+    With --json, in the form that language models take as tool definitions.
     """
     from fictl.judge.tools import tools_schema
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def command(
     ops: Ops = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Write what differs.", show_default=False)
+        bool, typer.Option("--update", help="Write the files that differ.", show_default=False)
     ] = False,
     dry_run: DryRun = False,
     json: Json = False,
