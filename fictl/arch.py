@@ -64,13 +64,13 @@ class Arch:
             )
         number = match["number"]
         major, minor = number.split(".") if "." in number else (number[:-1], number[-1])
-        found = cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
-        if not found.can_be:
+        arch = cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
+        if not arch.can_be:
             raise InvalidValue(
                 f"there is no architecture {token.strip()!r}",
                 f"there are {', '.join(target for target in _FIRST_CUDA)}",
             )
-        return found
+        return arch
 
     @property
     def can_be(self) -> bool:
@@ -126,13 +126,13 @@ def _text(value: object) -> str:
 
 def parse_archs(text: str, native: Callable[[], Iterable[Arch]] = tuple) -> tuple[Arch, ...]:
     """A list split by spaces, commas or semicolons; `native` is what the callback finds."""
-    found: list[Arch] = []
+    archs: list[Arch] = []
     for token in re.split(r"[\s,;]+", _text(text).strip()):
         if token.lower() == "native":
-            found.extend(native())
+            archs.extend(native())
         elif token:
-            found.append(Arch.parse(token))
-    return unique(found)
+            archs.append(Arch.parse(token))
+    return unique(archs)
 
 
 def parse_gencode(flag: str) -> tuple[Arch, ...]:
@@ -201,8 +201,8 @@ class ArchRule:
         clauses = []
         tokens = re.split(r"[\s,;]+", _text(text).strip())
         for token in tokens:
-            found = _BOUND.findall(token)
-            bounds = dict(found) if len({sign for sign, _ in found}) == len(found) else {}
+            limits = _BOUND.findall(token)
+            bounds = dict(limits) if len({sign for sign, _ in limits}) == len(limits) else {}
             if bounds and not _BOUND.sub("", token):
                 parsed = {sign: Arch.parse(number) for sign, number in bounds.items()}
                 if ">=" not in parsed and len(tokens) > 1:

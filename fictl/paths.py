@@ -49,7 +49,7 @@ def files_below(folder: Path) -> list[Path]:
     """Every file at any depth, sorted; links to folders are not followed, and a folder that cannot
     be searched holds nothing.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     pending: list[str | Path] = [folder]
     while pending:  # Not os.walk: a folder may be deeper than Python's stack.
         with suppress(OSError), os.scandir(pending.pop()) as entries:
@@ -57,8 +57,8 @@ def files_below(folder: Path) -> list[Path]:
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(entry.path)
                 elif not (entry.is_symlink() and os.path.isdir(entry.path)):
-                    found.append(Path(entry.path))
-    return sorted(found)
+                    paths.append(Path(entry.path))
+    return sorted(paths)
 
 
 def real(path: Path) -> Path:

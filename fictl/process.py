@@ -144,7 +144,7 @@ def _folders_of(search_path: str) -> str:
     leads to itself.
     """
     folders = search_path.split(os.pathsep)
-    return os.pathsep.join(each for each in folders if not each or os.path.isdir(each))
+    return os.pathsep.join(folder for folder in folders if not folder or os.path.isdir(folder))
 
 
 def stop_all() -> None:

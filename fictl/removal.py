@@ -99,11 +99,11 @@ class _Pit:
             self._note(error, name)
             return []
         try:
-            found = [*self._unloaded(handle)]
+            entries = [*self._unloaded(handle)]
         finally:
             os.close(handle)
         self._try(lambda: os.rmdir(name, dir_fd=self._handle), name, self._handle)
-        return found
+        return entries
 
     def _unloaded(self, folder: int) -> Iterator[str]:
         """Remove what an open folder holds; folders that hold something are brought up."""
@@ -116,8 +116,8 @@ class _Pit:
                     continue
                 if not entry.is_dir(follow_symlinks=False):
                     self._unlink(entry.name, folder)
-                elif (found := self._brought_up(entry.name, folder)) is not None:
-                    yield found
+                elif (entry_above := self._brought_up(entry.name, folder)) is not None:
+                    yield entry_above
 
     def _unlink(self, name: str, folder: int) -> None:
         self._try(lambda: os.unlink(name, dir_fd=folder), name, folder)
@@ -191,11 +191,11 @@ def _loosen(name: str, at: int | None) -> None:
     with suppress(OSError):
         handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
         try:
-            found, place = os.fstat(handle), f"/proc/self/fd/{handle}"
-            if stat.S_ISDIR(found.st_mode):
+            info, place = os.fstat(handle), f"/proc/self/fd/{handle}"
+            if stat.S_ISDIR(info.st_mode):
                 _clear_flags(place)
                 os.chmod(place, stat.S_IRWXU)
-            elif stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+            elif stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
                 _clear_flags(place)
         finally:
             os.close(handle)

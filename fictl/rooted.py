@@ -63,7 +63,7 @@ def mounts_in(path: Path) -> list[str]:
         return []
     top = os.fsencode(os.path.join(os.path.realpath(path.parent), path.name))
     places = (re.sub(rb"\\([0-7]{3})", _unescaped, line.split(b" ")[4]) for line in lines)
-    return [os.fsdecode(each) for each in places if each == top or each.startswith(top + b"/")]
+    return [os.fsdecode(place) for place in places if place == top or place.startswith(top + b"/")]
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:

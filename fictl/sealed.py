@@ -24,9 +24,9 @@ def unseal(text: str | bytes, required: bool = True) -> dict[str, Any]:
     data = json.loads(text)
     if not isinstance(data, dict):
         raise BrokenSeal("it is no record")
-    said = data.pop(_SEAL, None)
-    if (said is not None or required) and said != _digest(data):
-        raise BrokenSeal("it has other content than was written" if said else "it has no hash")
+    seal_text = data.pop(_SEAL, None)
+    if (seal_text is not None or required) and seal_text != _digest(data):
+        raise BrokenSeal("it has other content than was written" if seal_text else "it has no hash")
     return data
 
 

@@ -91,5 +91,5 @@ def key_of(variable: str) -> str:
 
 
 def _line(key: str, text: str) -> int:
-    found = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", text, re.MULTILINE | re.IGNORECASE)
-    return text.count("\n", 0, found.end()) + 1 if found else 1
+    match = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", text, re.MULTILINE | re.IGNORECASE)
+    return text.count("\n", 0, match.end()) + 1 if match else 1

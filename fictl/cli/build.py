@@ -53,26 +53,32 @@ def command(
     with ConsoleObserver(verbose) as observer:
         build = building.build_timed if time else building.build
         built = build(ops or [], archs, observer)
-    errors = [each.error for each in built if each.error]
-    data = [each.to_dict() for each in built]
+    errors = [built_module.error for built_module in built if built_module.error]
+    data = [built_module.to_dict() for built_module in built]
     console.show(console.Result.among(errors, data, lambda out: _built(out, built)))
 
 
 def _built(out: Console, built: list[Any]) -> None:
     if not built:
         out.print(no_ops(), markup=False, soft_wrap=True)
-    for each in built:
-        if each.error:
-            console.problem(each.error)
+    for built_module in built:
+        if built_module.error:
+            console.problem(built_module.error)
             continue
-        how = f"compiled in {each.seconds:.1f} s" if each.compiled else "was built already"
-        origin = f"({each.origin})" if each.origin else ""
-        out.print(f"[green]✓[/] [bold]{each.module}[/]  {' '.join((*each.archs, origin))}  {how}")
-        out.print(f"  {friendly(each.path)}", markup=False, style="dim", soft_wrap=True)
-        if each.time:
+        how = (
+            f"compiled in {built_module.seconds:.1f} s"
+            if built_module.compiled
+            else "was built already"
+        )
+        origin = f"({built_module.origin})" if built_module.origin else ""
+        out.print(
+            f"[green]✓[/] [bold]{built_module.module}[/]  {' '.join((*built_module.archs, origin))}  {how}"
+        )
+        out.print(f"  {friendly(built_module.path)}", markup=False, style="dim", soft_wrap=True)
+        if built_module.time:
             from fictl.cli.build_time import show_time
 
-            show_time(out, each.time)
+            show_time(out, built_module.time)
 
 
 def show_plans(ops: list[str], archs: tuple[Arch, ...]) -> None:
@@ -80,7 +86,7 @@ def show_plans(ops: list[str], archs: tuple[Arch, ...]) -> None:
     from fictl.op.builds.building import plan
 
     plans = plan(ops, archs)
-    data = [each.to_dict() for each in plans]
+    data = [planned.to_dict() for planned in plans]
     console.show(console.Result(data, lambda out: _plans(out, plans)))
 
 

@@ -42,9 +42,9 @@ def _problems(words: Sequence[str]) -> Sequence[Problem]:
     projects = dict.fromkeys(Project.at(path.parent) for path in files)
     if not words:
         projects = {Project.at(): None}
-    found = [problem for project in projects for problem in check_project(project)]
+    problems = [problem for project in projects for problem in check_project(project)]
     named = check_ops(select(ops)) if ops else ()
-    return tuple(dict.fromkeys((*found, *named)))
+    return tuple(dict.fromkeys((*problems, *named)))
 
 
 def _refresh_stub() -> None:

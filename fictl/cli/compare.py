@@ -102,29 +102,29 @@ def _view(out: Console, outcome: Outcome) -> None:
         soft_wrap=True,
     )
     if outcome.cases:
-        rows = [_row(each) for each in outcome.cases]
+        rows = [_row(compared) for compared in outcome.cases]
         columns = ("case", outcome.a, outcome.b, "B / A", "95 % interval", "verdict")
         console.print_table(console.Table(columns, rows, _STYLES))
     for name, label in ((outcome.only_a, outcome.a), (outcome.only_b, outcome.b)):
         for case in name:
             out.print(f"  only {label} has {case}", markup=False, soft_wrap=True)
-    for each in outcome.untimed:
-        out.print(f"  {each.case}: {each.who}: {each.why}", markup=False, soft_wrap=True)
+    for untimed in outcome.untimed:
+        out.print(f"  {untimed.case}: {untimed.who}: {untimed.why}", markup=False, soft_wrap=True)
     for text in outcome.notes:
         out.print(f"  note: {text}", markup=False, soft_wrap=True)
     out.print(_summary(outcome))
 
 
-def _row(each: Compared) -> tuple[str, ...]:
-    found = each.comparison
-    advice = f"  {found.advice}" if found.advice else ""
+def _row(compared: Compared) -> tuple[str, ...]:
+    comparison = compared.comparison
+    advice = f"  {comparison.advice}" if comparison.advice else ""
     return (
-        each.case,
-        f"{each.a * 1e6:.2f} us",
-        f"{each.b * 1e6:.2f} us",
-        f"{found.ratio:.3f}x",
-        f"{found.low:.3f} .. {found.high:.3f}",
-        f"{found.verdict.value}{advice}",
+        compared.case,
+        f"{compared.a * 1e6:.2f} us",
+        f"{compared.b * 1e6:.2f} us",
+        f"{comparison.ratio:.3f}x",
+        f"{comparison.low:.3f} .. {comparison.high:.3f}",
+        f"{comparison.verdict.value}{advice}",
     )
 
 

@@ -71,8 +71,8 @@ def console(stderr: bool = False) -> Console:
         stream = sys.stderr if stderr else sys.stdout
         width = None if stream.isatty() else 400
         _output.consoles[stderr] = Console(stderr=stderr, width=width, highlight=False)
-    found: Console = _output.consoles[stderr]
-    return found
+    stream_console: Console = _output.consoles[stderr]
+    return stream_console
 
 
 def show(result: Result) -> None:
@@ -131,8 +131,8 @@ def note(text: str) -> None:
 
 
 def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
-    said = error and {"message": hide_secrets(error.message), "hint": hide_secrets(error.hint)}
-    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": said}
+    described = error and {"message": hide_secrets(error.message), "hint": hide_secrets(error.hint)}
+    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": described}
     sys.stdout.write(json.dumps(document, default=str) + "\n")
 
 

@@ -118,18 +118,20 @@ def command(
         tuple(words[1:]),
     )
     with ConsoleObserver() as observer:
-        made = session(asked, observer)
+        debugging = session(asked, observer)
     if dry_run:
-        line = shlex.join(made.argv(batch))
-        console.show(console.Result({**_facts(made), "command": line}, line))
+        line = shlex.join(debugging.argv(batch))
+        console.show(console.Result({**_facts(debugging), "command": line}, line))
         return
-    _say(made)
+    _say(debugging)
     if batch is None:
-        made.hand_over()
-    said = made.run(batch, timeout)
-    data = {**_facts(made), **said.to_dict()}
-    focused = bool(made.focus.words)
-    console.show(console.Result(data, lambda out: _view(out, said, focused), said.exit_code))
+        debugging.hand_over()
+    transcript = debugging.run(batch, timeout)
+    data = {**_facts(debugging), **transcript.to_dict()}
+    focused = bool(debugging.focus.words)
+    console.show(
+        console.Result(data, lambda out: _view(out, transcript, focused), transcript.exit_code)
+    )
 
 
 def _program(word: str, options: Options) -> Program:
@@ -144,7 +146,7 @@ def _program(word: str, options: Options) -> Program:
         return _dumped(path)
     folder, name = one_op(word), word.rpartition("/")[2]
     # An op's folder is often named as one of its functions, which is then what is meant.
-    exact = {each.name for each in folder.declarations()} & {name}
+    exact = {declaration.name for declaration in folder.declarations()} & {name}
     return Program.of_case(folder, exact or functions(folder, [word]), options)
 
 
@@ -159,31 +161,35 @@ def _dumped(path: Path) -> Program:
     return Program(path.name, child.dump.folder(), argv, child.environment())
 
 
-def _facts(made: Session) -> dict[str, object]:
+def _facts(debugging: Session) -> dict[str, object]:
     return {
-        "op": str(made.program.folder),
-        "device": made.device,
-        "debugger": str(made.debugger.path),
-        "places": list(made.places),
+        "op": str(debugging.program.folder),
+        "device": debugging.device,
+        "debugger": str(debugging.debugger.path),
+        "places": list(debugging.places),
     }
 
 
-def _say(made: Session) -> None:
-    what = "emulated: no GPU is used; " if made.device == "emu" else ""
-    many = f"{len(made.places)} kernels" if len(made.places) > _SHOWN else ""
-    where = many or ", ".join(made.places) or "a fault"
-    thread = f", {made.focus.words}" if made.focus.words else ""
+def _say(debugging: Session) -> None:
+    what = "emulated: no GPU is used; " if debugging.device == "emu" else ""
+    many = f"{len(debugging.places)} kernels" if len(debugging.places) > _SHOWN else ""
+    where = many or ", ".join(debugging.places) or "a fault"
+    thread = f", {debugging.focus.words}" if debugging.focus.words else ""
     console.note(
-        f"{what}{made.debugger.name} on a debug build for {made.program.what}, to {where}{thread}"
+        f"{what}{debugging.debugger.name} on a debug build for {debugging.program.what}, to {where}{thread}"
     )
 
 
-def _view(out: Console, said: Transcript, focused: bool) -> None:
-    out.print(said.output, markup=False, soft_wrap=True)
-    if said.fault:
-        out.print(f"[red]✗[/] {_told(said.fault)}", soft_wrap=True)
-    elif not said.stops:
-        how = f"the program ended {said.ended}" if said.ended else "the program did not run"
+def _view(out: Console, transcript: Transcript, focused: bool) -> None:
+    out.print(transcript.output, markup=False, soft_wrap=True)
+    if transcript.fault:
+        out.print(f"[red]✗[/] {_told(transcript.fault)}", soft_wrap=True)
+    elif not transcript.stops:
+        how = (
+            f"the program ended {transcript.ended}"
+            if transcript.ended
+            else "the program did not run"
+        )
         out.print(f"[red]✗[/] nothing stopped it: {how}", soft_wrap=True)
         if focused:
             out.print("  has its launch that block and thread? --case and --axis choose another")

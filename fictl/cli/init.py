@@ -82,10 +82,10 @@ def command(
 
 
 def _written(out: Console, plan: InitPlan, files: list[dict[str, Any]]) -> None:
-    width = max((len(each["path"]) for each in files), default=0)
-    for each in files:
-        note = plan.notes[plan.root / each["path"]]
-        out.print(f"  {each['path'].ljust(width)}  [dim]{note}[/]", soft_wrap=True)
+    width = max((len(file["path"]) for file in files), default=0)
+    for file in files:
+        note = plan.notes[plan.root / file["path"]]
+        out.print(f"  {file['path'].ljust(width)}  [dim]{note}[/]", soft_wrap=True)
     out.print(_summary(plan, len(files)), markup=False, soft_wrap=True)
 
 

@@ -101,8 +101,10 @@ def command(
         launch=Launch(threads, dynamic_shared),
     )
     with ConsoleObserver(verbose) as observer:
-        found = report(request, observer)
+        inspected = report(request, observer)
     shown = [name for name, on in (("sass", sass), ("source", source), ("ptx", ptx)) if on]
-    data = data_of(found, shown) if json else None
-    error = next(iter(found.errors), None)
-    console.show(console.Result(data, lambda out: view(out, found, shown), found.exit_code, error))
+    data = data_of(inspected, shown) if json else None
+    error = next(iter(inspected.errors), None)
+    console.show(
+        console.Result(data, lambda out: view(out, inspected, shown), inspected.exit_code, error)
+    )

@@ -65,18 +65,21 @@ def command(
         return
     if not name and not from_definition:
         raise UsageError("a new op needs a name", "as in fictl new-op rope_scale")
-    made = _draft(request_of(context.params), may_ask=not json, overwrite=force)
+    new_op = _draft(request_of(context.params), may_ask=not json, overwrite=force)
     from fictl.scaffold.new.new_op import plan_op
 
-    plan = plan_op(made)
-    message = f"feat: {made.family}/{made.name}, scaffolded" if commit else ""
-    words = f"fictl new-op {made.name}"
+    plan = plan_op(new_op)
+    message = f"feat: {new_op.family}/{new_op.name}, scaffolded" if commit else ""
+    words = f"fictl new-op {new_op.name}"
     data = carry_out(plan, words, dry_run=dry_run, diff=diff, commit=message, force=force)
-    said = {"op": f"{made.project.name}/{made.family}/{made.name}", "kind": made.kind.name}
-    view: console.View = "\n".join(_written(made, plan))
+    described = {
+        "op": f"{new_op.project.name}/{new_op.family}/{new_op.name}",
+        "kind": new_op.kind.name,
+    }
+    view: console.View = "\n".join(_written(new_op, plan))
     if diff or dry_run:
         view = partial(print_diff, text=data["diff"]) if diff else partial(print_tree, plan=plan)
-    console.show(console.Result({**said, **data}, view))
+    console.show(console.Result({**described, **data}, view))
 
 
 def _draft(request: Request, *, may_ask: bool, overwrite: bool) -> Draft:
@@ -135,44 +138,44 @@ def _undo() -> None:
     console.show(console.Result(data, text))
 
 
-def _written(made: Draft, plan: Plan) -> Iterator[str]:
+def _written(new_op: Draft, plan: Plan) -> Iterator[str]:
     """What it computes; the files by folder, the kernel with what it is; what to do next."""
-    yield f"  {made.call}"
+    yield f"  {new_op.call}"
     shown = [plan.shown(path) for path in plan.files]
     kernels = [name for name in shown if name.endswith(".cuh")]
     tests = [name for name in shown if Path(name).name.startswith("test_")]
     others = [name for name in shown if name not in (*kernels, *tests)]
     for number, name in enumerate(kernels):
-        yield f"  {name}" + (f"      {made.kind.kernel}" if number == 0 else "")
+        yield f"  {name}" + (f"      {new_op.kind.kernel}" if number == 0 else "")
     for folder in dict.fromkeys(str(Path(name).parent) for name in others):
         names = [Path(name).name for name in others if str(Path(name).parent) == folder]
-        names.sort(key=lambda each: _ORDER.index(each) if each in _ORDER else -1)
+        names.sort(key=lambda file: _ORDER.index(file) if file in _ORDER else -1)
         yield f"  {folder}/  {' '.join(names)}"
     yield from (f"  {name}" for name in tests)
-    yield from _left_to_do(made)
-    op = shlex.quote(made.name)
-    place = _place_to_edit(made, plan)
+    yield from _left_to_do(new_op)
+    op = shlex.quote(new_op.name)
+    place = _place_to_edit(new_op, plan)
     edit = f"      edit: {place}" if place else ""
     yield f"  {len(shown)} files · next: fictl test {op}      fictl bench {op}{edit}"
 
 
-def _left_to_do(made: Draft) -> Iterator[str]:
+def _left_to_do(new_op: Draft) -> Iterator[str]:
     """Of an op from a definition, what nobody could write but its author."""
-    more = made.more or {}
+    more = new_op.more or {}
     if "flag" in more:
         yield (
-            f"  to write: the kernel's body in {made.name}.cuh; {more['flag']} = true then. "
+            f"  to write: the kernel's body in {new_op.name}.cuh; {more['flag']} = true then. "
             "Until then a call, and every test, says so"
         )
     if more.get("unsaid"):
         yield f"  to write: an init in trace.py that makes {', '.join(more['unsaid'])}"
 
 
-def _place_to_edit(made: Draft, plan: Plan) -> str:
+def _place_to_edit(new_op: Draft, plan: Plan) -> str:
     """Where the computation stands: in the header, or in the kernel's Python file."""
     for path, text in plan.files.items():
         if text and (path.suffix == ".cuh" or path.name == "kernel.py"):
             lines = enumerate(text.splitlines(), 1)
-            found = (number for number, line in lines if re.search(made.kind.edit, line))
-            return f"{path.name}:{next(found, 1)}"
+            match = (number for number, line in lines if re.search(new_op.kind.edit, line))
+            return f"{path.name}:{next(match, 1)}"
     return ""

@@ -92,7 +92,7 @@ def use_device(device: str, arch: str | None = None) -> None:
 
 def sizes(axes: str) -> dict[str, int]:
     """Of --axes."""
-    found: dict[str, int] = {}
+    sizes_by_axis: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in axes.split(","))):
         name, _, size = (word.strip() for word in part.partition("="))
         if not name.isidentifier() or size.startswith("+"):
@@ -101,6 +101,6 @@ def sizes(axes: str) -> dict[str, int]:
             whole = parse_whole(size, 0, LARGEST_SIZE)
         except InvalidValue as error:
             raise UsageError(f"--axes: {name} = {error.message}", "as in rows=7,n=64") from None
-        if found.setdefault(name, whole) != whole:
-            raise UsageError(f"--axes: {name} is {found[name]} and {whole}", "say it once")
-    return found
+        if sizes_by_axis.setdefault(name, whole) != whole:
+            raise UsageError(f"--axes: {name} is {sizes_by_axis[name]} and {whole}", "say it once")
+    return sizes_by_axis

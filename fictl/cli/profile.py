@@ -103,21 +103,21 @@ def _require_device(name: str, chosen: Tool) -> None:
 
 def _show(outcomes: Sequence[Outcome], chosen: Tool) -> None:
     """An error that all of them met is the answer; one of some stands below the others."""
-    errors = [each.error for each in outcomes if each.error]
+    errors = [outcome.error for outcome in outcomes if outcome.error]
     alike = {(error.message, error.hint) for error in errors}
     if len(errors) == len(outcomes) and len(alike) == 1:
         raise errors[0]
 
     def view(out: Console) -> None:
-        for number, each in enumerate(outcomes):
+        for number, outcome in enumerate(outcomes):
             if number:
                 out.print()
-            if each.error:
-                console.problem(_of(each.case, each.error))
+            if outcome.error:
+                console.problem(_of(outcome.case, outcome.error))
             else:
-                chosen.show(out, each.result)
+                chosen.show(out, outcome.result)
 
-    data = [each.to_dict() for each in outcomes]
+    data = [outcome.to_dict() for outcome in outcomes]
     console.show(console.Result.among(errors, data, view))
 
 

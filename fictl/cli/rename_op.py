@@ -84,9 +84,9 @@ def _print_done(out: Console, renamed: Renamed, changes: tuple[Change, ...]) -> 
 
 def _print_left_alone(out: Console, renamed: Renamed) -> None:
     mentions = renamed.left_alone
-    for each in mentions[:_SHOWN]:
+    for mention in mentions[:_SHOWN]:
         out.print("  [yellow]left alone:[/]", end=" ")
-        place = f"{renamed.plan.shown(each.path)}:{each.line}"
-        out.print(f"{place}  {each.text}", markup=False, soft_wrap=True)
+        place = f"{renamed.plan.shown(mention.path)}:{mention.line}"
+        out.print(f"{place}  {mention.text}", markup=False, soft_wrap=True)
     if len(mentions) > _SHOWN:
         out.print(f"  … and {counted(len(mentions) - _SHOWN, 'line')} more: --json has them all")

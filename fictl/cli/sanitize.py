@@ -52,9 +52,9 @@ def command(
     say = (lambda line: None) if json else console.note
     checked = list(look(wanted, say, arguments))
     files.write(checked)
-    codes = [each.exit_code for each in checked]
+    codes = [checked_op.exit_code for checked_op in checked]
     code = 1 if 1 in codes else max(codes, default=0)
-    data = [each.to_dict() for each in checked]
+    data = [checked_op.to_dict() for checked_op in checked]
     console.show(console.Result(data, View(where, checked), code))
 
 
@@ -71,8 +71,8 @@ def _device(
     from fictl.toolchain import visible_gpus
 
     use_device(device)
-    said = settings.DEVICE.origin().kind != "default"
-    chosen = settings.DEVICE.get() if said or visible_gpus() else "emu"
+    is_given = settings.DEVICE.origin().kind != "default"
+    chosen = settings.DEVICE.get() if is_given or visible_gpus() else "emu"
     if chosen == "cuda":
         return _on_gpu(tools, suppressions, timeout, limit)
     if tools:

@@ -75,7 +75,7 @@ def print_tree(out: Console, plan: Plan) -> None:
 
     tree = Tree(str(plan.root.name))
     folders: dict[tuple[str, ...], Any] = {(): tree}
-    for change in sorted(plan.changes(), key=lambda each: each.path):
+    for change in sorted(plan.changes(), key=lambda item: item.path):
         *parents, name = plan.shown(change.path).split("/")
         for depth in range(1, len(parents) + 1):
             path = tuple(parents[:depth])

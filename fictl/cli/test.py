@@ -148,7 +148,9 @@ def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], 
     if changed:
         wanted = changed_since(revision, wanted)
         if wanted:
-            console.note(f"changed since {revision}: {' '.join(each.module for each in wanted)}")
+            console.note(
+                f"changed since {revision}: {' '.join(folder.module for folder in wanted)}"
+            )
         return wanted, "" if wanted else f"no op has changed since {revision}"
     return wanted, "" if wanted else no_ops()
 
@@ -167,20 +169,20 @@ def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
     ]
     device = "   emulated: no GPU was used" if report.device == "emu" else ""
     out.print(f"{mark} {' · '.join(parts)}   {report.seconds:.1f} s{device}")
-    for each in (*report.failed, *report.out_of_memory):
-        _show(out, each)
+    for outcome in (*report.failed, *report.out_of_memory):
+        _show(out, outcome)
     for reason, skipped in sorted(report.skipped.items()):
         way = remedy(reason, ops)
         end = f": {way}" if way else ""
         out.print(f"  not run here: {skipped} ({reason}){end}", markup=False, soft_wrap=True)
 
 
-def _show(out: Console, each: Outcome) -> None:
+def _show(out: Console, outcome: Outcome) -> None:
     from rich.markup import escape
 
-    colour = "red" if each.outcome == "failed" else "yellow"
+    colour = "red" if outcome.outcome == "failed" else "yellow"
     # A test's id has brackets, which are not rich's.
-    text = escape(f"{each.test}  {each.reason}".rstrip())
-    out.print(f"  [{colour}]{each.outcome}[/] {text}", soft_wrap=True)
-    if each.command:
-        out.print(f"    {each.command}", markup=False, soft_wrap=True)
+    text = escape(f"{outcome.test}  {outcome.reason}".rstrip())
+    out.print(f"  [{colour}]{outcome.outcome}[/] {text}", soft_wrap=True)
+    if outcome.command:
+        out.print(f"    {outcome.command}", markup=False, soft_wrap=True)

@@ -43,18 +43,21 @@ def command(
         path = project.include if include else Project.shipped().kernels / "cmake"
         console.show(console.Result({"path": str(path)}, str(path)))
     else:
-        found = [_described(folder) for folder in folders]
-        console.show(console.Result(found, "\n".join(_lines(found))))
+        described = [_described(folder) for folder in folders]
+        console.show(console.Result(described, "\n".join(_lines(described))))
 
 
 def _described(folder: OpFolder) -> dict[str, Any]:
-    functions = [{"name": each.name, "line": each.line} for each in folder.declarations()]
+    functions = [
+        {"name": declaration.name, "line": declaration.line}
+        for declaration in folder.declarations()
+    ]
     files = [{"part": part, "path": str(path)} for part, path in folder.files()]
     return {"op": str(folder), "functions": functions, "files": files}
 
 
-def _lines(found: Iterable[dict[str, Any]]) -> Iterator[str]:
-    for op in found:
+def _lines(described: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for op in described:
         yield op["op"]
         for file in op["files"]:
             yield f"  {file['part']:8}  {file['path']}"

@@ -78,8 +78,12 @@ class CppSource:
         symbols = [match[2].rpartition("::")[2] for match in exports if match[2]]
         if not symbols:
             return None
-        found = self.defined(symbols[0])
-        return found[0] if len(found) == 1 and all(n for _, n in found[0].parameters) else None
+        signatures = self.defined(symbols[0])
+        return (
+            signatures[0]
+            if len(signatures) == 1 and all(n for _, n in signatures[0].parameters)
+            else None
+        )
 
     @property
     def declared(self) -> Iterator[tuple[str, Signature]]:
@@ -136,8 +140,8 @@ def _split(text: str) -> list[str]:
 
 def _typed(parameter: str) -> tuple[str, str]:
     """A parameter's type and name, which is empty where it has none."""
-    found = _PARAMETER.fullmatch(parameter)
-    return (_bare(found["type"]), found["name"]) if found else (_bare(parameter), "")
+    match = _PARAMETER.fullmatch(parameter)
+    return (_bare(match["type"]), match["name"]) if match else (_bare(parameter), "")
 
 
 def _bare(cpp_type: str) -> str:
@@ -156,5 +160,5 @@ def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[Cpp
         places = (source.path.parent, *include_dirs)
         for name in (include.name for include in source.includes if include.name):
             # Why not pathlib: it takes longer to make the paths than to look where they lead.
-            found = (f"{place}{os.sep}{name}" for place in places)
-            pending.extend(Path(path) for path in islice(filter(os.path.isfile, found), 1))
+            candidates = (f"{place}{os.sep}{name}" for place in places)
+            pending.extend(Path(path) for path in islice(filter(os.path.isfile, candidates), 1))

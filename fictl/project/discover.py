@@ -41,9 +41,9 @@ def find(name: str, projects: Sequence[Project] = ()) -> tuple[OpFolder, ...]:
     if rest and head in {project.name for project in projects}:
         projects, name = [project for project in projects if project.name == head], rest
     for project in projects:
-        found = _find_in(project, name)
-        if found:
-            return found
+        matching = _find_in(project, name)
+        if matching:
+            return matching
     raise UsageError(f"there is no op {name!r}", _suggestion(name, projects))
 
 

@@ -169,26 +169,26 @@ def _used(definition: str) -> set[str]:
 def _imports(folder: OpFolder, tree: ast.Module) -> Imports:
     """How another file comes by each name that op.py has at its top level."""
     module = f"{folder.package}.op"
-    found = {name: f"from {module} import {name}{_MAY_BE_UNSEEN}" for name in definitions(tree)}
+    imports = {name: f"from {module} import {name}{_MAY_BE_UNSEEN}" for name in definitions(tree)}
     for statement in _import_statements(tree):
         for alias in statement.names:
             name = alias.asname or alias.name
             renamed = f"{alias.name} as {name}" if alias.asname else name
             if isinstance(statement, ast.Import):
-                found[name.partition(".")[0]] = f"import {renamed}"
+                imports[name.partition(".")[0]] = f"import {renamed}"
             else:
                 above = module.split(".")[: -statement.level] if statement.level else []
                 origin = ".".join([*above, *filter(None, [statement.module])])
                 unseen = _MAY_BE_UNSEEN if statement.level else ""
-                found[name] = f"from {origin} import {renamed}{unseen}"
-    return found
+                imports[name] = f"from {origin} import {renamed}{unseen}"
+    return imports
 
 
 def _import_statements(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
     """Those at the top, and those for type checkers."""
     for statement in tree.body:
         inside = statement.body if isinstance(statement, ast.If) else [statement]
-        yield from (each for each in inside if isinstance(each, ast.Import | ast.ImportFrom))
+        yield from (inner for inner in inside if isinstance(inner, ast.Import | ast.ImportFrom))
 
 
 def _merge(imports: Imports, added: Imports, folder: OpFolder) -> None:

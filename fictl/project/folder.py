@@ -128,13 +128,19 @@ class OpFolder:
 
     def archs_of(self, backend: str) -> ArchRule:
         """Those that one backend is written for; the op's where it declares none of that name."""
-        own = [each.backends[backend] for each in self.declarations() if backend in each.backends]
+        own = [
+            declaration.backends[backend]
+            for declaration in self.declarations()
+            if backend in declaration.backends
+        ]
         return ArchRule.any_of(own) if own else self.archs
 
     @property
     def devices(self) -> tuple[str, ...]:
         """Those that one of its functions runs on."""
-        return tuple(dict.fromkeys(d for each in self.declarations() for d in each.devices))
+        return tuple(
+            dict.fromkeys(d for declaration in self.declarations() for d in declaration.devices)
+        )
 
     def files(self) -> Iterator[tuple[str, Path]]:
         """What it consists of, as (role, path): those that exist, as a reader wants them."""

@@ -50,7 +50,7 @@ def _is_installed(project: Project) -> bool:
 
 def _is_allowed(root: Path) -> bool:
     listed = settings.SAFE_PROJECTS.get()
-    return _EVERY in listed or any(root.is_relative_to(os.path.realpath(each)) for each in listed)
+    return _EVERY in listed or any(root.is_relative_to(os.path.realpath(safe)) for safe in listed)
 
 
 def _trusted_users() -> set[int]:
@@ -71,7 +71,7 @@ def _strangers(project: Project) -> Iterator[str]:
     seen: set[tuple[int, int]] = set()
     for folder in (project.root, project.top, *beside):
         yield from _of_others(str(folder), users)
-        yield from (each for path in _listed(str(folder)) for each in _of_others(path, users))
+        yield from (foreign for path in _listed(str(folder)) for foreign in _of_others(path, users))
     pending = [(str(folder), _DEEPEST) for folder in folders]
     while pending:
         place, depth = pending.pop()
@@ -80,12 +80,12 @@ def _strangers(project: Project) -> Iterator[str]:
             info = os.stat(place)
             if depth and (info.st_dev, info.st_ino) not in seen:
                 seen.add((info.st_dev, info.st_ino))
-                for each in _listed(place):
-                    if os.path.isdir(each):
-                        below = depth - 1 if not os.path.islink(each) else min(depth, _BEHIND_LINK)
-                        pending.append((each, below))
+                for entry in _listed(place):
+                    if os.path.isdir(entry):
+                        below = depth - 1 if not os.path.islink(entry) else min(depth, _BEHIND_LINK)
+                        pending.append((entry, below))
                     else:
-                        yield from _of_others(each, users)
+                        yield from _of_others(entry, users)
 
 
 def _of_others(path: str, users: set[int]) -> Iterator[str]:

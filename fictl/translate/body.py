@@ -111,7 +111,11 @@ class _Body:
             self._line(f"{word} ({test}) {{")
             ends.append(self._inside(rest[0].body, known))
             word, other = "} else if", rest[0].orelse
-            rest = [each for each in other[:1] if isinstance(each, ast.If) and len(other) == 1]
+            rest = [
+                statement
+                for statement in other[:1]
+                if isinstance(statement, ast.If) and len(other) == 1
+            ]
         if other:
             self._line("} else {")
         ends.append(self._inside(other, known))
@@ -138,12 +142,12 @@ class _Body:
             case _:
                 shown = ast.unparse(node).partition("\n")[0]
                 raise Refused(node, f"{shown!r} has no translation")
-        made = self._writer(known).value(value)
-        text = self._used(made)
+        written = self._writer(known).value(value)
+        text = self._used(written)
         if name in self._declared:
-            self._line(f"{self._local(name, made).text} = {text};")
+            self._line(f"{self._local(name, written).text} = {text};")
         else:
-            self._declare(name, made, starts=True)
+            self._declare(name, written, starts=True)
         return name
 
     def _declare(
@@ -184,6 +188,6 @@ class _Body:
 
 
 def _assignments(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    for node in (each for statement in statements for each in ast.walk(statement)):
+    for node in (inner for statement in statements for inner in ast.walk(statement)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

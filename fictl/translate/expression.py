@@ -97,14 +97,14 @@ class Writer:
 
     def _constant(self, node: ast.expr, name: str) -> Value:
         """What was a number around the function when it was read."""
-        found = self._visible(name)
-        if type(found) in (bool, int, float):
-            return _literal(node, found)
-        if found is None:
+        value = self._visible(name)
+        if type(value) in (bool, int, float):
+            return _literal(node, value)
+        if value is None:
             close = get_close_matches(name, self._values, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ""
             raise Refused(node, f"{name!r} is not known here{meant}")
-        kind = type(found).__name__
+        kind = type(value).__name__
         raise Refused(
             node,
             f"{name!r} is a {kind}, and only numbers can be seen from outside",
@@ -152,7 +152,7 @@ class Writer:
         raise Refused(node, f"the operator of {_shown(node)} has no translation")
 
     def _compared(self, node: ast.Compare) -> Value:
-        sides = [self.value(each) for each in (node.left, *node.comparators)]
+        sides = [self.value(operand) for operand in (node.left, *node.comparators)]
         parts = []
         for op, a, b in zip(node.ops, sides, sides[1:], strict=False):
             if type(op) not in _COMPARED:
@@ -177,17 +177,17 @@ class Writer:
             case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str() as word)]):
                 return _literal(node, _float(word, node))
         name = self._function_name(node.func)
-        found = functions.function(name)
-        if found is None:
+        function = functions.function(name)
+        if function is None:
             close = get_close_matches(name, functions.NAMES, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ""
             raise Refused(node, f"{_shown(node.func)}(…) has no translation{meant}")
-        write, counts = found
-        starred = any(isinstance(each, ast.Starred) for each in node.args)
+        write, counts = function
+        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if node.keywords or starred or len(node.args) not in counts:
             wanted = counts[0] if len(counts) == 1 else f"{counts[0]} or more"
             raise Refused(node, f"{name} takes {wanted} argument{'s' * (wanted != 1)} by place")
-        return write([self.value(each) for each in node.args])
+        return write([self.value(argument) for argument in node.args])
 
     def _function_name(self, called: ast.expr) -> str:
         """Of a builtin, of one that only we have, as where, or of math's and torch's."""

@@ -71,8 +71,8 @@ def _extreme(name: str) -> Call:
         kind = max(joined(values), Type.INT)
         called = f"f{name}f" if kind is Type.FLOAT else name
         text = values[-1].text
-        for each in reversed(values[:-1]):
-            text = f"{called}({each.text}, {text})"
+        for condition in reversed(values[:-1]):
+            text = f"{called}({condition.text}, {text})"
         return combined(text, kind, ATOM, values)
 
     return write

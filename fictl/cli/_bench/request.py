@@ -64,16 +64,16 @@ class BenchRequest:
         from fictl.bench.planned import planned
         from fictl.bench.worker.selection import NoCase
 
-        made: list[Planned] = []
+        plans: list[Planned] = []
         missed: NoCase | None = None
         for folder in self.folders():
             try:
-                made += planned(folder, self.ops, self.options)
+                plans += planned(folder, self.ops, self.options)
             except NoCase as error:
                 missed = error
-        if missed and not made:
+        if missed and not plans:
             raise missed
-        return made
+        return plans
 
     def located(self, error: FictlError) -> FictlError:
         """The error with the line of the list that it is of."""

@@ -80,10 +80,10 @@ _Columns: TypeAlias = Mapping[str, Callable[[_Line], str]]
 
 
 def _lines(rows: Iterable[Row]) -> list[_Line]:
-    found: dict[tuple[str, str], dict[str, Row]] = {}
+    grouped: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
-        found.setdefault((row.case, row.step), {})[row.side] = row
-    lines = [_Line(by_side) for by_side in found.values()]
+        grouped.setdefault((row.case, row.step), {})[row.side] = row
+    lines = [_Line(by_side) for by_side in grouped.values()]
     return [line for line in lines if any(row.status == TIMED for row in line.rows.values())]
 
 
@@ -144,10 +144,10 @@ def _cell(line: _Line, side: str) -> str:
 
 def _against(ours: Row, other: Row) -> str:
     """Above 1 ours is faster. A tie is no difference that these rounds show."""
-    found = compare_rounds(ours.samples, other.samples)
-    if found.verdict is Verdict.SAME:
+    comparison = compare_rounds(ours.samples, other.samples)
+    if comparison.verdict is Verdict.SAME:
         return "tie"
-    return f"{found.ratio:.2f}x{'?' if found.verdict is Verdict.UNCLEAR else ''}"
+    return f"{comparison.ratio:.2f}x{'?' if comparison.verdict is Verdict.UNCLEAR else ''}"
 
 
 def _time(seconds: float) -> str:
@@ -171,11 +171,11 @@ def _digits(value: float) -> int:
 
 def _remarks(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     """What there is to say of rows; what is said of many is said once."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    remarks: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row.note:
-            found.setdefault((row.status, row.note), []).append(row)
-    for (status, note), among in found.items():
+            remarks.setdefault((row.status, row.note), []).append(row)
+    for (status, note), among in remarks.items():
         mark = {TIMED: "[dim]·[/]", SKIPPED: "[yellow]-[/]"}.get(status, "[bold red]✗[/]")
         cases = list(dict.fromkeys(row.case for row in among))
         where = cases[0] if len(cases) == 1 else f"{len(cases)} cases"

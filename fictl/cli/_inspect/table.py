@@ -57,11 +57,11 @@ def _namespace(name: str) -> str:
 
 
 def _row(name: str, kernel: Kernel, launch: Launch) -> tuple[str, ...]:
-    found = occupancy_of(kernel, launch)
-    plural = "" if found and found.blocks == 1 else "s"
+    occupancy = occupancy_of(kernel, launch)
+    plural = "" if occupancy and occupancy.blocks == 1 else "s"
     occupied = (
-        f"{found.share:.0%} {found.blocks} block{plural}: {', '.join(found.limits)}"
-        if found
+        f"{occupancy.share:.0%} {occupancy.blocks} block{plural}: {', '.join(occupancy.limits)}"
+        if occupancy
         else "-"
     )
     return (

@@ -18,40 +18,40 @@ if TYPE_CHECKING:
     from fictl.inspect.report import Report
 
 
-def view(out: Console, found: Report, shown: Collection[str]) -> None:
+def view(out: Console, report: Report, shown: Collection[str]) -> None:
     from fictl.cli.no_ops import no_ops
 
-    if not found.modules:
+    if not report.modules:
         out.print(no_ops(), markup=False, soft_wrap=True)
-    for at, one in enumerate(found.modules):
+    for at, one in enumerate(report.modules):
         if at:
             out.print()
         if one.error:
             console.problem(one.error)
             continue
-        show_table(out, one, found.launch)
-        if not found.against:
+        show_table(out, one, report.launch)
+        if not report.against:
             _code(out, one, shown)
-    for one in found.before:
+    for one in report.before:
         if one.error:
             console.problem(one.error)
-    if found.against:
-        _changes(out, found, "sass" in shown)
-    if found.gates:
-        _gates(out, found)
+    if report.against:
+        _changes(out, report, "sass" in shown)
+    if report.gates:
+        _gates(out, report)
 
 
-def data_of(found: Report, shown: Collection[str]) -> dict[str, Any]:
+def data_of(report: Report, shown: Collection[str]) -> dict[str, Any]:
     """For --json: the code lies with its kernel."""
-    data = found.to_dict()
-    for one, module in zip(found.modules, data["modules"], strict=True):
+    data = report.to_dict()
+    for one, module in zip(report.modules, data["modules"], strict=True):
         sass = sass_of(one) if {"sass", "source"} & set(shown) else {}
         ptx = ptx_of(one) if "ptx" in shown else {}
         for kernel, row in zip(one.kernels, module["kernels"], strict=True):
             if kernel.key in sass:
                 row["sass"] = [
-                    {"offset": each.offset, "text": each.text, "place": _place(one, each.place)}
-                    for each in sass[kernel.key]
+                    {"offset": line.offset, "text": line.text, "place": _place(one, line.place)}
+                    for line in sass[kernel.key]
                 ]
             if kernel.key in ptx:
                 row["ptx"] = ptx[kernel.key]
@@ -80,7 +80,9 @@ def _code(out: Console, one: Inspected, shown: Collection[str]) -> None:
 def _grouped(one: Inspected, code: Any) -> Iterator[str]:
     for group in by_source(code, one.sources):
         yield f"  {group.place}  {group.text}".rstrip()
-        yield from (f"    {each.offset:04x}  {each.text}" for each in group.code)
+        yield from (
+            f"    {instruction.offset:04x}  {instruction.text}" for instruction in group.code
+        )
 
 
 def _block(out: Console, title: str, lines: Any) -> None:
@@ -91,41 +93,47 @@ def _block(out: Console, title: str, lines: Any) -> None:
         out.print(line, markup=False, style=style, soft_wrap=True)
 
 
-def _changes(out: Console, found: Report, with_code: bool) -> None:
-    names = short_names([each.kernel for each in found.differences])
+def _changes(out: Console, report: Report, with_code: bool) -> None:
+    names = short_names([difference.kernel for difference in report.differences])
     rows = [
-        (names[each.kernel.mangled], each.kernel.arch, each.status, _numbers(each))
-        for each in found.differences
+        (
+            names[difference.kernel.mangled],
+            difference.kernel.arch,
+            difference.status,
+            _numbers(difference),
+        )
+        for difference in report.differences
     ]
-    out.print(f"\nsince {found.against}", markup=False, soft_wrap=True)
+    out.print(f"\nsince {report.against}", markup=False, soft_wrap=True)
     if rows:
         styles = {"changed": "yellow", "same": "dim", "new": "green", "gone": "red"}
         console.print_table(console.Table(("kernel", "arch", "", "what"), rows, styles))
     if with_code:
-        for title, lines in _diffs(found, names):
+        for title, lines in _diffs(report, names):
             _block(out, title, lines)
 
 
-def _diffs(found: Report, names: dict[str, str]) -> Iterator[tuple[str, Iterator[str]]]:
-    old = _codes(found.before)
-    new = _codes(found.modules)
-    for each in found.differences:
-        if each.before and each.now and not each.same:
-            before = old[each.before.key]
-            now = new[each.now.key]
-            title = f"{names[each.now.mangled]}  {each.now.arch}"
-            yield title, changed(before, now, (found.against, "now"))
+def _diffs(report: Report, names: dict[str, str]) -> Iterator[tuple[str, Iterator[str]]]:
+    old = _codes(report.before)
+    new = _codes(report.modules)
+    for difference in report.differences:
+        if difference.before and difference.now and not difference.same:
+            before = old[difference.before.key]
+            now = new[difference.now.key]
+            title = f"{names[difference.now.mangled]}  {difference.now.arch}"
+            yield title, changed(before, now, (report.against, "now"))
 
 
 def _codes(modules: Sequence[Inspected]) -> dict[tuple[str, str, str], Any]:
     return {key: code for one in modules for key, code in sass_of(one).items()}
 
 
-def _numbers(each: Difference) -> str:
-    if each.status == "changed" and not each.changes:
+def _numbers(difference: Difference) -> str:
+    if difference.status == "changed" and not difference.changes:
         return "other instructions, the same numbers"
     return ", ".join(
-        f"{change.name} {_number(change.before)} → {_number(change.now)}" for change in each.changes
+        f"{change.name} {_number(change.before)} → {_number(change.now)}"
+        for change in difference.changes
     )
 
 
@@ -133,23 +141,23 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:g}"
 
 
-def _gates(out: Console, found: Report) -> None:
-    for each in found.violations:
-        _violation(out, each)
-    kernels = sum(len(one.kernels) for one in found.modules)
-    if not found.violations and not found.errors:
-        held = ", ".join(map(str, found.gates))
+def _gates(out: Console, report: Report) -> None:
+    for violation in report.violations:
+        _violation(out, violation)
+    kernels = sum(len(one.kernels) for one in report.modules)
+    if not report.violations and not report.errors:
+        held = ", ".join(map(str, report.gates))
         out.print(f"\n[green]✓[/] {held}: holds for {kernels} kernel{'s' * (kernels != 1)}")
 
 
-def _violation(out: Console, each: Violation) -> None:
+def _violation(out: Console, violation: Violation) -> None:
     from rich.markup import escape
 
-    kernel = escape(f"{each.kernel.name} for {each.kernel.arch}")
-    name, value = escape(each.gate.name), _number(each.value)
-    wanted = escape(f"{each.gate.sign}{each.gate.wanted:g}")
+    kernel = escape(f"{violation.kernel.name} for {violation.kernel.arch}")
+    name, value = escape(violation.gate.name), _number(violation.value)
+    wanted = escape(f"{violation.gate.sign}{violation.gate.wanted:g}")
     out.print(f"\n[red]✗[/] {kernel}: {name} is {value}, wanted {wanted}", soft_wrap=True)
-    out.print(f"  {each.place}  {each.source}".rstrip(), markup=False, soft_wrap=True)
-    if each.instruction:
-        why = f"    // {each.why}" if each.why else ""
-        out.print(f"  {each.instruction}{why}", markup=False, soft_wrap=True)
+    out.print(f"  {violation.place}  {violation.source}".rstrip(), markup=False, soft_wrap=True)
+    if violation.instruction:
+        why = f"    // {violation.why}" if violation.why else ""
+        out.print(f"  {violation.instruction}{why}", markup=False, soft_wrap=True)

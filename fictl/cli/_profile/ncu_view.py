@@ -46,16 +46,16 @@ def _kernel(out: Console, digest: Digest) -> None:
     _lines(out, digest)
     for number, rule in enumerate(digest.rules[:RULES]):
         kind = " of that part" if rule.local else ""
-        said = f"{rule.name}, up to {rule.speedup:.0f} %{kind}: {rule.gist}"
-        _line(out, "" if number else "ncu's rules", said)
+        text = f"{rule.name}, up to {rule.speedup:.0f} %{kind}: {rule.gist}"
+        _line(out, "" if number else "ncu's rules", text)
 
 
 def _lines(out: Console, digest: Digest) -> None:
     for number, hot in enumerate(digest.lines):
         stall = COLUMNS.get(hot.line.stall, hot.line.stall).replace("_", " ")
         waits = f", {stall}" if stall else ""
-        said = f"{hot.line.place}  {hot.share:.0f} % of samples{waits}:  {hot.line.text}"
-        _line(out, "" if number else "source", said)
+        text = f"{hot.line.place}  {hot.share:.0f} % of samples{waits}:  {hot.line.text}"
+        _line(out, "" if number else "source", text)
 
 
 def _facts(digest: Digest) -> str:

@@ -37,8 +37,10 @@ def tool(name: str, flags: Flags) -> Tool:
     """By its name; an error where a flag is given that is another's."""
     if name not in _TOOLS:
         raise UsageError(f"{name!r} is no tool of profile", f"one of {', '.join(_TOOLS)}")
-    for other, each in _TOOLS.items():
-        alien = [flag for flag in each.flags if flags[flag] and flag not in _TOOLS[name].flags]
+    for other, other_tool in _TOOLS.items():
+        alien = [
+            flag for flag in other_tool.flags if flags[flag] and flag not in _TOOLS[name].flags
+        ]
         if alien:
             raise UsageError(
                 f"--{alien[0].replace('_', '-')} is for --tool {other}", "leave it out"

@@ -38,8 +38,8 @@ class Files:
 
 
 def _lines(checked: Sequence[Checked]) -> str:
-    found = (finding for each in checked for finding in each.findings)
-    return "".join(json.dumps(finding.to_dict()) + "\n" for finding in found)
+    findings = (finding for checked_op in checked for finding in checked_op.findings)
+    return "".join(json.dumps(finding.to_dict()) + "\n" for finding in findings)
 
 
 def _sarif(checked: Sequence[Checked]) -> str:

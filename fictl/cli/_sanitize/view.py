@@ -29,45 +29,45 @@ class View:
     checked: Sequence[Checked]
 
     def __call__(self, out: Console) -> None:
-        said = self.where if self.checked else no_ops()
-        out.print(said, markup=False, soft_wrap=True)
-        for each in self.checked:
-            _op(out, each)
+        where = self.where if self.checked else no_ops()
+        out.print(where, markup=False, soft_wrap=True)
+        for checked_op in self.checked:
+            _op(out, checked_op)
 
 
-def _op(out: Console, each: Checked) -> None:
-    mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[each.exit_code]
-    parts = " · ".join(_counts(each))
-    out.print(f"{mark} [bold]{each.op}[/]  {parts}   {each.tests.seconds:.1f} s")
-    if len(each.checks) > 1:
-        times = (f"{check.tool} {check.tests.seconds:.1f} s" for check in each.checks)
+def _op(out: Console, checked: Checked) -> None:
+    mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[checked.exit_code]
+    parts = " · ".join(_counts(checked))
+    out.print(f"{mark} [bold]{checked.op}[/]  {parts}   {checked.tests.seconds:.1f} s")
+    if len(checked.checks) > 1:
+        times = (f"{check.tool} {check.tests.seconds:.1f} s" for check in checked.checks)
         out.print(f"  {' · '.join(times)}")
-    if each.problem:
-        console.problem(each.problem)
-    for finding in each.defects:
-        _finding(out, finding, each.failed_with(finding))
-    for check in each.checks:
-        if check.unprinted and each.defects:
-            said = f"{check.unprinted} more reports of {check.tool} were not printed"
-            out.print(f"  {said}: mend these, then run it again")
-    for failed in each.unexplained:
-        said = escape(f"{failed.test}  {failed.reason}".rstrip())
-        out.print(f"  [red]failed[/] {said}", soft_wrap=True)
-    for reason, skipped in sorted(each.tests.skipped.items()):
+    if checked.problem:
+        console.problem(checked.problem)
+    for finding in checked.defects:
+        _finding(out, finding, checked.failed_with(finding))
+    for check in checked.checks:
+        if check.unprinted and checked.defects:
+            text = f"{check.unprinted} more reports of {check.tool} were not printed"
+            out.print(f"  {text}: mend these, then run it again")
+    for failed in checked.unexplained:
+        text = escape(f"{failed.test}  {failed.reason}".rstrip())
+        out.print(f"  [red]failed[/] {text}", soft_wrap=True)
+    for reason, skipped in sorted(checked.tests.skipped.items()):
         out.print(f"  not run here: {skipped} ({reason})", markup=False, soft_wrap=True)
-    for accepted in each.unused:
-        said = f"{accepted.op} {accepted.kind} {accepted.site}"
-        out.print(f"  nothing to suppress: {said} ({accepted.why})", markup=False)
+    for accepted in checked.unused:
+        text = f"{accepted.op} {accepted.kind} {accepted.site}"
+        out.print(f"  nothing to suppress: {text} ({accepted.why})", markup=False)
 
 
-def _counts(each: Checked) -> Iterator[str]:
-    suppressed = len(each.findings) - len(each.defects)
-    yield counted(each.tests.run, "test")
-    yield counted(len(each.defects), "defect")
+def _counts(checked: Checked) -> Iterator[str]:
+    suppressed = len(checked.findings) - len(checked.defects)
+    yield counted(checked.tests.run, "test")
+    yield counted(len(checked.defects), "defect")
     if suppressed:
         yield f"{suppressed} suppressed"
-    if each.tests.failed:
-        yield f"{len(each.tests.failed)} failed"
+    if checked.tests.failed:
+        yield f"{len(checked.tests.failed)} failed"
 
 
 def _finding(out: Console, finding: Finding, failed: int) -> None:

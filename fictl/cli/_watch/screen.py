@@ -71,8 +71,8 @@ class Screen(Observer):
     def outcome(self, outcome: Outcome) -> None:
         self._rest()
         mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[outcome.exit_code]
-        said = _plain(outcome.said or "failed")
-        line = f"  {mark} {outcome.step:5}  {said:24}  [dim]{outcome.seconds:.1f} s[/]"
+        text = _plain(outcome.said or "failed")
+        line = f"  {mark} {outcome.step:5}  {text:24}  [dim]{outcome.seconds:.1f} s[/]"
         self._out.print(line, soft_wrap=True)
         if outcome.problem:
             self._problem(outcome.problem)
@@ -85,7 +85,7 @@ class Screen(Observer):
         if cycle.cancelled:
             self._line(f"  · {cycle.cancelled:5}  ended: a file was saved")
         elif len(history.cycles) > 1:
-            shown = [token(each) for each in history.cycles[-_SHOWN:]]
+            shown = [token(cycle) for cycle in history.cycles[-_SHOWN:]]
             dots = "… " if len(history.cycles) > _SHOWN else ""
             self._line(f"  history  {dots}{' → '.join(shown)}")
 
@@ -97,10 +97,10 @@ class Screen(Observer):
             self._line(f"    {' '.join(map(friendly, line.split()))}")
 
     def _standings(self, standings: Sequence[Standing]) -> None:
-        width = max((len(each.label) for each in standings), default=0)
-        for each in standings:
-            took = microseconds(each.now.median)
-            self._line(f"    {each.label:{width}}  {took:>9}  {against(each)}")
+        width = max((len(standing.label) for standing in standings), default=0)
+        for standing in standings:
+            took = microseconds(standing.now.median)
+            self._line(f"    {standing.label:{width}}  {took:>9}  {against(standing)}")
 
     def _once(self, text: str) -> None:
         """Whatever numbers are in it, as those of processes."""
@@ -128,8 +128,8 @@ def view_summary(out: Console, history: History) -> None:
         out.print()  # Behind its ^C.
     out.print(" · ".join(counts), markup=False, soft_wrap=True)
     for case, timing in history.board.best().items():
-        said = f"  best of {case}: {microseconds(timing.median)} ({timing.clock})"
-        out.print(said, markup=False, soft_wrap=True)
+        text = f"  best of {case}: {microseconds(timing.median)} ({timing.clock})"
+        out.print(text, markup=False, soft_wrap=True)
 
 
 def _plain(text: str) -> str:

@@ -21,8 +21,8 @@ def edited(paths: Sequence[Path]) -> str:
     """`twice.cuh saved`, or gone; '' of none."""
     gone = [path for path in paths if not os.path.exists(path)]
     kept = [path for path in paths if path not in gone]
-    said = ((kept, "saved"), (gone, "gone"))
-    return " · ".join(f"{_names(some)} {what}" for some, what in said if some)
+    verbs = ((kept, "saved"), (gone, "gone"))
+    return " · ".join(f"{_names(some)} {what}" for some, what in verbs if some)
 
 
 def _names(paths: Sequence[Path]) -> str:
@@ -39,19 +39,19 @@ def microseconds(seconds: float) -> str:
 
 def against(standing: Standing) -> str:
     """`-1.2 % against the last save, best 64.1 us (14:02)`; noise is no difference."""
-    before, found = standing.before, standing.against
-    if before is None or found is None:
+    before, comparison = standing.before, standing.against
+    if before is None or comparison is None:
         return "timed for the first time"
     last = standing.now.cycle - before.cycle == 1
     when = "the last save" if last else f"the save of {before.clock}"
-    change = f"{(found.ratio - 1) * 100:+.1f} %"
-    said = {
+    change = f"{(comparison.ratio - 1) * 100:+.1f} %"
+    words = {
         Verdict.SAME: f"tie with {when}",
         Verdict.UNCLEAR: f"{change} against {when}, which may be noise",
-    }.get(found.verdict, f"{change} against {when}")
+    }.get(comparison.verdict, f"{change} against {when}")
     if standing.is_faster_than_ever:
-        return f"{said}, the best so far"
-    return f"{said}, best {microseconds(standing.best.median)} ({standing.best.clock})"
+        return f"{words}, the best so far"
+    return f"{words}, best {microseconds(standing.best.median)} ({standing.best.clock})"
 
 
 def token(cycle: Cycle) -> str:
@@ -60,5 +60,5 @@ def token(cycle: Cycle) -> str:
         return f"{cycle.failed.step} ✗"
     if cycle.cancelled:
         return "·"
-    times = [each.now.median for outcome in cycle.outcomes for each in outcome.standings]
+    times = [standing.now.median for outcome in cycle.outcomes for standing in outcome.standings]
     return microseconds(times[0]) if times else "✓"

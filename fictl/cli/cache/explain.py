@@ -73,15 +73,15 @@ def _name(verdict: Verdict) -> str:
 
 
 def _built(verdict: Verdict) -> str:
-    made = verdict.entry.manifest if verdict.entry else None
-    if made is None:
+    manifest = verdict.entry.manifest if verdict.entry else None
+    if manifest is None:
         return ""
-    return f"{' '.join(made.archs) or made.device}, built {_clock(made.created)} in {made.seconds:.1f} s"
+    return f"{' '.join(manifest.archs) or manifest.device}, built {_clock(manifest.created)} in {manifest.seconds:.1f} s"
 
 
 def _since(verdict: Verdict) -> str:
-    made = verdict.entry.manifest if verdict.entry else None
-    return f"since the build of {_clock(made.created)}:" if made else ""
+    manifest = verdict.entry.manifest if verdict.entry else None
+    return f"since the build of {_clock(manifest.created)}:" if manifest else ""
 
 
 def _clock(when: float) -> str:

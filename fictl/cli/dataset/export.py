@@ -52,15 +52,15 @@ def command(
     from fictl.testing.traced.definitions import traced
 
     every = tuple(traced(select(ops or [])))
-    made = Export(out.absolute(), every, author, solutions, max_elements).run(dry_run)
-    said = "would be written to" if dry_run else "in"
+    exported = Export(out.absolute(), every, author, solutions, max_elements).run(dry_run)
+    text = "would be written to" if dry_run else "in"
     parts = [
-        counted(made.definitions, "definition"),
-        counted(made.workloads, "workload"),
-        counted(made.files, "file") + " of tensors",
-        counted(made.solutions, "solution"),
+        counted(exported.definitions, "definition"),
+        counted(exported.workloads, "workload"),
+        counted(exported.files, "file") + " of tensors",
+        counted(exported.solutions, "solution"),
     ]
-    lines = [f"{' · '.join(parts)} {said} {out}"]
+    lines = [f"{' · '.join(parts)} {text} {out}"]
     if not dry_run:
         lines.append(f"next: fictl dataset validate {out}")
-    console.show(console.Result(made.to_dict(), "\n".join(lines)))
+    console.show(console.Result(exported.to_dict(), "\n".join(lines)))

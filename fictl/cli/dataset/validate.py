@@ -94,8 +94,8 @@ def _view(
     kinds = ("definition", "solution", "workload", "trace")
     looked_at = ", ".join(counted(counts[f"{kind}s"], kind) for kind in kinds)
     others = Counter(finding.level for finding in findings)
-    said = " and ".join(counted(count, level) for level, count in others.items())
-    verdict = f"no errors, {said}" if said else "nothing is wrong"
+    text = " and ".join(counted(count, level) for level, count in others.items())
+    verdict = f"no errors, {text}" if text else "nothing is wrong"
     out.print(f"[green]✓[/] {looked_at}: {verdict}", soft_wrap=True)
 
 

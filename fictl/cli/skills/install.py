@@ -58,7 +58,7 @@ def _install(names: list[str], target: Path | None, force: bool, dry_run: bool, 
 
     plan = plan_install(select_skills(names), target and target.absolute())
     data = carry_out(plan, "fictl skills install", dry_run=dry_run, diff=diff, force=force or diff)
-    paths = [each["path"] for each in data["files"]]
+    paths = [file["path"] for file in data["files"]]
     view = data["diff"].rstrip("\n") if diff else _view(paths, data["written"])
     console.show(console.Result(data, view))
 

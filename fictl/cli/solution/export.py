@@ -61,8 +61,8 @@ def command(
         "paths": [str(path) for path in paths],
     }
     files = len(pairs[0][1].sources) if pairs else 0
-    said = f"{counted(len(pairs), 'solution')} of {counted(files, 'file')} each"
-    lines = [*map(str, paths), f"{said}{' would be written' if dry_run else ''}"]
+    text = f"{counted(len(pairs), 'solution')} of {counted(files, 'file')} each"
+    lines = [*map(str, paths), f"{text}{' would be written' if dry_run else ''}"]
     if paths:
         lines.append(f"next: fictl solution build {paths[0]}")
     console.show(console.Result(data, "\n".join(lines)))
@@ -81,11 +81,11 @@ def _write(pairs: Iterable[tuple[Definition, Solution]], out: Path) -> list[Path
     return paths
 
 
-def _traced(folder: OpFolder, said: str) -> list[Traced]:
+def _traced(folder: OpFolder, text: str) -> list[Traced]:
     """Of a function that is named, its own; of a module, those of all its functions."""
     from fictl.testing.traced.definitions import traced
 
-    name = said.rpartition("/")[2]
+    name = text.rpartition("/")[2]
     every = [*traced([folder])]
-    named = [each for each in every if each.name == name]
+    named = [candidate for candidate in every if candidate.name == name]
     return named if named and name != folder.module else every

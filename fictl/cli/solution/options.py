@@ -73,17 +73,17 @@ def subject_of(
     return find_subject(file, definition, workload, sizes(axes), dataset)
 
 
-def chosen_device(said: str) -> str:
+def chosen_device(text: str) -> str:
     """What was asked for, else the emulated device where there is no GPU.
 
     `cpu` is for Python that computes there, with no kernel to emulate.
     """
-    if said == "cpu":
-        return said
+    if text == "cpu":
+        return text
     from fictl import settings
     from fictl.testing.device import choose_device
 
-    use_device(said)
-    chosen = choose_device(settings.DEVICE.get() if said else "")
+    use_device(text)
+    chosen = choose_device(settings.DEVICE.get() if text else "")
     settings.DEVICE.set_by_flag("--device", chosen)
     return chosen

@@ -55,19 +55,19 @@ def _view(out: Console, answer: dict[str, Any]) -> None:
     if times:
         latency, reference = times["latency_ms"], times["reference_latency_ms"]
         factor = times["speedup_factor"]
-        said = f"{latency * 1e3:.2f} us, the reference {reference * 1e3:.2f} us: {factor:.2f}x"
-        out.print(f"  {said}", soft_wrap=True)
+        text = f"{latency * 1e3:.2f} us, the reference {reference * 1e3:.2f} us: {factor:.2f}x"
+        out.print(f"  {text}", soft_wrap=True)
     if errors:
         absolute, relative = errors["max_absolute_error"], errors["max_relative_error"]
-        said = f"largest error {_number(absolute)} absolute, {_number(relative)} relative"
-        out.print(f"  {said}", soft_wrap=True)
+        text = f"largest error {_number(absolute)} absolute, {_number(relative)} relative"
+        out.print(f"  {text}", soft_wrap=True)
     ours = answer.get("fictl") or {}
     facts = [f"{n} {ours[n]}" for n in ("timer", "sandbox", "seed") if ours.get(n) is not None]
     if facts:
         out.print(f"  {' · '.join(facts)}", markup=False, style="dim", soft_wrap=True)
     if ours.get("unclear"):
-        said = f"  UNCLEAR: {ours['unclear']}"
-        out.print(said, markup=False, style="yellow", soft_wrap=True)
+        text = f"  UNCLEAR: {ours['unclear']}"
+        out.print(text, markup=False, style="yellow", soft_wrap=True)
     if not answer["ok"]:
         view.problem(out, answer)
         view.log(out, answer.get("log", ""))

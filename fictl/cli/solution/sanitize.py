@@ -49,12 +49,14 @@ def command(
 def _view(out: Console, answer: dict[str, Any]) -> None:
     view.headline(out, answer, view.sizes(answer), view.where(answer["device"]))
     for check in answer["checks"]:
-        found = check["findings"]
-        said = f"{len(found)} defect{'s' * (len(found) != 1)}" if found else "nothing found"
-        if check["error"] and not found:
-            said = "it did not run to its end"
-        out.print(f"  {check['tool']}: {said}", soft_wrap=True)
-        for each in found:
-            for line in each["text"].splitlines():
+        findings = check["findings"]
+        text = (
+            f"{len(findings)} defect{'s' * (len(findings) != 1)}" if findings else "nothing found"
+        )
+        if check["error"] and not findings:
+            text = "it did not run to its end"
+        out.print(f"  {check['tool']}: {text}", soft_wrap=True)
+        for item in findings:
+            for line in item["text"].splitlines():
                 out.print(f"    {line}", markup=False, soft_wrap=True)
         view.problem(out, check)

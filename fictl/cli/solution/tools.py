@@ -14,6 +14,6 @@ def command(json: Json = False) -> None:
     from fictl.judge.tools import tools_schema
 
     entries = tools_schema()
-    rows = [[each["name"], each["description"]] for each in entries]
+    rows = [[entry["name"], entry["description"]] for entry in entries]
     view = console.Table(("tool", "what it does"), rows)
     console.show(console.Result({"tools": entries}, view))

@@ -30,12 +30,12 @@ def command(
     from fictl.testing.traced.trace_check import check, update_definitions
 
     every = [*traced(select(ops or [], [] if ops else [Project.at()]))]
-    findings = [finding for each in every for finding in check(each)]
+    findings = [finding for one_traced in every for finding in check(one_traced)]
     write = update and not dry_run
     changed = update_definitions(findings) if write else []
     left = [finding for finding in findings if not (write and finding.path)]
     data = {
-        "ops": [each.op.api for each in every],
+        "ops": [one_traced.op.api for one_traced in every],
         "findings": [finding.to_dict() for finding in left],
         "updated": [str(path) for path in changed],
     }

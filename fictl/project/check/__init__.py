@@ -65,10 +65,12 @@ def check_project(project: Project) -> tuple[Problem, ...]:
 
 def _checked(results: Iterable[Iterable[Problem]]) -> tuple[Problem, ...]:
     """All problems, each once: a file that cannot be read would be one of every rule."""
-    found: set[Problem] = set()
+    problems: set[Problem] = set()
     for result in results:
         try:
-            found.update(result)
+            problems.update(result)
         except SourceError as error:
-            found.add(Problem("readable", error.path, error.line, error.problem, error.hint))
-    return tuple(sorted(found, key=lambda each: (str(each.path), each.line, each.message)))
+            problems.add(Problem("readable", error.path, error.line, error.problem, error.hint))
+    return tuple(
+        sorted(problems, key=lambda problem: (str(problem.path), problem.line, problem.message))
+    )

@@ -52,19 +52,21 @@ def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
     for name, declared in read_cpp(folder.binding).declared:
         for launcher in launchers:
             defined = launcher.defined(name)
-            if defined and all(_types(each) != _types(declared) for each in defined):
-                said, wanted = (f"({', '.join(_types(each))})" for each in (declared, defined[0]))
+            if defined and all(_types(signature) != _types(declared) for signature in defined):
+                actual, wanted = (
+                    f"({', '.join(_types(signature))})" for signature in (declared, defined[0])
+                )
                 yield Problem(
                     "declares",
                     folder.binding,
                     declared.line,
-                    f"{name}{said} is declared, {launcher.path.name} has {name}{wanted}",
+                    f"{name}{actual} is declared, {launcher.path.name} has {name}{wanted}",
                     f"declare what {launcher.path.name}:{defined[0].line} defines",
                 )
 
 
 def _types(signature: Signature) -> tuple[str, ...]:
-    return tuple(each for each, _ in signature.parameters)
+    return tuple(parameter for parameter, _ in signature.parameters)
 
 
 def _called(tree: ast.Module) -> dict[str, int]:

@@ -75,8 +75,8 @@ class Transplant:
     def _headers(self) -> tuple[str, ...]:
         """Relative to the include prefix."""
         above = self.source.include / self.source.name
-        found = (path for path in self.files if path.is_relative_to(above))
-        return tuple(path.relative_to(above).as_posix() for path in found)
+        paths = (path for path in self.files if path.is_relative_to(above))
+        return tuple(path.relative_to(above).as_posix() for path in paths)
 
     @property
     def _families(self) -> tuple[str, ...]:

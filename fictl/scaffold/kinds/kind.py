@@ -56,12 +56,12 @@ class Kind:
 
     def files(self) -> dict[str, Path]:
         """Where in a project -> its template; a tree that comes later has the last word."""
-        found: dict[str, Path] = {}
+        templates: dict[str, Path] = {}
         for tree in self.trees:
             for path in files_below(tree):
                 if os.path.isfile(path) and path.name != FILE and "__pycache__" not in path.parts:
-                    found[path.relative_to(tree).as_posix()] = path
-        return found
+                    templates[path.relative_to(tree).as_posix()] = path
+        return templates
 
 
 _LISTS = ("inputs", "outputs", "more", "scalars", "taken")
@@ -72,8 +72,8 @@ _KEYS = {field.name for field in fields(Kind)} - {"name", "trees"} | {"base"}
 def kinds(own: Path | None = None) -> dict[str, Kind]:
     """Those that fictl ships and those in the folder `own`, which may replace them, by name."""
     places = _places(own)
-    found = {path.parent.name for place in places for path in matching(place, f"[!_]*/{FILE}")}
-    return {name: _read(name, places) for name in sorted(found)}
+    names = {path.parent.name for place in places for path in matching(place, f"[!_]*/{FILE}")}
+    return {name: _read(name, places) for name in sorted(names)}
 
 
 def find_kind(name: str, own: Path | None = None) -> Kind:
@@ -143,7 +143,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 def _is_sound(key: str, value: Any) -> bool:
     if key in _LISTS:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
     if key == "expression":
         return value in _EXPRESSIONS
     return isinstance(value, int if key == "guess" else str)

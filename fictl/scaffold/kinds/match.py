@@ -57,16 +57,16 @@ def _fits(pattern: str, tensor: Tensor, bound: Bound) -> bool:
     if typed != bool(tensor.dtype):
         return False
     left = list(tensor.axis_names)
-    found: Bound = {}
+    bindings: Bound = {}
     for axis in axes:
-        size = len(left) - (len(axes) - len(found) - 1) if axis.startswith("*") else 1
+        size = len(left) - (len(axes) - len(bindings) - 1) if axis.startswith("*") else 1
         if not 0 < size <= len(left):
             return False
-        found[axis.lstrip("*")] = tuple(left[:size])
+        bindings[axis.lstrip("*")] = tuple(left[:size])
         left = left[size:]
-    if left or any(bound.get(name, names) != names for name, names in found.items()):
+    if left or any(bound.get(name, names) != names for name, names in bindings.items()):
         return False
-    bound.update(found)
+    bound.update(bindings)
     return True
 
 

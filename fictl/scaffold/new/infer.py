@@ -41,16 +41,16 @@ def infer(
         expression = read(_usual_expression(kind, tensors, numbers))
     if expression is not None:
         numbers = _with_missing(expression, tensors, numbers)
-    numbers = tuple(sorted(numbers, key=lambda each: each.default is not None))
-    made = tuple(parse_tensor(each, fixed_sizes=False) for each in outputs)
-    signature = Signature(tensors, numbers, made or _usual_outputs(kind, tensors))
+    numbers = tuple(sorted(numbers, key=lambda scalar: scalar.default is not None))
+    results = tuple(parse_tensor(tensor, fixed_sizes=False) for tensor in outputs)
+    signature = Signature(tensors, numbers, results or _usual_outputs(kind, tensors))
     _check_names(kind, signature)
     if isinstance(expression, Score):
         expression = replace(expression, scalars=numbers)
         expression.check()
     if expression is not None:
         _check(kind, expression, signature)
-        expression = replace(expression, tensors=tuple(each.name for each in tensors))
+        expression = replace(expression, tensors=tuple(tensor.name for tensor in tensors))
     return signature, expression
 
 
@@ -61,7 +61,7 @@ def _usual_inputs(
     usual = tuple(parse_tensor(expand(pattern)) for pattern in kind.inputs)
     if expression is None or len(usual) != 1:
         return usual
-    taken = {parse_scalar(each).name for each in scalars}
+    taken = {parse_scalar(scalar).name for scalar in scalars}
     free = [name for name in expression.names if name not in taken]
     if not free:
         raise UsageError(
@@ -103,7 +103,7 @@ def _usual_expression(kind: Kind, tensors: Sequence[Tensor], scalars: Sequence[S
 
 
 def _names(tensors: Iterable[Tensor], scalars: Iterable[Scalar]) -> list[str]:
-    return [*(each.name for each in tensors), *(each.name for each in scalars)]
+    return [*(tensor.name for tensor in tensors), *(scalar.name for scalar in scalars)]
 
 
 def _check_names(kind: Kind, signature: Signature) -> None:

@@ -38,16 +38,16 @@ def draft(project: Project, request: Request, overwrite: bool = False) -> Draft:
     kind = request.kind or (read.kind if read and not request.expression else "")
     if kind:
         return _of_kind(project, request, read, find_kind(kind, project.templates))
-    found = kinds(project.templates).values()
-    return _of_any(project, request, read, sorted(found, key=lambda each: each.guess))
+    all_kinds = kinds(project.templates).values()
+    return _of_any(project, request, read, sorted(all_kinds, key=lambda kind: kind.guess))
 
 
-def plan_op(made: Draft, polished: bool = True) -> Plan:
+def plan_op(new_op: Draft, polished: bool = True) -> Plan:
     """The files of it; nothing is written. Templates break lines as formatters do, as far as they
     can foresee names; `polished` has the formatters say the last word, where they are installed.
     """
-    project = made.project
-    texts = render(made.kind.files(), made.context)
+    project = new_op.project
+    texts = render(new_op.kind.files(), new_op.context)
     files = {_place(project, where): text for where, text in texts.items()}
     return Plan(project.top, {**(polish(files) if polished else files)})
 
@@ -62,7 +62,7 @@ def _read_reference(request: Request) -> ReadReference | None:
 
 def _of_definition(project: Project, request: Request, there: list[str]) -> Draft:
     """The definition says what all other words on shapes and computations would."""
-    said = {
+    given = {
         "--input": request.inputs,
         "--output": request.outputs,
         "--scalar": request.scalars,
@@ -70,7 +70,7 @@ def _of_definition(project: Project, request: Request, there: list[str]) -> Draf
         "--kernel": request.kernel,
         "--example": request.example,
     }
-    beside = [flag for flag, value in said.items() if value]
+    beside = [flag for flag, value in given.items() if value]
     if beside:
         raise UsageError(
             f"{beside[0]} and --from-definition both say what the op takes and computes",
@@ -85,10 +85,10 @@ def _of_definition(project: Project, request: Request, there: list[str]) -> Draf
             return _of_kind(project, asked, read, find_kind(kind, project.templates))
         return _of_any(project, asked, read, [*among])
 
-    found = sorted(kinds(project.templates).values(), key=lambda each: each.guess)
-    made = defined_draft(project, request, found, of_kinds)
-    check_op(made.name, there)
-    return made
+    by_guess = sorted(kinds(project.templates).values(), key=lambda kind: kind.guess)
+    new_op = defined_draft(project, request, by_guess, of_kinds)
+    check_op(new_op.name, there)
+    return new_op
 
 
 def _around_kernel(project: Project, request: Request, read: ReadReference | None) -> Draft:
@@ -162,17 +162,17 @@ def _of_kind(project: Project, request: Request, read: ReadReference | None, kin
 
 
 def _dtypes(text: str, kind: Kind) -> tuple[DType, ...]:
-    found = tuple(dict.fromkeys(parse_dtype(word) for word in text.replace(",", " ").split()))
-    if not found:
+    dtypes = tuple(dict.fromkeys(parse_dtype(word) for word in text.replace(",", " ").split()))
+    if not dtypes:
         raise UsageError("--dtypes names none", "as in --dtypes f16,bf16,f32")
     accepted = [parse_dtype(word) for word in (kind.accepts or kind.dtypes).split()]
-    for dtype in found:
+    for dtype in dtypes:
         if dtype not in accepted:
             raise UsageError(
                 f"kind {kind.name} cannot be of {dtype.name}",
-                f"it takes {', '.join(each.short for each in accepted)}",
+                f"it takes {', '.join(dtype.short for dtype in accepted)}",
             )
-    return found
+    return dtypes
 
 
 def _place(project: Project, where: str) -> Path:

@@ -89,7 +89,7 @@ class Signature:
     def __post_init__(self) -> None:
         seen: set[str] = set()
         arguments: tuple[Tensor | Scalar, ...] = (*self.inputs, *self.scalars, *self.outputs)
-        for name in (each.name for each in arguments):
+        for name in (argument.name for argument in arguments):
             if name in seen:
                 raise UsageError(f"two arguments are called {name!r}", "rename one of them")
             seen.add(name)
@@ -98,13 +98,13 @@ class Signature:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """Each once, in the order of their first use; a size that is said anywhere counts."""
-        found: dict[str, Axis] = {}
+        axes: dict[str, Axis] = {}
         for tensor in (*self.inputs, *self.outputs):
             for axis in tensor.axes:
-                known = found.get(axis.name)
-                said = axis.size is not None or axis.text
-                found[axis.name] = axis if known is None or said else known
-        return tuple(found.values())
+                known = axes.get(axis.name)
+                has_size = axis.size is not None or axis.text
+                axes[axis.name] = axis if known is None or has_size else known
+        return tuple(axes.values())
 
 
 def parse_tensor(text: str, fixed_sizes: bool = True) -> Tensor:
@@ -118,15 +118,15 @@ def parse_tensor(text: str, fixed_sizes: bool = True) -> Tensor:
 
 
 def parse_scalar(text: str) -> Scalar:
-    found = _SCALAR.fullmatch(text)
-    kind = (found and found["type"]) or "float"
-    if found is None or kind not in _TYPES:
+    match = _SCALAR.fullmatch(text)
+    kind = (match and match["type"]) or "float"
+    if match is None or kind not in _TYPES:
         raise UsageError(f"{text!r} is no scalar", SCALAR_FORM)
     try:
-        default = None if found["default"] is None else _number(kind, found["default"])
+        default = None if match["default"] is None else _number(kind, match["default"])
     except (ValueError, KeyError):
-        raise UsageError(f"{found['default']!r} is no {kind}, in {text!r}", SCALAR_FORM) from None
-    return Scalar(check_parameter(found["name"]), kind, default)
+        raise UsageError(f"{match['default']!r} is no {kind}, in {text!r}", SCALAR_FORM) from None
+    return Scalar(check_parameter(match["name"]), kind, default)
 
 
 def _number(kind: str, text: str) -> float:
@@ -138,10 +138,10 @@ def _number(kind: str, text: str) -> float:
 
 
 def _axis(part: str, text: str, fixed_sizes: bool) -> Axis:
-    found = _AXIS.fullmatch(part)
-    if found is None:
+    match = _AXIS.fullmatch(part)
+    if match is None:
         raise UsageError(f"{part!r} is no axis, in {text!r}", TENSOR_FORM)
-    name, value = check_axis(found["name"]), found["value"]
+    name, value = check_axis(match["name"]), match["value"]
     if value is None:
         return Axis(name)
     if re.fullmatch(r"[0-9]{1,12}", value) and int(value) > 0:

@@ -67,11 +67,11 @@ def _locked(note: Path, content: dict[str, list[str]]) -> int:
 
 def _take_away(note: Path) -> None:
     with suppress(ValueError, KeyError, TypeError):
-        said = unseal(rooted.read(note))
-        for path in map(Path, said["paths"]):
+        content = unseal(rooted.read(note))
+        for path in map(Path, content["paths"]):
             if path.name.endswith(STAGED) and real(path.parent) == path.parent:
                 path.unlink(missing_ok=True)
-        for folder in reversed(said["folders"]):
+        for folder in reversed(content["folders"]):
             with suppress(OSError):
                 os.rmdir(folder)
     note.unlink(missing_ok=True)

@@ -36,8 +36,8 @@ class Plan:
 
     def changes(self) -> tuple[Change, ...]:
         """What differs from what is there."""
-        found = (Change(path, _text(path), after) for path, after in self.files.items())
-        return tuple(change for change in found if change.before != change.after)
+        changes = (Change(path, _text(path), after) for path, after in self.files.items())
+        return tuple(change for change in changes if change.before != change.after)
 
     def shown(self, path: Path) -> str:
         """Relative to the root, or as it is."""

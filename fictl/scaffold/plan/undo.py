@@ -56,9 +56,9 @@ def finish(record: Record) -> None:
 def last(root: Path) -> Record | None:
     """What can be taken back; None where nothing was written, or it was taken back."""
     try:
-        said = unseal(read_text(_place(root)))
-        files = tuple(Written(**each) for each in said.pop("files"))
-        return Record(files=files, **{**said, "folders": tuple(said["folders"])})
+        record = unseal(read_text(_place(root)))
+        files = tuple(Written(**file) for file in record.pop("files"))
+        return Record(files=files, **{**record, "folders": tuple(record["folders"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
@@ -83,23 +83,23 @@ def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
     record = last(root)
     if record is None or (unfinished_only and record.done):
         return None
-    present = {each: _present(Path(each.path)) for each in record.files}
+    present = {file: _present(Path(file.path)) for file in record.files}
     edited = [
-        each.path
-        for each, text in present.items()
-        if _sha256(text) != each.after_sha256 and (record.done or text != each.before)
+        written.path
+        for written, text in present.items()
+        if _sha256(text) != written.after_sha256 and (record.done or text != written.before)
     ]
     if edited:
         raise UsageError(
             f"`{record.command}` cannot be taken back: {', '.join(edited)} changed since",
             "delete or restore the files by hand",
         )
-    for each in record.files:
-        refuse_links(root, Path(each.path))
-    for each, text in present.items():
-        staged_name(Path(each.path)).unlink(missing_ok=True)
-        if text != each.before:
-            _restore(Path(each.path), each.before)
+    for file in record.files:
+        refuse_links(root, Path(file.path))
+    for file, text in present.items():
+        staged_name(Path(file.path)).unlink(missing_ok=True)
+        if text != file.before:
+            _restore(Path(file.path), file.before)
     for folder in reversed(record.folders):
         with suppress(OSError):
             Path(folder).rmdir()

@@ -52,7 +52,7 @@ def remove_empty(root: Path, gone: Sequence[Path]) -> None:
             if not os.path.isdir(folder):
                 continue  # gone with another file
             compiled = folder / "__pycache__"
-            if any(each != compiled for each in folder.iterdir()):
+            if any(entry != compiled for entry in folder.iterdir()):
                 break
             shutil.rmtree(compiled, ignore_errors=True)
             folder.rmdir()
@@ -99,11 +99,11 @@ def _missing(paths: Sequence[Path]) -> list[Path]:
 
 def _make_folders(path: Path) -> list[Path]:
     """Those that were not there, the outermost first."""
-    made = []
-    for each in _missing([path]):
-        each.mkdir()
-        made.append(each)
-    return made
+    created = []
+    for folder in _missing([path]):
+        folder.mkdir()
+        created.append(folder)
+    return created
 
 
 def _stage(path: Path, text: str) -> Path:

@@ -74,10 +74,10 @@ def _discovers(root: Path) -> bool:
     path = root / SHARED_FILE
     table = _parsed(path, read_text(path)) if os.path.exists(path) else {}
     requires = table.get("build-system", {}).get("requires", ["setuptools"])
-    said = {"packages", "py-modules"} & {*table.get("tool", {}).get("setuptools", {})}
+    options = {"packages", "py-modules"} & {*table.get("tool", {}).get("setuptools", {})}
     elsewhere = any(os.path.exists(root / name) for name in ("src", "setup.py", "setup.cfg"))
-    uses = any(each.startswith("setuptools") for each in requires)
-    return "project" in table and uses and not said and not elsewhere
+    uses = any(require.startswith("setuptools") for require in requires)
+    return "project" in table and uses and not options and not elsewhere
 
 
 def _packages(root: Path) -> str:

@@ -66,7 +66,7 @@ class CppNames:
             return self._changed(match, not is_attribute(match))
 
         pieces = enumerate(_PROSE.split(text))
-        return "".join(substitute(each, rules, prose if i % 2 else code) for i, each in pieces)
+        return "".join(substitute(piece, rules, prose if i % 2 else code) for i, piece in pieces)
 
     def rename_outside(self, text: str) -> str:
         """A file that includes a header of the op: its prose is its own."""
@@ -79,7 +79,7 @@ class CppNames:
             return match[0]
 
         pieces = enumerate(_PROSE.split(text))
-        return "".join(substitute(each, rules, prose if i % 2 else code) for i, each in pieces)
+        return "".join(substitute(piece, rules, prose if i % 2 else code) for i, piece in pieces)
 
     def _changed(self, match: re.Match[str], is_ours: bool) -> str:
         return self.changing.get(match[0], match[0]) if is_ours else match[0]

@@ -20,10 +20,10 @@ def includes(text: str, folder: OpFolder) -> bool:
 
 def refuse_shared(renaming: Renaming, files: Iterable[Path], others: Mapping[Path, str]) -> None:
     """Names of one namespace see each other, and `_*.py` is of one family."""
-    found = [*_needed(renaming.before, files), *_needing(renaming.before, others)]
-    if found:
+    mentions = [*_needed(renaming.before, files), *_needing(renaming.before, others)]
+    if mentions:
         raise UsageError(
-            f"{renaming.old} cannot leave the family {renaming.before.family}: {'; '.join(found)}",
+            f"{renaming.old} cannot leave the family {renaming.before.family}: {'; '.join(mentions)}",
             "let go of that first: what families share belongs to include/<project>/device",
         )
 

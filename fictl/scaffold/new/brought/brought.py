@@ -38,8 +38,8 @@ class Brought:
 
     @property
     def heavy(self) -> list[str]:
-        found = _INCLUDE.findall(self.source.text)
-        return [each for each in found if each.startswith(_HEAVY)]
+        includes = _INCLUDE.findall(self.source.text)
+        return [item for item in includes if item.startswith(_HEAVY)]
 
     @property
     def jit_file(self) -> str:
@@ -55,20 +55,20 @@ class Brought:
             "case": self.case,
             "launch": shape(self.source),
             "entry": self._entry(f"{project}::{family}"),
-            "arguments": [self._argument(each) for each in self.source.parameters],
+            "arguments": [self._argument(parameter) for parameter in self.source.parameters],
         }
 
     @property
     def case(self) -> Tensor:
         """The tensor whose dtype is the case's."""
-        return next(each for each in self.signature.inputs if not each.dtype)
+        return next(tensor for tensor in self.signature.inputs if not tensor.dtype)
 
     @property
     def any_shape(self) -> bool:
         """Whether it sees its tensors as a number of elements."""
-        made = shape(self.source)
+        launch = shape(self.source)
         alike = Sizes(self.signature).alike and not self.roles.axes
-        return alike and not (made and made.per_row)
+        return alike and not (launch and launch.per_row)
 
     @property
     def words(self) -> str:

@@ -88,16 +88,16 @@ def _function(code: str, name: str, start: int, places: tuple[int, int, int, int
 
 def _template(head: str) -> tuple[str, tuple[TemplateParameter, ...]]:
     """The head without its template, and the template's parameters."""
-    found = _TEMPLATE.match(head)
-    if found is None:
+    match = _TEMPLATE.match(head)
+    if match is None:
         return head, ()
-    end = closing(head, found.end())
-    return head[end + 1 :], tuple(map(_parameter, split(head[found.end() + 1 : end])))
+    end = closing(head, match.end())
+    return head[end + 1 :], tuple(map(_parameter, split(head[match.end() + 1 : end])))
 
 
 def _parameter(text: str) -> TemplateParameter:
-    said, _, default = text.partition("=")
-    words = said.replace("...", " ").split()
+    declared, _, default = text.partition("=")
+    words = declared.replace("...", " ").split()
     return TemplateParameter(words[-1], words[0] in ("typename", "class"), default.strip())
 
 

@@ -92,7 +92,7 @@ class KernelSource:
         }
 
     def of(self, role: str) -> list[Parameter]:
-        return [each for each in self.parameters if each.role == role]
+        return [parameter for parameter in self.parameters if parameter.role == role]
 
 
 def read_kernel(text: str) -> KernelSource:
@@ -109,38 +109,40 @@ def read_kernel(text: str) -> KernelSource:
     arguments, element = _arguments(path, function, named["arguments"])
     given = {p.name: a for p, a in zip(function.template, arguments, strict=False)}
     parameters = tuple(_parameter(path, function, p, given, element) for p in function.parameters)
-    made = KernelSource(path, function, arguments, element, parameters)
-    _check(made)
-    return made
+    kernel = KernelSource(path, function, arguments, element, parameters)
+    _check(kernel)
+    return kernel
 
 
 def _find(source: CppSource, entry: str) -> Function:
     name = entry.rpartition("::")[2]
-    found = [f for f in functions(source.code, name) if f"::{f.scope}{name}".endswith(f"::{entry}")]
+    matching = [
+        f for f in functions(source.code, name) if f"::{f.scope}{name}".endswith(f"::{entry}")
+    ]
     there = kernels(source.code)
-    if not found:
+    if not matching:
         close = get_close_matches(name, there, n=1)
         meant = f"did you mean {close[0]!r}? " if close else ""
         raise UsageError(
             f"{source.path} defines no function {entry}",
             f"{meant}its kernels are {', '.join(there) or 'none'}",
         )
-    where = f"{source.path}:{found[0].line}: {name}"
-    if len(found) > 1:
-        lines = ", ".join(str(each.line) for each in found)
+    where = f"{source.path}:{matching[0].line}: {name}"
+    if len(matching) > 1:
+        lines = ", ".join(str(item.line) for item in matching)
         raise UsageError(
-            f"{source.path} defines {entry} {len(found)} times, in lines {lines}",
+            f"{source.path} defines {entry} {len(matching)} times, in lines {lines}",
             "give the one that is meant a name of its own",
         )
-    if _TENSOR.search(", ".join(found[0].parameters) + found[0].result):
+    if _TENSOR.search(", ".join(matching[0].parameters) + matching[0].result):
         raise UsageError(
             f"{where} takes tensors of a framework",
             f"point --kernel at a kernel that takes pointers: {', '.join(there) or 'there is none'}"
             "; in a file that includes no torch",
         )
-    if not found[0].at_namespace_level:
+    if not matching[0].at_namespace_level:
         raise UsageError(f"{where} is inside a class or a function", "move it to a namespace")
-    return found[0]
+    return matching[0]
 
 
 def _refuse_foreign(source: CppSource, function: Function) -> None:
@@ -164,10 +166,10 @@ def _refuse_foreign(source: CppSource, function: Function) -> None:
         )
 
 
-def _arguments(path: Path, function: Function, said: str | None) -> tuple[tuple[str, ...], str]:
+def _arguments(path: Path, function: Function, text: str | None) -> tuple[tuple[str, ...], str]:
     """The template's arguments, and the name of the type parameter that dtypes are tried for."""
-    given = split(said) if said else []
-    made: list[str] = []
+    given = split(text) if text else []
+    arguments: list[str] = []
     element = ""
     for number, parameter in enumerate(function.template):
         argument = given[number] if number < len(given) else parameter.default
@@ -180,32 +182,36 @@ def _arguments(path: Path, function: Function, said: str | None) -> tuple[tuple[
                 f"template <{', '.join(p.name for p in function.template)}>",
                 f"write it: --kernel '{path.name}:{function.name}<T,…>'",
             )
-        made.append(argument)
+        arguments.append(argument)
     # Defaults at the end need not be written.
-    while made and len(made) > len(given) and function.template[len(made) - 1].default == made[-1]:
-        made.pop()
-    return tuple(made), element
+    while (
+        arguments
+        and len(arguments) > len(given)
+        and function.template[len(arguments) - 1].default == arguments[-1]
+    ):
+        arguments.pop()
+    return tuple(arguments), element
 
 
 def _parameter(
     path: Path, function: Function, text: str, given: dict[str, str], element: str
 ) -> Parameter:
     plain = _RESTRICT.sub(" ", text.partition("=")[0]).strip()
-    found = _PARAMETER.fullmatch(plain)
-    if found is None:
+    match = _PARAMETER.fullmatch(plain)
+    if match is None:
         raise UsageError(f"{path}:{function.line}: the parameter {text!r} has no name", "name it")
-    stars = found["type"].count("*") + bool(found["array"])
-    before, _, _ = found["type"].partition("*")
+    stars = match["type"].count("*") + bool(match["array"])
+    before, _, _ = match["type"].partition("*")
     is_const = bool(re.search(r"\bconst\b", before))
-    kind = " ".join(re.sub(r"\bconst\b|[*&]", " ", found["type"]).split())
+    kind = " ".join(re.sub(r"\bconst\b|[*&]", " ", match["type"]).split())
     kind = kind if kind == element else given.get(kind, kind)
     role = _role(kind, stars, element)
-    if not role or ("&" in found["type"] and not is_const):
+    if not role or ("&" in match["type"] and not is_const):
         raise UsageError(
             f"{path}:{function.line}: {function.name} takes {text!r}, which an op has no value for",
             "pointers to elements, numbers and a cudaStream_t can be passed",
         )
-    return Parameter(found["name"], kind, role, is_const)
+    return Parameter(match["name"], kind, role, is_const)
 
 
 def _role(kind: str, stars: int, element: str) -> str:
@@ -238,4 +244,4 @@ def _check(source: KernelSource) -> None:
 
 
 def listed(parameters: Sequence[Parameter]) -> str:
-    return ", ".join(each.name for each in parameters) or "none"
+    return ", ".join(parameter.name for parameter in parameters) or "none"

@@ -38,42 +38,44 @@ def assign(source: KernelSource, signature: Signature) -> Roles:
 def _tensors(source: KernelSource, signature: Signature) -> dict[str, Tensor]:
     pointers = source.of("pointer")
     tensors = (*signature.inputs, *signature.outputs)
-    found = {p.name: t for p in pointers for t in tensors if t.name == p.name}
+    by_pointer = {p.name: t for p in pointers for t in tensors if t.name == p.name}
     for is_const, among in ((True, signature.inputs), (False, signature.outputs)):
-        left = [p for p in pointers if p.name not in found and p.is_const is is_const]
-        open_ = [t for t in among if t not in found.values()]
+        left = [p for p in pointers if p.name not in by_pointer and p.is_const is is_const]
+        open_ = [t for t in among if t not in by_pointer.values()]
         if len(left) != len(open_):
             does = "reads" if is_const else "writes"
             raise UsageError(
                 _unpaired(source, f"of what it {does}", left, open_),
                 "name its parameters as the reference does, and make const what is only read",
             )
-        found |= dict(zip((p.name for p in left), open_, strict=True))
-    written = [p.name for p in pointers if not p.is_const and found[p.name] in signature.inputs]
+        by_pointer |= dict(zip((p.name for p in left), open_, strict=True))
+    written = [
+        p.name for p in pointers if not p.is_const and by_pointer[p.name] in signature.inputs
+    ]
     if written:
         raise UsageError(
             f"{source.at} may write to its input {', '.join(written)}",
             f"make it const, as in const T* {written[0]}; what is written is an output",
         )
-    return found
+    return by_pointer
 
 
 def _scalars(source: KernelSource, signature: Signature) -> dict[str, Scalar]:
     numbers = [p for p in source.parameters if p.role in ("float", "int", "bool")]
-    found = {p.name: s for p in numbers for s in signature.scalars if s.name == p.name}
+    by_number = {p.name: s for p in numbers for s in signature.scalars if s.name == p.name}
     for role in ("float", "bool"):
-        left = [p for p in numbers if p.role == role and p.name not in found]
-        open_ = [s for s in signature.scalars if s not in found.values() and s.type == role]
+        left = [p for p in numbers if p.role == role and p.name not in by_number]
+        open_ = [s for s in signature.scalars if s not in by_number.values() and s.type == role]
         if len(left) != len(open_):
             raise UsageError(
                 _unpaired(source, "of its numbers", left, open_),
                 "name them as the reference or the expression does",
             )
-        found |= dict(zip((p.name for p in left), open_, strict=True))
-    idle = [s for s in signature.scalars if s not in found.values()]
+        by_number |= dict(zip((p.name for p in left), open_, strict=True))
+    idle = [s for s in signature.scalars if s not in by_number.values()]
     if idle:
         raise UsageError(f"{source.at} does not take {_names(idle)}", "name its parameter so")
-    return found
+    return by_number
 
 
 def _unpaired(
@@ -121,4 +123,4 @@ def _bare(name: str) -> str:
 
 
 def _names(things: Sequence[Tensor | Scalar]) -> str:
-    return ", ".join(each.name for each in things) or "none"
+    return ", ".join(thing.name for thing in things) or "none"

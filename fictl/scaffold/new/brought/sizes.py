@@ -23,15 +23,15 @@ class Sizes:
     def alike(self) -> bool:
         """Whether all tensors have one shape, which then may be any."""
         tensors = (*self.signature.inputs, *self.signature.outputs)
-        return len({each.axis_names for each in tensors}) == 1
+        return len({tensor.axis_names for tensor in tensors}) == 1
 
     @cached_property
     def _places(self) -> dict[str, tuple[str, int]]:
-        found: dict[str, tuple[str, int]] = {}
+        first_places: dict[str, tuple[str, int]] = {}
         for tensor in self.signature.inputs:
             for dim, name in enumerate(tensor.axis_names):
-                found.setdefault(name, (tensor.name, dim))
-        return found
+                first_places.setdefault(name, (tensor.name, dim))
+        return first_places
 
     @property
     def count(self) -> str:
@@ -65,13 +65,13 @@ class Sizes:
     def _of(self, axis: str, form: str) -> str:
         if axis in self._places:
             return form.format(*self._places[axis])
-        said = next(each for each in self.signature.axes if each.name == axis)
-        if said.size:
-            return str(said.size)
+        named = next(candidate for candidate in self.signature.axes if candidate.name == axis)
+        if named.size:
+            return str(named.size)
         axes = {*self._places}
         return _NAME.sub(
             lambda m: form.format(*self._places[m[0]]) if m[0] in axes else m[0],
-            ast.unparse(ast.parse(said.text)),
+            ast.unparse(ast.parse(named.text)),
         )
 
     def checks(self) -> Iterator[tuple[str, int, str, str]]:
@@ -88,9 +88,9 @@ class Sizes:
         """The input of an output's shape and dtype, or empty."""
         return next(
             (
-                each.name
-                for each in self.signature.inputs
-                if each.axis_names == tensor.axis_names and each.dtype == tensor.dtype
+                other.name
+                for other in self.signature.inputs
+                if other.axis_names == tensor.axis_names and other.dtype == tensor.dtype
             ),
             "",
         )

@@ -44,12 +44,14 @@ def defined_draft(
         dtypes=request.dtypes or parse_dtype(defined.dtype).short,
     )
     try:
-        made = of_kinds(asked, read, kinds)
+        op_draft = of_kinds(asked, read, kinds)
     except UsageError:
         if request.kind or request.expression:
             raise
         return _all_but_the_kernel(project, asked, defined, read)
-    return _with_cases(replace(made, more={**(made.more or {}), **_said(made, defined, read)}))
+    return _with_cases(
+        replace(op_draft, more={**(op_draft.more or {}), **_said(op_draft, defined, read)})
+    )
 
 
 def _all_but_the_kernel(
@@ -65,7 +67,7 @@ def _all_but_the_kernel(
         brought = replace(brought, roles=roles)
         more = brought.context(project.name, request.family)
         archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs
-        made = Draft(
+        op_draft = Draft(
             project,
             request.family,
             request.name,
@@ -80,23 +82,23 @@ def _all_but_the_kernel(
             read.doc,
             more,
         )
-    said = {**_said(made, defined, read), "has_integers": False, "flag": skeleton.flag}
-    return _with_cases(replace(made, more={**more, **said}))
+    context = {**_said(op_draft, defined, read), "has_integers": False, "flag": skeleton.flag}
+    return _with_cases(replace(op_draft, more={**more, **context}))
 
 
-def _with_cases(made: Draft) -> Draft:
+def _with_cases(draft: Draft) -> Draft:
     """Its own, whatever those of the kind are: a definition may not allow them."""
-    kind = replace(made.kind, trees=(*made.kind.trees, *find_part(_CASES).trees))
-    return replace(made, kind=kind)
+    kind = replace(draft.kind, trees=(*draft.kind.trees, *find_part(_CASES).trees))
+    return replace(draft, kind=kind)
 
 
-def _said(made: Draft, defined: Defined, read: ReadReference) -> dict[str, Any]:
+def _said(draft: Draft, defined: Defined, read: ReadReference) -> dict[str, Any]:
     """What templates see beside what all do."""
     first = initial(defined, read.reference)
     imports = (*read.reference.imports, *(first.imports if first else ()))
     return {
         "defined": defined,
-        "spelled": DefinedSpelling(made.signature, defined),
+        "spelled": DefinedSpelling(draft.signature, defined),
         "reference": replace(read.reference, imports=merged(imports)),
         "initial": first,
         "unsaid": unsaid(defined),

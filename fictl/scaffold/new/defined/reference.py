@@ -64,7 +64,10 @@ def _parameter(defined: Defined, name: str) -> Parameter:
 
 def _check_parameters(node: ast.FunctionDef, defined: Defined) -> None:
     """They are called in the order of the inputs, whatever their names; ours are by name."""
-    given = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    given = [
+        posonlyarg.arg
+        for posonlyarg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    ]
     wanted = [*defined.definition.inputs]
     if given != wanted:
         raise UsageError(

@@ -17,33 +17,33 @@ class DefinedSpelling(Spelling):
     defined: Defined
 
     def axis_role(self, axis: Axis) -> str:
-        made = self.defined.definition
+        definition = self.defined.definition
         if axis.name in self.defined.expressions:
             return "Expr"
-        return "Var" if axis.name in made.var_axes else "Const"
+        return "Var" if axis.name in definition.var_axes else "Const"
 
     @property
     def trace_names(self) -> list[str]:
-        made = self.defined.definition
+        definition = self.defined.definition
         roles = {"Var"} if self.defined.free else set()
         roles |= {"Expr"} if self.defined.expressions else set()
-        roles |= {"Const"} if made.const_axes or self._digits else set()
+        roles |= {"Const"} if definition.const_axes or self._digits else set()
         scalars = {"Scalar"} if self.signature.scalars else set()
         return sorted({"Tensor", "TraceTemplate"} | roles | scalars)
 
     @property
     def traced_axes(self) -> list[str]:
-        made = self.defined.definition
+        definition = self.defined.definition
         texts = []
-        for name, axis in made.axes.items():
+        for name, axis in definition.axes.items():
             doc = json.dumps(axis.description or self._usual(name), ensure_ascii=False)
-            if name in made.const_axes:
-                said = f"Const({doc}, value={made.const_axes[name]})"
+            if name in definition.const_axes:
+                text = f"Const({doc}, value={definition.const_axes[name]})"
             elif name in self.defined.expressions:
-                said = f"Expr({json.dumps(self.defined.expressions[name])}, {doc})"
+                text = f"Expr({json.dumps(self.defined.expressions[name])}, {doc})"
             else:
-                said = f"Var({doc})"
-            texts.append(f'"{name}": {said}')
+                text = f"Var({doc})"
+            texts.append(f'"{name}": {text}')
         return [*texts, *(f'"{a.name}": Const("fixed", value={a.size})' for a in self._digits)]
 
     def _usual(self, name: str) -> str:

@@ -57,9 +57,9 @@ class Score(Expression):
         try:
             return parse_expression(self.text)
         except (SyntaxError, ValueError) as error:
-            said = getattr(error, "message", error)
+            reason = getattr(error, "message", error)
             raise UsageError(
-                f"'{shown(self.text)}' is not an expression: {said}",
+                f"'{shown(self.text)}' is not an expression: {reason}",
                 "as in abs(q_idx - kv_idx) <= window",
             ) from None
 
@@ -105,7 +105,7 @@ class Score(Expression):
     def fields(self) -> Mapping[str, str]:
         """What each scalar is called in C++."""
         taken = frozenset({"at", "keeps", "logit", "output", "transform"})
-        return {each.name: identifier(each.name, taken) for each in self.scalars}
+        return {scalar.name: identifier(scalar.name, taken) for scalar in self.scalars}
 
     @cached_property
     def _divisor_names(self) -> Mapping[str, str]:
@@ -113,9 +113,9 @@ class Score(Expression):
         starts = {"float": "inverse_of_", "int": "by_"}
         taken = frozenset(self.fields.values())
         return {
-            each.name: identifier(f"{starts[each.type]}{self.fields[each.name]}", taken)
-            for each in self.scalars
-            if each.type in starts
+            scalar.name: identifier(f"{starts[scalar.type]}{self.fields[scalar.name]}", taken)
+            for scalar in self.scalars
+            if scalar.type in starts
         }
 
     @property
@@ -128,13 +128,13 @@ class Score(Expression):
     def _written(self) -> tuple[list[str], frozenset[str]]:
         places = {name: Value(text, Type.INT) for name, (text, _) in PLACES.items()}
         given = {
-            each.name: Value(
-                self.fields[each.name],
-                _TYPES[each.type],
+            scalar.name: Value(
+                self.fields[scalar.name],
+                _TYPES[scalar.type],
                 uniform=True,
-                divisor=self._divisor_names.get(each.name, ""),
+                divisor=self._divisor_names.get(scalar.name, ""),
             )
-            for each in self.scalars
+            for scalar in self.scalars
         }
         values = {**places, **given, LOGIT: Value(LOGIT, Type.FLOAT, inexact=True)}
         result = Result.CONDITION if self.is_mask else Result.NUMBER
@@ -194,8 +194,8 @@ class _Torch(ast.NodeTransformer):
         self._tensors = tensors
 
     def _many(self, *nodes: ast.AST) -> bool:
-        named = (each for node in nodes for each in ast.walk(node))
-        return any(isinstance(each, ast.Name) and each.id in self._tensors for each in named)
+        named = (inner for node in nodes for inner in ast.walk(node))
+        return any(isinstance(name, ast.Name) and name.id in self._tensors for name in named)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         many = self._many(node)
@@ -233,7 +233,7 @@ class _Torch(ast.NodeTransformer):
         if name == "where":
             return self._choice(node, node.args)
         many = self._many(node)
-        known = [self._many(each) for each in node.args]
+        known = [self._many(argument) for argument in node.args]
         self.generic_visit(node)
         if not many and name in _OF_TORCH:
             if name in _NOT_MATHS:

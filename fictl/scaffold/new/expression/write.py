@@ -89,7 +89,7 @@ class _Writer:
             body = self.text(call.args[0], _ATOM)
             self._inside -= 1
             return self._language.reduce(name, body, self._inside > 0)
-        arguments = [self.text(each, 0) for each in call.args]
+        arguments = [self.text(argument, 0) for argument in call.args]
         return self._language.call(FUNCTIONS[name], arguments, call)
 
 

@@ -28,10 +28,10 @@ class Axes:
 
     def inputs(self, tensors: Sequence[Parameter], values: Mapping[str, Value]) -> list[str]:
         """As --input takes them. Those whose axes are said come first."""
-        shapes = {each.name: _shape(each.name, values[each.name]) for each in tensors}
+        shapes = {tensor.name: _shape(tensor.name, values[tensor.name]) for tensor in tensors}
         self._set_case(tensors, values)
-        for each in (p for p in tensors if p.axes):
-            self._learn(each, shapes[each.name])
+        for tensor in (p for p in tensors if p.axes):
+            self._learn(tensor, shapes[tensor.name])
         return [
             f"{p.name}:{p.axes or ','.join(self._name(number, p.name, shapes[p.name]))}"
             f"{self._dtype(p, values[p.name])}"
@@ -39,15 +39,15 @@ class Axes:
         ]
 
     def outputs(
-        self, made: Sequence[Parameter], values: Sequence[Value], said: Sequence[str]
+        self, results: Sequence[Parameter], values: Sequence[Value], texts: Sequence[str]
     ) -> list[str]:
         """As --output takes them."""
-        if said:
-            return [*said]
+        if texts:
+            return [*texts]
         return [
             f"{p.name}:{p.axes or ','.join(self._follow(p.name, _shape(p.name, value)))}"
             f"{self._dtype(p, value)}"
-            for p, value in zip(made, values, strict=True)
+            for p, value in zip(results, values, strict=True)
         ]
 
     def _set_case(self, tensors: Sequence[Parameter], values: Mapping[str, Value]) -> None:
@@ -75,14 +75,14 @@ class Axes:
     def _follow(self, tensor: str, shape: Sequence[int]) -> Iterator[str]:
         for dim, size in enumerate(shape):
             known = self._names.get(size)
-            found = known or next(self._formulas(size), "")
-            if not found:
+            formula = known or next(self._formulas(size), "")
+            if not formula:
                 sizes = ", ".join(f"{name} = {size}" for size, name in self._names.items())
                 raise UsageError(
                     f"dimension {dim} of the output {tensor} is {size}, which follows from no axis",
                     f"axes are {sizes}; say it with --output, as in --output {tensor}:n,k=8",
                 )
-            yield found
+            yield formula
 
     def _formulas(self, size: int) -> Iterator[str]:
         """The simplest first."""

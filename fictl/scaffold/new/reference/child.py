@@ -66,7 +66,7 @@ def _watched(function: Callable[..., Any], calls: list[dict[str, Any]]) -> Calla
         calls.append(
             {
                 "arguments": {n: _shown(v) for n, v in before.items()},
-                "results": [_shown(each) for each in _listed(result)],
+                "results": [_shown(item) for item in _listed(result)],
                 "changed": sorted(given),
                 "values": before,
             }
@@ -86,16 +86,16 @@ def _arguments(wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     import torch
 
     torch.manual_seed(0)
-    made: dict[str, Any] = {}
-    for name, each in wanted.items():
-        if "value" in each:
-            made[name] = each["value"]
+    arguments: dict[str, Any] = {}
+    for name, spec in wanted.items():
+        if "value" in spec:
+            arguments[name] = spec["value"]
             continue
-        dtype = getattr(torch, each["dtype"])
+        dtype = getattr(torch, spec["dtype"])
         # Why zeros: an index into anything.
         make = torch.randn if dtype.is_floating_point else torch.zeros
-        made[name] = make(each["shape"]).to(dtype)
-    return made
+        arguments[name] = make(spec["shape"]).to(dtype)
+    return arguments
 
 
 def _torch() -> dict[str, Any]:
@@ -147,10 +147,10 @@ def main(job_file: str, outcome_file: str) -> int:
         if not call["changed"]:
             alone(job, call)
         del call["values"]
-        said: dict[str, Any] = {"call": call}
+        reply: dict[str, Any] = {"call": call}
     except Asked as error:
-        said = {"error": str(error)}
-    Path(outcome_file).write_text(json.dumps(said), encoding="utf-8")
+        reply = {"error": str(error)}
+    Path(outcome_file).write_text(json.dumps(reply), encoding="utf-8")
     return 0
 
 

@@ -70,8 +70,8 @@ def results(node: ast.FunctionDef) -> tuple[Parameter, ...]:
     """What the return annotation says; empty where it says no axes."""
     parts = _parts(node.returns)
     names = _returned(node, len(parts)) if parts else ()
-    found = [_tensor(name, part) for name, part in zip(names, parts, strict=True)]
-    return tuple(each for each in found if each and each.axes) if all(found) else ()
+    tensors = [_tensor(name, part) for name, part in zip(names, parts, strict=True)]
+    return tuple(item for item in tensors if item and item.axes) if all(tensors) else ()
 
 
 def _parts(annotation: ast.expr | None) -> list[ast.expr]:
@@ -90,13 +90,13 @@ def output_names(node: ast.FunctionDef, count: int) -> tuple[str, ...]:
 
 def _returned(node: ast.FunctionDef, count: int) -> tuple[str, ...]:
     """`out`, or what `return y, lse` calls them where these are no parameters."""
-    taken = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+    taken = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
     last = node.body[-1]
     value = last.value if isinstance(last, ast.Return) else None
     if count == 1:
         return ("out" if "out" not in taken else "result",)
     elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-    names = [each.id for each in elements if isinstance(each, ast.Name)]
+    names = [element.id for element in elements if isinstance(element, ast.Name)]
     if len({*names} - taken) == count:
         return tuple(names)
     return tuple(f"out_{number}" for number in range(count))

@@ -40,21 +40,23 @@ def read_reference(
 ) -> ReadReference:
     """`file.py:function`. What `inputs` and `outputs` say goes before its parameters."""
     function = read_function(text)
-    found = with_said(parameters.parameters(function.node), inputs)
-    translation = translate(function, found)
-    renamed = _renamed(found)
-    job = _standalone(function, found, renamed)
-    call = call_reference(function, example, invented(found, translation), found, job, renamed)
-    known = [_seen(each, call) for each in found]
+    declared = with_said(parameters.parameters(function.node), inputs)
+    translation = translate(function, declared)
+    renamed = _renamed(declared)
+    job = _standalone(function, declared, renamed)
+    call = call_reference(
+        function, example, invented(declared, translation), declared, job, renamed
+    )
+    known = [_seen(item, call) for item in declared]
     _check_results(function, call)
     axes = Axes(translation.kind)
     tensors = axes.inputs([p for p in known if p.role == "tensor"], call.arguments)
-    made = axes.outputs(_outputs(function, call, renamed), call.results, outputs)
+    outputs_text = axes.outputs(_outputs(function, call, renamed), call.results, outputs)
     return ReadReference(
         reference=_reference(function, known, renamed, len(call.results)),
         inputs=tuple(_under(text, renamed) for text in tensors),
         scalars=tuple(_under(p.said, renamed) for p in known if p.role == "scalar"),
-        outputs=tuple(made),
+        outputs=tuple(outputs_text),
         expression=_renamed_expression(translation, renamed),
         why_not=translation.why_not,
         kind=translation.kind,
@@ -62,18 +64,18 @@ def read_reference(
     )
 
 
-def _renamed(found: Sequence[Parameter]) -> dict[str, str]:
+def _renamed(declared: Sequence[Parameter]) -> dict[str, str]:
     """Where C++ or the generated files mean something else by a parameter's name."""
-    taken = {each.name for each in found}
+    taken = {item.name for item in declared}
     renamed: dict[str, str] = {}
-    for each in found:
+    for item in declared:
         try:
-            names.check_parameter(each.name)
+            names.check_parameter(item.name)
         except UsageError:
-            first = names.snake(each.name) or "value"
+            first = names.snake(item.name) or "value"
             tries = (first, f"{first}_in", f"{first}_value", f"{first}_argument")
-            renamed[each.name] = next(n for n in tries if n not in taken and _can(n))
-            taken.add(renamed[each.name])
+            renamed[item.name] = next(n for n in tries if n not in taken and _can(n))
+            taken.add(renamed[item.name])
     return renamed
 
 
@@ -91,9 +93,9 @@ def _under(text: str, renamed: dict[str, str]) -> str:
 
 
 def _standalone(
-    function: FunctionSource, found: Sequence[Parameter], renamed: dict[str, str]
+    function: FunctionSource, declared: Sequence[Parameter], renamed: dict[str, str]
 ) -> str:
-    heads = [renamed.get(p.name, p.name) for p in found]
+    heads = [renamed.get(p.name, p.name) for p in declared]
     source, imports = cut_out(function, heads, "object", renamed)
     return "\n".join(["from __future__ import annotations", *imports, source])
 
@@ -103,7 +105,7 @@ def _reference(
 ) -> Reference:
     order = [p for role in ("tensor", "scalar", "other") for p in known if p.role == role]
     result = "torch.Tensor" if results == 1 else f"tuple[{', '.join(['torch.Tensor'] * results)}]"
-    heads = [_declared(each, renamed) for each in order]
+    heads = [_declared(parameter, renamed) for parameter in order]
     return Reference(*cut_out(function, heads, result, renamed))
 
 
@@ -141,7 +143,7 @@ def _check_results(function: FunctionSource, call: Call) -> None:
             f"{where} changes its input {', '.join(call.changed)} in place",
             "a reference returns what it computes: begin with a clone()",
         )
-    strange = [each.other or "number" for each in call.results if each.shape is None]
+    strange = [result.other or "number" for result in call.results if result.shape is None]
     if strange or not call.results:
         raise UsageError(
             f"{where} returns a {strange[0] if strange else 'nothing'}, which is no tensor",

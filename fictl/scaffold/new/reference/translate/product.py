@@ -46,7 +46,7 @@ def _factors(value: ast.expr | None) -> list[str]:
 
 def _names(*factors: ast.expr | None) -> list[str]:
     bare = map(_uncast, factors)
-    return [each.id if isinstance(each, ast.Name) else "" for each in bare]
+    return [operand.id if isinstance(operand, ast.Name) else "" for operand in bare]
 
 
 def _uncast(node: ast.expr | None) -> ast.expr | None:
@@ -63,7 +63,7 @@ def _transposed(node: ast.expr) -> ast.expr | None:
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         return node.value
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        dims = [ast.unparse(each) for each in node.args]
+        dims = [ast.unparse(argument) for argument in node.args]
         if node.func.attr == "t" or (node.func.attr == "transpose" and dims in _SWAPPED):
             return node.func.value
     return None

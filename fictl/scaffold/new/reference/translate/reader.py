@@ -74,11 +74,11 @@ class Reader:
         return self.joined(node, join(left.tree, right.tree), left, right)
 
     def _named(self, node: ast.Name, name: str) -> Value:
-        found = self._scope.get(name)
-        if isinstance(found, NoTranslation):
-            raise found
-        if found is not None:
-            return found.copied()
+        known = self._scope.get(name)
+        if isinstance(known, NoTranslation):
+            raise known
+        if known is not None:
+            return known.copied()
         constant = self._file.constant(name)
         if constant is None:
             raise NoTranslation(node, f"{name} is neither a parameter nor a number")
@@ -102,9 +102,11 @@ class Reader:
         if own is None:
             return torch_calls.value(self, Call(node))
         given = own.args
-        named = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+        named = [
+            posonlyarg.arg for posonlyarg in (*given.posonlyargs, *given.args, *given.kwonlyargs)
+        ]
         positional = named[: len(named) - len(given.kwonlyargs)]
         defaults = zip(reversed(positional), reversed(given.defaults), strict=False)
-        said = {**dict(defaults), **Call(node).said(*named)}
-        values = {name: self.value(each) for name, each in said.items()}
+        arguments = {**dict(defaults), **Call(node).said(*named)}
+        values = {name: self.value(argument) for name, argument in arguments.items()}
         return self._file.call(node, own, values, self._depth)

@@ -36,8 +36,8 @@ def value(reader: ValueReader, call: Call) -> Value:
 
 def _cast(reader: ValueReader, call: Call) -> Value:
     """To a floating type: a kernel computes in fp32 whatever it reads."""
-    said = [*call.arguments[1:], *call.words.values()]
-    if any(_WHOLE.fullmatch(ast.unparse(each)) for each in said):
+    dtypes = [*call.arguments[1:], *call.words.values()]
+    if any(_WHOLE.fullmatch(ast.unparse(dtype)) for dtype in dtypes):
         raise NoTranslation(call.node, "a cast to whole numbers changes values")
     return reader.value(call.arguments[0])
 
@@ -58,13 +58,13 @@ def _plain(reader: ValueReader, call: Call) -> Value:
         raise NoTranslation(call.node, f"expressions have no {call.name or 'such call'}")
     wanted = next(n for n in range(3, 0, -1) if f"{{{n - 1}}}" in formula)
     if call.words or count != wanted:
-        said = f"{', '.join(call.words)}=…" if call.words else f"{count} arguments"
-        raise NoTranslation(call.node, f"{call.name} with {said} has no translation")
+        text = f"{', '.join(call.words)}=…" if call.words else f"{count} arguments"
+        raise NoTranslation(call.node, f"{call.name} with {text} has no translation")
     return _fill(reader, call, formula, call.arguments)
 
 
 def _fill(reader: ValueReader, call: Call, formula: str, arguments: Sequence[ast.expr]) -> Value:
-    values = [reader.value(each) for each in arguments]
+    values = [reader.value(argument) for argument in arguments]
     return reader.joined(call.node, filled(formula, [v.tree for v in values]), *values)
 
 
@@ -97,25 +97,25 @@ def _spread(reader: ValueReader, call: Call) -> Value:
 
 
 def _rms_norm(reader: ValueReader, call: Call) -> Value:
-    said = call.said("input", "shape", "weight", "eps")
-    if "eps" not in said:
+    arguments = call.said("input", "shape", "weight", "eps")
+    if "eps" not in arguments:
         raise NoTranslation(call.node, "its eps depends on the dtype; say eps=…")
-    eps = reader.value(said["eps"]).tree
+    eps = reader.value(arguments["eps"]).tree
     x = filled("{0} * rsqrt(mean({0} * {0}) + {eps})", [_whole(reader, call).tree], eps=eps)
-    return _scaled(reader, x, said)
+    return _scaled(reader, x, arguments)
 
 
 def _layer_norm(reader: ValueReader, call: Call) -> Value:
-    said = call.said("input", "shape", "weight", "bias", "eps")
-    eps = reader.value(said["eps"]).tree if "eps" in said else ast.Constant(1e-5)
+    arguments = call.said("input", "shape", "weight", "bias", "eps")
+    eps = reader.value(arguments["eps"]).tree if "eps" in arguments else ast.Constant(1e-5)
     formula = "({0} - mean({0})) * rsqrt(mean(({0} - mean({0})) ** 2) + {eps})"
-    return _scaled(reader, filled(formula, [_whole(reader, call).tree], eps=eps), said)
+    return _scaled(reader, filled(formula, [_whole(reader, call).tree], eps=eps), arguments)
 
 
-def _scaled(reader: ValueReader, x: ast.expr, said: dict[str, ast.expr]) -> Value:
+def _scaled(reader: ValueReader, x: ast.expr, arguments: dict[str, ast.expr]) -> Value:
     for key, operator in (("weight", ast.Mult()), ("bias", ast.Add())):
-        if key in said:
-            x = ast.BinOp(x, operator, reader.value(said[key]).tree)
+        if key in arguments:
+            x = ast.BinOp(x, operator, reader.value(arguments[key]).tree)
     return Value(x)
 
 
@@ -128,13 +128,15 @@ def _gelu(reader: ValueReader, call: Call) -> Value:
 
 def _clamp(reader: ValueReader, call: Call) -> Value:
     _, _, side = call.name.partition("_")
-    said = call.said("input", side) if side else call.said("input", "min", "max")
-    made = reader.value(call.arguments[0])
+    arguments = call.said("input", side) if side else call.said("input", "min", "max")
+    clamped = reader.value(call.arguments[0])
     for key, formula in (("min", "max({0}, {1})"), ("max", "min({0}, {1})")):
-        if key in said:
-            bound = reader.value(said[key])
-            made = reader.joined(call.node, filled(formula, [made.tree, bound.tree]), made, bound)
-    return made
+        if key in arguments:
+            bound = reader.value(arguments[key])
+            clamped = reader.joined(
+                call.node, filled(formula, [clamped.tree, bound.tree]), clamped, bound
+            )
+    return clamped
 
 
 def _leaky_relu(reader: ValueReader, call: Call) -> Value:
