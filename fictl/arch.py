@@ -74,7 +74,7 @@ class Arch:
 
     @property
     def can_be(self) -> bool:
-        """Whether it was, is, or may become one: what a newer toolkit has is not known here."""
+        """Tell if an architecture of this number exists or may exist: newer toolkits are not known here."""
         newest = known_gpus()[-1]
         if self.plain > newest:
             return self.major <= newest.major + _YET_TO_COME
@@ -106,7 +106,7 @@ class Arch:
         return Arch(self.major, self.minor, "a" if self.major >= 9 else "")
 
     def runs_on(self, gpu: Arch) -> bool:
-        """Whether code built for this target runs on `gpu`."""
+        """Tell if code built for this target runs on `gpu`."""
         if self.suffix == "a":
             return self.plain == gpu.plain
         if self.major == gpu.major and self.minor <= gpu.minor:
@@ -191,7 +191,7 @@ _BOUND = re.compile(r"(>=|<)([\w.]+)")
 
 @dataclass(frozen=True)
 class ArchRule:
-    """What an op declares: '>=8.0', '>=8.0<10.0', '9.0a', '10.0f 12.0a': alternatives by spaces."""
+    """Architectures that an op declares: '>=8.0', '>=8.0<10.0', '9.0a', '10.0f 12.0a': alternatives by spaces."""
 
     text: str
     clauses: tuple[Clause, ...]
@@ -230,7 +230,7 @@ class ArchRule:
         return self.select(gpu.plain) is not None
 
     def only_major(self, major: int) -> bool:
-        """Whether every alternative is an exact target of this major version."""
+        """Tell if every alternative is an exact target of this major version."""
         return all(clause.exact and clause.exact.major == major for clause in self.clauses)
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ def remove(folder: Path) -> None:
     """Remove `folder` with all that is in it; a link is removed, not followed.
 
     It is moved aside first, so that its name is free at once. What the system refuses to remove
-    (a mount, a file of another user) stays there, is named in one warning, and is no error.
+    (a mount, a file of another user) stays there, is named in one warning, and is not an error.
     """
     import secrets
 
@@ -142,7 +142,7 @@ class _Pit:
         return refused is None
 
     def _note(self, error: OSError, name: str) -> None:
-        """What holds a folder is told, not that the folder is held."""
+        """Replace the error about a folder in use by one about what is in it."""
         if self._refused is None or self._refused.errno == errno.ENOTEMPTY:
             self._refused = OSError(error.errno, error.strerror, name)
 
@@ -215,7 +215,7 @@ def _clear_flags(place: str) -> None:
 
 
 def _kept(path: Path) -> Path:
-    """What stays, by a name that nobody tries again."""
+    """Leftovers, under a name that nobody tries to remove again."""
     import secrets
 
     final = path.with_name(f"left-{secrets.token_hex(4)}")

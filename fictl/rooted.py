@@ -1,4 +1,4 @@
-"""What lies below a folder: read, moved and removed without ever following a link out of it.
+"""Access below a folder: reads, moves and removals that never follow a link out of it.
 
 A path is opened part by part, so that a folder swapped for a link meanwhile is an error: the root
 alone may be a link.

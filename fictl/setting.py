@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Origin:
-    """Who decides a value: a flag, the environment, the file, or nobody; `place` is where."""
+    """The origin of a value: a flag, the environment, the file, or nobody; `place` is where."""
 
     kind: str
     place: str = ""
@@ -80,7 +80,7 @@ class Setting(Generic[T]):
             raise InvalidValue(f"{text} cannot be read: {why}", hint or self.doc) from None
 
     def set_by_flag(self, flag: str, text: str) -> None:
-        """What the command line says counts for this process before everything else."""
+        """Set a value from the command line: in this process it has precedence over everything else."""
         _flags[self.name] = Origin("flag", flag, text)
 
 

@@ -333,7 +333,7 @@ SETTINGS: tuple[Setting[Any], ...] = tuple(
 
 
 def unreadable() -> list[str]:
-    """What is wrong with values of fictl's own settings, whether or not somebody reads them."""
+    """List the problems in values of fictl's own settings, whether or not somebody reads them."""
     problems = []
     for setting in (candidate for candidate in SETTINGS if candidate.name.startswith(PREFIX)):
         try:

@@ -28,7 +28,7 @@ _JOIN = {"paths": os.pathsep.join, "words": shlex.join}
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """What the file says, by variable; a file that is not there says nothing."""
+    """The file's values by variable; none for a missing file."""
 
     path: Path
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -86,7 +86,7 @@ def _variable(key: str) -> str:
 
 
 def key_of(variable: str) -> str:
-    """What the file calls it."""
+    """Spell a variable's name as the file does."""
     return variable.removeprefix(PREFIX).lower()
 
 

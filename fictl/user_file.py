@@ -111,7 +111,7 @@ def _refuse_other(path: Path, mode: int) -> None:
 
 
 def _require_folder(path: Path) -> None:
-    """What is there on the way to it is folders."""
+    """Check that whatever exists on the way to the file is a folder."""
     if os.path.realpath(path).startswith(_OF_THE_KERNEL):
         raise OSError(errno.EINVAL, "is the kernel's, not a folder of files", str(path))
     there = path.absolute()

@@ -90,7 +90,7 @@ def _share(text: str) -> float:
     except InvalidValue:
         value = 0.0
     if not 0 < value < 1:
-        raise InvalidValue(f"--threshold {text!r} is no share", "as in '1%' or 0.01")
+        raise InvalidValue(f"--threshold {text!r} is not a share", "as in '1%' or 0.01")
     return value
 
 

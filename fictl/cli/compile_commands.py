@@ -58,7 +58,7 @@ def command(
 
 
 def _file(out: Path | None) -> Path:
-    """By default where clangd looks: the project's root; fictl's own lies below the checkout's."""
+    """Return the output file, by default where clangd looks: the project's root; fictl's own lies below the checkout's."""
     from fictl.jit.compile_commands import FILE
     from fictl.project import Project
 

@@ -64,7 +64,7 @@ def begin(command: str, as_json: bool) -> None:
 
 
 def console(stderr: bool = False) -> Console:
-    """On a pipe as wide as its lines: nothing is cut off there."""
+    """Return the console of a stream; on a pipe it is as wide as its lines, so that none is cut."""
     if stderr not in _output.consoles:
         from rich.console import Console
 
@@ -108,7 +108,7 @@ def problem(error: FictlError) -> None:
 
 
 def _cut(text: str) -> str:
-    """Without the middle of lines that nobody reads to their end."""
+    """Shorten very long lines in the middle."""
     half = _LONGEST_LINE // 2
     lines = text.split("\n")
     return "\n".join(

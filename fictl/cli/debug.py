@@ -135,7 +135,7 @@ def command(
 
 
 def _program(word: str, options: Options) -> Program:
-    """Of an op, its smallest case; of a dump, the call."""
+    """Return the program to debug: the smallest case of an op, or the call of a dump."""
     from fictl.bench.worker.selection import functions
     from fictl.cli.one_op import one_op
     from fictl.debug.session import Program

@@ -56,7 +56,7 @@ def command(
 
 @contextmanager
 def _project(folder: Path | None, keep: bool) -> Iterator[Path]:
-    """Where the project will lie: it is removed at the end unless it is to stay."""
+    """Yield the folder for the project, which is removed at the end unless it is kept."""
     from tempfile import TemporaryDirectory, mkdtemp
 
     if folder is not None:

@@ -27,7 +27,7 @@ def command(ops: Ops = None, arch: Archs = "", json: Json = False) -> None:
 
 
 def _present() -> list[Arch]:
-    """What `--arch native` means."""
+    """Architectures of the GPUs present, as `--arch native`."""
     from fictl.toolchain import visible_gpus
 
     gpus = visible_gpus()

@@ -139,7 +139,7 @@ def _undo() -> None:
 
 
 def _written(new_op: Draft, plan: Plan) -> Iterator[str]:
-    """What it computes; the files by folder, the kernel with what it is; what to do next."""
+    """Lines for people: the computation, the files by folder, and what to do next."""
     yield f"  {new_op.call}"
     shown = [plan.shown(path) for path in plan.files]
     kernels = [name for name in shown if name.endswith(".cuh")]
@@ -160,7 +160,7 @@ def _written(new_op: Draft, plan: Plan) -> Iterator[str]:
 
 
 def _left_to_do(new_op: Draft) -> Iterator[str]:
-    """Of an op from a definition, what nobody could write but its author."""
+    """Parts of an op from a definition that are left to its author."""
     more = new_op.more or {}
     if "flag" in more:
         yield (
@@ -172,7 +172,7 @@ def _left_to_do(new_op: Draft) -> Iterator[str]:
 
 
 def _place_to_edit(new_op: Draft, plan: Plan) -> str:
-    """Where the computation stands: in the header, or in the kernel's Python file."""
+    """Place of the computation: in the header, or in the kernel's Python file."""
     for path, text in plan.files.items():
         if text and (path.suffix == ".cuh" or path.name == "kernel.py"):
             lines = enumerate(text.splitlines(), 1)

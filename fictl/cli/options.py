@@ -79,7 +79,7 @@ Verbose = Annotated[
 
 
 def use_device(device: str, arch: str | None = None) -> None:
-    """What the flags say about the device; who names architectures to build for means GPUs."""
+    """Apply the flags about the device; naming architectures implies a GPU."""
     if device:
         settings.DEVICE.set_by_flag("--device", device)
         if settings.DEVICE.get() == "emu" and arch:
@@ -91,7 +91,7 @@ def use_device(device: str, arch: str | None = None) -> None:
 
 
 def sizes(axes: str) -> dict[str, int]:
-    """Of --axes."""
+    """Parse the sizes of --axes."""
     sizes_by_axis: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in axes.split(","))):
         name, _, size = (word.strip() for word in part.partition("="))

@@ -88,7 +88,7 @@ def _indented(text: str) -> str:
 
 
 def _looked(outcome: Outcome) -> Iterator[str]:
-    """What the tool has found, measured or seen."""
+    """Lines of what the tool has found or measured."""
     for finding in outcome.defects:
         yield finding.text.replace(f"{Path.cwd()}{os.sep}", "")
     if len(outcome.defects) < len(outcome.found):

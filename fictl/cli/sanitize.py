@@ -66,7 +66,7 @@ Look = Callable[
 def _device(
     device: str, tools: Sequence[str], suppressions: Path | None, timeout: float, limit: int
 ) -> tuple[Look, str]:
-    """What looks at ops, and what is to be said of where that is."""
+    """Return the function that checks ops, and a description of where it runs."""
     from fictl import settings
     from fictl.toolchain import visible_gpus
 

@@ -1,4 +1,4 @@
-"""What commands that write files share: their flags, and how they say what they did."""
+"""Parts of commands that write files: their flags, and the report of what they did."""
 
 from __future__ import annotations
 

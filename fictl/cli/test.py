@@ -132,7 +132,7 @@ def command(
 
 
 def _tell(bar: LateBar, journal: Journal) -> None:
-    """By the threads that look after pytest, one at a time."""
+    """Show the journal's progress; threads that watch pytest call it one at a time."""
     running = next(iter(journal.running.values()), None)
     what = running.test.rpartition("::")[2][:48] if running else ""
     bar.update(len(journal.outcomes), journal.total or None, what)

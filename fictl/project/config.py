@@ -21,7 +21,7 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 @dataclass(frozen=True)
 class Config:
-    """What the file says; folders are relative to it, `templates` is `op` of its table."""
+    """Contents of the file; folders are relative to it, `templates` is `op` of its table."""
 
     name: str
     package: str = ""

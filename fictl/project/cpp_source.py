@@ -1,4 +1,4 @@
-"""What a C++ or CUDA file includes, launches and exports, by text; comments do not count."""
+"""Includes, launches and exports of a C++ or CUDA file, read from its text without comments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Include:
 
 @dataclass(frozen=True)
 class Signature:
-    """Of a C++ function; types without const, references and namespaces: `Optional<View>`."""
+    """Signature of a C++ function; types without const, references and namespaces: `Optional<View>`."""
 
     line: int
     result: str
@@ -73,7 +73,7 @@ class CppSource:
         return {match[1]: self._line(match) for match in _EXPORT.finditer(self.code)}
 
     def signature(self, export: str) -> Signature | None:
-        """Of the function that is exported so; None unless this file defines it, once."""
+        """Signature of the function exported by this name; None unless this file defines it once."""
         exports = (match for match in _EXPORT.finditer(self.code) if match[1] == export)
         symbols = [match[2].rpartition("::")[2] for match in exports if match[2]]
         if not symbols:
@@ -87,13 +87,13 @@ class CppSource:
 
     @property
     def declared(self) -> Iterator[tuple[str, Signature]]:
-        """By name: the functions of named namespaces that only declare, as a binding has them."""
+        """Declarations by name, in named namespaces, as a binding has them."""
         for namespace in _DECLARING.finditer(self.code):
             for match in _PROTOTYPE.finditer(self.code, *namespace.span("body")):
                 yield match["name"], self._signature(match)
 
     def defined(self, name: str) -> list[Signature]:
-        """Of each definition of a function."""
+        """Signatures of every definition of a function."""
         pattern = _DEFINITION.format(name=re.escape(name))
         return [self._signature(match) for match in re.finditer(pattern, self.code)]
 
@@ -111,7 +111,7 @@ class CppSource:
 
 
 def read_cpp(path: Path) -> CppSource:
-    """What many files include is read once."""
+    """Read a file; one that many files include is read once."""
     stat = path.stat()
     return _read(path, stat.st_mtime_ns, stat.st_size)
 

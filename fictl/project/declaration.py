@@ -1,4 +1,4 @@
-"""What a public function declares of itself, read from op.py without importing it."""
+"""Declarations of public functions, read from op.py without importing it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Declaration:
 
 
 def read_declarations(path: Path) -> tuple[Declaration, ...]:
-    """In the order of the file; a file unchanged since the last call is not read again."""
+    """List declarations in the order of the file; an unchanged file is not read again."""
     try:
         stat = path.stat()
     except OSError as error:

@@ -32,7 +32,7 @@ def find_function(name: str, project: Project) -> OpFolder | None:
 
 
 def find(name: str, projects: Sequence[Project] = ()) -> tuple[OpFolder, ...]:
-    """What an OP argument means: a module, a public function, or a family with all its modules.
+    """Resolve an OP argument: a module, a public function, or a family with all its modules.
 
     `project/…` looks in that project only, else the first project that knows the name decides.
     """

@@ -125,7 +125,7 @@ def _parameters(given: ast.arguments) -> Iterator[str]:
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
-    """A default that is no plain value is `...`: a stub does not compute."""
+    """A default that is not a plain value is `...`: a stub does not compute."""
     kind = f": {_text(argument.annotation)}" if argument.annotation else ""
     if default is None:
         return argument.arg + kind
@@ -167,7 +167,7 @@ def _used(definition: str) -> set[str]:
 
 
 def _imports(folder: OpFolder, tree: ast.Module) -> Imports:
-    """How another file comes by each name that op.py has at its top level."""
+    """Import statements that give another file the names at the top level of op.py."""
     module = f"{folder.package}.op"
     imports = {name: f"from {module} import {name}{_MAY_BE_UNSEEN}" for name in definitions(tree)}
     for statement in _import_statements(tree):

@@ -93,7 +93,7 @@ class OpFolder:
 
     @property
     def triton(self) -> Path:
-        """Where its kernels are if they are in Triton; then it needs no header."""
+        """The file of its kernels if they are in Triton; then it needs no header."""
         return self.path / "kernel.py"
 
     @property
@@ -109,7 +109,7 @@ class OpFolder:
 
     @property
     def is_composed(self) -> bool:
-        """Whether all of it is made of other ops: then it has no kernel, and nothing to build."""
+        """True if all of it is made of other ops: then it has no kernel, and nothing to build."""
         own = (self.header, self.triton, self.binding, self.jit, *self.launchers)
         declared = self.declarations()
         return bool(declared) and all(e.uses for e in declared) and not any(map(Path.is_file, own))
@@ -143,7 +143,7 @@ class OpFolder:
         )
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """What it consists of, as (role, path): those that exist, as a reader wants them."""
+        """List its existing files as (role, path), in the order of reading."""
         kernels = (*self.headers, self.triton)
         yield from (("kernel", path) for path in kernels if os.path.isfile(path))
         yield from (("launcher", path) for path in self.launchers)
@@ -190,7 +190,7 @@ class OpFolder:
             return listed(jit.aot())
 
     def cases(self) -> list[Any]:
-        """What `cases()` of its bench.py yields."""
+        """List what `cases()` of its bench.py yields."""
         bench = self.load("bench")
         with yielded(self.bench, "cases", "Case") as listed:
             return listed(bench.cases())

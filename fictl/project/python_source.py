@@ -48,7 +48,7 @@ def running(path: Path) -> Iterator[None]:
 
 
 def _line_in(path: Path, error: BaseException) -> int:
-    """Of the last call in that file that led to the error."""
+    """Line of the last call in that file that led to the error."""
     frames = traceback.extract_tb(error.__traceback__)
     return next((f.lineno for f in reversed(frames) if f.filename == str(path)), None) or 1
 
@@ -93,7 +93,7 @@ def _line_of(path: Path, name: str) -> int:
 
 
 def parse(path: Path) -> ast.Module:
-    """To read, not to change: who asks again soon, for a file that is as it was, gets the same."""
+    """Parse a file; an unchanged file gives the same tree again, which must not be modified."""
     try:
         stat = path.stat()
     except OSError as error:

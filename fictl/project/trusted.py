@@ -1,4 +1,4 @@
-"""Whose a project is: the code of one whose files belong to another user does not run, as with git."""
+"""Ownership of projects: code in another user's files does not run, as with git."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _is_allowed(root: Path) -> bool:
 
 
 def _trusted_users() -> set[int]:
-    """Who runs this, root, and who asked root to with sudo."""
+    """Users whose files are trusted: the current one, root, and the caller of sudo."""
     users = {0, os.geteuid()}
     if os.geteuid() == 0 and (caller := settings.SUDO_UID.get()) is not None:
         users.add(caller)
@@ -62,7 +62,7 @@ def _trusted_users() -> set[int]:
 
 
 def _strangers(project: Project) -> Iterator[str]:
-    """What of a project belongs to somebody else: its folder, and all that may run, or steer it."""
+    """Files of a project that belong to another user, among all that may run or steer it."""
     users = _trusted_users()
     folders = dict.fromkeys((project.kernels, project.tests, project.templates or project.tests))
     beside = {

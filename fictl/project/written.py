@@ -1,4 +1,4 @@
-"""Which public functions call an exported one, and which of its arguments it writes by them."""
+"""Callers of an exported function, and which of its arguments they let it write."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def callers_of(op: Path, export: str) -> list[Declaration]:
 
 
 def written_by(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
-    """Of the names that callers in op.py give as `mutates`; `parameters` are the export's own.
+    """Parameters of an export that its callers in op.py declare in `mutates`.
 
-    What another function of the file writes is no concern of this one. A parameter in whose place
+    What another function of the file writes does not concern this one. A parameter in whose place
     a caller passes an argument that it does not write is not written.
     """
     callers, named = callers_of(op, export), definitions(parse(op))

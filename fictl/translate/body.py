@@ -14,7 +14,7 @@ from fictl.translate.value import Type, Value
 
 
 class Result(Enum):
-    """What a function gives back."""
+    """Return value of a function."""
 
     CONDITION = "a condition"
     NUMBER = "a number"

@@ -60,7 +60,7 @@ class Writer:
         self._visible = visible
 
     def condition(self, node: ast.expr) -> Value:
-        """As `if` sees it."""
+        """Convert a value to a condition, as `if` does."""
         match node:
             case ast.BoolOp(op=op, values=parts):
                 return _both_or_one(op, [self.condition(part) for part in parts])
@@ -96,7 +96,7 @@ class Writer:
         return self._values[name] if name in self._values else self._constant(node, name)
 
     def _constant(self, node: ast.expr, name: str) -> Value:
-        """What was a number around the function when it was read."""
+        """Write a number from the scope around the function, with its value at reading."""
         value = self._visible(name)
         if type(value) in (bool, int, float):
             return _literal(node, value)
@@ -156,7 +156,7 @@ class Writer:
         parts = []
         for op, a, b in zip(node.ops, sides, sides[1:], strict=False):
             if type(op) not in _COMPARED:
-                raise Refused(node, f"{_shown(node)} is no comparison of numbers")
+                raise Refused(node, f"{_shown(node)} is not a comparison of numbers")
             sign, strength = _COMPARED[type(op)]
             text = f"{a.within(SUM)} {sign} {b.within(SUM)}"
             parts.append(combined(text, Type.BOOL, strength, [a, b]))
@@ -190,7 +190,7 @@ class Writer:
         return write([self.value(argument) for argument in node.args])
 
     def _function_name(self, called: ast.expr) -> str:
-        """Of a builtin, of one that only we have, as where, or of math's and torch's."""
+        """Name of a function: a builtin, fictl's own, as where, or one of math or torch."""
         if isinstance(called, ast.Name):
             own = self._visible(called.id)
             if isinstance(own, FunctionType) and own.__module__.partition(".")[0] not in _MODULES:
@@ -216,7 +216,7 @@ def _float(word: str, node: ast.expr) -> float:
 
 def _literal(node: ast.expr, value: object) -> Value:
     if not isinstance(value, (bool, int, float)):
-        raise Refused(node, f"{value!r} is no number")
+        raise Refused(node, f"{value!r} is not a number")
     text = number(abs(value) if type(value) is not bool else value)
     if text is None:
         raise Refused(
@@ -239,7 +239,7 @@ def _both_or_one(op: ast.boolop, parts: list[Value]) -> Value:
 
 
 def _bits(node: ast.expr, a: Value, op: ast.operator, b: Value) -> Value:
-    """Of whole numbers, or of conditions, as masks in torch are joined."""
+    """Write `&`, `|`, `^` of whole numbers, or of conditions, as masks in torch are joined."""
     sign, strength, logical, logical_strength = _BITS[type(op)]
     kind = joined((a, b))
     if kind is Type.FLOAT:

@@ -44,7 +44,7 @@ class PythonFunction:
         return at(refused, self.file, self.lines, self.name)
 
     def refused(self, node: ast.AST, why: str, hint: str = "") -> Untranslatable:
-        """With the place of the node."""
+        """Make the error, with the place of the node."""
         return self.error(Refused(node, why, hint))
 
     @cached_property
@@ -87,10 +87,10 @@ def _annotated(node: ast.arg) -> Type | None:
 
 
 def read_function(function: object) -> PythonFunction:
-    """Of a function or a lambda that stands in a file."""
+    """Read a function or a lambda that is in a file."""
     if not isinstance(function, FunctionType):
         raise Untranslatable(
-            f"{function!r} is no Python function: nothing says what it computes",
+            f"{function!r} is not a Python function: nothing says what it computes",
             "pass a function that `def` has made, or a lambda",
         )
     name = function.__name__
@@ -122,7 +122,7 @@ def _file(function: FunctionType) -> str:
 
 
 def _source(function: FunctionType) -> list[str]:
-    """Of the whole file, or of the notebook's cell."""
+    """Tree of the whole file, or of the notebook's cell."""
     linecache.checkcache(_file(function))
     lines = linecache.getlines(_file(function), function.__globals__)
     if not lines:
@@ -177,7 +177,7 @@ _NOTHING = object()
 
 
 def _visible(function: FunctionType, name: str) -> Any:
-    """What the name stands for where the function was made; None where for nothing.
+    """Value of a name where the function was defined; None if it has none.
 
     `math.pi` is looked up in the module.
     """

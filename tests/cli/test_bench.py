@@ -16,7 +16,7 @@ from fictl.bench.result import load
 from fictl.bench.worker import one
 from fictl.process import Finished
 
-HOSTILE = Path(__file__).parents[2] / "hostile_project"
+HOSTILE = Path(__file__).parents[1] / "hostile_project"
 SMALL = ("--device", "emu", "--case", "-64", "--rounds", "10")
 
 

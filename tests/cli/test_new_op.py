@@ -138,7 +138,7 @@ def test_files_that_are_no_op_yet_are_not_written_over(
         (("--family", "include"), "'include' cannot name a family", "my_include"),
         (("--arch", "9.x"), "9.x", "8.0"),
         (("--expr", "x * torch.exp(y)"), "calls 'torch.exp'", "exp"),
-        (("--scalar", "s:half"), "'s:half' is no scalar", "eps:float=1e-6"),
+        (("--scalar", "s:half"), "'s:half' is not a scalar", "eps:float=1e-6"),
         (("--from", "nowhere.py:f"), "nowhere.py", ""),
         (("--kernel", "nowhere.cu:F"), "nowhere.cu", ""),
     ],

@@ -113,7 +113,7 @@ def test_on_the_emulated_device_there_is_nothing_to_time(tiny, fictl, tool):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["twice", "--tool", "gdb"], "'gdb' is no tool of profile"),
+        (["twice", "--tool", "gdb"], "'gdb' is not a tool of profile"),
         (["twice", "--set", "full"], "--set is for --tool ncu"),
         (["twice", "--tool", "nsys", "--ncu-arg", "-x"], "--ncu-arg is for --tool ncu"),
         (["twice", "--case", "nonsense", "--dry-run"], "no case of twice matches nonsense"),

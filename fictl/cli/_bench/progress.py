@@ -11,7 +11,7 @@ from fictl.cli.late_bar import LateBar
 
 
 class BenchProgress(Observer):
-    """On stderr; `quiet` says only what the process of an op says of itself."""
+    """Progress on stderr; with `quiet`, only the lines of an op's own process."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet

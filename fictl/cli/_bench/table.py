@@ -1,4 +1,4 @@
-"""How `fictl bench` shows a result: a line a case, the sides beside each other, ties said."""
+"""The table of `fictl bench`: a line per case, the sides beside each other, ties marked."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _table(rows: Sequence[Row], columns: _Columns) -> console.Table:
 
 
 def _columns(environment: Environment, verbose: bool) -> _Columns:
-    """Of ours. Rates of the host say nothing of an op."""
+    """Columns of fictl's own side; host rates say nothing about an op."""
     rates: dict[str, Callable[[Row], str]] = {
         "GB/s": lambda row: f"{row.gbps:.4g}" if row.gbps else "",
         "TFLOP/s": lambda row: f"{row.tflops:.3g}" if row.tflops else "",
@@ -143,7 +143,7 @@ def _cell(line: _Line, side: str) -> str:
 
 
 def _against(ours: Row, other: Row) -> str:
-    """Above 1 ours is faster. A tie is no difference that these rounds show."""
+    """Above 1 ours is faster. A tie is not a difference that these rounds show."""
     comparison = compare_rounds(ours.samples, other.samples)
     if comparison.verdict is Verdict.SAME:
         return "tie"
@@ -159,7 +159,7 @@ def _time(seconds: float) -> str:
 
 
 def _spread(row: Row) -> str:
-    """Of one sample, in the unit of the median."""
+    """Spread of one sample, in the unit of the median."""
     median, spread = row.median or 0.0, (row.stdrel or 0.0) * (row.median or 0.0)
     scale = 1e-6 if median < 1e-3 else 1e-3 if median < 1 else 1
     return f"{spread / scale:.{_digits(median / scale)}f}"
@@ -170,7 +170,7 @@ def _digits(value: float) -> int:
 
 
 def _remarks(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """What there is to say of rows; what is said of many is said once."""
+    """Remarks about rows; one that many rows share appears once."""
     remarks: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row.note:

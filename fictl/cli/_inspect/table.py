@@ -43,7 +43,7 @@ def show_table(out: Console, one: Inspected, launch: Launch) -> None:
 
 
 def short_names(kernels: Iterable[Kernel]) -> dict[str, str]:
-    """By mangled name; without the namespace that all of them are in."""
+    """Short names by mangled name, without the namespace that all share."""
     names = {kernel.mangled: kernel.name for kernel in kernels}
     spaces = {_namespace(name) for name in names.values()}
     common = spaces.pop() if len(spaces) == 1 else ""

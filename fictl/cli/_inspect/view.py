@@ -1,4 +1,4 @@
-"""What `fictl inspect` shows: a table for each module, its code, changes, and gates."""
+"""The view of `fictl inspect`: a table for each module, its code, changes, and gates."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def view(out: Console, report: Report, shown: Collection[str]) -> None:
 
 
 def data_of(report: Report, shown: Collection[str]) -> dict[str, Any]:
-    """For --json: the code lies with its kernel."""
+    """Build the document for --json; code is part of its kernel."""
     data = report.to_dict()
     for one, module in zip(report.modules, data["modules"], strict=True):
         sass = sass_of(one) if {"sass", "source"} & set(shown) else {}

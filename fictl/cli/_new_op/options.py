@@ -1,4 +1,4 @@
-"""What a user can say of a new op."""
+"""The options that describe a new op."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `fictl profile` shows what CUPTI recorded: a line a kernel, then copies, gaps and the host."""
+"""The view of what CUPTI recorded: a line per kernel, then copies, gaps and the host."""
 
 from __future__ import annotations
 

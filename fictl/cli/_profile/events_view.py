@@ -1,4 +1,4 @@
-"""How `fictl profile --tool events` shows what kernels recorded: a table of events a kernel."""
+"""The view of `fictl profile --tool events`: a table of events per kernel."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _facts(kernel: Kernel) -> str:
 
 
 def _many(number: int, unit: str) -> str:
-    """Of `group of 4 warps` it is the first word that counts."""
+    """Spell a count in the plural; in `group of 4 warps` the first word changes."""
     word, _, rest = unit.partition(" ")
     return f"{counted(number, word)} {rest}".rstrip()
 

@@ -1,4 +1,4 @@
-"""How `fictl profile --tool ncu` shows its digest: a paragraph a kernel, what it is bound by first."""
+"""The view of ncu's digest: a paragraph per kernel, which begins with what bounds it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _line(out: Console, topic: str, text: str, advice: str = "") -> None:
 
 
 def _sizes(sizes: Sequence[int]) -> str:
-    """Without the trailing ones; `1` where that is all."""
+    """Spell sizes without trailing ones; `1` if there is nothing else."""
     shown = list(sizes)
     while len(shown) > 1 and shown[-1] == 1:
         shown.pop()

@@ -1,4 +1,4 @@
-"""How `fictl profile --tool nsys` shows its summary: kernels, copies, and the calls of the API."""
+"""The view of nsys's summary: kernels, copies, and the calls of the API."""
 
 from __future__ import annotations
 

@@ -34,9 +34,9 @@ class Tool:
 
 
 def tool(name: str, flags: Flags) -> Tool:
-    """By its name; an error where a flag is given that is another's."""
+    """Return the tool of this name; a flag of another tool is an error."""
     if name not in _TOOLS:
-        raise UsageError(f"{name!r} is no tool of profile", f"one of {', '.join(_TOOLS)}")
+        raise UsageError(f"{name!r} is not a tool of profile", f"one of {', '.join(_TOOLS)}")
     for other, other_tool in _TOOLS.items():
         alien = [
             flag for flag in other_tool.flags if flags[flag] and flag not in _TOOLS[name].flags
@@ -82,7 +82,7 @@ def _events(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Out
 
 
 def _each(requests: Sequence[Request], look: Callable[[Request], Any]) -> Iterator[Outcome]:
-    """What this machine cannot do, it cannot do for the others either: that error ends it."""
+    """Run the tool for every request; an error about this machine ends all, other errors their own."""
     from fictl.profile.outcome import Outcome
 
     for request in requests:

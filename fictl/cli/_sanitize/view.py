@@ -1,4 +1,4 @@
-"""What fictl sanitize shows of findings."""
+"""The view of findings."""
 
 from __future__ import annotations
 

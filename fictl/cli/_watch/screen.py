@@ -1,4 +1,4 @@
-"""What a watch shows: a few lines a save; on a terminal, what it is doing."""
+"""The screen of a watch: a few lines per save and, on a terminal, the current step."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def microseconds(seconds: float) -> str:
 
 
 def against(standing: Standing) -> str:
-    """`-1.2 % against the last save, best 64.1 us (14:02)`; noise is no difference."""
+    """`-1.2 % against the last save, best 64.1 us (14:02)`; noise is not a difference."""
     before, comparison = standing.before, standing.against
     if before is None or comparison is None:
         return "timed for the first time"
@@ -55,7 +55,7 @@ def against(standing: Standing) -> str:
 
 
 def token(cycle: Cycle) -> str:
-    """Of the history line: the time of the first case, else what it came to."""
+    """One item of the history line: the time of the first case, else the outcome."""
     if cycle.failed:
         return f"{cycle.failed.step} ✗"
     if cycle.cancelled:

@@ -1,4 +1,4 @@
-"""How clear and gc say what went."""
+"""The result of clear and gc: what was removed and what was kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def result(removal: Removal, dry_run: bool) -> console.Result:
 
 
 def leads_out(item: Item) -> str:
-    """How a link or a mount in the cache is named."""
+    """Describe a link or a mount in the cache."""
     what = "a link" if item.kind == "link" else "a mounted file system"
     return f"{friendly(item.path)}: {what}; the cache ends there"
 

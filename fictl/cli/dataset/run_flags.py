@@ -1,4 +1,4 @@
-"""What can be said to `fictl dataset run`; what is left out is the dataset's or the default."""
+"""Options of `fictl dataset run`; those left out have the dataset's value or the default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose solutions are exported: a name that stands in the names of solutions and of their files."""
+"""The author of exported solutions: part of the names of solutions and of their files."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _write(pairs: Iterable[tuple[Definition, Solution]], out: Path) -> list[Path
 
 
 def _traced(folder: OpFolder, text: str) -> list[Traced]:
-    """Of a function that is named, its own; of a module, those of all its functions."""
+    """Return the traces of a named function, or those of all functions of a module."""
     from fictl.testing.traced.definitions import traced
 
     name = text.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What the commands about one solution share."""
+"""Options that the commands about one solution share."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def subject_of(
 
 
 def chosen_device(text: str) -> str:
-    """What was asked for, else the emulated device where there is no GPU.
+    """Return the device asked for, else the emulated device if there is no GPU.
 
     `cpu` is for Python that computes there, with no kernel to emulate.
     """

@@ -74,5 +74,5 @@ def _view(out: Console, answer: dict[str, Any]) -> None:
 
 
 def _number(value: Any) -> str:
-    """JSON has words for what is no number."""
+    """Spell NaN and infinities, which JSON has as words."""
     return value if isinstance(value, str) else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""How answers about a solution are shown to people."""
+"""Views of answers about a solution."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _called(tree: ast.Module) -> dict[str, int]:
 
 
 def kernel_attributes(tree: ast.Module) -> Iterator[ast.Attribute]:
-    """What is taken from the loaded module, under any name that it has: `kernel.scale`."""
+    """Yield the attributes taken from the loaded module, under any of its names: `kernel.scale`."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.Attribute)]
     modules = _module_names([node for node in nodes if isinstance(node, ast.Assign)])
     for node in nodes:

@@ -1,4 +1,4 @@
-"""What `@op` is given to call, as `backward=`: a function that is there, with parameters that fit."""
+"""Rules for functions that `@op` is given to call, as `backward=`: a function that is there, with parameters that fit."""
 
 from __future__ import annotations
 

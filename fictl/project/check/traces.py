@@ -56,7 +56,7 @@ def _compare(folder: OpFolder, declaration: Declaration, template: ast.Call) -> 
     left = {*_texts(words.get("at_default"), folder.trace)}
     needed = {wanted.name for wanted in declaration.parameters if _is_said(wanted)} - outputs - left
     for name in sorted((needed - traced) | ((traced | left) - known - {*_CONTROLS})):
-        text = "a parameter that trace.py leaves out" if name in needed else "no parameter"
+        text = "a parameter that trace.py leaves out" if name in needed else "not a parameter"
         yield Problem(
             "trace",
             folder.trace,
@@ -77,7 +77,7 @@ def _is_said(parameter: Parameter) -> bool:
 
 
 def _keys(node: ast.expr | None, path: Path) -> set[str] | None:
-    """Of a dict: `{…}`, `dict(…)`, a name for one, `a | b`; None if it is unclear.
+    """Keys of a dict: `{…}`, `dict(…)`, a name for one, `a | b`; None if it is unclear.
 
     A name is of this file, or of one of the family's that it is imported from.
     """
@@ -101,7 +101,7 @@ def _keys(node: ast.expr | None, path: Path) -> set[str] | None:
 
 
 def _texts(node: ast.expr | None, path: Path) -> Iterator[str]:
-    """Of a tuple of texts and `*others`, or a name for one."""
+    """Texts of a tuple with `*others`, or of a name for one."""
     if isinstance(node, ast.Name):
         where = _source(node.id, path)
         yield from _texts(assigned(parse(where), node.id), where)
@@ -131,7 +131,7 @@ def _parameter(key: ast.expr, value: ast.expr) -> set[str] | None:
 
 
 def _named(value: ast.expr) -> str:
-    """Of `Tensor(…, param="x")`, where the definition has another name than the function."""
+    """Return x of `Tensor(…, param="x")`, where the definition has another name than the function."""
     words = value.keywords if isinstance(value, ast.Call) else []
     values = (word.value for word in words if word.arg == "param")
     return next((str(item.value) for item in values if isinstance(item, ast.Constant)), "")

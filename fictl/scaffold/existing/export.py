@@ -51,7 +51,7 @@ class Luggage:
 
     @cached_property
     def ops(self) -> tuple[OpFolder, ...]:
-        """What fictl ships stays where it is: it is installed there, too."""
+        """Ops to copy: the op and those that it uses. Shipped ones are not copied: fictl is installed there."""
         ops = [self.folder]
         if self.folder.project.is_shipped:
             return tuple(ops)

@@ -30,7 +30,7 @@ def plan_remove(folder: OpFolder, everything: bool = False) -> Plan:
 
 
 def _functions(folder: OpFolder) -> set[str]:
-    """As far as its op.py can be read: one that cannot is a reason to remove it."""
+    """Names of its functions; none if op.py cannot be read, which may be why it is removed."""
     try:
         return {declaration.name for declaration in folder.declarations()}
     except SourceError:
@@ -38,7 +38,7 @@ def _functions(folder: OpFolder) -> set[str]:
 
 
 def _refuse_while_used(folder: OpFolder, names: set[str]) -> None:
-    """By other ops of its project: `uses=`, or a header of it."""
+    """Refuse while another op of the project names it in `uses=`, or includes its header."""
     users = [
         other
         for other in folders(folder.project)

@@ -19,7 +19,7 @@ FILE = "kind.toml"
 
 @dataclass(frozen=True)
 class Kind:
-    """What its kind.toml says. A pattern is a tensor such as `x:*rows,cols`, where `*rows` stands
+    """A kind of op, as its kind.toml describes it. A pattern is a tensor such as `x:*rows,cols`, where `*rows` stands
     for one axis or more.
 
     `inputs` and `outputs` are what it takes and gives, and what an op has where nothing is said;
@@ -51,11 +51,11 @@ class Kind:
 
     @property
     def family(self) -> str:
-        """Where its ops go if nobody says another."""
+        """Default family of its ops."""
         return self.name.replace("-", "_")
 
     def files(self) -> dict[str, Path]:
-        """Where in a project -> its template; a tree that comes later has the last word."""
+        """Templates by their path in a project; later trees have precedence."""
         templates: dict[str, Path] = {}
         for tree in self.trees:
             for path in files_below(tree):
@@ -87,7 +87,7 @@ def find_kind(name: str, own: Path | None = None) -> Kind:
 
 
 def find_part(name: str) -> Kind:
-    """A tree of ours that is no kind by itself; its name begins with '_'."""
+    """A tree of ours that is not a kind by itself; its name begins with '_'."""
     return _read(name, _places(None))
 
 

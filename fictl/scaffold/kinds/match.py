@@ -71,7 +71,7 @@ def _fits(pattern: str, tensor: Tensor, bound: Bound) -> bool:
 
 
 def _shape(pattern: str) -> tuple[list[str], bool]:
-    """Of `x:*rows,cols`, or of `*rows,cols` alone: the axes, and whether it names a dtype."""
+    """Axes of `x:*rows,cols`, or of `*rows,cols` alone, and whether the pattern names a dtype."""
     name, _, rest = pattern.partition(":")
     axes, _, dtype = (rest or name).partition(":")
     return [axis.partition("=")[0] for axis in axes.split(",")], bool(dtype)
@@ -83,6 +83,6 @@ def _described(signature: Signature) -> str:
 
 
 def wanted(kind: Kind) -> str:
-    """What a signature must look like."""
+    """Describe the signatures that a kind accepts."""
     more = f", and more of {' or '.join(kind.more)}" if kind.more else ""
     return f"it takes {', '.join(kind.inputs)}{more} -> {', '.join(kind.outputs)}"

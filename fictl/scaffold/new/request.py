@@ -28,5 +28,5 @@ class Request:
 
     @property
     def says_nothing(self) -> bool:
-        """But the name: then there is something to ask."""
+        """True if only the name is given: then there is something to ask."""
         return self == Request(self.name)

@@ -30,7 +30,7 @@ class Spelling:
 
     @property
     def parameters(self) -> list[str]:
-        """Of the public function: outputs come last and may be left out."""
+        """Parameters of the public function: outputs come last and may be left out."""
         scalars = (
             f"{scalar.name}: {scalar.type}"
             + ("" if scalar.default is None else f" = {scalar.default}")
@@ -44,7 +44,7 @@ class Spelling:
 
     @property
     def views(self) -> list[str]:
-        """As bindings and launchers take them, the outputs first: `View out`, `double factor`."""
+        """Parameters of bindings and launchers, the outputs first: `View out`, `double factor`."""
         tensors = (*self.signature.outputs, *self.signature.inputs)
         return [
             *(f"View {tensor.name}" for tensor in tensors),
@@ -57,7 +57,7 @@ class Spelling:
         return [view.rpartition(" ")[2] for view in self.views]
 
     def axis_role(self, axis: Axis) -> str:
-        """What it is in the trace: the first one varies, what a model fixes does not."""
+        """Role of an axis in the trace: the first one varies, those that a model fixes are constant."""
         if axis.text:
             return "Expr"
         is_first = axis.name == self.signature.inputs[0].axis_names[0]
@@ -65,7 +65,7 @@ class Spelling:
 
     @property
     def trace_names(self) -> list[str]:
-        """What trace.py imports."""
+        """Names that trace.py imports."""
         roles = {self.axis_role(axis) for axis in self.signature.axes}
         scalars = {"Scalar"} if self.signature.scalars else set()
         return sorted({"Tensor", "TraceTemplate"} | roles | scalars)

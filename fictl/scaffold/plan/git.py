@@ -1,4 +1,4 @@
-"""What git knows of files that a scaffold touches, and one commit of exactly these."""
+"""Git's state of files that a scaffold touches, and one commit of exactly these."""
 
 from __future__ import annotations
 

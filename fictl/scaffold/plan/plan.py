@@ -35,7 +35,7 @@ class Plan:
     notes: Mapping[Path, str] = field(default_factory=dict)
 
     def changes(self) -> tuple[Change, ...]:
-        """What differs from what is there."""
+        """Changes that differ from the files on disk."""
         changes = (Change(path, _text(path), after) for path, after in self.files.items())
         return tuple(change for change in changes if change.before != change.after)
 
@@ -47,7 +47,7 @@ class Plan:
             return str(path)
 
     def refuse_overwriting(self) -> None:
-        """Who made the plan thought that nothing is where it writes."""
+        """Refuse a plan that would write over files."""
         there = [self.shown(c.path) for c in self.changes() if c.before is not None and c.after]
         if there:
             raise UsageError(

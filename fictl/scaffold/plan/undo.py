@@ -29,7 +29,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Record:
-    """What the last command did to a project. `done` is false while it is doing it."""
+    """The last command's changes to a project. `done` is false while it is running."""
 
     root: str
     command: str
@@ -54,7 +54,7 @@ def finish(record: Record) -> None:
 
 
 def last(root: Path) -> Record | None:
-    """What can be taken back; None where nothing was written, or it was taken back."""
+    """Read what can be undone; None if nothing was written, or it was undone."""
     try:
         record = unseal(read_text(_place(root)))
         files = tuple(Written(**file) for file in record.pop("files"))
@@ -64,7 +64,7 @@ def last(root: Path) -> Record | None:
 
 
 def refuse_links(root: Path, path: Path) -> None:
-    """What is deleted lies in the project, not where a folder of it is a link to."""
+    """Refuse a path through a link: only files inside of the project are deleted."""
     for folder in path.parents:
         if root not in folder.parents:
             return
@@ -76,7 +76,7 @@ def refuse_links(root: Path, path: Path) -> None:
 
 
 def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
-    """What was taken back. A file that was edited since is an error, and nothing is done.
+    """Undo the last command. A file that was edited since is an error, and nothing is done.
 
     One that a kill left unfinished goes back as far as it came.
     """

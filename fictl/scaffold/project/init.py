@@ -37,7 +37,7 @@ _PACKAGING = (SHARED_FILE, "{{ name }}/__init__.py")
 
 @dataclass(frozen=True)
 class InitPlan(Plan):
-    """Of the project `name`; `advice` is what its owner has to do, because fictl does not."""
+    """Plan of the project `name`; `advice` is what its owner has to do, because fictl does not."""
 
     name: str = ""
     advice: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def _place(root: Path, name: str, archs: str) -> _Place:
 
 
 def _agreed(project: Project, name: str, archs: str) -> Config:
-    """What the project says already; what was asked for must not be something else."""
+    """Configuration of an existing project; a request that contradicts it is refused."""
     for key, asked, current in (("name", name, project.name), ("archs", archs, project.archs)):
         if asked and asked != current:
             raise UsageError(
@@ -124,7 +124,7 @@ def _folder_name(root: Path) -> str:
 
 
 def _taken(root: Path, name: str) -> str:
-    """Where a package or a module of that name is, in the folder or installed."""
+    """Find a package or a module of that name, in the folder or installed."""
     for folder in (root, root / "src"):
         for place in (folder / name / "__init__.py", folder / f"{name}.py"):
             if os.path.exists(place):
@@ -135,7 +135,7 @@ def _taken(root: Path, name: str) -> str:
 
 
 def _files(place: _Place, overwrite: bool) -> Iterator[tuple[Path, str, str]]:
-    """Where, the text, a note: those that are missing, and a table in a pyproject.toml."""
+    """Missing files as (path, text, note), and a table in a pyproject.toml."""
     root, config = place.root, place.config
     existing = build_file(root)
     for where, text, note in _texts(config, existing is None, is_packaged(root, config)):
@@ -149,7 +149,7 @@ def _files(place: _Place, overwrite: bool) -> Iterator[tuple[Path, str, str]]:
 
 
 def _texts(config: Config, is_new: bool, packaged: bool) -> Iterator[tuple[str, str, str]]:
-    """Of the template tree; without what packages a project where something else does."""
+    """Texts of the template tree, without those that package a project if something else does."""
     tree = data_root("templates") / "project"
     context = {
         "name": config.name,

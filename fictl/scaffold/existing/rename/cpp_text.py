@@ -108,7 +108,7 @@ class CppNames:
         )
 
     def _is_variable(self, text: str) -> bool:
-        """Whether it declares a variable, a parameter or a member of the op's name."""
+        """Tell if it declares a variable, a parameter or a member of the op's name."""
         pattern = rf"(?<!\breturn)(?<=[\w>&*])[ ]+[&*]?{self.renaming.old}\s*[=;,)\[{{]"
         return bool(re.search(pattern, _PROSE.sub(" ", text)))
 

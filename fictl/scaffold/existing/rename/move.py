@@ -17,7 +17,7 @@ class Move(Plan):
     origins: Mapping[Path, Path] = field(default_factory=dict)
 
     def diff(self) -> str:
-        """With renames, as `git diff -M` shows them and `git apply` takes them."""
+        """Diff with renames, as `git diff -M` shows them and `git apply` takes them."""
         before = {change.path: change.before or "" for change in self.changes()}
         left = {*self.origins.values()}
         parts = (

@@ -27,7 +27,7 @@ from fictl.user_file import read_text
 
 @dataclass(frozen=True)
 class Renamed:
-    """What is written, and the lines that name the op and are left as they are."""
+    """A planned rename: the files to write, and the lines that name the op and stay unchanged."""
 
     folder: OpFolder
     plan: Move
@@ -75,7 +75,7 @@ def _target(folder: OpFolder, name: str, family: str) -> OpFolder:
 
 
 def _place(path: Path, renaming: Renaming) -> Path:
-    """Where a file of the op goes."""
+    """New path of a file of the op."""
     before, after = renaming.before, renaming.after
     if path.is_relative_to(before.path):
         *folders_, name = path.relative_to(before.path).parts

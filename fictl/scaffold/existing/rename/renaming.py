@@ -37,7 +37,7 @@ class Renaming:
 
     @cached_property
     def kept(self) -> frozenset[str]:
-        """What callers have written down: arguments, and functions with names of their own."""
+        """Names that callers use: arguments, and functions with names of their own."""
         declared = self.before.declarations()
         kept = {parameter.name for declaration in declared for parameter in declaration.parameters}
         kept |= {declaration.name for declaration in declared}

@@ -1,4 +1,4 @@
-"""What keeps an op in its family: files and names that it shares with the ops there."""
+"""Reasons that keep an op in its family: files and names that it shares with the ops there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fictl.user_file import read_text
 
 
 def includes(text: str, folder: OpFolder) -> bool:
-    """Whether a C++ file has a header of the op."""
+    """Tell if a C++ file includes a header of the op."""
     start = f"{folder.project.name}/{folder.family}"
     return any(f"{start}/{header.name}" in text for header in folder.headers)
 

@@ -1,4 +1,4 @@
-"""Where in a Python file an op's name is the op, and where it is something else."""
+"""Places in a Python file where an op's name means the op, and where it means something else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a request that names a kernel to what is brought along: signature, roles, dtypes."""
+"""Reading of a request that names a kernel: its signature, the roles of parameters, dtypes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fictl.scaffold.new.signature import Signature, Tensor, parse_scalar, parse_
 
 
 def bring(request: Request, read: ReadReference | None) -> Brought:
-    """Of a request that names a kernel."""
+    """Read the kernel that a request names."""
     source = read_kernel(request.kernel)
     if read is None and not request.expression:
         raise UsageError(
@@ -65,7 +65,7 @@ def _of_expression(source: KernelSource, request: Request, expression: Expressio
 def _typed(
     source: KernelSource, signature: Signature, roles: Roles, expression: Expression | None
 ) -> Brought:
-    """With the dtypes that its pointers have: those that are not the template's are fixed."""
+    """Add the dtypes of the pointers: those that are not the template's are fixed."""
     kinds = {roles.tensors[p.name].name: p for p in source.of("pointer")}
     fixed = {name: p.dtype for name, p in kinds.items() if p.type != source.element}
     case = None

@@ -33,7 +33,7 @@ class Brought:
 
     @property
     def devices(self) -> str:
-        """What the emulated device has no instructions or headers for is for GPUs."""
+        """Devices it runs on: GPUs only, where the emulated device lacks its instructions or headers."""
         return "cuda" if self.heavy or _ONLY_CUDA.search(self.source.text) else "cuda emu"
 
     @property
@@ -47,7 +47,7 @@ class Brought:
         return "jit.py" if self.heavy else ""
 
     def context(self, project: str, family: str) -> dict[str, Any]:
-        """What its templates see, beside what all do."""
+        """Variables of its templates, beside those of every kind."""
         return {
             "brought": self,
             "header": header(self.source, f"{project}::{family}"),
@@ -65,7 +65,7 @@ class Brought:
 
     @property
     def any_shape(self) -> bool:
-        """Whether it sees its tensors as a number of elements."""
+        """True if it sees its tensors as a number of elements."""
         launch = shape(self.source)
         alike = Sizes(self.signature).alike and not self.roles.axes
         return alike and not (launch and launch.per_row)
@@ -76,7 +76,7 @@ class Brought:
 
     @property
     def counts(self) -> bool:
-        """Whether it counts with ints, which end at 2^31 - 1."""
+        """True if it counts with ints, which end at 2^31 - 1."""
         sizes = {*self.roles.axes, *self.roles.counts}
         return any(p.name in sizes and p.type in _NARROW for p in self.source.parameters)
 

@@ -44,7 +44,7 @@ class Function:
 
 
 def without_strings(code: str) -> str:
-    """Of the same length, with nothing in strings and directives that looks like code."""
+    """Blank strings and directives of C++ code, which keeps its length."""
     code = _STRING.sub(lambda m: '"' + " " * (len(m[0]) - 2) + '"', code)
     return _DIRECTIVE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), code)
 
@@ -102,7 +102,7 @@ def _parameter(text: str) -> TemplateParameter:
 
 
 def _around(code: str, at: int) -> list[str]:
-    """What stands before each brace that is open there."""
+    """List the texts before each brace that is open at a place."""
     opened: list[str] = []
     last = 0
     for match in re.finditer(r"[{};]", code[:at]):
@@ -123,7 +123,7 @@ def _scope(text: str) -> str | None:
 
 
 def closing(code: str, at: int) -> int:
-    """Where what opens at `at` closes; -1 if nowhere."""
+    """Find where the bracket at `at` closes; -1 if nowhere."""
     closes = {"(": ")", "{": "}", "<": ">"}[code[at]]
     depth = 0
     for place in range(at, len(code)):

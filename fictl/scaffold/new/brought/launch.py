@@ -1,4 +1,4 @@
-"""How a kernel is launched that nothing launches yet: a thread an element, or a block a row."""
+"""Launch shape of a kernel that nothing launches yet: a thread per element, or a block per row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which argument of an op each parameter of a kernel is: by name, then by place."""
+"""Pairing of a kernel's parameters with an op's arguments: by name, then by place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COUNTS = ("n", "size", "numel", "count", "total", "length", "len", "elements")
 
 @dataclass(frozen=True)
 class Roles:
-    """By the kernel's name of it: a tensor, a number, an axis, or how many elements there are."""
+    """Roles by the kernel's parameter name: a tensor, a number, an axis, or the number of elements."""
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
     scalars: dict[str, Scalar] = field(default_factory=dict)
@@ -102,7 +102,7 @@ def _size(source: KernelSource, parameter: Parameter, signature: Signature, alon
         return ""
     if not axis:
         raise UsageError(
-            f"{source.at} takes an int {parameter.name}, which is no axis of "
+            f"{source.at} takes an int {parameter.name}, which is not an axis of "
             f"{', '.join(map(str, tensors))}",
             f"name an axis so, as in --input {signature.inputs[0].name}:…,{parameter.name}; "
             f"or it is a number: --scalar {parameter.name}:int",

@@ -1,4 +1,4 @@
-"""Where the size of an axis is to be had, in C++ and in Python, and what must hold for shapes."""
+"""Sizes of axes as C++ and Python expressions, and the conditions on shapes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of one op. `x.size(1)` is the hidden size if x is the first input that has it."""
+    """Sizes of one op. `x.size(1)` is the hidden size if x is the first input that has it."""
 
     signature: Signature
 
     @cached_property
     def alike(self) -> bool:
-        """Whether all tensors have one shape, which then may be any."""
+        """True if all tensors have one shape, which then may be any."""
         tensors = (*self.signature.inputs, *self.signature.outputs)
         return len({tensor.axis_names for tensor in tensors}) == 1
 
@@ -39,7 +39,7 @@ class Sizes:
 
     @property
     def rows(self) -> str:
-        """How many rows are written, or values where each row gives one."""
+        """Number of rows written, or of values if each row gives one."""
         out = self.signature.outputs[0]
         if not self._writes_rows:
             return self.count
@@ -96,7 +96,7 @@ class Sizes:
         )
 
     def shape(self, tensor: Tensor) -> str:
-        """In Python, of an output."""
+        """Shape of an output as Python text."""
         sizes = [self.py(name) for name in tensor.axis_names]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 

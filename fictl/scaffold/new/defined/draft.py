@@ -34,7 +34,7 @@ OfKinds = Callable[[Request, ReadReference, Sequence[Kind]], Draft]
 def defined_draft(
     project: Project, request: Request, kinds: Sequence[Kind], of_kinds: OfKinds
 ) -> Draft:
-    """With a kind that is named, of it or not at all; else of the first that fits, or none."""
+    """Draft an op from a definition: of the named kind, else of the first that fits, or of none."""
     defined = Defined.read(Path(request.definition))
     read = read_defined(defined)
     asked = replace(
@@ -93,7 +93,7 @@ def _with_cases(draft: Draft) -> Draft:
 
 
 def _said(draft: Draft, defined: Defined, read: ReadReference) -> dict[str, Any]:
-    """What templates see beside what all do."""
+    """Variables of the templates, beside those of every kind."""
     first = initial(defined, read.reference)
     imports = (*read.reference.imports, *(first.imports if first else ()))
     return {

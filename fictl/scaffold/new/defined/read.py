@@ -35,7 +35,7 @@ class Defined:
 
     @property
     def name(self) -> str:
-        """Of the op, where nobody says another: the function's that the definition is of."""
+        """Default name of the op: that of the function that the definition describes."""
         definition = self.definition
         return _lower(definition.api.rpartition(".")[2] or definition.name)
 
@@ -54,7 +54,7 @@ class Defined:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """As --input takes them."""
+        """Inputs as --input takes them."""
         return tuple(self._tensor(self.argument(n), spec) for n, spec in self.tensors.items())
 
     @property
@@ -83,13 +83,13 @@ class Defined:
         return self._renamed.get(name, name)
 
     def output(self, name: str) -> str:
-        """What is written in place by the definition is a result of its own here."""
+        """Name of an output; one that the definition writes in place is a result of its own here."""
         own_name = self._renamed.get(name, name)
         return f"{own_name}_out" if name in self.definition.inputs else own_name
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """Of the inputs: those that are not called as the definition calls them."""
+        """Inputs that have another name here than in the definition."""
         return {n: new for n, new in self._renamed.items() if n in self.definition.inputs}
 
     @cached_property
@@ -150,7 +150,7 @@ class Defined:
                 yield axis
 
     def _computed(self, axis: str) -> str:
-        """As Python and C++ both have it."""
+        """Expression of an axis, in syntax that Python and C++ share."""
         text = self.expressions[axis]
         beyond = _PYTHON.search(text)
         if beyond:
@@ -186,7 +186,7 @@ _SUFFIXES = ("in", "value", "argument")
 
 
 def is_free(name: str) -> bool:
-    """Whether an argument can be called so."""
+    """Tell if an argument can have this name."""
     try:
         names.check_parameter(name)
     except UsageError:
@@ -195,6 +195,6 @@ def is_free(name: str) -> bool:
 
 
 def _lower(text: str) -> str:
-    """As it is, where it can name a folder."""
+    """Lower-case a name, unless it can name a folder as it is."""
     plain = re.sub(r"\W", "_", text)
     return plain if re.fullmatch(r"[a-z][a-z0-9_]*", plain) else names.snake(plain)

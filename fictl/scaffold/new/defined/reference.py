@@ -18,7 +18,7 @@ _RUN = "run"
 
 
 def read_defined(defined: Defined) -> ReadReference:
-    """As `--from` would have read it, but that the definition says all shapes."""
+    """Read the definition's reference as `--from` does; the definition gives all shapes."""
     with tempfile.TemporaryDirectory(prefix="fictl-definition-") as place:
         path = Path(place) / "reference.py"
         path.write_text(defined.definition.reference, encoding="utf-8")

@@ -37,7 +37,7 @@ def case_sizes(defined: Defined) -> list[dict[str, int]]:
 
 
 def _spread(choices: list[dict[str, int]]) -> list[dict[str, int]]:
-    """From the smallest on."""
+    """Pick sizes spread over the choices, from the smallest on."""
     step = max(1, len(choices) // _WANTED)
     return choices[::step][:_WANTED]
 
@@ -61,7 +61,7 @@ def _tries(axes: int, sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _elements(defined: Defined, given: Mapping[str, int]) -> int:
-    """Of all tensors together; 0 where the sizes are not allowed."""
+    """Count the elements of all tensors; 0 if the sizes are not allowed."""
     definition = defined.definition
     try:
         numbers = _numbers(defined)
@@ -84,7 +84,7 @@ def _with_equations(defined: Defined, given: Mapping[str, Any]) -> dict[str, int
 
 
 def _numbers(defined: Defined) -> dict[str, Any]:
-    """What tests pass for the inputs that are numbers, but for those that are sizes."""
+    """Values that tests pass for inputs that are numbers and not sizes."""
     definition = defined.definition
     names = (n for n in definition.inputs if n not in defined.tensors and n not in definition.axes)
     return {name: defined.scalar(name).value for name in names}

@@ -20,7 +20,7 @@ _EIGHT_BITS = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn_
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Of the op that will be called `name`."""
+    """The kernel left to write, of the op that will be called `name`."""
 
     defined: Defined
     name: str
@@ -31,7 +31,7 @@ class Skeleton:
 
     @property
     def flag(self) -> str:
-        """What is false until the kernel is written."""
+        """Name of the constant that is false until the kernel is written."""
         return f"k{self.entry}Written"
 
     def text(self) -> str:
@@ -96,7 +96,7 @@ class Skeleton:
 
     @property
     def sizes(self) -> dict[str, str]:
-        """What the kernel calls the axes that vary: all but those that are passed as numbers."""
+        """The kernel's names of axes that vary: all but those that are passed as numbers."""
         specs = (*self.defined.tensors.values(), *self.defined.definition.outputs.values())
         there = {axis for spec in specs for axis in spec.shape or ()}
         constants, inputs = self.defined.definition.const_axes, self.defined.definition.inputs

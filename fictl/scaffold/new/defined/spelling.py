@@ -12,7 +12,7 @@ from fictl.scaffold.new.spelling import Spelling
 
 @dataclass(frozen=True)
 class DefinedSpelling(Spelling):
-    """What varies, what is fixed and what follows is as the definition has it."""
+    """Spelling with the definition's roles of axes: variable, constant, or derived."""
 
     defined: Defined
 
@@ -65,6 +65,6 @@ class DefinedSpelling(Spelling):
 
     @property
     def tags(self) -> list[str]:
-        """But for the function that it is a definition of: this is another."""
+        """Tags without the one of the defined function: this is another."""
         tags = self.defined.definition.tags
         return [json.dumps(tag) for tag in tags if not tag.startswith("fi_api:")]

@@ -65,7 +65,7 @@ class Score(Expression):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Without those of places."""
+        """Names without those of places."""
         return tuple(name for name in self._all_names if name not in {LOGIT, *PLACES})
 
     @cached_property
@@ -103,13 +103,13 @@ class Score(Expression):
 
     @cached_property
     def fields(self) -> Mapping[str, str]:
-        """What each scalar is called in C++."""
+        """C++ names of the scalars."""
         taken = frozenset({"at", "keeps", "logit", "output", "transform"})
         return {scalar.name: identifier(scalar.name, taken) for scalar in self.scalars}
 
     @cached_property
     def _divisor_names(self) -> Mapping[str, str]:
-        """What the host makes of each for divisions in the kernel."""
+        """Names of the values that the host prepares for divisions in the kernel."""
         starts = {"float": "inverse_of_", "int": "by_"}
         taken = frozenset(self.fields.values())
         return {
@@ -120,7 +120,7 @@ class Score(Expression):
 
     @property
     def divisors(self) -> Mapping[str, str]:
-        """Of those scalars that it divides by: the name of the field, by the scalar's."""
+        """Fields of the scalars that it divides by, by the scalar's name."""
         text = self.cpp()
         return {k: v for k, v in self._divisor_names.items() if re.search(rf"\b{v}\b", text)}
 
@@ -141,7 +141,7 @@ class Score(Expression):
         return body(self._function(), values, result)
 
     def check(self) -> None:
-        """That it can be written, and is a mask or a logit."""
+        """Refuse what cannot be written, or is neither a mask nor a logit."""
         try:
             assert self._written
         except Untranslatable as error:
@@ -264,7 +264,7 @@ def _joined(op: ast.boolop, parts: Sequence[ast.expr]) -> ast.expr:
 
 
 def _extreme(name: str, parts: Sequence[ast.expr], many: Sequence[bool]) -> ast.expr:
-    """Of a tensor and a number it is a clamp."""
+    """Write min or max; of a tensor and a number it is a clamp."""
     (first, *rest), (is_many, *others) = parts, many
     for part, other in zip(rest, others, strict=True):
         if is_many and other:

@@ -28,7 +28,7 @@ _NAMED = (ast.Name, ast.Constant)
 
 @dataclass(frozen=True)
 class Language:
-    """How it writes numbers, calls, powers, and reductions over a row."""
+    """A target language: its spelling of numbers, calls, powers and reductions over a row."""
 
     number: Callable[[float], str]
     call: Callable[[Function, list[str], ast.Call], str]
@@ -50,7 +50,7 @@ class _Writer:
         self._inside = 0
 
     def text(self, node: ast.expr, least: int) -> str:
-        """In parentheses if it binds less tightly than what is around it."""
+        """Write a node, in parentheses if it binds less tightly than what is around it."""
         written, strength = self._written(node)
         return f"({written})" if strength < least else written
 

@@ -19,7 +19,7 @@ _PRODUCT = (("m", "k"), ("n", "k"))
 
 
 class Axes:
-    """Of one call. `kind` is the op's, where it has names of its own."""
+    """Axes of one call. `kind` is the op's, if its axes have names of their own."""
 
     def __init__(self, kind: str = "") -> None:
         self._names: dict[int, str] = {}
@@ -27,7 +27,7 @@ class Axes:
         self._case, self._said_case = "", ""
 
     def inputs(self, tensors: Sequence[Parameter], values: Mapping[str, Value]) -> list[str]:
-        """As --input takes them. Those whose axes are said come first."""
+        """Inputs as --input takes them. Those with given axes come first."""
         shapes = {tensor.name: _shape(tensor.name, values[tensor.name]) for tensor in tensors}
         self._set_case(tensors, values)
         for tensor in (p for p in tensors if p.axes):
@@ -41,7 +41,7 @@ class Axes:
     def outputs(
         self, results: Sequence[Parameter], values: Sequence[Value], texts: Sequence[str]
     ) -> list[str]:
-        """As --output takes them."""
+        """Outputs as --output takes them."""
         if texts:
             return [*texts]
         return [

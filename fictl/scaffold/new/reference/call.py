@@ -1,4 +1,4 @@
-"""What one call of a reference tells: shapes and dtypes, and that it can be called at all."""
+"""One call of a reference, which shows shapes and dtypes, and that it can be called at all."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def with_said(parameters: Sequence[Parameter], inputs: Sequence[str]) -> tuple[P
     strange = [name for name in given if name not in known]
     if strange:
         raise UsageError(
-            f"--input names {strange[0]!r}, which is no parameter of the reference",
+            f"--input names {strange[0]!r}, which is not a parameter of the reference",
             f"its parameters are {', '.join(sorted(known))}",
         )
     return tuple(
@@ -114,7 +114,7 @@ def call_reference(
     standalone: str,
     renamed: Mapping[str, str],
 ) -> Call:
-    """By the example, by one of its docstring, or with invented arguments: the first there is."""
+    """Call it by the example, by one of its docstring, or with invented arguments: the first available."""
     shown = example or ("" if _annotated(parameters) else _docstring_example(function))
     if not shown and arguments is None:
         unknown = ", ".join(p.name for p in parameters if p.role in ("tensor", "") and not p.axes)

@@ -20,7 +20,7 @@ _ON_CUDA = re.compile(r"""(["'])cuda(?::\d+)?\1""")
 
 
 class Asked(Exception):
-    """What the child has to say instead of an answer."""
+    """The message of the child if it has no answer."""
 
 
 def answer(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def answer(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def alone(job: Mapping[str, Any], call: Mapping[str, Any]) -> None:
-    """As the trace will run it."""
+    """Run the reference as the trace will."""
     try:
         names: dict[str, Any] = dict(_torch())
         exec(compile(job["standalone"], "trace.py", "exec"), names)  # noqa: S102  (theirs)
@@ -77,7 +77,7 @@ def _watched(function: Callable[..., Any], calls: list[dict[str, Any]]) -> Calla
 
 
 def _run_example(text: str, names: dict[str, Any]) -> None:
-    """On the CPU, wherever its author had it."""
+    """Run an example on the CPU, whatever device its author used."""
     text = _ON_CUDA.sub("'cpu'", text).replace(".cuda(", ".cpu(")
     exec(compile(ast.parse(text), "<example>", "exec"), names)  # noqa: S102  (theirs)
 
@@ -131,7 +131,7 @@ def _shown(value: Any) -> dict[str, Any]:
 
 
 def _described(error: BaseException, path: str) -> str:
-    """What it is, and the line of the author's file."""
+    """Describe an error, with the line of the author's file."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)

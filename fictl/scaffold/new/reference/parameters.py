@@ -1,4 +1,4 @@
-"""What the annotations of a reference say of its parameters: axes, dtypes, numbers, defaults."""
+"""Parameters of a reference, from its annotations: axes, dtypes, numbers, defaults."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NUMBERS = ("float", "int", "bool")
 class Parameter:
     """`axes` as in --input, empty where nothing says them.
 
-    `role` is `tensor`, `scalar`, `other` (it has a default that is no number, and keeps it), or
+    `role` is `tensor`, `scalar`, `other` (it has a default that is not a number, and keeps it), or
     empty: a call will tell. `annotation` is how its author has it.
     """
 
@@ -52,7 +52,7 @@ class Parameter:
 
     @property
     def said(self) -> str:
-        """As --input or --scalar takes it."""
+        """Text of the parameter as --input or --scalar takes it."""
         if self.role == "scalar":
             return f"{self.name}:{self.type}" + (f"={self.default}" if self.default else "")
         return f"{self.name}:{self.axes}" + (f":{self.dtype}" if self.dtype else "")
@@ -67,7 +67,7 @@ def parameters(node: ast.FunctionDef) -> tuple[Parameter, ...]:
 
 
 def results(node: ast.FunctionDef) -> tuple[Parameter, ...]:
-    """What the return annotation says; empty where it says no axes."""
+    """Outputs by the return annotation; empty if it gives no axes."""
     parts = _parts(node.returns)
     names = _returned(node, len(parts)) if parts else ()
     tensors = [_tensor(name, part) for name, part in zip(names, parts, strict=True)]
@@ -75,7 +75,7 @@ def results(node: ast.FunctionDef) -> tuple[Parameter, ...]:
 
 
 def _parts(annotation: ast.expr | None) -> list[ast.expr]:
-    """Of a tuple; an annotation of one tensor is its own part."""
+    """Parts of a tuple's annotation; an annotation of one tensor is its own part."""
     node = annotation
     if isinstance(node, ast.Subscript) and _last(node.value) in ("tuple", "Tuple"):
         node = node.slice
@@ -128,7 +128,7 @@ def _number(node: ast.expr | None) -> float | int | bool | None:
 
 
 def _tensor(name: str, annotation: ast.expr | None) -> Parameter | None:
-    """None where it is no tensor, or where it may be None."""
+    """None where it is not a tensor, or where it may be None."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         if not _looks_like_axes(annotation.value):
             return _tensor(name, _unquoted(annotation))

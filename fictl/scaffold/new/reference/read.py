@@ -65,7 +65,7 @@ def read_reference(
 
 
 def _renamed(declared: Sequence[Parameter]) -> dict[str, str]:
-    """Where C++ or the generated files mean something else by a parameter's name."""
+    """New names for parameters whose names mean something else in C++ or in the generated files."""
     taken = {item.name for item in declared}
     renamed: dict[str, str] = {}
     for item in declared:
@@ -121,7 +121,7 @@ def _declared(parameter: Parameter, renamed: dict[str, str]) -> str:
 
 
 def _seen(parameter: Parameter, call: Call) -> Parameter:
-    """With the role that its value in the call tells, where nothing else does."""
+    """Give a parameter the role of its value in the call, if nothing else tells it."""
     value = call.arguments[parameter.name]
     if parameter.role in ("tensor", "scalar"):
         return parameter
@@ -146,7 +146,7 @@ def _check_results(function: FunctionSource, call: Call) -> None:
     strange = [result.other or "number" for result in call.results if result.shape is None]
     if strange or not call.results:
         raise UsageError(
-            f"{where} returns a {strange[0] if strange else 'nothing'}, which is no tensor",
+            f"{where} returns a {strange[0] if strange else 'nothing'}, which is not a tensor",
             "let it return a tensor, or a tuple of tensors",
         )
 

@@ -34,12 +34,12 @@ class FunctionSource:
 
     @property
     def body(self) -> list[ast.stmt]:
-        """Without its docstring."""
+        """Statements without the docstring."""
         has_docstring = ast.get_docstring(self.node, clean=False) is not None
         return self.node.body[1:] if has_docstring else self.node.body
 
     def at(self, node: ast.AST) -> str:
-        """Where something of it is, as an error says it."""
+        """Place of a node, as errors show it."""
         return f"{self.path}:{getattr(node, 'lineno', self.node.lineno)}"
 
 
@@ -191,7 +191,7 @@ class _Renamed(ast.NodeTransformer):
 
 
 def _text(lines: Sequence[str], statements: Sequence[ast.stmt], names: Mapping[str, str]) -> str:
-    """As its author wrote it, comments and all, but for the names."""
+    """Source text as its author wrote it, with comments, except for the names."""
     first = _first(statements[0])
     while first > 1 and lines[first - 2].lstrip().startswith("#"):
         first -= 1

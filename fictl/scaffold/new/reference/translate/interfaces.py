@@ -1,4 +1,4 @@
-"""What a reader of expressions and its two neighbours see of each other: no more than these methods."""
+"""Interfaces between the reader of expressions, torch's calls and the file of a reference."""
 
 from __future__ import annotations
 

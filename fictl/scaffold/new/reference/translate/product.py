@@ -1,4 +1,4 @@
-"""A matrix product, which is no expression, and has a kind of its own."""
+"""A matrix product, which is not an expression, and has a kind of its own."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _uncast(node: ast.expr | None) -> ast.expr | None:
 
 
 def _transposed(node: ast.expr) -> ast.expr | None:
-    """What it is the transposed of: b.T, b.mT, b.t(), b.transpose(0, 1)."""
+    """Return b of a transposed b: b.T, b.mT, b.t(), b.transpose(0, 1)."""
     node = _uncast(node) or node
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         return node.value

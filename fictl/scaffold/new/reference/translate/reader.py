@@ -16,7 +16,7 @@ _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 
 
 class Reader:
-    """Of one function, with what its names stand for so far."""
+    """Reader of one function's expressions, with the values of its names so far."""
 
     def __init__(self, file: SourceFile, scope: Scope, depth: int) -> None:
         self._file, self._scope, self._depth = file, scope, depth
@@ -26,7 +26,7 @@ class Reader:
         return self._file.tensors
 
     def later(self, node: ast.expr) -> Value | NoTranslation:
-        """What has no translation matters only where it is used: a dtype or a shape often is not."""
+        """Read a value, or keep the reason against it until it is used: a dtype or a shape often is not."""
         try:
             return self.value(node)
         except NoTranslation as error:

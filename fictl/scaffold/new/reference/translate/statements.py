@@ -52,7 +52,7 @@ class File:
     def call(
         self, node: ast.Call, function: ast.FunctionDef, values: Mapping[str, Value], depth: int
     ) -> Value:
-        """Of a function of the same file, as if its body stood there."""
+        """Value of a call of a function of the same file, as if its body stood there."""
         has_docstring = ast.get_docstring(function) is not None
         return self.run(
             node, function.body[1:] if has_docstring else function.body, {**values}, depth + 1

@@ -35,7 +35,7 @@ def value(reader: ValueReader, call: Call) -> Value:
 
 
 def _cast(reader: ValueReader, call: Call) -> Value:
-    """To a floating type: a kernel computes in fp32 whatever it reads."""
+    """Read a cast to a floating type: a kernel computes in fp32 whatever it reads."""
     dtypes = [*call.arguments[1:], *call.words.values()]
     if any(_WHOLE.fullmatch(ast.unparse(dtype)) for dtype in dtypes):
         raise NoTranslation(call.node, "a cast to whole numbers changes values")
@@ -69,7 +69,7 @@ def _fill(reader: ValueReader, call: Call, formula: str, arguments: Sequence[ast
 
 
 def _whole(reader: ValueReader, call: Call) -> Value:
-    """What it is called on, with the dimension that it goes over."""
+    """Value that it is called on, with the dimension that it goes over."""
     inside = reader.value(call.arguments[0])
     if inside.dropped:
         raise NoTranslation(call.node, "only the last dimension of a tensor is reduced")
@@ -160,7 +160,7 @@ def _squeeze(reader: ValueReader, call: Call) -> Value:
 
 
 def _square(reader: ValueReader, call: Call) -> Value:
-    """As authors of expressions write it."""
+    """Write a square as authors of expressions do."""
     inside = reader.value(call.arguments[0])
     product = "{0} * {0}" if isinstance(inside.tree, ast.Name) else "{0} ** 2"
     return Value(filled(product, [inside.tree]), inside.dropped)

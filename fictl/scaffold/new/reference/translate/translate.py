@@ -18,14 +18,14 @@ from fictl.scaffold.new.reference.translate.value import NoTranslation, Value, o
 
 @dataclass(frozen=True)
 class Translation:
-    """`expression` is None where there is none; `kind` is said where it is no expression at all."""
+    """`expression` is None where there is none; `kind` is given where it is not an expression."""
 
     expression: str | None
     why_not: str = ""
     kind: str = ""
 
     def usual_axes(self, tensors: int) -> str:
-        """What axes its tensors have, if they can only be these; else empty."""
+        """Axes of its tensors, if only these are possible; else empty."""
         if self.expression is None:
             return ""
         if not Expression(self.expression).has_reductions:
@@ -35,12 +35,12 @@ class Translation:
 
 def translate(function: FunctionSource, parameters: Sequence[Parameter]) -> Translation:
     if is_product(function, parameters):
-        return Translation(None, "a matrix product is no expression", "gemm")
+        return Translation(None, "a matrix product is not an expression", "gemm")
     tensors = {p.name for p in parameters if p.role in ("tensor", "")}
     scope: dict[str, Value | NoTranslation] = {
         p.name: Value(ast.Name(p.name, ast.Load()))
         if p.role != "other"
-        else NoTranslation(function.node, f"{p.name} is no number")
+        else NoTranslation(function.node, f"{p.name} is not a number")
         for p in parameters
     }
     try:

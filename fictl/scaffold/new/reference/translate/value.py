@@ -1,4 +1,4 @@
-"""What a part of a reference stands for: a tree of an expression, or why there is none."""
+"""Value of a part of a reference: a tree of an expression, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Filler(ast.NodeTransformer):
 
 
 def number(node: ast.expr) -> float | None:
-    """Of a literal; a bool is none."""
+    """Value of a literal number; a bool is not one."""
     try:
         value = ast.literal_eval(node)
     except ValueError:
