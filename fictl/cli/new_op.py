@@ -20,7 +20,7 @@ from fictl.errors import UsageError
 
 if TYPE_CHECKING:
     from fictl.scaffold.new.draft import Draft
-    from fictl.scaffold.new.request import Request
+    from fictl.scaffold.new.request import NewOpRequest
     from fictl.scaffold.plan.plan import Plan
 
 # As the way of the data is.
@@ -82,7 +82,7 @@ def command(
     console.show(console.Result({**described, **data}, view))
 
 
-def _draft(request: Request, *, may_ask: bool, overwrite: bool) -> Draft:
+def _draft(request: NewOpRequest, *, may_ask: bool, overwrite: bool) -> Draft:
     project = own_project()
     if request.says_nothing and may_ask and _is_terminal():
         from fictl.cli._new_op.ask import ask
@@ -93,12 +93,12 @@ def _draft(request: Request, *, may_ask: bool, overwrite: bool) -> Draft:
     return draft(project, request, overwrite)
 
 
-def request_of(flags: Mapping[str, Any]) -> Request:
+def request_of(flags: Mapping[str, Any]) -> NewOpRequest:
     """Read the command's parameters, given by name."""
-    from fictl.scaffold.new.request import Request
+    from fictl.scaffold.new.request import NewOpRequest
 
     inputs, scalars, outputs = (tuple(flags[key] or ()) for key in ("input", "scalar", "output"))
-    return Request(
+    return NewOpRequest(
         flags["name"],
         flags["kind"],
         flags["family"],

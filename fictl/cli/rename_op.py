@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.scaffold.existing.rename import Renamed
-    from fictl.scaffold.plan.plan import Change
+    from fictl.scaffold.plan.plan import FileChange
 
 _SHOWN = 10
 
@@ -70,7 +70,7 @@ def command(
     console.show(console.Result(data, view))
 
 
-def _print_done(out: Console, renamed: Renamed, changes: tuple[Change, ...]) -> None:
+def _print_done(out: Console, renamed: Renamed, changes: tuple[FileChange, ...]) -> None:
     plan = renamed.plan
     there = [change for change in changes if change.after is not None]
     moved = [change.path for change in there if change.path in plan.origins]

@@ -43,7 +43,7 @@ class Include:
 
 
 @dataclass(frozen=True)
-class Signature:
+class CppSignature:
     """Signature of a C++ function; types without const, references and namespaces: `Optional<View>`."""
 
     line: int
@@ -72,7 +72,7 @@ class CppSource:
         """Name -> line of what the binding offers to Python."""
         return {match[1]: self._line(match) for match in _EXPORT.finditer(self.code)}
 
-    def signature(self, export: str) -> Signature | None:
+    def signature(self, export: str) -> CppSignature | None:
         """Signature of the function exported by this name; None unless this file defines it once."""
         exports = (match for match in _EXPORT.finditer(self.code) if match[1] == export)
         symbols = [match[2].rpartition("::")[2] for match in exports if match[2]]
@@ -86,20 +86,20 @@ class CppSource:
         )
 
     @property
-    def declared(self) -> Iterator[tuple[str, Signature]]:
+    def declared(self) -> Iterator[tuple[str, CppSignature]]:
         """Declarations by name, in named namespaces, as a binding has them."""
         for namespace in _DECLARING.finditer(self.code):
             for match in _PROTOTYPE.finditer(self.code, *namespace.span("body")):
                 yield match["name"], self._signature(match)
 
-    def defined(self, name: str) -> list[Signature]:
+    def defined(self, name: str) -> list[CppSignature]:
         """Signatures of every definition of a function."""
         pattern = _DEFINITION.format(name=re.escape(name))
         return [self._signature(match) for match in re.finditer(pattern, self.code)]
 
-    def _signature(self, match: re.Match[str]) -> Signature:
+    def _signature(self, match: re.Match[str]) -> CppSignature:
         parameters = tuple(map(_typed, _split(match["parameters"])))
-        return Signature(self._line(match), _bare(match["result"]), parameters)
+        return CppSignature(self._line(match), _bare(match["result"]), parameters)
 
     @property
     def launches(self) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
-from fictl.translate.expression import Writer
+from fictl.translate.expression import ExpressionWriter
 from fictl.translate.python_function import PythonFunction
 from fictl.translate.refused import Refused
 from fictl.translate.spelling import identifier
@@ -170,9 +170,9 @@ class _Body:
         )
         return self._names[name]
 
-    def _writer(self, known: set[str]) -> Writer:
+    def _writer(self, known: set[str]) -> ExpressionWriter:
         names = {name: value for name, value in self._names.items() if name in known}
-        return Writer(names, self._visible)
+        return ExpressionWriter(names, self._visible)
 
     def _visible(self, name: str) -> object:
         """A local hides what is outside, even before it has its value."""

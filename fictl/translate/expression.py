@@ -52,7 +52,7 @@ _MODULES = ("math", "torch", "numpy", "cmath")
 _MOST_FACTORS = 8
 
 
-class Writer:
+class ExpressionWriter:
     """`values` are what names of the function stand for, `visible` what those around it do."""
 
     def __init__(self, values: Mapping[str, Value], visible: Callable[[str], Any]) -> None:

@@ -14,7 +14,7 @@ import typer
 from fictl.cli.new_op import command, request_of
 from fictl.project import Project
 from fictl.scaffold.new.new_op import draft, plan_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -32,7 +32,7 @@ def arguments(kind: str) -> list[str]:
     return [*map(str, table["arguments"])]
 
 
-def request(kind: str) -> Request:
+def request(kind: str) -> NewOpRequest:
     """The request of those arguments."""
     app = typer.Typer(add_completion=False)
     app.command()(command)

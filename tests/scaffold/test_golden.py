@@ -10,7 +10,7 @@ import pytest
 from fictl.project import Project
 from fictl.scaffold.kinds.kind import kinds
 from fictl.scaffold.new.new_op import draft, plan_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 
 @pytest.mark.parametrize("kind", golden.KINDS)
@@ -29,7 +29,7 @@ def test_every_kind_has_a_golden_tree() -> None:
 
 
 def test_the_shipped_scale_is_what_new_op_writes() -> None:
-    request = Request(
+    request = NewOpRequest(
         "scale",
         kind="elementwise",
         expression="input * factor",

@@ -14,10 +14,10 @@ from fictl.scaffold.new.new_op import draft
 
 if TYPE_CHECKING:
     from fictl.project import Project
-    from fictl.scaffold.new.request import Request
+    from fictl.scaffold.new.request import NewOpRequest
 
 
-def ask(request: Request, project: Project) -> Request:
+def ask(request: NewOpRequest, project: Project) -> NewOpRequest:
     """Kind, computation, family, dtypes; an answer that will not do is asked for again."""
     known = sorted(kinds(project.templates).values(), key=lambda kind: (not kind.guess, kind.guess))
     width = max(len(kind.name) for kind in known)
@@ -31,7 +31,9 @@ def ask(request: Request, project: Project) -> Request:
     return _asked(project, request, "dtypes", "For which dtypes?", kind.dtypes)
 
 
-def _asked(project: Project, request: Request, field: str, question: str, usual: str) -> Request:
+def _asked(
+    project: Project, request: NewOpRequest, field: str, question: str, usual: str
+) -> NewOpRequest:
     while True:
         answer = typer.prompt(question, default=usual, err=True)
         answered = replace(request, **{field: answer})

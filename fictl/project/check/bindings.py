@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from fictl.paths import matching
 from fictl.project.check.problem import Problem
-from fictl.project.cpp_source import Signature, read_cpp
+from fictl.project.cpp_source import CppSignature, read_cpp
 from fictl.project.folder import OpFolder
 from fictl.project.python_source import parse
 
@@ -65,7 +65,7 @@ def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
                 )
 
 
-def _types(signature: Signature) -> tuple[str, ...]:
+def _types(signature: CppSignature) -> tuple[str, ...]:
     return tuple(parameter for parameter, _ in signature.parameters)
 
 

@@ -33,7 +33,7 @@ def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
     name = name or (f"{folder.module}_kernels" if project.is_shipped else project.name)
     if project.is_shipped or name != project.name:
         check_project(name)
-    luggage = Luggage(folder)
+    luggage = OpBundle(folder)
     move = Transplant(project, target, name, luggage.ops, luggage.files)
     origins = {move.place(path): path for path in luggage.files}
     texts = {place: move.text(path, text_of(path)) for place, path in origins.items()}
@@ -44,7 +44,7 @@ def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
 
 
 @dataclass(frozen=True)
-class Luggage:
+class OpBundle:
     """An op, and what comes along: the ops of its project that it uses, headers, shared Python."""
 
     folder: OpFolder

@@ -17,14 +17,14 @@ from fictl.scaffold.kinds.render import render
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.infer import infer
 from fictl.scaffold.new.names import check_family, check_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.plan.plan import Plan
 
 if TYPE_CHECKING:
     from fictl.scaffold.new.reference import ReadReference
 
 
-def draft(project: Project, request: Request, overwrite: bool = False) -> Draft:
+def draft(project: Project, request: NewOpRequest, overwrite: bool = False) -> Draft:
     """`overwrite` lets it have the name of an op that is there."""
     if project.templates:
         require_trusted(project)  # A template may say any Python.
@@ -52,7 +52,7 @@ def plan_op(new_op: Draft, polished: bool = True) -> Plan:
     return Plan(project.top, {**(polish(files) if polished else files)})
 
 
-def _read_reference(request: Request) -> ReadReference | None:
+def _read_reference(request: NewOpRequest) -> ReadReference | None:
     if not request.reference:
         return None
     from fictl.scaffold.new.reference import read_reference
@@ -60,7 +60,7 @@ def _read_reference(request: Request) -> ReadReference | None:
     return read_reference(request.reference, request.example, request.inputs, request.outputs)
 
 
-def _of_definition(project: Project, request: Request, there: list[str]) -> Draft:
+def _of_definition(project: Project, request: NewOpRequest, there: list[str]) -> Draft:
     """The definition says what all other words on shapes and computations would."""
     given = {
         "--input": request.inputs,
@@ -78,7 +78,7 @@ def _of_definition(project: Project, request: Request, there: list[str]) -> Draf
         )
     from fictl.scaffold.new.defined.draft import defined_draft
 
-    def of_kinds(asked: Request, read: ReadReference, among: Sequence[Kind]) -> Draft:
+    def of_kinds(asked: NewOpRequest, read: ReadReference, among: Sequence[Kind]) -> Draft:
         check_op(asked.name, there)
         kind = request.kind or read.kind
         if kind:
@@ -91,7 +91,7 @@ def _of_definition(project: Project, request: Request, there: list[str]) -> Draf
     return new_op
 
 
-def _around_kernel(project: Project, request: Request, read: ReadReference | None) -> Draft:
+def _around_kernel(project: Project, request: NewOpRequest, read: ReadReference | None) -> Draft:
     from fictl.scaffold.new.brought.draft import KIND, brought_draft
 
     if request.kind:
@@ -103,7 +103,7 @@ def _around_kernel(project: Project, request: Request, read: ReadReference | Non
 
 
 def _of_any(
-    project: Project, request: Request, read: ReadReference | None, among: list[Kind]
+    project: Project, request: NewOpRequest, read: ReadReference | None, among: list[Kind]
 ) -> Draft:
     """The first kind, of those that may be guessed, that what was said fits."""
     problems: dict[str, UsageError] = {}
@@ -122,7 +122,9 @@ def _of_any(
     )
 
 
-def _of_kind(project: Project, request: Request, read: ReadReference | None, kind: Kind) -> Draft:
+def _of_kind(
+    project: Project, request: NewOpRequest, read: ReadReference | None, kind: Kind
+) -> Draft:
     family = check_family(request.family or kind.family)
     dtypes = _dtypes(request.dtypes or kind.dtypes, kind)
     if read and kind.expression == "score":

@@ -13,13 +13,13 @@ from fictl import private_folder
 from fictl.errors import SetupError, UsageError
 from fictl.paths import cache_root, real, write_atomic
 from fictl.scaffold.plan.leftovers import staged_name
-from fictl.scaffold.plan.plan import Change
+from fictl.scaffold.plan.plan import FileChange
 from fictl.sealed import seal, unseal
 from fictl.user_file import read_bytes, read_text
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A file that a command wrote, changed or deleted; hashes and texts are None where it was not."""
 
     path: str
@@ -28,37 +28,37 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Record:
+class UndoRecord:
     """The last command's changes to a project. `done` is false while it is running."""
 
     root: str
     command: str
-    files: tuple[Written, ...]
+    files: tuple[WrittenFile, ...]
     folders: tuple[str, ...]
     done: bool = False
 
     @classmethod
     def of(
-        cls, root: Path, command: str, changes: Sequence[Change], folders: Sequence[Path]
-    ) -> Record:
-        written = tuple(Written(str(c.path), c.before, _sha256(c.after)) for c in changes)
+        cls, root: Path, command: str, changes: Sequence[FileChange], folders: Sequence[Path]
+    ) -> UndoRecord:
+        written = tuple(WrittenFile(str(c.path), c.before, _sha256(c.after)) for c in changes)
         return cls(str(root), command, written, tuple(map(str, folders)))
 
 
-def begin(record: Record) -> None:
+def begin(record: UndoRecord) -> None:
     _write(record)
 
 
-def finish(record: Record) -> None:
-    _write(Record(record.root, record.command, record.files, record.folders, done=True))
+def finish(record: UndoRecord) -> None:
+    _write(UndoRecord(record.root, record.command, record.files, record.folders, done=True))
 
 
-def last(root: Path) -> Record | None:
+def last(root: Path) -> UndoRecord | None:
     """Read what can be undone; None if nothing was written, or it was undone."""
     try:
         record = unseal(read_text(_place(root)))
-        files = tuple(Written(**file) for file in record.pop("files"))
-        return Record(files=files, **{**record, "folders": tuple(record["folders"])})
+        files = tuple(WrittenFile(**file) for file in record.pop("files"))
+        return UndoRecord(files=files, **{**record, "folders": tuple(record["folders"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
@@ -75,7 +75,7 @@ def refuse_links(root: Path, path: Path) -> None:
             )
 
 
-def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
+def take_back(root: Path, unfinished_only: bool = False) -> UndoRecord | None:
     """Undo the last command. A file that was edited since is an error, and nothing is done.
 
     One that a kill left unfinished goes back as far as it came.
@@ -132,7 +132,7 @@ def _place(root: Path) -> Path:
     return cache_root() / "scaffold" / f"{name}.json"
 
 
-def _write(record: Record) -> None:
+def _write(record: UndoRecord) -> None:
     # Why suppress: with no cache there is no way back, and still no reason not to write.
     with suppress(OSError, SetupError):
         place = _place(Path(record.root))

@@ -11,7 +11,7 @@ import typer
 
 from fictl.cli._new_op.ask import ask
 from fictl.project import Project
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 
 def test_enter_takes_what_is_usual(answers: list[str | None], root: Path) -> None:
     answers += [None, None, None, None]
-    request = ask(Request("mine"), Project.at(root))
-    assert request == Request(
+    request = ask(NewOpRequest("mine"), Project.at(root))
+    assert request == NewOpRequest(
         "mine", "elementwise", "elementwise", dtypes="f16 bf16 f32", expression="x * factor"
     )
 
@@ -40,7 +40,7 @@ def test_a_bad_answer_is_asked_for_again(
     answers: list[str | None], root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers += ["nonsense", "rowwise", "x /", "x / sum(x)", "norm", "f16"]
-    request = ask(Request("mine"), Project.at(root))
+    request = ask(NewOpRequest("mine"), Project.at(root))
     assert (request.kind, request.expression, request.family) == ("rowwise", "x / sum(x)", "norm")
     said = capsys.readouterr().err
     assert "there is no kind 'nonsense'" in said
@@ -51,5 +51,5 @@ def test_every_kind_is_shown_with_what_it_is(
     answers: list[str | None], root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers += ["elementwise", None, None, None]
-    ask(Request("mine"), Project.at(root))
+    ask(NewOpRequest("mine"), Project.at(root))
     assert "one value of the output from one of each input" in capsys.readouterr().err

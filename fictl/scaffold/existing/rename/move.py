@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fictl.scaffold.plan.plan import Change, Plan
+from fictl.scaffold.plan.plan import FileChange, Plan
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Move(Plan):
         )
         return "".join(line for part in parts for line in part)
 
-    def _renamed(self, change: Change, before: str) -> Iterator[str]:
+    def _renamed(self, change: FileChange, before: str) -> Iterator[str]:
         old, new = self.shown(self.origins[change.path]), self.shown(change.path)
         yield f"diff --git a/{old} b/{new}\nrename from {old}\nrename to {new}\n"
         lines = difflib.unified_diff(

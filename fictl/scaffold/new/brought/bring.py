@@ -12,11 +12,11 @@ from fictl.scaffold.new.brought.kernel_source import KernelSource, read_kernel
 from fictl.scaffold.new.brought.roles import Roles, assign
 from fictl.scaffold.new.expression import Expression
 from fictl.scaffold.new.reference import ReadReference
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.new.signature import Signature, Tensor, parse_scalar, parse_tensor
 
 
-def bring(request: Request, read: ReadReference | None) -> Brought:
+def bring(request: NewOpRequest, read: ReadReference | None) -> Brought:
     """Read the kernel that a request names."""
     source = read_kernel(request.kernel)
     if read is None and not request.expression:
@@ -44,7 +44,9 @@ def _said(inputs: Sequence[str], scalars: Sequence[str], outputs: Sequence[str])
     return Signature(tuple(map(parse_tensor, inputs)), tuple(numbers), results)
 
 
-def _of_expression(source: KernelSource, request: Request, expression: Expression) -> Signature:
+def _of_expression(
+    source: KernelSource, request: NewOpRequest, expression: Expression
+) -> Signature:
     """Its names are those of the kernel's parameters; all tensors have one shape, if none is said."""
     pointers = [p.name for p in source.of("pointer") if p.is_const]
     tensors = [name for name in pointers if name in expression.names]

@@ -8,7 +8,7 @@ from typing import Any
 
 from fictl.dtype import DType
 from fictl.scaffold.new.brought.header import header
-from fictl.scaffold.new.brought.kernel_source import KernelSource, Parameter
+from fictl.scaffold.new.brought.kernel_source import KernelParameter, KernelSource
 from fictl.scaffold.new.brought.launch import shape
 from fictl.scaffold.new.brought.roles import Roles
 from fictl.scaffold.new.brought.sizes import Sizes
@@ -86,12 +86,12 @@ class Brought:
         arguments = f"<{', '.join(self.source.arguments)}>" if self.source.arguments else ""
         return f"{f'::{function.scope}' if elsewhere else ''}{function.name}{arguments}"
 
-    def _type(self, parameter: Parameter) -> str:
+    def _type(self, parameter: KernelParameter) -> str:
         """T where it is what dtypes are tried for."""
         of_case = parameter.role == "pointer" and parameter.dtype in self.dtypes
         return "T" if of_case or parameter.type == self.source.element else parameter.type
 
-    def _argument(self, parameter: Parameter) -> str:
+    def _argument(self, parameter: KernelParameter) -> str:
         name, kind = parameter.name, self._type(parameter)
         if parameter.role == "pointer":
             tensor = self.roles.tensors[name]

@@ -28,7 +28,7 @@ class TemplateParameter:
 
 
 @dataclass(frozen=True)
-class Function:
+class CppFunction:
     """A definition. `scope` is what is before its name where it is called from outside."""
 
     name: str
@@ -54,7 +54,7 @@ def kernels(code: str) -> list[str]:
     return [match[1] for match in _KERNEL.finditer(_BOUNDS.sub("", without_strings(code)))]
 
 
-def functions(code: str, name: str) -> Iterator[Function]:
+def functions(code: str, name: str) -> Iterator[CppFunction]:
     """The definitions of that name."""
     plain = without_strings(code)
     for match in re.finditer(rf"\b{re.escape(name)}\s*\(", plain):
@@ -67,12 +67,12 @@ def functions(code: str, name: str) -> Iterator[Function]:
         yield _function(plain, name, start, (match.start(), match.end() - 1, end, brace))
 
 
-def _function(code: str, name: str, start: int, places: tuple[int, int, int, int]) -> Function:
+def _function(code: str, name: str, start: int, places: tuple[int, int, int, int]) -> CppFunction:
     at, opening, end, brace = places
     head, template = _template(code[start:at])
     bounds = _BOUNDS.search(head)
     scopes = [_scope(text) for text in _around(code, at)]
-    return Function(
+    return CppFunction(
         name=name,
         line=code.count("\n", 0, at) + 1,
         result=" ".join(_WORDS.sub(" ", _BOUNDS.sub(" ", head)).split()),

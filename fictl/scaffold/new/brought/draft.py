@@ -14,13 +14,13 @@ from fictl.scaffold.new.brought.brought import Brought
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.names import check_family, snake
 from fictl.scaffold.new.reference import ReadReference
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 KIND = "_brought"
 
 
 def brought_draft(
-    project: Project, request: Request, read: ReadReference | None, kind: Kind
+    project: Project, request: NewOpRequest, read: ReadReference | None, kind: Kind
 ) -> Draft:
     """`kind` is the one called KIND."""
     brought = bring(request, read)
@@ -63,7 +63,7 @@ def _family(brought: Brought) -> str:
         return f"{stem}_kernels"
 
 
-def _dtypes(request: Request, brought: Brought, kind: Kind) -> tuple[DType, ...]:
+def _dtypes(request: NewOpRequest, brought: Brought, kind: Kind) -> tuple[DType, ...]:
     asked = tuple(parse_dtype(word) for word in request.dtypes.replace(",", " ").split())
     if not brought.dtypes:
         return asked or tuple(parse_dtype(word) for word in kind.dtypes.split())

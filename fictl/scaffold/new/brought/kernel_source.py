@@ -13,7 +13,7 @@ from pathlib import Path
 from fictl.dtype import DTYPES, DType
 from fictl.errors import MissingFile, UsageError
 from fictl.project.cpp_source import CppSource
-from fictl.scaffold.new.brought.cpp_function import Function, functions, kernels, split
+from fictl.scaffold.new.brought.cpp_function import CppFunction, functions, kernels, split
 from fictl.user_file import read_text
 
 FORM = "write FILE.cu:ENTRY, as in --kernel my.cu:MyKernel or --kernel my.cu:MyKernel<T,256>"
@@ -51,7 +51,7 @@ FLOATS = ("float", "double")
 
 
 @dataclass(frozen=True)
-class Parameter:
+class KernelParameter:
     """`type` has no const, pointer or reference; `role` is pointer, float, int, bool or stream."""
 
     name: str
@@ -70,10 +70,10 @@ class KernelSource:
     """`arguments` are the template's, with T for the element type; `element` is that T's name."""
 
     path: Path
-    function: Function
+    function: CppFunction
     arguments: tuple[str, ...]
     element: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
 
     @cached_property
     def text(self) -> str:
@@ -91,7 +91,7 @@ class KernelSource:
             p.name: argument for p, argument in zip(template, self.arguments, strict=False)
         }
 
-    def of(self, role: str) -> list[Parameter]:
+    def of(self, role: str) -> list[KernelParameter]:
         return [parameter for parameter in self.parameters if parameter.role == role]
 
 
@@ -114,7 +114,7 @@ def read_kernel(text: str) -> KernelSource:
     return kernel
 
 
-def _find(source: CppSource, entry: str) -> Function:
+def _find(source: CppSource, entry: str) -> CppFunction:
     name = entry.rpartition("::")[2]
     matching = [
         f for f in functions(source.code, name) if f"::{f.scope}{name}".endswith(f"::{entry}")
@@ -145,7 +145,7 @@ def _find(source: CppSource, entry: str) -> Function:
     return matching[0]
 
 
-def _refuse_foreign(source: CppSource, function: Function) -> None:
+def _refuse_foreign(source: CppSource, function: CppFunction) -> None:
     """The file becomes a header of the library, which has raw pointers only."""
     for include in source.includes:
         place = f"{source.path}:{include.line}: #include {include.operand}"
@@ -166,7 +166,7 @@ def _refuse_foreign(source: CppSource, function: Function) -> None:
         )
 
 
-def _arguments(path: Path, function: Function, text: str | None) -> tuple[tuple[str, ...], str]:
+def _arguments(path: Path, function: CppFunction, text: str | None) -> tuple[tuple[str, ...], str]:
     """The template's arguments, and the name of the type parameter that dtypes are tried for."""
     given = split(text) if text else []
     arguments: list[str] = []
@@ -194,8 +194,8 @@ def _arguments(path: Path, function: Function, text: str | None) -> tuple[tuple[
 
 
 def _parameter(
-    path: Path, function: Function, text: str, given: dict[str, str], element: str
-) -> Parameter:
+    path: Path, function: CppFunction, text: str, given: dict[str, str], element: str
+) -> KernelParameter:
     plain = _RESTRICT.sub(" ", text.partition("=")[0]).strip()
     match = _PARAMETER.fullmatch(plain)
     if match is None:
@@ -211,7 +211,7 @@ def _parameter(
             f"{path}:{function.line}: {function.name} takes {text!r}, which an op has no value for",
             "pointers to elements, numbers and a cudaStream_t can be passed",
         )
-    return Parameter(match["name"], kind, role, is_const)
+    return KernelParameter(match["name"], kind, role, is_const)
 
 
 def _role(kind: str, stars: int, element: str) -> str:
@@ -243,5 +243,5 @@ def _check(source: KernelSource) -> None:
         )
 
 
-def listed(parameters: Sequence[Parameter]) -> str:
+def listed(parameters: Sequence[KernelParameter]) -> str:
     return ", ".join(parameter.name for parameter in parameters) or "none"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fictl.errors import UsageError
-from fictl.scaffold.new.brought.kernel_source import KernelSource, Parameter, listed
+from fictl.scaffold.new.brought.kernel_source import KernelParameter, KernelSource, listed
 from fictl.scaffold.new.brought.launch import shape
 from fictl.scaffold.new.brought.sizes import Sizes
 from fictl.scaffold.new.signature import Scalar, Signature, Tensor
@@ -79,7 +79,10 @@ def _scalars(source: KernelSource, signature: Signature) -> dict[str, Scalar]:
 
 
 def _unpaired(
-    source: KernelSource, what: str, left: Sequence[Parameter], open_: Sequence[Tensor | Scalar]
+    source: KernelSource,
+    what: str,
+    left: Sequence[KernelParameter],
+    open_: Sequence[Tensor | Scalar],
 ) -> str:
     return (
         f"{source.at}: {what}, {listed(left)} remain; of the op's own, {_names(open_)}: "
@@ -87,7 +90,9 @@ def _unpaired(
     )
 
 
-def _size(source: KernelSource, parameter: Parameter, signature: Signature, alone: bool) -> str:
+def _size(
+    source: KernelSource, parameter: KernelParameter, signature: Signature, alone: bool
+) -> str:
     """The axis that an int is the size of; empty where it is the number of elements."""
     tensors = (*signature.inputs, *signature.outputs)
     alike = len({tensor.axis_names for tensor in tensors}) == 1

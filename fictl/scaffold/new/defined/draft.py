@@ -24,15 +24,15 @@ from fictl.scaffold.new.defined.spelling import DefinedSpelling
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.names import check_family
 from fictl.scaffold.new.reference import ReadReference
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 KIND, _CASES = "_definition", "_definition_cases"
 # From a reading of the reference to an op of one of these kinds.
-OfKinds = Callable[[Request, ReadReference, Sequence[Kind]], Draft]
+OfKinds = Callable[[NewOpRequest, ReadReference, Sequence[Kind]], Draft]
 
 
 def defined_draft(
-    project: Project, request: Request, kinds: Sequence[Kind], of_kinds: OfKinds
+    project: Project, request: NewOpRequest, kinds: Sequence[Kind], of_kinds: OfKinds
 ) -> Draft:
     """Draft an op from a definition: of the named kind, else of the first that fits, or of none."""
     defined = Defined.read(Path(request.definition))
@@ -55,7 +55,7 @@ def defined_draft(
 
 
 def _all_but_the_kernel(
-    project: Project, request: Request, defined: Defined, read: ReadReference
+    project: Project, request: NewOpRequest, defined: Defined, read: ReadReference
 ) -> Draft:
     kind, skeleton = find_part(KIND), Skeleton(defined, request.name)
     with tempfile.TemporaryDirectory(prefix="fictl-definition-") as place:

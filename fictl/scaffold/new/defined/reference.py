@@ -9,7 +9,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.scaffold.new.defined.read import Defined
 from fictl.scaffold.new.reference import ReadReference
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.reference import Reference
 from fictl.scaffold.new.reference.source import cut_out, read_function
 from fictl.scaffold.new.reference.translate import Translation, translate
@@ -55,11 +55,11 @@ def _head(defined: Defined, name: str) -> str:
     return f"{defined.argument(name)}: {defined.scalar(name).type}"
 
 
-def _parameter(defined: Defined, name: str) -> Parameter:
+def _parameter(defined: Defined, name: str) -> ReferenceParameter:
     if name in defined.tensors:
         axes = ",".join(defined.tensors[name].shape or ())
-        return Parameter(name, "tensor", axes)
-    return Parameter(name, "scalar", type=defined.scalar(name).type)
+        return ReferenceParameter(name, "tensor", axes)
+    return ReferenceParameter(name, "scalar", type=defined.scalar(name).type)
 
 
 def _check_parameters(node: ast.FunctionDef, defined: Defined) -> None:

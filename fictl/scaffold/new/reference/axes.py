@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
-from fictl.scaffold.new.reference.call import Value
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.call import CallValue
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 
 _USUAL = {
     1: ("n",),
@@ -26,7 +26,9 @@ class Axes:
         self._product = kind == "gemm"
         self._case, self._said_case = "", ""
 
-    def inputs(self, tensors: Sequence[Parameter], values: Mapping[str, Value]) -> list[str]:
+    def inputs(
+        self, tensors: Sequence[ReferenceParameter], values: Mapping[str, CallValue]
+    ) -> list[str]:
         """Inputs as --input takes them. Those with given axes come first."""
         shapes = {tensor.name: _shape(tensor.name, values[tensor.name]) for tensor in tensors}
         self._set_case(tensors, values)
@@ -39,7 +41,10 @@ class Axes:
         ]
 
     def outputs(
-        self, results: Sequence[Parameter], values: Sequence[Value], texts: Sequence[str]
+        self,
+        results: Sequence[ReferenceParameter],
+        values: Sequence[CallValue],
+        texts: Sequence[str],
     ) -> list[str]:
         """Outputs as --output takes them."""
         if texts:
@@ -50,13 +55,15 @@ class Axes:
             for p, value in zip(results, values, strict=True)
         ]
 
-    def _set_case(self, tensors: Sequence[Parameter], values: Mapping[str, Value]) -> None:
+    def _set_case(
+        self, tensors: Sequence[ReferenceParameter], values: Mapping[str, CallValue]
+    ) -> None:
         floating = [p for p in tensors if "float" in values[p.name].dtype]
         first = next(iter(floating or tensors), None)
         if first is not None:
             self._case, self._said_case = values[first.name].dtype, first.dtype
 
-    def _learn(self, tensor: Parameter, shape: Sequence[int]) -> None:
+    def _learn(self, tensor: ReferenceParameter, shape: Sequence[int]) -> None:
         axes = [axis.partition("=")[0] for axis in tensor.axes.split(",")]
         for axis, size in zip(reversed(axes), reversed(shape), strict=False):
             self._names.setdefault(size, axis)
@@ -99,14 +106,14 @@ class Axes:
                 if a + b == size:
                     yield f"{first}_plus_{second}={first} + {second}"
 
-    def _dtype(self, tensor: Parameter, value: Value) -> str:
+    def _dtype(self, tensor: ReferenceParameter, value: CallValue) -> str:
         """Empty where it is the case's."""
         if tensor.dtype:
             return "" if tensor.dtype == self._said_case else f":{tensor.dtype}"
         return "" if value.dtype == self._case else f":{parse_dtype(value.dtype).short}"
 
 
-def _shape(name: str, value: Value) -> tuple[int, ...]:
+def _shape(name: str, value: CallValue) -> tuple[int, ...]:
     if not value.shape:
         raise UsageError(
             f"{name} is a tensor without axes",

@@ -16,7 +16,7 @@ from fictl import process
 from fictl.dtype import parse_dtype
 from fictl.errors import FictlError, UsageError, shown
 from fictl.paths import real, same_packages
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate import Translation
 from fictl.scaffold.new.signature import parse_tensor
@@ -30,7 +30,7 @@ _WAYS = (
 
 
 @dataclass(frozen=True)
-class Value:
+class CallValue:
     """A tensor's shape and dtype, or a number, or the type of something else."""
 
     shape: tuple[int, ...] | None = None
@@ -40,15 +40,17 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Call:
+class ReferenceCall:
     """`changed` are the inputs that it wrote to."""
 
-    arguments: Mapping[str, Value]
-    results: tuple[Value, ...]
+    arguments: Mapping[str, CallValue]
+    results: tuple[CallValue, ...]
     changed: tuple[str, ...]
 
 
-def with_said(parameters: Sequence[Parameter], inputs: Sequence[str]) -> tuple[Parameter, ...]:
+def with_said(
+    parameters: Sequence[ReferenceParameter], inputs: Sequence[str]
+) -> tuple[ReferenceParameter, ...]:
     """The texts of --input in place of what annotations say."""
     given = {text.partition(":")[0].strip(): text for text in inputs}
     known = {item.name for item in parameters}
@@ -63,13 +65,17 @@ def with_said(parameters: Sequence[Parameter], inputs: Sequence[str]) -> tuple[P
     )
 
 
-def _with(parameter: Parameter, text: str) -> Parameter:
+def _with(parameter: ReferenceParameter, text: str) -> ReferenceParameter:
     parse_tensor(text)
     _, axes, *dtype = text.split(":")
-    return Parameter(parameter.name, "tensor", axes, parse_dtype(dtype[0]).short if dtype else "")
+    return ReferenceParameter(
+        parameter.name, "tensor", axes, parse_dtype(dtype[0]).short if dtype else ""
+    )
 
 
-def invented(parameters: Sequence[Parameter], translation: Translation) -> dict[str, Any] | None:
+def invented(
+    parameters: Sequence[ReferenceParameter], translation: Translation
+) -> dict[str, Any] | None:
     """Arguments of shapes that annotations say, or that no kernel of its sort could mind."""
     tensors = [p for p in parameters if p.role in ("tensor", "")]
     if not all(p.axes and p.role == "tensor" for p in tensors):
@@ -99,7 +105,7 @@ def _size(number: int) -> int:
     return 2 * (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)[number % 12]
 
 
-def _sample(parameter: Parameter) -> float | int | bool:
+def _sample(parameter: ReferenceParameter) -> float | int | bool:
     if parameter.default:
         value: float | int | bool = ast.literal_eval(parameter.default)
         return value
@@ -110,10 +116,10 @@ def call_reference(
     function: FunctionSource,
     example: str,
     arguments: dict[str, Any] | None,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[ReferenceParameter],
     standalone: str,
     renamed: Mapping[str, str],
-) -> Call:
+) -> ReferenceCall:
     """Call it by the example, by one of its docstring, or with invented arguments: the first available."""
     shown = example or ("" if _annotated(parameters) else _docstring_example(function))
     if not shown and arguments is None:
@@ -138,10 +144,10 @@ def call_reference(
         raise UsageError(f"{function.path}:{function.node.name} {answer['error']}", hint)
     call = answer["call"]
     values = {name: _value(described) for name, described in call["arguments"].items()}
-    return Call(values, tuple(map(_value, call["results"])), tuple(call["changed"]))
+    return ReferenceCall(values, tuple(map(_value, call["results"])), tuple(call["changed"]))
 
 
-def _annotated(parameters: Sequence[Parameter]) -> bool:
+def _annotated(parameters: Sequence[ReferenceParameter]) -> bool:
     return all(p.axes for p in parameters if p.role in ("tensor", ""))
 
 
@@ -192,8 +198,8 @@ def _child(function: FunctionSource, job: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _value(described: Mapping[str, Any]) -> Value:
+def _value(described: Mapping[str, Any]) -> CallValue:
     shape = tuple(described["shape"]) if "shape" in described else None
-    return Value(
+    return CallValue(
         shape, described.get("dtype", ""), described.get("value"), described.get("other", "")
     )

@@ -35,7 +35,7 @@ NUMBERS = ("float", "int", "bool")
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ReferenceParameter:
     """`axes` as in --input, empty where nothing says them.
 
     `role` is `tensor`, `scalar`, `other` (it has a default that is not a number, and keeps it), or
@@ -58,7 +58,7 @@ class Parameter:
         return f"{self.name}:{self.axes}" + (f":{self.dtype}" if self.dtype else "")
 
 
-def parameters(node: ast.FunctionDef) -> tuple[Parameter, ...]:
+def parameters(node: ast.FunctionDef) -> tuple[ReferenceParameter, ...]:
     given = node.args
     named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
     bare = len(named) - len(given.kwonlyargs) - len(given.defaults)
@@ -66,7 +66,7 @@ def parameters(node: ast.FunctionDef) -> tuple[Parameter, ...]:
     return tuple(_parameter(a, d) for a, d in zip(named, defaults, strict=True))
 
 
-def results(node: ast.FunctionDef) -> tuple[Parameter, ...]:
+def results(node: ast.FunctionDef) -> tuple[ReferenceParameter, ...]:
     """Outputs by the return annotation; empty if it gives no axes."""
     parts = _parts(node.returns)
     names = _returned(node, len(parts)) if parts else ()
@@ -102,7 +102,7 @@ def _returned(node: ast.FunctionDef, count: int) -> tuple[str, ...]:
     return tuple(f"out_{number}" for number in range(count))
 
 
-def _parameter(argument: ast.arg, default: ast.expr | None) -> Parameter:
+def _parameter(argument: ast.arg, default: ast.expr | None) -> ReferenceParameter:
     name, annotation = argument.arg, argument.annotation
     shown = ast.unparse(annotation) if annotation else ""
     value = _number(default)
@@ -111,12 +111,14 @@ def _parameter(argument: ast.arg, default: ast.expr | None) -> Parameter:
         return tensor
     kind = _last(_unquoted(annotation))
     if kind in NUMBERS:
-        return Parameter(name, "scalar", type=kind, default=str(value) if value is not None else "")
+        return ReferenceParameter(
+            name, "scalar", type=kind, default=str(value) if value is not None else ""
+        )
     if value is not None:
-        return Parameter(name, "scalar", type=type(value).__name__, default=str(value))
+        return ReferenceParameter(name, "scalar", type=type(value).__name__, default=str(value))
     if default is not None:
-        return Parameter(name, "other", default=ast.unparse(default), annotation=shown)
-    return Parameter(name, annotation=shown)
+        return ReferenceParameter(name, "other", default=ast.unparse(default), annotation=shown)
+    return ReferenceParameter(name, annotation=shown)
 
 
 def _number(node: ast.expr | None) -> float | int | bool | None:
@@ -127,19 +129,19 @@ def _number(node: ast.expr | None) -> float | int | bool | None:
     return value if isinstance(value, (float, int)) else None
 
 
-def _tensor(name: str, annotation: ast.expr | None) -> Parameter | None:
+def _tensor(name: str, annotation: ast.expr | None) -> ReferenceParameter | None:
     """None where it is not a tensor, or where it may be None."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         if not _looks_like_axes(annotation.value):
             return _tensor(name, _unquoted(annotation))
-        return Parameter(name, "tensor", axes_of(annotation.value))
+        return ReferenceParameter(name, "tensor", axes_of(annotation.value))
     if isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Tuple):
         kind, last = _last(annotation.value), annotation.slice.elts[-1]
         known = kind in _DTYPES or kind == "Annotated"
         if known and isinstance(last, ast.Constant) and isinstance(last.value, str):
-            return Parameter(name, "tensor", axes_of(last.value), _DTYPES.get(kind, ""))
+            return ReferenceParameter(name, "tensor", axes_of(last.value), _DTYPES.get(kind, ""))
     if _last(annotation) == "Tensor":
-        return Parameter(name, "tensor")
+        return ReferenceParameter(name, "tensor")
     return None
 
 

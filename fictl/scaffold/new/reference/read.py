@@ -10,8 +10,8 @@ from fictl.errors import UsageError
 from fictl.scaffold.new import names
 from fictl.scaffold.new.reference import parameters
 from fictl.scaffold.new.reference.axes import Axes
-from fictl.scaffold.new.reference.call import Call, call_reference, invented, with_said
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.call import ReferenceCall, call_reference, invented, with_said
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.reference import Reference
 from fictl.scaffold.new.reference.source import FunctionSource, cut_out, read_function
 from fictl.scaffold.new.reference.translate import Translation, translate
@@ -64,7 +64,7 @@ def read_reference(
     )
 
 
-def _renamed(declared: Sequence[Parameter]) -> dict[str, str]:
+def _renamed(declared: Sequence[ReferenceParameter]) -> dict[str, str]:
     """New names for parameters whose names mean something else in C++ or in the generated files."""
     taken = {item.name for item in declared}
     renamed: dict[str, str] = {}
@@ -93,7 +93,7 @@ def _under(text: str, renamed: dict[str, str]) -> str:
 
 
 def _standalone(
-    function: FunctionSource, declared: Sequence[Parameter], renamed: dict[str, str]
+    function: FunctionSource, declared: Sequence[ReferenceParameter], renamed: dict[str, str]
 ) -> str:
     heads = [renamed.get(p.name, p.name) for p in declared]
     source, imports = cut_out(function, heads, "object", renamed)
@@ -101,7 +101,10 @@ def _standalone(
 
 
 def _reference(
-    function: FunctionSource, known: Sequence[Parameter], renamed: dict[str, str], results: int
+    function: FunctionSource,
+    known: Sequence[ReferenceParameter],
+    renamed: dict[str, str],
+    results: int,
 ) -> Reference:
     order = [p for role in ("tensor", "scalar", "other") for p in known if p.role == role]
     result = "torch.Tensor" if results == 1 else f"tuple[{', '.join(['torch.Tensor'] * results)}]"
@@ -109,7 +112,7 @@ def _reference(
     return Reference(*cut_out(function, heads, result, renamed))
 
 
-def _declared(parameter: Parameter, renamed: dict[str, str]) -> str:
+def _declared(parameter: ReferenceParameter, renamed: dict[str, str]) -> str:
     name = renamed.get(parameter.name, parameter.name)
     if parameter.role == "tensor":
         return f"{name}: torch.Tensor"
@@ -120,15 +123,15 @@ def _declared(parameter: Parameter, renamed: dict[str, str]) -> str:
     return f"{name}={parameter.default}"
 
 
-def _seen(parameter: Parameter, call: Call) -> Parameter:
+def _seen(parameter: ReferenceParameter, call: ReferenceCall) -> ReferenceParameter:
     """Give a parameter the role of its value in the call, if nothing else tells it."""
     value = call.arguments[parameter.name]
     if parameter.role in ("tensor", "scalar"):
         return parameter
     if value.shape is not None:
-        return Parameter(parameter.name, "tensor")
+        return ReferenceParameter(parameter.name, "tensor")
     if value.value is not None and parameter.role != "other":
-        return Parameter(parameter.name, "scalar", type=type(value.value).__name__)
+        return ReferenceParameter(parameter.name, "scalar", type=type(value.value).__name__)
     if parameter.role == "other":
         return parameter
     raise UsageError(
@@ -136,7 +139,7 @@ def _seen(parameter: Parameter, call: Call) -> Parameter:
     )
 
 
-def _check_results(function: FunctionSource, call: Call) -> None:
+def _check_results(function: FunctionSource, call: ReferenceCall) -> None:
     where = f"{function.at(function.node)}: {function.node.name}"
     if call.changed:
         raise UsageError(
@@ -151,12 +154,14 @@ def _check_results(function: FunctionSource, call: Call) -> None:
         )
 
 
-def _outputs(function: FunctionSource, call: Call, renamed: dict[str, str]) -> list[Parameter]:
+def _outputs(
+    function: FunctionSource, call: ReferenceCall, renamed: dict[str, str]
+) -> list[ReferenceParameter]:
     annotated = parameters.results(function.node)
     if len(annotated) == len(call.results):
         return [*annotated]
     return [
-        Parameter(name, "tensor")
+        ReferenceParameter(name, "tensor")
         for name in parameters.output_names(function.node, len(call.results))
     ]
 

@@ -20,7 +20,7 @@ _NAMESPACES = (
 
 
 @dataclass(frozen=True)
-class Call:
+class TorchCall:
     """`name` is empty where what is called has none."""
 
     node: ast.Call

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Protocol
 
-from fictl.scaffold.new.reference.translate.value import Value
+from fictl.scaffold.new.reference.translate.value import ReferenceValue
 
 
 class ValueReader(Protocol):
@@ -15,12 +15,12 @@ class ValueReader(Protocol):
     @property
     def tensors(self) -> set[str]: ...
 
-    def value(self, node: ast.expr) -> Value: ...
+    def value(self, node: ast.expr) -> ReferenceValue: ...
 
-    def joined(self, node: ast.expr, tree: ast.expr, *values: Value) -> Value: ...
+    def joined(self, node: ast.expr, tree: ast.expr, *values: ReferenceValue) -> ReferenceValue: ...
 
 
-class SourceFile(Protocol):
+class ReferenceFile(Protocol):
     """The file of a reference, as the reader of one of its functions sees it."""
 
     tensors: set[str]
@@ -30,5 +30,9 @@ class SourceFile(Protocol):
     def function(self, name: str) -> ast.FunctionDef | None: ...
 
     def call(
-        self, node: ast.Call, function: ast.FunctionDef, values: Mapping[str, Value], depth: int
-    ) -> Value: ...
+        self,
+        node: ast.Call,
+        function: ast.FunctionDef,
+        values: Mapping[str, ReferenceValue],
+        depth: int,
+    ) -> ReferenceValue: ...

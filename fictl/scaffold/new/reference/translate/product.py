@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.source import FunctionSource
-from fictl.scaffold.new.reference.translate.call_parts import Call
+from fictl.scaffold.new.reference.translate.call_parts import TorchCall
 from fictl.scaffold.new.reference.translate.functions import CASTS
 
 _SWAPPED = (["0", "1"], ["1", "0"], ["-2", "-1"], ["-1", "-2"])
 
 
-def is_product(function: FunctionSource, parameters: Sequence[Parameter]) -> bool:
+def is_product(function: FunctionSource, parameters: Sequence[ReferenceParameter]) -> bool:
     """`a @ b.T` of its two tensors, or F.linear(a, b); casts do not count."""
     names = [p.name for p in parameters if p.role in ("tensor", "")]
     return len(names) == 2 and _factors(_uncast(_returned(function.body))) == names
@@ -36,11 +36,13 @@ def _factors(value: ast.expr | None) -> list[str]:
     match value:
         case ast.BinOp(left=a, op=ast.MatMult(), right=b):
             return _names(a, _transposed(b))
-        case ast.Call() if Call(value).name in ("matmul", "mm") and len(Call(value).arguments) == 2:
-            a, b = Call(value).arguments
+        case ast.Call() if (
+            TorchCall(value).name in ("matmul", "mm") and len(TorchCall(value).arguments) == 2
+        ):
+            a, b = TorchCall(value).arguments
             return _names(a, _transposed(b))
-        case ast.Call() if Call(value).name == "linear" and not Call(value).words:
-            return _names(*Call(value).arguments)
+        case ast.Call() if TorchCall(value).name == "linear" and not TorchCall(value).words:
+            return _names(*TorchCall(value).arguments)
     return []
 
 

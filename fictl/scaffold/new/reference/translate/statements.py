@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate.reader import Reader, Scope
-from fictl.scaffold.new.reference.translate.value import NoTranslation, Value, number
+from fictl.scaffold.new.reference.translate.value import NoTranslation, ReferenceValue, number
 
 _DEPTH = 8
 
@@ -21,7 +21,9 @@ class File:
         self.tensors = tensors
         self._body = function.tree.body
 
-    def run(self, node: ast.AST, body: Sequence[ast.stmt], scope: Scope, depth: int = 0) -> Value:
+    def run(
+        self, node: ast.AST, body: Sequence[ast.stmt], scope: Scope, depth: int = 0
+    ) -> ReferenceValue:
         if depth > _DEPTH:
             raise NoTranslation(node, "it calls itself")
         reader = Reader(self, scope, depth)
@@ -50,8 +52,12 @@ class File:
         return next((node for node in functions if node.name == name), None)
 
     def call(
-        self, node: ast.Call, function: ast.FunctionDef, values: Mapping[str, Value], depth: int
-    ) -> Value:
+        self,
+        node: ast.Call,
+        function: ast.FunctionDef,
+        values: Mapping[str, ReferenceValue],
+        depth: int,
+    ) -> ReferenceValue:
         """Value of a call of a function of the same file, as if its body stood there."""
         has_docstring = ast.get_docstring(function) is not None
         return self.run(

@@ -19,14 +19,14 @@ class NoTranslation(Exception):
 
 
 @dataclass(frozen=True)
-class Value:
+class ReferenceValue:
     """`dropped`: a reduction has taken the last dimension, and what is left has one fewer."""
 
     tree: ast.expr
     dropped: bool = False
 
-    def copied(self) -> Value:
-        return Value(copy.deepcopy(self.tree), self.dropped)
+    def copied(self) -> ReferenceValue:
+        return ReferenceValue(copy.deepcopy(self.tree), self.dropped)
 
 
 def names_in(tree: ast.AST) -> set[str]:
