@@ -70,7 +70,7 @@ def command(
     limit = _share(threshold)
     if baseline and what:
         raise UsageError(
-            f"--baseline compares what lies here with what is kept, not with {what[0]}",
+            f"--baseline compares the working tree with the stored baseline, not with {what[0]}",
             "leave one of them out",
         )
     with BenchProgress(json) as progress:

@@ -102,7 +102,7 @@ def command(
     from fictl.testing.device import choose_device
 
     if json and not (batch or dry_run):
-        raise UsageError("--json is of a batch: a terminal is for people", "--batch COMMAND")
+        raise UsageError("--json needs --batch", "--batch COMMAND")
     if fault and (places or kernel):
         raise UsageError("--fault stops at faults only", "leave out --break and --kernel")
     use_device(device)

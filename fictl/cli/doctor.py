@@ -38,7 +38,7 @@ def command(
         findings = examine()
     code, summary = exit_code(findings), tally(findings)
     data: dict[str, object] = {"findings": [finding.to_dict() for finding in findings]}
-    problem = FictlError(summary, "each finding says what mends it") if code else None
+    problem = FictlError(summary, "each finding names its fix") if code else None
     if report:
         from fictl.doctor.report import make_report
 

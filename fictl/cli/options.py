@@ -84,7 +84,7 @@ def use_device(device: str, arch: str | None = None) -> None:
         settings.DEVICE.set_by_flag("--device", device)
         if settings.DEVICE.get() == "emu" and arch:
             raise UsageError(
-                "--arch is for GPUs, --device emu for none of them", "leave one of them out"
+                "--arch names GPUs, and --device emu uses none", "leave one of them out"
             )
     elif arch or (arch is not None and settings.CUDA_ARCH_LIST.get()):
         settings.DEVICE.set_by_flag("--arch", "cuda")

@@ -35,7 +35,7 @@ def command(
 
     if (include and cmake) or not (include or cmake or ops):
         raise UsageError(
-            "nothing, or too much, to look for", "fictl where OP, --include or --cmake"
+            "name ops, or one of --include and --cmake", "fictl where OP, --include or --cmake"
         )
     folders = select(ops) if ops else ()
     if include or cmake:

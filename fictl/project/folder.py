@@ -33,7 +33,7 @@ class OpFolder:
         project = Project.at(folder)
         if folder.parent.parent != project.kernels:
             raise UsageError(
-                f"{path} is in no op folder of {project.name}",
+                f"{path} is not in an op folder of {project.name}",
                 f"op folders are {project.kernels}/<family>/<module>",
             )
         return cls(project, folder.parent.name, folder.name)

@@ -74,7 +74,7 @@ def test_flags_go_to_the_compiler_they_are_for(folder: Path) -> None:
 
 
 def test_a_file_outside_of_an_op_folder_is_refused(tiny: Path) -> None:
-    with pytest.raises(UsageError, match="is in no op folder of tiny"):
+    with pytest.raises(UsageError, match="is not in an op folder of tiny"):
         module_spec(str(tiny / "kernels" / "jit.py"))
 
 

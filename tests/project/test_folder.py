@@ -18,7 +18,7 @@ def test_a_file_knows_its_folder(tree) -> None:
 
 @pytest.mark.parametrize("path", ["kernels/elementwise/jit.py", "setup.py", "kernels/a/b/c/jit.py"])
 def test_a_file_elsewhere_has_none(tree, path: str) -> None:
-    with pytest.raises(UsageError, match="is in no op folder of my_kernels"):
+    with pytest.raises(UsageError, match="is not in an op folder of my_kernels"):
         OpFolder.of(tree.root / path)
 
 

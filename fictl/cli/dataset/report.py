@@ -75,7 +75,7 @@ def _kind(text: str, out: Path | None) -> str:
     if text or out is None:
         return text
     if out.suffix not in _FORMATS:
-        raise UsageError(f"{out} is of no known format", "its name ends in .md or .html")
+        raise UsageError(f"{out} has no known format", "its name ends in .md or .html")
     return _FORMATS[out.suffix]
 
 

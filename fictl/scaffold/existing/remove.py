@@ -22,7 +22,7 @@ def plan_remove(folder: OpFolder, everything: bool = False) -> Plan:
     others = other_files(folder)
     if others and not everything:
         raise UsageError(
-            f"{folder} has files that are no part of an op: {_listed(folder, others)}",
+            f"{folder} has files that do not belong to an op: {_listed(folder, others)}",
             "move them away, or --force deletes them too",
         )
     files = (*own_files(folder), *definition_files(folder.project, sorted(names)), *others)

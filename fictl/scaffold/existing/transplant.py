@@ -31,7 +31,7 @@ class Transplant:
         ):
             if path.is_relative_to(above):
                 return self.target / below / path.relative_to(above)
-        raise UsageError(f"{path} is in no folder of {source.name}", "move it into kernels/")
+        raise UsageError(f"{path} is not in a folder of {source.name}", "move it into kernels/")
 
     def text(self, path: Path, text: str) -> str:
         if self.name == self.source.name:

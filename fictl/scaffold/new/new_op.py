@@ -96,7 +96,7 @@ def _around_kernel(project: Project, request: NewOpRequest, read: ReadReference 
 
     if request.kind:
         raise UsageError(
-            f"--kind {request.kind} is a kernel of ours, --kernel brings one along",
+            f"--kind {request.kind} writes a kernel, --kernel wraps an existing one",
             "leave one of them out",
         )
     return brought_draft(project, request, read, find_part(KIND))

@@ -46,7 +46,7 @@ def require_repository(paths: Sequence[Path]) -> Repo:
     """One that takes a commit of them; to be asked before anything is written."""
     repo = _repository(paths)
     if repo is None:
-        raise SetupError(f"{paths[0].parent} is in no git repository", "git init")
+        raise SetupError(f"{paths[0].parent} is not in a git repository", "git init")
     _refuse_detached(repo)
     return repo
 
