@@ -36,7 +36,9 @@ class BenchRequest:
         ops = tuple(flags["ops"] or ())
         files = [Path(op) for op in ops if op.endswith(".cu")]
         if files and len(ops) > 1:
-            raise UsageError(f"{files[0]} cannot be timed together with other ops", "bench it alone")
+            raise UsageError(
+                f"{files[0]} cannot be timed together with other ops", "bench it alone"
+            )
         values = assignments([*(flags["tensor"] or ()), *(flags["scalar"] or ())])
         if values and not files:
             raise UsageError(
