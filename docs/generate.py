@@ -1,6 +1,7 @@
 """Writes the pages that come from the code, and the pictures of real output: `make docs`.
 
-`--check` compares the pages with what is committed and writes nothing.
+`--pages` writes the pages alone, which needs no compiler. `--check` compares them with what is
+committed and writes nothing.
 """
 
 from __future__ import annotations
@@ -116,19 +117,10 @@ def _default(value: object) -> str:
     return "" if value in (None, "", ()) else f"`{str(value).lower()}`"
 
 
-def ops_stub() -> str:
-    """No page, but generated from the same declarations."""
-    from fictl.project import Project
-    from fictl.project.facade_stub import stub
-
-    return stub(Project.shipped())
-
-
 PAGES = {
     "cli.md": cli_page,
     "settings.md": settings_page,
     "ops.md": lambda: NOTE + catalogue.page(),
-    "../fictl/ops.pyi": ops_stub,
 }
 PICTURES = {"list": ["list"], "build": ["build", "scale"], "test": ["test", "scale"]}
 
@@ -165,8 +157,10 @@ def _run(arguments: list[str], home: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--pages", action="store_true")
     stale = []
-    check = parser.parse_args().check
+    words = parser.parse_args()
+    check = words.check
     for name, page in PAGES.items():
         path, text = DOCS / name, page()
         if check and (not path.is_file() or path.read_text(encoding="utf-8") != text):
@@ -174,9 +168,12 @@ def main() -> int:
         elif not check:
             path.write_text(text, encoding="utf-8")
     if stale:
-        print(f"docs are stale: {', '.join(stale)}; run `make docs`", file=sys.stderr)
+        print(
+            f"docs are stale: {', '.join(stale)}; run: python docs/generate.py --pages",
+            file=sys.stderr,
+        )
         return 1
-    if not check:
+    if not (check or words.pages):
         for name, arguments in PICTURES.items():
             (DOCS / "assets" / f"{name}.svg").write_text(picture(arguments), encoding="utf-8")
     return 0

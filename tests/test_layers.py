@@ -236,6 +236,51 @@ def test_only_the_command_line_prints() -> None:
     ]
 
 
+def test_a_folder_of_commands_is_a_group() -> None:
+    """The parts of a flat command `x` are in `_x/`; a folder without underscore lists commands."""
+    folders = sorted(
+        path for path in (ROOT / "fictl/cli").iterdir() if (path / "__init__.py").is_file()
+    )
+    assert not [
+        folder.name
+        for folder in folders
+        if not folder.name.startswith("_")
+        and "COMMANDS" not in (folder / "__init__.py").read_text(encoding="utf-8")
+    ]
+    parts = [folder for folder in folders if folder.name.startswith("_")]
+    assert not [p.name for p in parts if not p.with_name(f"{p.name[1:]}.py").is_file()]
+
+
+def commands() -> Iterator[tuple[Path, ast.FunctionDef]]:
+    for path in files("fictl/cli"):
+        for node in parse(path).body:
+            if isinstance(node, ast.FunctionDef) and node.name == "command":
+                yield path, node
+
+
+def test_a_command_parses_calls_once_and_shows() -> None:
+    """Loops that wait or survive errors, and the writing of files, are below it."""
+    writes = {"mkdir", "write_text", "write_bytes", "open"}
+    assert not [
+        f"{path}:{node.lineno} {type(node).__name__}"
+        for path, _ in commands()
+        for node in nodes(path)
+        if isinstance(node, ast.While)
+        or (
+            isinstance(node, ast.For)
+            and any(isinstance(inner, ast.Try | ast.With) for inner in ast.walk(node))
+        )
+    ]
+    assert not [
+        f"{path}:{node.lineno} {ast.unparse(node)}"
+        for path, command in commands()
+        for node in ast.walk(command)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in writes
+    ]
+
+
 def test_files_are_named_for_what_they_hold() -> None:
     suffixes = (".py", ".cu", ".cuh", ".h", ".cpp")
     named = files("fictl", "kernels", "templates", "tests", suffixes=suffixes)

@@ -142,7 +142,7 @@ def test_a_threshold_is_a_share_or_in_percent(fictl, files, threshold: str) -> N
 def test_a_threshold_that_is_none_is_refused(fictl, files, threshold: str) -> None:
     said = fictl("compare", "old.json", "new.json", f"--threshold={threshold}")
     assert said.code == 2
-    assert re.search("is no share|is empty", said.err)
+    assert re.search("is not a share|is empty", said.err)
 
 
 def test_results_of_different_gpus_are_refused_but_for_force(fictl, files, tmp_path) -> None:

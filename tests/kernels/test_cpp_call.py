@@ -12,7 +12,8 @@ import pytest
 from fictl.emu.toolchain import current_toolchain
 from fictl.jit.emulation import place_runtime
 from fictl.jit.ffi import ffi_paths
-from fictl.kernels.elementwise.scale.jit import module
+from fictl.op import module_spec
+from fictl.project import find
 
 from .conftest import run
 
@@ -24,7 +25,7 @@ def emulated_scale() -> Path:
     """The module, built for the emulated device."""
     if current_toolchain() is None:
         pytest.skip("needs a C++ compiler and CUDA's headers")
-    return replace(module(), device="emu").build().module
+    return replace(module_spec(str(find("scale")[0].op)), device="emu").build().module
 
 
 def test_a_program_calls_a_cached_module(

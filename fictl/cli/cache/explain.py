@@ -25,7 +25,7 @@ def command(
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Say of each module of an op whether a build is there, and if not, which input changed."""
+    """Explain for each module of an op whether a build exists, and if not, which input changed."""
     from fictl.arch import parse_archs
     from fictl.builds.cached import explain_ops
     from fictl.toolchain import native_targets
@@ -33,7 +33,7 @@ def command(
     use_device(device, arch)
     verdicts = explain_ops(ops or [], parse_archs(arch, native_targets))
     data = [verdict.to_dict() for verdict in verdicts]
-    console.show(console.Result("cache.explain", data, lambda out: _view(out, verdicts, verbose)))
+    console.show(console.Result(data, lambda out: _view(out, verdicts, verbose)))
 
 
 def _view(out: Console, verdicts: list[Verdict], verbose: bool) -> None:
@@ -73,15 +73,15 @@ def _name(verdict: Verdict) -> str:
 
 
 def _built(verdict: Verdict) -> str:
-    made = verdict.entry.manifest if verdict.entry else None
-    if made is None:
+    manifest = verdict.entry.manifest if verdict.entry else None
+    if manifest is None:
         return ""
-    return f"{' '.join(made.archs) or made.device}, built {_clock(made.created)} in {made.seconds:.1f} s"
+    return f"{' '.join(manifest.archs) or manifest.device}, built {_clock(manifest.created)} in {manifest.seconds:.1f} s"
 
 
 def _since(verdict: Verdict) -> str:
-    made = verdict.entry.manifest if verdict.entry else None
-    return f"since the build of {_clock(made.created)}:" if made else ""
+    manifest = verdict.entry.manifest if verdict.entry else None
+    return f"since the build of {_clock(manifest.created)}:" if manifest else ""
 
 
 def _clock(when: float) -> str:

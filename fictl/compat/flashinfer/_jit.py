@@ -47,11 +47,6 @@ def gen_act_and_mul_module(act_func_name: str) -> JitSpec:
         raise InvalidValue(
             f"there is no activation {act_func_name!r}", f"one of {', '.join(names)}"
         )
-    return _spec(f"{folder.package}.jit")
-
-
-def _spec(place: str) -> JitSpec:
-    from importlib import import_module
-
-    made: JitSpec = import_module(place).module()
-    return made
+    spec: JitSpec
+    (spec,) = folder.specs()
+    return spec

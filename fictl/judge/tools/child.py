@@ -80,9 +80,9 @@ def _build_kernels(runnable: Runnable) -> None:
 
 
 def _specs(folder: OpFolder, package: str) -> list[Any]:
-    """By the copy of its jit.py that the solution imports."""
+    """Specs of the copy of its jit.py that the solution imports, or the default one."""
     if not os.path.isfile(folder.jit):
-        return []
+        return folder.specs()
     from importlib import import_module
 
     return list(import_module(f"{package}.kernels.{folder.family}.{folder.module}.jit").aot())

@@ -17,6 +17,7 @@ from fictl.op.ffi.caller import public_function
 from fictl.op.ffi.dynamo import constant_to_dynamo
 from fictl.op.ffi.schema import Schema, read_schema
 from fictl.op.ffi.wrong_device import DLPACK, WrongDevice, device_type
+from fictl.op.module import default_module
 
 try:
     from torch.compiler import is_dynamo_compiling
@@ -32,7 +33,10 @@ _made = count()
 
 
 class KernelModule:
-    """`kernel = KernelModule(module)`; then `kernel.scale(out, input, factor)`.
+    """`kernel = KernelModule(__file__)`; then `kernel.scale(out, input, factor)`.
+
+    A file stands for the one module of its op folder; `module` of a jit.py says what that is made
+    with, or makes several: `KernelModule(module)`.
 
     A function is an instance attribute once it was asked for: a call costs a dictionary lookup and
     a guard over the bare FFI call. A module with parameters is `kernel[dtype, dim].fn(...)`.
@@ -42,8 +46,8 @@ class KernelModule:
     They are given `_identity`, because Dynamo guards what it reads: another module is traced anew.
     """
 
-    def __init__(self, module: Callable[..., JitSpec], *parameters: Hashable) -> None:
-        self._module = module
+    def __init__(self, module: Callable[..., JitSpec] | str, *parameters: Hashable) -> None:
+        self._module = default_module(module) if isinstance(module, str) else module
         self._parameters = parameters
         self._specialised: dict[Hashable, KernelModule] = {}
         self._routes: dict[str, Route] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import UsageError
-from fictl.project.cpp_source import CppSource, Signature
+from fictl.project.cpp_source import CppSignature, CppSource
 
 _TORCH = {
     "View": "Tensor",
@@ -103,7 +103,7 @@ def _schema(source: CppSource, export: str, written: Written) -> Schema:
 
 
 def _parameter(
-    source: CppSource, signature: Signature, cpp_type: str, name: str, mutates: Collection[str]
+    source: CppSource, signature: CppSignature, cpp_type: str, name: str, mutates: Collection[str]
 ) -> Parameter:
     kind = _torch_type(cpp_type)
     if kind is None:

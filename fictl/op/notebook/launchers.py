@@ -111,7 +111,8 @@ def _export(launcher: Launcher) -> str:
     name, (first, *others) = launcher.name, launcher.views
     calls = [f'::fictl::check_device(__func__, "{view}", {view});' for view in launcher.views]
     calls += [
-        f'::fictl::check_same_device(__func__, "{other}", {other}, "{first}", {first});' for other in others
+        f'::fictl::check_same_device(__func__, "{other}", {other}, "{first}", {first});'
+        for other in others
     ]
     checks = "\n  ".join(calls)
     arguments = ", ".join(argument for _, argument in launcher.parameters)

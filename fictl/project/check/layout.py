@@ -26,7 +26,6 @@ def files_are_there(folder: OpFolder) -> Iterator[Problem]:
         (has_kernel, folder.header, "the kernel and its host launch template"),
         (bool(folder.launchers), folder.path / "launcher.cu", "DLPack views -> dtype dispatch"),
         (os.path.isfile(folder.binding), folder.binding, "the TVM-FFI exports and argument checks"),
-        (os.path.isfile(folder.jit), folder.jit, "module() and aot()"),
     ]
     required = [
         *([] if folder.is_composed else kernel),
@@ -39,6 +38,37 @@ def files_are_there(folder: OpFolder) -> Iterator[Problem]:
     for present, path, purpose in required:
         if not present:
             yield Problem("files", path, 1, f"{folder} lacks {path.name}", f"add it: {purpose}")
+
+
+def jit_is_there_where_it_is_needed(folder: OpFolder) -> Iterator[Problem]:
+    """A folder without jit.py has one module; op.py asks for the one that jit.py describes."""
+    if os.path.isfile(folder.jit):
+        for line in _default_modules(parse(folder.op)):
+            yield Problem(
+                "jit",
+                folder.op,
+                line,
+                "op.py calls the default module, and jit.py is built",
+                "from .jit import module, and KernelModule(module); or delete jit.py",
+            )
+        return
+    if folder.needs_jit and not folder.is_composed:
+        yield Problem(
+            "files",
+            folder.jit,
+            1,
+            f"{folder} lacks jit.py: {folder.needs_jit}",
+            "add it: module() and aot()",
+        )
+
+
+def _default_modules(tree: ast.Module) -> Iterator[int]:
+    """Lines of `KernelModule(__file__)`."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    for call in calls:
+        is_module = ast.unparse(call.func).rpartition(".")[2] == "KernelModule"
+        if is_module and "__file__" in map(ast.unparse, call.args):
+            yield call.lineno
 
 
 def names_are_importable(folder: OpFolder) -> Iterator[Problem]:

@@ -33,7 +33,7 @@ def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
     name = name or (f"{folder.module}_kernels" if project.is_shipped else project.name)
     if project.is_shipped or name != project.name:
         check_project(name)
-    luggage = Luggage(folder)
+    luggage = OpBundle(folder)
     move = Transplant(project, target, name, luggage.ops, luggage.files)
     origins = {move.place(path): path for path in luggage.files}
     texts = {place: move.text(path, text_of(path)) for place, path in origins.items()}
@@ -44,22 +44,22 @@ def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
 
 
 @dataclass(frozen=True)
-class Luggage:
+class OpBundle:
     """An op, and what comes along: the ops of its project that it uses, headers, shared Python."""
 
     folder: OpFolder
 
     @cached_property
     def ops(self) -> tuple[OpFolder, ...]:
-        """What fictl ships stays where it is: it is installed there, too."""
-        found = [self.folder]
+        """Ops to copy: the op and those that it uses. Shipped ones are not copied: fictl is installed there."""
+        ops = [self.folder]
         if self.folder.project.is_shipped:
-            return tuple(found)
-        for each in found:
-            used = {name for declared in each.declarations() for name in declared.uses}
-            for name in sorted(used - {declared.name for declared in each.declarations()}):
-                found += [op for op in _of_project(name, each) if op not in found]
-        return tuple(found)
+            return tuple(ops)
+        for item in ops:
+            used = {name for declared in item.declarations() for name in declared.uses}
+            for name in sorted(used - {declared.name for declared in item.declarations()}):
+                ops += [op for op in _of_project(name, item) if op not in ops]
+        return tuple(ops)
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
@@ -83,8 +83,8 @@ class Luggage:
 
 def _of_project(name: str, user: OpFolder) -> tuple[OpFolder, ...]:
     """None for an op of fictl's."""
-    found = find(name, [user.project, user.project.shipped()])
-    return tuple(op for op in found if op.project == user.project)
+    folders = find(name, [user.project, user.project.shipped()])
+    return tuple(op for op in folders if op.project == user.project)
 
 
 def _family_files(op: OpFolder) -> Iterator[Path]:

@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 _FP4 = (torch.uint8, torch.float4_e2m1fn_x2)
 _BLOCK = 16

@@ -9,9 +9,8 @@ import torch
 from fictl.op import KernelModule, op
 
 from .._layout import SfLayout, scales_shape
-from .jit import module
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16", devices="cuda emu", mutates="out out_sf")

@@ -9,9 +9,8 @@ from fictl.op import KernelModule, draws, op
 from .._arguments import refuse_nan
 from ..from_probs.op import top_k_top_p_sampling_from_probs
 from ..softmax.op import softmax
-from .jit import module
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")

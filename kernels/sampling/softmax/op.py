@@ -8,9 +8,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 _FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 

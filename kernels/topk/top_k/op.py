@@ -8,9 +8,8 @@ from fictl.op import KernelModule, op
 
 from .._algorithm import algorithm
 from .._tie_break import TopKTieBreak
-from .jit import module
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 # As top_k.cuh has them.
 _SORTABLE = 4096

@@ -185,7 +185,11 @@ def test_pdl_does_not_change_what_is_copied(batch, rand) -> None:
     [
         ({"append_key": (5, 3)}, ValueError, r"'append_key' has shape \(5, 3\)"),
         ({"append_value": (4, 3, 8)}, ValueError, r"'append_value' has shape .*\(5, heads, dim\)"),
-        ({"append_value": (5, 2, 8)}, ValueError, r"'paged_kv_cache' .*4 slots of 3 x 8; expected 4 slots of 2 x 8"),
+        (
+            {"append_value": (5, 2, 8)},
+            ValueError,
+            r"'paged_kv_cache' .*4 slots of 3 x 8; expected 4 slots of 2 x 8",
+        ),
         ({"paged_kv_cache": (6, 3, 4, 3, 8)}, ValueError, r"'paged_kv_cache' .*\(pages, 2, page"),
         ({"paged_kv_cache": (6, 2, 4, 3, 9)}, ValueError, r"'paged_kv_cache' .*4 slots of 3 x 9"),
         ({"positions": (4,)}, ValueError, r"'positions' has shape \(4,\); it is \(5,\)"),

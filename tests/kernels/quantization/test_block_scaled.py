@@ -264,9 +264,14 @@ def test_no_elements_are_no_work(shape: tuple[int, ...], randn, number) -> None:
 
 def test_what_is_no_block_or_no_scale_is_refused_by_name(randn, number, device: str) -> None:
     x, scale = randn(4, 64), number(1.0)
-    with pytest.raises(ValueError, match=r"nvfp4_quantize: argument 'a' .* not a multiple of the block size, 16"):
+    with pytest.raises(
+        ValueError, match=r"nvfp4_quantize: argument 'a' .* not a multiple of the block size, 16"
+    ):
         nvfp4_quantize(randn(4, 40), scale)
-    with pytest.raises(ValueError, match=r"mxfp8_quantize: argument 'input' .* not a multiple of the block size, 32"):
+    with pytest.raises(
+        ValueError,
+        match=r"mxfp8_quantize: argument 'input' .* not a multiple of the block size, 32",
+    ):
         mxfp8_quantize(randn(4, 48))
     with pytest.raises(ValueError, match=r"mxfp8_quantize: argument 'alignment' is 48"):
         mxfp8_quantize(x, alignment=48)

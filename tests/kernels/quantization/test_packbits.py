@@ -120,7 +120,9 @@ def test_segments_into_room_that_is_given(room: int, coins, device: str) -> None
 def test_arguments_are_refused_by_name(function, coins, device: str) -> None:
     x, name = coins(16), function.__name__
     ends = () if function is packbits else (torch.tensor([0, 16], device=device),)
-    with pytest.raises(ValueError, match=rf"{name}: .*'bitorder' is 'bit'; accepted: 'big', 'little'"):
+    with pytest.raises(
+        ValueError, match=rf"{name}: .*'bitorder' is 'bit'; accepted: 'big', 'little'"
+    ):
         function(x, *ends, "bit")
     with pytest.raises(ValueError, match=rf"{name}: .*'x' has shape \(4, 4\)"):
         function(x.view(4, 4), *ends)

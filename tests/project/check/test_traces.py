@@ -20,7 +20,7 @@ def test_an_input_that_is_no_parameter_is_a_problem(tree, problems) -> None:
     tree.edit(f"{_OP}/trace.py", '"factor"', '"scale"')
     assert problems() == [
         f"trace {_OP}/trace.py:2 halve: factor is a parameter that trace.py leaves out",
-        f"trace {_OP}/trace.py:2 halve: scale is no parameter",
+        f"trace {_OP}/trace.py:2 halve: scale is not a parameter",
     ]
 
 
@@ -98,7 +98,7 @@ def test_what_is_said_to_stay_at_its_default_does(tree, problems, words: str) ->
     tree.edit(f"{_OP}/trace.py", '("bias"', '("biased"')
     assert problems() == [
         f"trace {_OP}/trace.py:3 halve: bias is a parameter that trace.py leaves out",
-        f"trace {_OP}/trace.py:3 halve: biased is no parameter",
+        f"trace {_OP}/trace.py:3 halve: biased is not a parameter",
     ]
 
 

@@ -8,9 +8,7 @@ import torch
 
 from fictl.op import KernelModule, draws, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 {% set last = spelled.parameters | length - 1 %}

@@ -6,10 +6,9 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
 from .plan import Sizes, make_plan
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 class RaggedSum:
