@@ -17,9 +17,10 @@ from fictl.inspect.inspected import Unit as AnyUnit
 from fictl.inspect.kernel import Kernel
 from fictl.inspect.sources import Sources
 from fictl.jit import JitSpec
-from fictl.jit.build import plan_build
+from fictl.jit.build import ensure, plan_build
 from fictl.jit.compile import SourcesChanged
 from fictl.jit.jobs import fitting, usable_cores
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.progress import Observer
 from fictl.jit.triton.step import targets
@@ -74,7 +75,7 @@ def _made_by_triton(plan: Plan, observer: Observer) -> tuple[AnyUnit, ...]:
     """Their code is in the built module, as bytes that nvcc has not seen; maybe for more GPUs."""
     assert plan.spec.triton is not None
     wanted = {arch.plain for arch in targets(plan.spec.triton.name, plan.targets.archs)}
-    built = plan.spec.build(plan.targets.archs, observer)
+    built = ensure(plan.spec, plan.targets.archs, observer).entry
     return inspect_file(built.module, wanted).units
 
 
@@ -120,14 +121,14 @@ def _in_source(kernel: Kernel) -> tuple[object, ...]:
     return kernel.unit, *where, kernel.mangled, kernel.target
 
 
-def _title(spec: JitSpec) -> str:
+def _title(spec: ModuleSpec) -> str:
     """Modules of one op differ in what they are rendered with."""
     given = spec.template.parameters if spec.template else {}
     words = " ".join(f"{name}={value}" for name, value in given.items())
     return f"{spec.name} {words}".rstrip()
 
 
-def _note(spec: JitSpec, kernels: Collection[object]) -> str:
+def _note(spec: ModuleSpec, kernels: Collection[object]) -> str:
     if spec.triton:
         return (
             f"the kernels of {spec.triton.name} are made by Triton: they are read from the built "

@@ -8,13 +8,13 @@ import shutil
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 
 from fictl import rooted
 from fictl.errors import FictlError, SetupError
-from fictl.jit.compilers import RUNTIME_NAME
+from fictl.jit.commit import commit
 from fictl.jit.diagnose import diagnose, ran_out_of_memory
+from fictl.jit.emulated_runtime import link_runtime
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan
@@ -22,7 +22,7 @@ from fictl.jit.progress import Observer, Started
 from fictl.jit.recipe import recipe_of
 from fictl.jit.render import render
 from fictl.jit.store import objects, past_sources
-from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.jit.store.entry import Entry
 from fictl.jit.store.failure import FAILED, Failure
 from fictl.jit.store.history import History
 from fictl.jit.store.staging import publish, staging_folder
@@ -67,7 +67,7 @@ def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None
             raise failure.error(plan.spec.name, module_dir)
         history.with_build(units, finished.peak_kib).write(module_dir)
         seconds = time.monotonic() - start
-        _commit(plan, staging, seconds, units, finished.peak_kib)
+        commit(plan, staging, seconds, units, finished.peak_kib)
         past_sources.keep(store.root, plan.recipe.inputs, plan.recipe.paths)
         final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
         entry = publish(staging, final / plan.build_key)
@@ -80,10 +80,8 @@ def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[st
     (staging / "src").mkdir(parents=True, exist_ok=True)
     if plan.spec.template:
         render(plan.spec.template, staging / "src")
-    if plan.recipe.device == "emu" and not plan.spec.is_runtime:
-        from fictl.jit.emulation import place_runtime
-
-        place_runtime(staging)
+    if plan.runtime:
+        link_runtime(staging, plan.runtime)
     if module_dir is None:
         return set()
     kept = module_dir / "objects"
@@ -199,42 +197,3 @@ def _unit_seconds(staging: Path) -> dict[str, float]:
         if len(fields) == 5:
             seconds[fields[3]] = (int(fields[1]) - int(fields[0])) / 1000
     return seconds
-
-
-def _commit(
-    plan: Plan, staging: Path, seconds: float, units: dict[str, float], peak_kib: int
-) -> None:
-    """Leave what a reader needs and write the manifest, the last file."""
-    from fictl.version import VERSION
-
-    for leftover in (
-        ".ninja_log",
-        ".ninja_deps",
-        RUNTIME_NAME,
-        *(unit.object for unit in plan.steps),
-    ):
-        (staging / leftover).unlink(missing_ok=True)
-    (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")
-    flags = asdict(plan.recipe.flags)
-    manifest = Manifest(
-        project=plan.spec.project,
-        module=plan.spec.name,
-        recipe=plan.recipe.key,
-        build=plan.build_key,
-        device=plan.recipe.device,
-        variant=flags.pop("variant"),
-        archs=tuple(str(arch) for arch in plan.targets.archs),
-        toolchain=plan.identity,
-        ffi_abi=plan.ffi_abi,
-        cudart=plan.cudart,
-        inputs=plan.recipe.inputs,
-        flags=flags,
-        parameters=plan.recipe.parameters,
-        files={MODULE: FileStamp.of(staging / MODULE)},
-        fictl=VERSION,
-        created=time.time(),
-        seconds=round(seconds, 3),
-        peak_kib=peak_kib,
-        units=units,
-    )
-    (staging / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")

@@ -13,9 +13,10 @@ from fictl.arch import Arch
 from fictl.errors import FictlError, SetupError
 from fictl.jit.build import plan_build
 from fictl.jit.compile import generate, prepare
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.recipe import reached_by
-from fictl.jit.spec import JitSpec, write_if_different
+from fictl.jit.spec import write_if_different
 from fictl.jit.store.stores import writable_store
 from fictl.jit.unit_command import compiler_and_flags
 from fictl.toolchain import Nvcc, Toolchain, require_toolchain
@@ -88,7 +89,7 @@ class Database:
         return before != self.text.encode()
 
 
-def database(specs: Iterable[JitSpec], archs: tuple[Arch, ...] = ()) -> Database:
+def database(specs: Iterable[ModuleSpec], archs: tuple[Arch, ...] = ()) -> Database:
     """One command for a file, though several specs may compile it; a spec that fails is left out."""
     toolchain = require_toolchain()
     plans, errors = [], []
@@ -172,7 +173,7 @@ def _cuda_path(nvcc: Nvcc) -> tuple[str, ...]:
     return (f"--cuda-path={nvcc.home}",) if complete else ()
 
 
-def _reached(spec: JitSpec, unit: Unit) -> Iterator[Path]:
+def _reached(spec: ModuleSpec, unit: Unit) -> Iterator[Path]:
     files = reached_by(spec, unit.source).files.values()
     return (path for path in files if path != unit.source)
 

@@ -11,8 +11,8 @@ from typing import Any
 from fictl.errors import UsageError
 from fictl.jit import triton
 from fictl.jit.flags import Flags, semantic_flags
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.sources import Reached, Stamp, facts, reach
-from fictl.jit.spec import JitSpec
 
 SCHEMA = "fictl.recipe/1"
 
@@ -52,7 +52,7 @@ class Recipe:
     paths: dict[str, Path]
 
 
-def recipe_of(spec: JitSpec) -> Recipe:
+def recipe_of(spec: ModuleSpec) -> Recipe:
     """Read the sources as they are now; templates count by bytes and parameters, unrendered."""
     reached = reached_by(spec, *spec.sources, *spec.made_from)
     known = {name: facts(path) for name, path in reached.files.items()}
@@ -71,12 +71,12 @@ def recipe_of(spec: JitSpec) -> Recipe:
     return Recipe(key, inputs, flags, device, parameters, libraries, stamps, reached.files)
 
 
-def unit_inputs(spec: JitSpec, source: Path) -> dict[str, str]:
+def unit_inputs(spec: ModuleSpec, source: Path) -> dict[str, str]:
     """The files by hash that one translation unit depends on."""
     return {name: facts(path).sha256 for name, path in reached_by(spec, source).files.items()}
 
 
-def includes_rendered(spec: JitSpec, source: Path) -> bool:
+def includes_rendered(spec: ModuleSpec, source: Path) -> bool:
     """Whether anything that a unit reaches names the file that the template is rendered to."""
     if spec.template is None:
         return False
@@ -85,7 +85,7 @@ def includes_rendered(spec: JitSpec, source: Path) -> bool:
     return any(Path(each[1:-1]).name == name for path in reached for each in facts(path).includes)
 
 
-def reached_by(spec: JitSpec, *sources: Path) -> Reached:
+def reached_by(spec: ModuleSpec, *sources: Path) -> Reached:
     """What these sources of it include, directly or not."""
     include_dirs = tuple(path.absolute() for path in spec.include_dirs)
     return reach((path.absolute() for path in sources), spec.base.absolute(), include_dirs)

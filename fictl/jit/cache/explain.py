@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from fictl.arch import Arch
-from fictl.jit.build import examine
 from fictl.jit.cache.changes import Change, Wanted, changes, same_parameters
-from fictl.jit.compilers import find_compilers
+from fictl.jit.lookup import Lookup, look_up
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe
-from fictl.jit.spec import JitSpec
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.stores import stores
 from fictl.paths import cache_root
-from fictl.toolchain import Targets
 
 # What is said to be unchanged where nothing of that kind is among the changes.
 _ASPECTS = {
@@ -63,30 +61,30 @@ class Verdict:
         }
 
 
-def explain(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Verdict:
+def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> Verdict:
     """What `fictl build` would do about this spec now, and why; nothing is built."""
-    look = examine(spec, archs)
-    known = (spec.project, spec.name, look.recipe.parameters, look.recipe.key)
-    if look.entry:
-        return Verdict(*known, True, "", (), look.entry, _store_of(look.entry))
-    nearest = _nearest(spec, look.recipe)
+    lookup = look_up(spec, archs)
+    known = (spec.project, spec.name, lookup.recipe.parameters, lookup.recipe.key)
+    if lookup.entry:
+        return Verdict(*known, True, "", (), lookup.entry, _store_of(lookup.entry))
+    nearest = _nearest(spec, lookup.recipe)
     if nearest is None:
         return Verdict(*known, False, _never(spec))
-    found = tuple(changes(nearest.manifest, _wanted(look.recipe, look.targets), cache_root()))
+    found = tuple(changes(nearest.manifest, _wanted(lookup), cache_root()))
     why = "" if found else _unfit(nearest)
     return Verdict(*known, False, why, found, nearest, _store_of(nearest))
 
 
-def _wanted(recipe: Recipe, targets: Targets | None) -> Wanted:
-    """Where nothing can compile, compilers and architectures are not compared."""
-    compilers = find_compilers(recipe.device)
+def _wanted(lookup: Lookup) -> Wanted:
+    """Leave compilers and architectures out of the comparison where nothing can compile."""
+    recipe, compilers, targets = lookup.recipe, lookup.compilers, lookup.targets
     if compilers is None or targets is None:
         return Wanted(recipe, {}, (), 0)
     identity = compilers.identity(recipe.libraries)
     return Wanted(recipe, identity, targets.archs, compilers.cudart)
 
 
-def _nearest(spec: JitSpec, recipe: Recipe) -> Entry | None:
+def _nearest(spec: ModuleSpec, recipe: Recipe) -> Entry | None:
     """The newest build of the module, rather one with these parameters, of this variant."""
     entries = [e for store in stores() for e in store.entries(spec.project, spec.name)]
 
@@ -98,7 +96,7 @@ def _nearest(spec: JitSpec, recipe: Recipe) -> Entry | None:
     return max(entries, key=likeness, default=None)
 
 
-def _never(spec: JitSpec) -> str:
+def _never(spec: ModuleSpec) -> str:
     looked = ", ".join(str(store.root) for store in stores())
     return f"no store has a build of {spec.name} (looked in {looked})"
 

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
+from fictl import settings
 from fictl.errors import FictlError
-from fictl.jit.store.entry import MANIFEST
+from fictl.jit.store.entry import MANIFEST, Entry
 from fictl.jit.store.lock import try_lock
+from fictl.paths import cache_root
+
+T = TypeVar("T")
+
+_TRIES = 10
 
 _held: dict[Path, int] = {}
 
@@ -30,6 +37,36 @@ def hold(build: Path) -> None:
     if build in _held:
         return
     _held[build] = _shared(build)
+
+
+def keep(entry: Entry) -> None:
+    """Keep a build of the cache while this process lives; its mtime is its last use."""
+    if entry.path.is_relative_to(cache_root()):
+        hold(entry.path)
+        with suppress(OSError):
+            os.utime(entry.path)
+
+
+def library(find: Callable[[], Entry]) -> Path:
+    """Return the shared library that `find` finds, kept for a caller that loads it itself."""
+
+    def once() -> Path:
+        entry = find()
+        keep(entry)
+        return entry.module
+
+    return unless_removed(once)
+
+
+def unless_removed(action: Callable[[], T]) -> T:
+    """Repeat what finds and keeps a build while others clear the cache in between."""
+    for _ in range(_TRIES):
+        with suppress(Removed):
+            return action()
+    raise FictlError(
+        f"builds vanish from the cache while they are loaded, {_TRIES} times in turn",
+        f"end what clears it, or set {settings.WORKSPACE_BASE.name} to a cache of your own",
+    )
 
 
 @contextmanager

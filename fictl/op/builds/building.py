@@ -11,7 +11,7 @@ from fictl.arch import Arch, spell
 from fictl.errors import FictlError
 from fictl.jit import JitSpec
 from fictl.jit.batch import build_all
-from fictl.jit.build import Outcome, plan_build
+from fictl.jit.build import BuildOutcome, plan_build
 from fictl.jit.build_time.measure import measure
 from fictl.jit.build_time.report import BuildTime
 from fictl.jit.progress import Observer
@@ -96,7 +96,7 @@ def specs_of(names: Sequence[str]) -> list[JitSpec]:
     return [spec for folder in folders for spec in folder.specs()]
 
 
-def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
+def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> Built:
     if isinstance(result, FictlError):
         return Built(spec.project, spec.name, error=result)
     manifest = result.entry.manifest
@@ -114,14 +114,14 @@ def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
     )
 
 
-def _beyond(result: Outcome) -> tuple[str, ...]:
+def _beyond(result: BuildOutcome) -> tuple[str, ...]:
     if result.targets is None:
         return ()
     return tuple(str(arch) for arch in result.entry.archs if arch not in result.targets.archs)
 
 
 def _timed(
-    spec: JitSpec, result: Outcome | FictlError, archs: tuple[Arch, ...], observer: Observer
+    spec: JitSpec, result: BuildOutcome | FictlError, archs: tuple[Arch, ...], observer: Observer
 ) -> Built:
     built = _built(spec, result)
     if isinstance(result, FictlError):
