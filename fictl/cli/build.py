@@ -57,15 +57,21 @@ def command(
 
 
 def _built(out: Console, built: list[Any]) -> None:
+    from rich.markup import escape
+
     if not built:
         out.print(no_ops(), markup=False, soft_wrap=True)
     for each in built:
         if each.error:
             console.problem(each.error)
             continue
-        how = f"compiled in {each.seconds:.1f} s" if each.compiled else "was built already"
+        why = f" ({escape(each.why)})" if each.why else ""
+        how = f"compiled in {each.seconds:.1f} s{why}" if each.compiled else "was built already"
         origin = f"({each.origin})" if each.origin else ""
-        out.print(f"[green]✓[/] [bold]{each.module}[/]  {' '.join((*each.archs, origin))}  {how}")
+        out.print(
+            f"[green]✓[/] [bold]{each.module}[/]  {' '.join((*each.archs, origin))}  {how}",
+            soft_wrap=True,
+        )
         out.print(f"  {friendly(each.path)}", markup=False, style="dim", soft_wrap=True)
         if each.time:
             from fictl.cli.build_time import show_time

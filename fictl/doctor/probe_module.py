@@ -72,7 +72,7 @@ class Silent:
     def advanced(self, done: int, total: int, what: str) -> None:
         pass
 
-    def finished(self, module: str, seconds: float) -> None:
+    def finished(self, module: str, seconds: float, why: str = "") -> None:
         pass
 
     def note(self, text: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from fictl import settings
 from fictl.arch import Arch, spell
 from fictl.errors import FictlError, SetupError
+from fictl.jit.cache.cause import recorded_summary
 from fictl.jit.compile import SourcesChanged, compile_plan, prepare
 from fictl.jit.compilers import require_compilers
 from fictl.jit.emulated_runtime import runtime_spec
@@ -20,7 +21,7 @@ from fictl.jit.plan import Plan, make_plan
 from fictl.jit.progress import LogObserver, Observer
 from fictl.jit.recipe import recipe_of
 from fictl.jit.store.entry import Entry
-from fictl.jit.store.failure import Failure
+from fictl.jit.store.failure import raise_failure_since
 from fictl.jit.store.lock import build_lock
 from fictl.jit.store.stores import LAYOUT, Store, writable_store
 from fictl.paths import write_atomic
@@ -31,11 +32,12 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class BuildOutcome:
-    """A build and where it came from: compiled now, or taken from a store."""
+    """A build and where it came from: compiled now, `why` in a few words, or taken from a store."""
 
     entry: Entry
     compiled: bool
     targets: Targets | None = None
+    why: str = ""
 
 
 def ensure(
@@ -71,9 +73,9 @@ def _ensure_once(
         if entry := lookup.stored():
             return BuildOutcome(entry, compiled=False, targets=targets)
         plan = _with_runtime(make_plan(spec, lookup.recipe, targets, compilers), watch)
-        _raise_failure_since(asked, plan, store)
+        raise_failure_since(asked, spec.name, store.module_dir(spec.project, spec.name), plan.keys)
         entry = compile_plan(plan, store, watch, cores)
-    return BuildOutcome(entry, compiled=True, targets=targets)
+    return BuildOutcome(entry, compiled=True, targets=targets, why=recorded_summary(entry))
 
 
 def ensure_runs(spec: ModuleSpec) -> Entry:
@@ -132,12 +134,3 @@ def _with_runtime(plan: Plan, watch: Observer) -> Plan:
     if plan.recipe.device != "emu" or plan.spec.is_runtime:
         return plan
     return replace(plan, runtime=ensure(runtime_spec(), observer=watch).entry.module)
-
-
-def _raise_failure_since(asked: float, plan: Plan, store: Store) -> None:
-    """Raise again a failure that another process recorded while this one waited for its lock."""
-    module_dir = store.module_dir(plan.spec.project, plan.spec.name)
-    failure = Failure.read(module_dir)
-    same = failure and (failure.recipe, failure.build) == (plan.recipe.key, plan.build_key)
-    if failure and same and asked <= failure.when <= time.time():
-        raise failure.error(plan.spec.name, module_dir)

@@ -7,17 +7,20 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from fictl import rooted
 from fictl.errors import FictlError, SetupError
+from fictl.jit.cache.cause import Cause, cause_of_build, write_cause
+from fictl.jit.cache.changes import Wanted
 from fictl.jit.commit import commit
-from fictl.jit.diagnose import diagnose, ran_out_of_memory
+from fictl.jit.diagnose import BuildFailed, diagnose, ran_out_of_memory
 from fictl.jit.emulated_runtime import link_runtime
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
-from fictl.jit.plan import Plan
+from fictl.jit.plan import Plan, Unit
 from fictl.jit.progress import Observer, Started
 from fictl.jit.recipe import recipe_of
 from fictl.jit.render import render
@@ -37,7 +40,7 @@ class SourcesChanged(Exception):
 
 
 def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None = None) -> Entry:
-    """Build and publish; the published entry."""
+    """Build and publish; return the published entry."""
     module_dir = store.module_dir(plan.spec.project, plan.spec.name)
     with staging_folder(module_dir) as staging:
         start = time.monotonic()
@@ -57,26 +60,31 @@ def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None
         if recipe_of(plan.spec) != plan.recipe:
             raise SourcesChanged
         units = _unit_seconds(staging)
-        for unit in missing:
-            if unit.object in units:
-                objects.keep(module_dir / "objects", unit, staging / unit.object)
+        _keep_objects(missing, units, staging, module_dir)
         if finished.code != 0:
-            failure = Failure.of(plan.recipe.key, plan.build_key, diagnose(finished.output))
-            failure.write(staging)
-            _keep(staging, module_dir)
-            raise failure.error(plan.spec.name, module_dir)
-        history.with_build(units, finished.peak_kib).write(module_dir)
+            raise _kept_failure(plan, finished, staging, module_dir)
         seconds = time.monotonic() - start
+        cause = _cause(plan, history)
+        write_cause(staging, cause)
         commit(plan, staging, seconds, units, finished.peak_kib)
         past_sources.keep(store.root, plan.recipe.inputs, plan.recipe.paths)
         final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
         entry = publish(staging, final / plan.build_key)
-    observer.finished(plan.spec.name, seconds)
+        # Last: a build that the history knows of is published, or was removed.
+        with suppress(OSError):
+            history.with_build(units, finished.peak_kib).write(module_dir)
+    observer.finished(plan.spec.name, seconds, cause.summary)
     return entry
 
 
+def _cause(plan: Plan, history: History) -> Cause:
+    now = Wanted(plan.recipe, plan.identity, plan.targets.archs, plan.cudart)
+    built_before = bool(history.seconds)
+    return cause_of_build(plan.spec.project, plan.spec.name, now, built_before)
+
+
 def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[str]:
-    """Rendered sources, cached objects; the objects that need no compiler."""
+    """Render sources and fetch cached objects; return the objects that need no compiler."""
     (staging / "src").mkdir(parents=True, exist_ok=True)
     if plan.spec.template:
         render(plan.spec.template, staging / "src")
@@ -89,7 +97,7 @@ def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[st
 
 
 def generate(plan: Plan, folder: Path) -> float:
-    """What ninja does first in a build, for who wants the sources whole; the seconds it took."""
+    """Write the generated sources, as ninja does first in a build; return the seconds it took."""
     if plan.generated is None:
         return 0.0
     finished = stream(plan.generated.argv, lambda _: None, cwd=folder)
@@ -100,10 +108,10 @@ def generate(plan: Plan, folder: Path) -> float:
 
 def ninja_binary() -> str:
     beside = Path(sys.executable).parent / "ninja"
-    found = str(beside) if os.path.isfile(beside) else shutil.which("ninja")
-    if found is None:
+    binary = str(beside) if os.path.isfile(beside) else shutil.which("ninja")
+    if binary is None:
         raise SetupError(f"ninja is neither at {beside} nor on PATH", "pip install ninja")
-    return found
+    return binary
 
 
 def _run(
@@ -171,8 +179,25 @@ def _announcement(
     )
 
 
-def _keep(staging: Path, module_dir: Path) -> None:
-    """The failed build's folder, so that its log can be read and its ninja repeated."""
+def _keep_objects(
+    units: Iterable[Unit], seconds: dict[str, float], staging: Path, module_dir: Path
+) -> None:
+    """Keep what was compiled, of a build that failed as well."""
+    for unit in units:
+        if unit.object in seconds:
+            objects.keep(module_dir / "objects", unit, staging / unit.object)
+
+
+def _kept_failure(plan: Plan, finished: Finished, staging: Path, module_dir: Path) -> BuildFailed:
+    """Record the failure for those who wait; return the error to raise."""
+    failure = Failure.of(*plan.keys, diagnose(finished.output))
+    failure.write(staging)
+    _keep_failed(staging, module_dir)
+    return failure.error(plan.spec.name, module_dir)
+
+
+def _keep_failed(staging: Path, module_dir: Path) -> None:
+    """Keep the failed build's folder, so that its log can be read and its ninja repeated."""
     failed = module_dir / FAILED
     while True:
         with suppress(OSError):
@@ -187,7 +212,7 @@ def _keep(staging: Path, module_dir: Path) -> None:
 
 
 def _unit_seconds(staging: Path) -> dict[str, float]:
-    """What ninja finished, by object."""
+    """Read the seconds of every object that ninja finished."""
     seconds: dict[str, float] = {}
     log = staging / ".ninja_log"
     if not os.path.isfile(log):

@@ -44,7 +44,7 @@ _KEPT = ("-I", "-D", "-U", "-O0", "-O1", "-O2", "-O3")
 
 @dataclass(frozen=True)
 class Command:
-    """How one file is compiled; relative words of `argv` count from `directory`."""
+    """The command that compiles one file; relative words of `argv` count from `directory`."""
 
     file: Path
     directory: Path
@@ -100,15 +100,15 @@ def database(specs: Iterable[ModuleSpec], archs: tuple[Arch, ...] = ()) -> Datab
             errors.append(error)
     # The newest architecture first: with it most of a header is not hidden by an #if.
     plans.sort(key=lambda plan: plan.targets.archs[-1], reverse=True)
-    found: dict[Path, Command] = {}
+    by_file: dict[Path, Command] = {}
     for command in (*_units(plans, toolchain), *_headers(plans, toolchain)):
-        found.setdefault(command.file, command)
-    commands = tuple(found[path] for path in sorted(found))
+        by_file.setdefault(command.file, command)
+    commands = tuple(by_file[path] for path in sorted(by_file))
     return Database(commands, _distinct(plans), tuple(errors))
 
 
 def clang_flags(words: Sequence[str]) -> list[str]:
-    """Of nvcc's flags those that decide what the code says, as clang spells them."""
+    """Keep those of nvcc's flags that decide what the code means, as clang spells them."""
     kept: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -132,7 +132,7 @@ def _units(plans: Iterable[Plan], toolchain: Toolchain) -> Iterator[Command]:
 
 
 def _headers(plans: Iterable[Plan], toolchain: Toolchain) -> Iterator[Command]:
-    """What a host unit includes is C++, except for .cuh; what only a device unit does is CUDA."""
+    """Compile headers of host units as C++, except for .cuh, and those of device units alone as CUDA."""
     pairs = [(plan, unit) for plan in plans for unit in plan.units]
     for device in (False, True):
         for plan, unit in (pair for pair in pairs if pair[1].device is device):
@@ -179,7 +179,7 @@ def _reached(spec: ModuleSpec, unit: Unit) -> Iterator[Path]:
 
 
 def _distinct(plans: Iterable[Plan]) -> tuple[Plan, ...]:
-    """Of the plans that share a folder the first, whose commands were taken."""
+    """Keep the first of the plans that share a folder: its commands were taken."""
     return tuple({_folder(p): p for p in reversed(list(plans)) if p.spec.made_from}.values())
 
 
@@ -188,6 +188,6 @@ def _directory(plan: Plan) -> Path:
 
 
 def _folder(plan: Plan) -> Path:
-    """Where -Isrc leads: the same after every edit; one for each launcher of a module."""
+    """The folder that -Isrc points to: the same after every edit, one for each launcher of a module."""
     spec = plan.spec
     return writable_store().module_dir(spec.project, spec.name) / "ninja" / spec.sources[0].stem

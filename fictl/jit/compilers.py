@@ -27,11 +27,11 @@ from fictl.toolchain import (
 
 
 class Compilers(Protocol):
-    """Of one device, found on this machine."""
+    """The compilers of one device, found on this machine."""
 
     @property
     def cxx(self) -> HostCompiler:
-        """What compiles bindings and links."""
+        """The compiler of bindings, which also links."""
 
     @property
     def include_dirs(self) -> tuple[Path, ...]:
@@ -45,13 +45,13 @@ class Compilers(Protocol):
         """The compilers, and the libraries that a recipe uses, by version and build id."""
 
     def targets(self, spec: ModuleSpec, archs: tuple[Arch, ...]) -> Targets:
-        """What to build for: `archs`, or what environment and GPUs ask for."""
+        """Choose the targets: `archs`, or what environment and GPUs ask for."""
 
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
-        """What compiles a .cu, up to the module's own include folders."""
+        """The command that compiles a .cu, up to the module's own include folders."""
 
     def cxx_words(self) -> tuple[str, ...]:
-        """What a binding includes before its first line."""
+        """Flags that include what every binding needs before its first line."""
 
     def libraries(self, spec: ModuleSpec) -> tuple[str, ...]:
         """The CUDA runtime in the words of the link."""

@@ -46,7 +46,7 @@ def load(entry: Entry) -> Any:
 
 
 def loaded_libraries() -> list[Path]:
-    """Of this process, those that were loaded from a store."""
+    """Libraries that this process has loaded from a store."""
     return [entry / MODULE for entry in list(_loaded)]
 
 
@@ -57,7 +57,7 @@ def used(spec: ModuleSpec, entry: Entry) -> Entry:
 
 
 def in_use(base: Path) -> list[tuple[ModuleSpec, str]]:
-    """What was loaded last of every module whose sources lie there, with its recipe."""
+    """Specs whose sources lie in `base`, each as it was loaded last, with its recipe."""
     return [(spec, key) for spec, key in list(_used.values()) if spec.base == base]
 
 

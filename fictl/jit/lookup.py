@@ -87,7 +87,7 @@ class Lookup:
 
     @property
     def compiles(self) -> bool:
-        """Whether a build would have to compile."""
+        """True if a build would have to compile."""
         return self.entry is None and self.compilers is not None
 
     def require_compilers(self) -> tuple[Compilers, Targets]:

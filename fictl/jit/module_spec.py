@@ -59,16 +59,16 @@ class ModuleSpec:
         return tuple(path for path in (template, self.triton) if path)
 
     def aimed_at(self, archs: Iterable[Arch]) -> ModuleSpec:
-        """Who names architectures means GPUs."""
+        """Choose the device: whoever names architectures means GPUs."""
         return replace(self, device="cuda") if tuple(archs) and not self.device else self
 
     @property
     def is_runtime(self) -> bool:
-        """Whether this is the emulated device's runtime, which the others link to."""
+        """True for the emulated device's runtime, which the other modules link to."""
         return (self.project, self.name) == ("fictl", RUNTIME_MODULE)
 
     def require_device(self) -> None:
-        """That it is declared for the device it would run on: a build may be older than that."""
+        """Refuse a device that the op does not declare: a build may be older than the declaration."""
         if self.runs_on == "emu" and "emu" not in self.devices:
             raise NotOnDevice(
                 f"{self.name} does not run on the emulated device: its op.py declares "

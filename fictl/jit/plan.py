@@ -58,6 +58,11 @@ class Plan:
         return (self.generated, *self.units) if self.generated else self.units
 
     @property
+    def keys(self) -> tuple[str, str]:
+        """Recipe and build: the two folders of a store that hold it."""
+        return self.recipe.key, self.build_key
+
+    @property
     def build_key(self) -> str:
         archs = [str(arch) for arch in self.targets.archs]
         return digest([self.identity, archs, self.ffi_abi, self.cudart])

@@ -24,7 +24,7 @@ def digest(content: Any) -> str:
 
 
 def _plain(value: object) -> object:
-    """What JSON does not know, in a form that is the same in every process."""
+    """Convert a value that JSON lacks to a form that is the same in every process."""
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=str)
     text = str(value)
@@ -77,15 +77,17 @@ def unit_inputs(spec: ModuleSpec, source: Path) -> dict[str, str]:
 
 
 def includes_rendered(spec: ModuleSpec, source: Path) -> bool:
-    """Whether anything that a unit reaches names the file that the template is rendered to."""
+    """True if anything that a unit reaches includes the file that the template is rendered to."""
     if spec.template is None:
         return False
     name = Path(spec.template.output).name
     reached = reached_by(spec, source).files.values()
-    return any(Path(each[1:-1]).name == name for path in reached for each in facts(path).includes)
+    return any(
+        Path(include[1:-1]).name == name for path in reached for include in facts(path).includes
+    )
 
 
 def reached_by(spec: ModuleSpec, *sources: Path) -> Reached:
-    """What these sources of it include, directly or not."""
+    """Follow all includes of these sources, direct and indirect."""
     include_dirs = tuple(path.absolute() for path in spec.include_dirs)
     return reach((path.absolute() for path in sources), spec.base.absolute(), include_dirs)

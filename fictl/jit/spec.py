@@ -22,7 +22,7 @@ from fictl.user_file import read_bytes
 
 @dataclass(frozen=True)
 class JitSpec(ModuleSpec):
-    """What op authors and users hold: the description, and what can be done with it."""
+    """A module that op authors and users build and load; the seeds' name for it."""
 
     def write_ninja(self, folder: Path | None = None) -> Path:
         """Write build.ninja and the rendered sources to `folder`; `ninja -C` there builds it all."""
@@ -80,7 +80,7 @@ def gen_jit_spec(
 
 
 def checked_name(name: str) -> str:
-    """Of a module: it names its folder in the cache."""
+    """Refuse a module name that cannot name its folder in the cache."""
     if not name or "/" in name or name.startswith("."):
         raise UsageError(f"{name!r} cannot name a module", "use letters, digits, '_', '-' and '.'")
     return name

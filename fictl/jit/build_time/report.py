@@ -1,4 +1,4 @@
-"""What a measurement of a build found, as `build --time` shows it and --json has it."""
+"""The result of measuring a build, as `build --time` shows it and --json has it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.jit.build_time.phases import Phase
 
 @dataclass(frozen=True)
 class Header:
-    """What it costs `unit`: in the front end of its compile, or in one of that header `alone`."""
+    """The cost of a header to `unit`: in the front end of its compile, or compiled `alone`."""
 
     unit: str
     name: str
@@ -46,7 +46,7 @@ class BuildTime:
 
 
 def _rounded(data: Any) -> Any:
-    """To what a clock can tell."""
+    """Round to what a clock can tell."""
     if isinstance(data, dict):
         return {name: _rounded(value) for name, value in data.items()}
     if isinstance(data, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Why a module would be built now, or would not: the verdict and what changed since the last time."""
+"""The verdict of `fictl cache explain`: hit or miss, and the changes since the build before."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from fictl.arch import Arch
-from fictl.jit.cache.changes import Change, Wanted, changes, same_parameters
+from fictl.jit.cache.cause import Cause, cause_of, nearest
+from fictl.jit.cache.changes import Change, Wanted, changes
 from fictl.jit.lookup import Lookup, look_up
 from fictl.jit.module_spec import ModuleSpec
-from fictl.jit.recipe import Recipe
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.stores import stores
 from fictl.paths import cache_root
 
-# What is said to be unchanged where nothing of that kind is among the changes.
+# Aspects that are reported as unchanged where no change is of these kinds.
 _ASPECTS = {
     "sources": ("source", "header"),
     "flags": ("flags", "variant", "parameter"),
@@ -26,7 +26,10 @@ _ASPECTS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """`entry` is the build that is hit, or on a miss the nearest one, which `changes` is about."""
+    """Hit or miss. `entry` is the build that is hit, and `cause` says why it was made.
+
+    On a miss `entry` is the nearest build, which `changes` is about.
+    """
 
     project: str
     module: str
@@ -37,6 +40,7 @@ class Verdict:
     changes: tuple[Change, ...] = ()
     entry: Entry | None = None
     store: Path | None = None
+    cause: Cause | None = None
 
     @property
     def unchanged(self) -> tuple[str, ...]:
@@ -58,21 +62,24 @@ class Verdict:
             "built": built.created if built else None,
             "archs": list(built.archs) if built else [],
             "store": str(self.store) if self.store else None,
+            "cause": self.cause.to_dict() if self.cause else None,
         }
 
 
 def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> Verdict:
-    """What `fictl build` would do about this spec now, and why; nothing is built."""
+    """Say what `fictl build` would do about this spec now, and why; nothing is built."""
     lookup = look_up(spec, archs)
     known = (spec.project, spec.name, lookup.recipe.parameters, lookup.recipe.key)
-    if lookup.entry:
-        return Verdict(*known, True, "", (), lookup.entry, _store_of(lookup.entry))
-    nearest = _nearest(spec, lookup.recipe)
-    if nearest is None:
+    entry = lookup.entry
+    if entry:
+        cause = cause_of(entry, lookup.recipe)
+        return Verdict(*known, True, "", (), entry, _store_of(entry), cause)
+    last = nearest(spec.project, spec.name, lookup.recipe)
+    if last is None:
         return Verdict(*known, False, _never(spec))
-    found = tuple(changes(nearest.manifest, _wanted(lookup), cache_root()))
-    why = "" if found else _unfit(nearest)
-    return Verdict(*known, False, why, found, nearest, _store_of(nearest))
+    differences = tuple(changes(last.manifest, _wanted(lookup), cache_root()))
+    why = "" if differences else _unfit(last)
+    return Verdict(*known, False, why, differences, last, _store_of(last))
 
 
 def _wanted(lookup: Lookup) -> Wanted:
@@ -84,25 +91,13 @@ def _wanted(lookup: Lookup) -> Wanted:
     return Wanted(recipe, identity, targets.archs, compilers.cudart)
 
 
-def _nearest(spec: ModuleSpec, recipe: Recipe) -> Entry | None:
-    """The newest build of the module, rather one with these parameters, of this variant."""
-    entries = [e for store in stores() for e in store.entries(spec.project, spec.name)]
-
-    def likeness(entry: Entry) -> tuple[bool, bool, float]:
-        made = entry.manifest
-        same_kind = (made.variant, made.device) == (recipe.flags.variant, recipe.device)
-        return same_parameters(made.parameters, recipe.parameters), same_kind, made.created
-
-    return max(entries, key=likeness, default=None)
-
-
 def _never(spec: ModuleSpec) -> str:
     looked = ", ".join(str(store.root) for store in stores())
     return f"no store has a build of {spec.name} (looked in {looked})"
 
 
 def _unfit(entry: Entry) -> str:
-    """Nothing changed, and still it does not serve."""
+    """Say why a build does not serve though nothing changed."""
     try:
         entry.verify(everything=True)
     except Corrupt as error:

@@ -1,4 +1,4 @@
-"""What a module's last builds took, for the next one's estimate and number of jobs."""
+"""Time and memory of a module's last builds, for the next one's estimate and number of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which builds are loaded: a process holds a shared lock on each for as long as it lives.
+"""Builds in use: a process holds a shared lock on each build it loaded, for as long as it lives.
 
 The kernel frees it with the process, so a crash leaves nothing behind; readers never wait.
 """
@@ -80,7 +80,7 @@ def keeping(build: Path) -> Iterator[None]:
 
 
 def in_use(build: Path) -> bool:
-    """Whether some process on this machine has it loaded."""
+    """True if some process on this machine has it loaded."""
     with claimed(build) as ours:
         return not ours
 
@@ -113,7 +113,7 @@ def _shared(build: Path) -> int:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the file that was opened is still the one of that name."""
+    """True if the opened file is still the one of that name."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:

@@ -38,6 +38,7 @@ class Built:
     path: str = ""
     error: FictlError | None = None
     time: BuildTime | None = None
+    why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         data = {**self.__dict__, "error": None, **(self.time.to_dict() if self.time else {})}
@@ -111,6 +112,7 @@ def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> Built:
         manifest.recipe,
         manifest.build,
         str(result.entry.path),
+        why=result.why,
     )
 
 

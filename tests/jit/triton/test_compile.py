@@ -80,7 +80,7 @@ def test_the_same_kernel_gives_the_same_bytes(compile_kernel, tmp_path: Path) ->
         ("x + x", "x + tl.nope(x)", 7, "nope"),
         ("return x + x", "retrun x + x", 7, "SyntaxError"),
         ("import triton\n", "import triton\nimport tritno\n", 2, "No module named 'tritno'"),
-        ("i32:16", "i33", 16, "'i33' is no type of an argument"),
+        ("i32:16", "i33", 16, "'i33' is not the type of an argument"),
         ('"block": 1024, ', "", 16, "gives double no block"),
         ("num_warps", "num_wraps", 16, "'num_wraps' is no parameter of double and no option"),
         ('("fp16", "fp32")', '("fp16", "fp16")', 16, r"yields double\(const __half\*, .*\) twice"),
