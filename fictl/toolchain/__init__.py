@@ -60,7 +60,7 @@ class Toolchain:
     cxx: HostCompiler
 
     def identity(self) -> dict[str, str]:
-        """What a build depends on: versions and build ids, never paths."""
+        """The toolchain as a build depends on it: versions and build ids, never paths."""
         return {"nvcc": self.nvcc.identity, "cxx": self.cxx.identity}
 
 

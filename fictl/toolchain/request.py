@@ -1,4 +1,4 @@
-"""Who asks for which architectures: a flag, the environment, the GPUs present, the project."""
+"""The architectures asked for, and by whom: a flag, the environment, the GPUs present, the project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SM120, _SM120A = Arch(12, 0), Arch(12, 0, "a")
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for. `detected` are targets that stand for GPUs instead of a user's word."""
+    """Architectures asked for. `detected` are targets that stand for GPUs instead of a user's word."""
 
     archs: tuple[Arch, ...]
     origin: str
@@ -50,9 +50,9 @@ def make_request(
 
 
 def native_targets(gpus: Iterable[Gpu] | None = None) -> tuple[Arch, ...]:
-    """What to compile for the GPUs present: from 9.0 on, the target with all their features."""
-    found = _probe(None).gpus if gpus is None else gpus
-    return unique(gpu.arch.full for gpu in found)
+    """Targets for the GPUs present: from 9.0 on, the target with all their features."""
+    present = _probe(None).gpus if gpus is None else gpus
+    return unique(gpu.arch.full for gpu in present)
 
 
 def _from_list(listed: str, gpus: tuple[Gpu, ...] | None) -> Request:

@@ -1,4 +1,4 @@
-"""Which architectures to build an op for: what is asked, what it declares, what nvcc has."""
+"""The architectures to build an op for: what is asked, what it declares, what nvcc has."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Targets:
-    """What to build for, who asked for it, and what had to be left out; never empty."""
+    """Targets of a build, who asked for them, and what had to be left out; never empty."""
 
     archs: tuple[Arch, ...]
     origin: str
@@ -108,7 +108,7 @@ def _nothing_declared(op: str, rule: ArchRule, request: Request) -> FictlError:
 def _nothing_targetable(
     op: str, rule: ArchRule, nvcc: Nvcc, request: Request, dropped: tuple[Dropped, ...]
 ) -> SetupError:
-    archs = tuple(each.arch for each in dropped)
+    archs = tuple(target.arch for target in dropped)
     lacks = "; ".join(_lacks(nvcc, arch) for arch in archs)
     message = f"{op} ({rule}) cannot be built for {_asked(request)}: {lacks}"
     releases = [arch.first_cuda for arch in archs if arch.first_cuda]

@@ -82,7 +82,7 @@ def test_the_same_kernel_gives_the_same_bytes(compile_kernel, tmp_path: Path) ->
         ("import triton\n", "import triton\nimport tritno\n", 2, "No module named 'tritno'"),
         ("i32:16", "i33", 16, "'i33' is not the type of an argument"),
         ('"block": 1024, ', "", 16, "gives double no block"),
-        ("num_warps", "num_wraps", 16, "'num_wraps' is no parameter of double and no option"),
+        ("num_warps", "num_wraps", 16, "'num_wraps' is neither a parameter of double nor an option"),
         ('("fp16", "fp32")', '("fp16", "fp16")', 16, r"yields double\(const __half\*, .*\) twice"),
         ('("fp16", "fp32")', "()", 16, "yields none"),
         ("def variants", "def variant", 1, "there is no variants"),
