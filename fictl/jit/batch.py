@@ -12,7 +12,7 @@ from fictl.jit.build import BuildOutcome, ensure
 from fictl.jit.jobs import fitting, usable_cores
 from fictl.jit.lookup import find
 from fictl.jit.module_spec import ModuleSpec
-from fictl.jit.progress import LogObserver, Observer
+from fictl.jit.progress import BuildObserver, LogObserver
 from fictl.process import stop_all
 
 
@@ -35,7 +35,7 @@ def build_jit_specs(
 def build_all(
     specs: Sequence[ModuleSpec],
     archs: tuple[Arch, ...],
-    observer: Observer,
+    observer: BuildObserver,
     any_build: bool = False,
     exact: bool = False,
 ) -> list[BuildOutcome | FictlError]:

@@ -18,7 +18,7 @@ from fictl.jit.lookup import Lookup, look_up, look_up_to_run
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan, make_plan
-from fictl.jit.progress import LogObserver, Observer
+from fictl.jit.progress import BuildObserver, LogObserver
 from fictl.jit.recipe import recipe_of
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.failure import raise_failure_since
@@ -43,7 +43,7 @@ class BuildOutcome:
 def ensure(
     spec: ModuleSpec,
     archs: tuple[Arch, ...] = (),
-    observer: Observer | None = None,
+    observer: BuildObserver | None = None,
     cores: int | None = None,
     exact: bool = False,
 ) -> BuildOutcome:
@@ -61,7 +61,7 @@ def ensure(
 
 
 def _ensure_once(
-    spec: ModuleSpec, archs: tuple[Arch, ...], watch: Observer, cores: int | None, exact: bool
+    spec: ModuleSpec, archs: tuple[Arch, ...], watch: BuildObserver, cores: int | None, exact: bool
 ) -> BuildOutcome:
     lookup = look_up(spec, archs, exact)
     _note_dropped_targets(lookup, watch, exact)
@@ -108,7 +108,7 @@ def plan_build(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> Plan:
     return make_plan(spec, recipe_of(spec), compilers.targets(spec, archs), compilers)
 
 
-def _note_dropped_targets(lookup: Lookup, watch: Observer, exact: bool) -> None:
+def _note_dropped_targets(lookup: Lookup, watch: BuildObserver, exact: bool) -> None:
     """Warn about targets that this nvcc lacks: before a compile, and always if they were named."""
     if lookup.targets and lookup.targets.warning and (exact or lookup.compiles):
         watch.note(lookup.targets.warning)
@@ -121,7 +121,7 @@ def _store_for(spec: ModuleSpec, *parts: str) -> Store:
     return store
 
 
-def _locked(lookup: Lookup, store: Store, watch: Observer) -> AbstractContextManager[None]:
+def _locked(lookup: Lookup, store: Store, watch: BuildObserver) -> AbstractContextManager[None]:
     """Keep other processes from compiling the same recipe; waiting ends when it is published."""
     spec, key = lookup.spec, lookup.recipe.key
     path = store.root / LAYOUT / ".locks" / f"{spec.project}.{spec.name}.{key}"
@@ -129,7 +129,7 @@ def _locked(lookup: Lookup, store: Store, watch: Observer) -> AbstractContextMan
     return build_lock(path, timeout, lambda: lookup.stored() is not None, watch.note)
 
 
-def _with_runtime(plan: Plan, watch: Observer) -> Plan:
+def _with_runtime(plan: Plan, watch: BuildObserver) -> Plan:
     """Add the emulated device's runtime, built apart: its time and failures are its own."""
     if plan.recipe.device != "emu" or plan.spec.is_runtime:
         return plan

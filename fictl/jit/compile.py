@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fictl import rooted
 from fictl.errors import FictlError, SetupError
-from fictl.jit.cache.cause import Cause, cause_of_build, write_cause
+from fictl.jit.cache.cause import BuildCause, cause_of_build, write_cause
 from fictl.jit.cache.changes import Wanted
 from fictl.jit.commit import commit
 from fictl.jit.diagnose import BuildFailed, diagnose, ran_out_of_memory
@@ -21,13 +21,13 @@ from fictl.jit.emulated_runtime import link_runtime
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
 from fictl.jit.plan import Plan, Unit
-from fictl.jit.progress import Observer, Started
+from fictl.jit.progress import BuildObserver, Started
 from fictl.jit.recipe import recipe_of
 from fictl.jit.render import render
 from fictl.jit.store import objects, past_sources
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.failure import FAILED, Failure
-from fictl.jit.store.history import History
+from fictl.jit.store.history import BuildHistory
 from fictl.jit.store.staging import publish, staging_folder
 from fictl.jit.store.stores import Store
 from fictl.process import Finished, stream
@@ -39,13 +39,15 @@ class SourcesChanged(Exception):
     """An input was edited while it was compiled: the result is of neither version."""
 
 
-def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None = None) -> Entry:
+def compile_plan(
+    plan: Plan, store: Store, observer: BuildObserver, cores: int | None = None
+) -> Entry:
     """Build and publish; return the published entry."""
     module_dir = store.module_dir(plan.spec.project, plan.spec.name)
     with staging_folder(module_dir) as staging:
         start = time.monotonic()
         cached = prepare(plan, staging, module_dir)
-        history = History.read(module_dir)
+        history = BuildHistory.read(module_dir)
         missing = [unit for unit in plan.steps if unit.object not in cached]
         parallel = choose(
             len(missing),
@@ -77,7 +79,7 @@ def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None
     return entry
 
 
-def _cause(plan: Plan, history: History) -> Cause:
+def _cause(plan: Plan, history: BuildHistory) -> BuildCause:
     now = Wanted(plan.recipe, plan.identity, plan.targets.archs, plan.cudart)
     built_before = bool(history.seconds)
     return cause_of_build(plan.spec.project, plan.spec.name, now, built_before)
@@ -115,7 +117,7 @@ def ninja_binary() -> str:
 
 
 def _run(
-    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: Observer
+    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: BuildObserver
 ) -> Finished:
     finished = _ninja(plan, staging, cached, parallel, observer)
     alone = Parallelism(1, 1)
@@ -126,7 +128,7 @@ def _run(
 
 
 def _ninja(
-    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: Observer
+    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: BuildObserver
 ) -> Finished:
     text = ninja_text(plan, cached, parallel.nvcc_threads)
     (staging / "build.ninja").write_text(text, encoding="utf-8")
@@ -164,7 +166,7 @@ def _open_log(staging: Path, module_dir: Path) -> Path:
 
 
 def _announcement(
-    plan: Plan, log: Path, cached: set[str], parallel: Parallelism, history: History
+    plan: Plan, log: Path, cached: set[str], parallel: Parallelism, history: BuildHistory
 ) -> Started:
     missing = [unit.object for unit in plan.steps if unit.object not in cached]
     return Started(

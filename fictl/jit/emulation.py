@@ -7,12 +7,12 @@ from functools import cache
 from fictl.emu.device import EmulatedDevice
 from fictl.jit.build import ensure
 from fictl.jit.emulated_runtime import runtime_spec
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.use import library
 
 
-def build_runtime(observer: Observer | None = None) -> Entry:
+def build_runtime(observer: BuildObserver | None = None) -> Entry:
     """Return the runtime's store entry, compiled first if need be."""
     return ensure(runtime_spec(), observer=observer).entry
 

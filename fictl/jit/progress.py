@@ -26,7 +26,7 @@ class Started:
     log: Path
 
 
-class Observer(Protocol):
+class BuildObserver(Protocol):
     """Receives the events of one build, from the thread that builds."""
 
     @property

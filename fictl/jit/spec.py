@@ -14,7 +14,7 @@ from fictl.jit.build import ensure, ensure_runs, write_ninja
 from fictl.jit.load import load_found, used
 from fictl.jit.lookup import find
 from fictl.jit.module_spec import ModuleSpec
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.jit.store.entry import Entry
 from fictl.paths import data_root, write_atomic
 from fictl.user_file import read_bytes
@@ -32,7 +32,7 @@ class JitSpec(ModuleSpec):
         """Load the module if some store has a valid build for this machine; never compile."""
         return load_found(lambda: find(self))
 
-    def build(self, archs: Iterable[Arch] = (), observer: Observer | None = None) -> Entry:
+    def build(self, archs: Iterable[Arch] = (), observer: BuildObserver | None = None) -> Entry:
         """Compile if no valid build exists; the store entry either way."""
         return ensure(self, tuple(archs), observer).entry
 

@@ -17,7 +17,7 @@ from fictl.jit import BuildFailed, JitSpec, Template, gen_jit_spec
 from fictl.jit import compile as compile_module
 from fictl.jit.cache.cause import CAUSE
 from fictl.jit.store.entry import MANIFEST, MODULE, Manifest
-from fictl.jit.store.history import History
+from fictl.jit.store.history import BuildHistory
 from fictl.jit.store.stores import writable_store
 
 pytestmark = pytest.mark.needs_nvcc
@@ -143,7 +143,7 @@ def test_the_library_says_a_line_before_and_one_after(two, caplog):
 
 def test_the_next_build_knows_how_long_the_last_one_took(two, monkeypatch):
     two.build()
-    history = History.read(_module_dir(two))
+    history = BuildHistory.read(_module_dir(two))
     assert set(history.seconds) == {"one.o", "two.o", MODULE}
     assert history.peak_kib > 1000
 

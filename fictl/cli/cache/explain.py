@@ -15,9 +15,9 @@ from fictl.paths import friendly
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.jit.cache.cause import Cause
+    from fictl.jit.cache.cause import BuildCause
     from fictl.jit.cache.changes import Change
-    from fictl.jit.cache.explain import Verdict
+    from fictl.jit.cache.explain import BuildVerdict
 
 
 def command(
@@ -38,7 +38,7 @@ def command(
     console.show(console.Result("cache.explain", data, lambda out: _view(out, verdicts, verbose)))
 
 
-def _view(out: Console, verdicts: list[Verdict], verbose: bool) -> None:
+def _view(out: Console, verdicts: list[BuildVerdict], verbose: bool) -> None:
     for verdict in verdicts:
         name = _name(verdict)
         if verdict.hit:
@@ -73,19 +73,19 @@ def _shown(name: str) -> str:
     return name.removeprefix(here) if name.startswith(here) else friendly(name)
 
 
-def _name(verdict: Verdict) -> str:
+def _name(verdict: BuildVerdict) -> str:
     given = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
     return f"[bold]{verdict.project}/{verdict.module}[/]{f' ({given})' if given else ''}"
 
 
-def _built(verdict: Verdict) -> str:
+def _built(verdict: BuildVerdict) -> str:
     made = verdict.entry.manifest if verdict.entry else None
     if made is None:
         return ""
     return f"{' '.join(made.archs) or made.device}, built {_clock(made.created)} in {made.seconds:.1f} s"
 
 
-def _because(verdict: Verdict) -> str:
+def _because(verdict: BuildVerdict) -> str:
     """`because scale.cuh changed (line 3) since the build of 14:02`, or the reason in few words."""
     from rich.markup import escape
 
@@ -103,11 +103,11 @@ def _because(verdict: Verdict) -> str:
     return f": {escape(cause.summary)} {since}"
 
 
-def _is_one_file(cause: Cause) -> bool:
+def _is_one_file(cause: BuildCause) -> bool:
     return len(cause.changes) == 1 and cause.changes[0].kind in ("source", "header")
 
 
-def _listed(verdict: Verdict, verbose: bool) -> Sequence[Change]:
+def _listed(verdict: BuildVerdict, verbose: bool) -> Sequence[Change]:
     """The changes below a hit's line: all of them, unless the line has said enough."""
     cause = verdict.cause
     if cause is None or (not verbose and (cause.is_first or _is_one_file(cause))):
@@ -115,7 +115,7 @@ def _listed(verdict: Verdict, verbose: bool) -> Sequence[Change]:
     return cause.changes
 
 
-def _since(verdict: Verdict) -> str:
+def _since(verdict: BuildVerdict) -> str:
     made = verdict.entry.manifest if verdict.entry else None
     return f"since the build of {_clock(made.created)}:" if made else ""
 

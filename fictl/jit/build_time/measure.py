@@ -14,11 +14,11 @@ from fictl.jit.build_time.device_trace import DeviceTrace
 from fictl.jit.build_time.included import Included, includes
 from fictl.jit.build_time.last_edit import LastEdit, last_edit
 from fictl.jit.build_time.phases import Phase, host_phases, nvcc_phases
-from fictl.jit.build_time.report import BuildTime, Header, Kernel
+from fictl.jit.build_time.report import BuildTime, Header, KernelTime
 from fictl.jit.compile import generate, prepare
 from fictl.jit.diagnose import diagnose
 from fictl.jit.plan import Plan, Unit
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.jit.recipe import reached_by
 from fictl.jit.sources import portable_name
 from fictl.jit.store.entry import Entry
@@ -32,7 +32,7 @@ from fictl.toolchain import require_toolchain
 _TIMED_ALONE = 3
 
 
-def measure(plan: Plan, built: Entry, observer: Observer) -> BuildTime:
+def measure(plan: Plan, built: Entry, observer: BuildObserver) -> BuildTime:
     """Compile every unit of `plan` again, whatever is cached."""
     if settings.DISABLE_JIT.get():
         raise SetupError(
@@ -69,7 +69,7 @@ class _Bench:
         self._traces = device_trace.supported(self._toolchain.nvcc)
         self.phases: list[Phase] = []
         self.headers: list[Header] = []
-        self.kernels: list[Kernel] = []
+        self.kernels: list[KernelTime] = []
 
     def run(self, argv: Sequence[str]) -> Finished:
         done = self._try(argv)
@@ -105,7 +105,7 @@ class _Bench:
             names = sorted(trace.kernels, key=lambda name: -trace.kernels[name])
             shown = device_trace.demangled(names)
             self.kernels += [
-                Kernel(unit.source.name, plain, trace.kernels[name])
+                KernelTime(unit.source.name, plain, trace.kernels[name])
                 for name, plain in zip(names, shown, strict=True)
             ]
         return trace

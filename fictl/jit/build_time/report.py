@@ -22,7 +22,7 @@ class Header:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelTime:
     """Seconds in optimiser and assembler, over all targets."""
 
     unit: str
@@ -37,7 +37,7 @@ class BuildTime:
     seconds: float
     phases: tuple[Phase, ...]
     headers: tuple[Header, ...]
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelTime, ...]
     last_edit: LastEdit | None
 
     def to_dict(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _FILES = ("source", "header")
 
 
 @dataclass(frozen=True)
-class Cause:
+class BuildCause:
     """Why a build was made, in a few words, and in full where the build before it is known."""
 
     summary: str
@@ -66,25 +66,25 @@ def nearest(project: str, module: str, recipe: Recipe, before: float | None = No
     return max(older, key=likeness, default=None)
 
 
-def cause_of_build(project: str, module: str, now: Wanted, built_before: bool) -> Cause:
+def cause_of_build(project: str, module: str, now: Wanted, built_before: bool) -> BuildCause:
     """Why a build of `now` is needed, before it is published; lines are not looked for."""
     entry = nearest(project, module, now.recipe)
     if entry is None:
-        return Cause(_NONE_LEFT if built_before else FIRST)
+        return BuildCause(_NONE_LEFT if built_before else FIRST)
     with suppress(FictlError, OSError):
         differences = changes(entry.manifest, now, None)
-        return Cause(summarize(differences, entry.manifest, now), entry.manifest)
-    return Cause(f"{_UNKNOWN}: its sources cannot be read", entry.manifest)
+        return BuildCause(summarize(differences, entry.manifest, now), entry.manifest)
+    return BuildCause(f"{_UNKNOWN}: its sources cannot be read", entry.manifest)
 
 
-def write_cause(folder: Path, cause: Cause) -> None:
+def write_cause(folder: Path, cause: BuildCause) -> None:
     """Keep the cause in a build's folder, with the manifest that it compares with."""
     previous = cause.previous.to_json() if cause.previous else None
     text = seal({"summary": cause.summary, "previous": previous})
     (folder / CAUSE).write_text(text, encoding="utf-8")
 
 
-def cause_of(entry: Entry, recipe: Recipe) -> Cause:
+def cause_of(entry: Entry, recipe: Recipe) -> BuildCause:
     """Why a stored build was made: by its record, else by the build before it in the stores."""
     manifest = entry.manifest
     now = Wanted(recipe, manifest.toolchain, entry.archs, manifest.cudart)
@@ -93,7 +93,7 @@ def cause_of(entry: Entry, recipe: Recipe) -> Cause:
     except (OSError, ValueError, KeyError, TypeError, Corrupt) as error:
         older = nearest(manifest.project, manifest.module, recipe, before=manifest.created)
         if older is None:
-            return Cause(f"{_UNKNOWN}: {_no_record(error)}, and {_NONE_LEFT}")
+            return BuildCause(f"{_UNKNOWN}: {_no_record(error)}, and {_NONE_LEFT}")
         return _in_full(older.manifest, now)
     return _in_full(recorded.previous, now) if recorded.previous else recorded
 
@@ -137,15 +137,15 @@ def _short(change: Change) -> str:
     return PurePath(change.name.strip("<>")).name
 
 
-def _in_full(previous: Manifest, now: Wanted) -> Cause:
+def _in_full(previous: Manifest, now: Wanted) -> BuildCause:
     differences = tuple(changes(previous, now, cache_root()))
-    return Cause(summarize(differences, previous, now), previous, differences)
+    return BuildCause(summarize(differences, previous, now), previous, differences)
 
 
-def _read(folder: Path) -> Cause:
+def _read(folder: Path) -> BuildCause:
     record = unseal(rooted.read(folder / CAUSE))
     previous = record["previous"]
-    return Cause(str(record["summary"]), Manifest.from_json(previous) if previous else None)
+    return BuildCause(str(record["summary"]), Manifest.from_json(previous) if previous else None)
 
 
 def _no_record(error: Exception) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.arch import Arch
-from fictl.jit.cache.cause import Cause, cause_of, nearest
+from fictl.jit.cache.cause import BuildCause, cause_of, nearest
 from fictl.jit.cache.changes import Change, Wanted, changes
 from fictl.jit.lookup import Lookup, look_up
 from fictl.jit.module_spec import ModuleSpec
@@ -25,7 +25,7 @@ _ASPECTS = {
 
 
 @dataclass(frozen=True)
-class Verdict:
+class BuildVerdict:
     """Hit or miss. `entry` is the build that is hit, and `cause` says why it was made.
 
     On a miss `entry` is the nearest build, which `changes` is about.
@@ -40,7 +40,7 @@ class Verdict:
     changes: tuple[Change, ...] = ()
     entry: Entry | None = None
     store: Path | None = None
-    cause: Cause | None = None
+    cause: BuildCause | None = None
 
     @property
     def unchanged(self) -> tuple[str, ...]:
@@ -66,20 +66,20 @@ class Verdict:
         }
 
 
-def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> Verdict:
+def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> BuildVerdict:
     """Say what `fictl build` would do about this spec now, and why; nothing is built."""
     lookup = look_up(spec, archs)
     known = (spec.project, spec.name, lookup.recipe.parameters, lookup.recipe.key)
     entry = lookup.entry
     if entry:
         cause = cause_of(entry, lookup.recipe)
-        return Verdict(*known, True, "", (), entry, _store_of(entry), cause)
+        return BuildVerdict(*known, True, "", (), entry, _store_of(entry), cause)
     last = nearest(spec.project, spec.name, lookup.recipe)
     if last is None:
-        return Verdict(*known, False, _never(spec))
+        return BuildVerdict(*known, False, _never(spec))
     differences = tuple(changes(last.manifest, _wanted(lookup), cache_root()))
     why = "" if differences else _unfit(last)
-    return Verdict(*known, False, why, differences, last, _store_of(last))
+    return BuildVerdict(*known, False, why, differences, last, _store_of(last))
 
 
 def _wanted(lookup: Lookup) -> Wanted:

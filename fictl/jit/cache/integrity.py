@@ -42,7 +42,7 @@ class Integrity:
 _READ = ("build", "object", "record", "failed", "memo", "source")
 
 
-def examine(store: Store, repair: bool = False) -> Integrity:
+def check_store(store: Store, repair: bool = False) -> Integrity:
     """`repair` removes what is broken from a writable store: the next use makes it again."""
     everything = inventory(store.root) if store.writable else builds(store.root)
     items = [item for item in everything if item.kind in _READ]

@@ -14,7 +14,7 @@ from fictl.jit.batch import build_all
 from fictl.jit.build import BuildOutcome, plan_build
 from fictl.jit.build_time.measure import measure
 from fictl.jit.build_time.report import BuildTime
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.project import Project, select
 from fictl.redact import hidden, hide_secrets
 
@@ -66,7 +66,7 @@ class Planned:
 
 
 def build(
-    names: Sequence[str], archs: tuple[Arch, ...], observer: Observer, exact: bool = False
+    names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver, exact: bool = False
 ) -> list[Built]:
     """Every module of the ops named, or of the project at hand; failures are isolated.
 
@@ -77,7 +77,9 @@ def build(
     return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
 
 
-def build_timed(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> list[Built]:
+def build_timed(
+    names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
+) -> list[Built]:
     """The same, then where the time of a cold build goes, one module after another."""
     specs = specs_of(names)
     results = build_all(specs, archs, observer)
@@ -123,7 +125,10 @@ def _beyond(result: BuildOutcome) -> tuple[str, ...]:
 
 
 def _timed(
-    spec: JitSpec, result: BuildOutcome | FictlError, archs: tuple[Arch, ...], observer: Observer
+    spec: JitSpec,
+    result: BuildOutcome | FictlError,
+    archs: tuple[Arch, ...],
+    observer: BuildObserver,
 ) -> Built:
     built = _built(spec, result)
     if isinstance(result, FictlError):

@@ -35,7 +35,7 @@ class Call:
         return {**planned(own.pop("self", None)), **own}
 
 
-class Observer(Protocol):
+class CallObserver(Protocol):
     """Sees every call: what it does in `before` is done when a kernel takes the process down.
 
     What `before` raises refuses the call; the observers outside of it are told that it failed.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from fictl import settings
-from fictl.op.watch.call import Observer
+from fictl.op.watch.call import CallObserver
 from fictl.setting_values import DUMPS
 
 
 @cache
-def observers() -> tuple[Observer, ...]:
+def observers() -> tuple[CallObserver, ...]:
     """List the observers, outermost first: a refused call is logged, and a dumped one was accepted."""
-    active: list[Observer] = []
+    active: list[CallObserver] = []
     if settings.AUTORELOAD.get():
         from fictl.op.notebook.autoreload import AutoReload
 
