@@ -74,9 +74,9 @@ def trees(request: pytest.FixtureRequest) -> list[tuple[Path, ast.Module]]:
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            if text := ast.get_docstring(node):
-                yield getattr(node, "lineno", 1), text
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and (text := ast.get_docstring(node)):
+            yield getattr(node, "lineno", 1), text
 
 
 def bindings(tree: ast.Module) -> Iterator[tuple[int, str]]:
