@@ -59,26 +59,26 @@ def command(
 
 
 def _built(out: Console, built: list[Any]) -> None:
+    from rich.markup import escape
+
     if not built:
         out.print(no_ops(), markup=False, soft_wrap=True)
-    for built_module in built:
-        if built_module.error:
-            console.problem(built_module.error)
+    for module in built:
+        if module.error:
+            console.problem(module.error)
             continue
-        how = (
-            f"compiled in {built_module.seconds:.1f} s"
-            if built_module.compiled
-            else "was built already"
-        )
-        origin = f"({built_module.origin})" if built_module.origin else ""
+        why = f" ({escape(module.why)})" if module.why else ""
+        how = f"compiled in {module.seconds:.1f} s{why}" if module.compiled else "was built already"
+        origin = f"({module.origin})" if module.origin else ""
         out.print(
-            f"[green]✓[/] [bold]{built_module.module}[/]  {' '.join((*built_module.archs, origin))}  {how}"
+            f"[green]✓[/] [bold]{module.module}[/]  {' '.join((*module.archs, origin))}  {how}",
+            soft_wrap=True,
         )
-        out.print(f"  {friendly(built_module.path)}", markup=False, style="dim", soft_wrap=True)
-        if built_module.time:
+        out.print(f"  {friendly(module.path)}", markup=False, style="dim", soft_wrap=True)
+        if module.time:
             from fictl.cli.build_time import show_time
 
-            show_time(out, built_module.time)
+            show_time(out, module.time)
 
 
 def show_plans(ops: list[str], archs: tuple[Arch, ...]) -> None:

@@ -30,7 +30,7 @@ class GpuState:
 
 
 def gpu_state(index: int = 0) -> GpuState | None:
-    """Of the GPU that CUDA calls `index`; None where nvidia-smi does not say."""
+    """The state of the GPU that CUDA calls `index`; None where nvidia-smi does not say."""
     smi = read_smi()
     wanted = _uuid(index) or str(index)
     return state_of(smi, wanted, ours=tuple(_ancestors(os.getpid()))) if smi else None
@@ -41,7 +41,11 @@ def state_of(smi: Smi, wanted: str, ours: Iterable[int]) -> GpuState | None:
     for row in smi.gpus:
         if wanted in (row.get("uuid"), row.get("index")):
             uuid = row.get("uuid", "")
-            on_it = (each.get("pid", "") for each in smi.processes if each.get("gpu_uuid") == uuid)
+            on_it = (
+                process.get("pid", "")
+                for process in smi.processes
+                if process.get("gpu_uuid") == uuid
+            )
             pids = [int(pid) for pid in on_it if pid.isdigit()]
             return GpuState(
                 row.get("name", ""),

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from fictl.emu.toolchain import current_toolchain
-from fictl.jit.emulation import place_runtime
+from fictl.jit.emulated_runtime import link_runtime
+from fictl.jit.emulation import build_runtime
 from fictl.jit.ffi import ffi_paths
 from fictl.op import module_spec
 from fictl.project import find
@@ -43,7 +44,7 @@ def test_a_program_calls_a_cached_module(
         "-o",
         program,
     )
-    place_runtime(tmp_path)  # A module for GPUs needs nothing of the kind.
+    link_runtime(tmp_path, build_runtime().module)  # A module for GPUs needs nothing of the kind.
     done = subprocess.run(
         [program, emulated_scale],
         env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)},

@@ -56,12 +56,12 @@ class KernelModule:
     def __getitem__(self, parameters: Hashable) -> KernelModule:
         if is_dynamo_compiling():
             return cast("KernelModule", _Traced(self, parameters))
-        found = self._specialised.get(parameters)
-        if found is None:
+        specialised = self._specialised.get(parameters)
+        if specialised is None:
             values = parameters if isinstance(parameters, tuple) else (parameters,)
-            made = KernelModule(self._module, *values)
-            found = self._specialised.setdefault(parameters, made)
-        return found
+            module = KernelModule(self._module, *values)
+            specialised = self._specialised.setdefault(parameters, module)
+        return specialised
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
@@ -172,25 +172,25 @@ class _FirstCall:
 
 
 def _require_device(spec: JitSpec, export: str) -> None:
-    """That a caller is declared for it: the module is built for the devices of all its functions."""
+    """Refuse a device that no caller declares: a module is built for the devices of all its functions."""
     op = spec.base / "op.py"
     if spec.runs_on != "emu" or not os.path.isfile(op):
         return
     from fictl.project.written import callers_of
 
     callers = callers_of(op, export)
-    if not any("emu" in each.devices for each in callers):
-        names = [each.name for each in callers]
-        said = dict.fromkeys(" ".join(each.devices) for each in callers)
+    if not any("emu" in caller.devices for caller in callers):
+        names = [caller.name for caller in callers]
+        devices = dict.fromkeys(" ".join(caller.devices) for caller in callers)
         raise NotOnDevice(
             f"{', '.join(names)} does not run on the emulated device: {op.name} declares "
-            f"devices={', '.join(map(repr, said))}",
+            f"devices={', '.join(map(repr, devices))}",
             "run it on a GPU, or add emu there",
         )
 
 
 def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
-    """Of an export what its callers in op.py write; `out` where it lies in no op folder."""
+    """The parameters that the export's callers in op.py write; `out` where it lies in no op folder."""
     if not os.path.isfile(op):
         return frozenset({"out"})
     from fictl.project.written import written_by
@@ -199,7 +199,7 @@ def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]
 
 
 def _check_devices(op: str, *arguments: Any) -> None:
-    """By the public function's variables, in the order of its parameters.
+    """Check devices by the public function's variables, in the order of its parameters.
 
     What serves several ops is told by its first argument which one it is.
     """

@@ -1,4 +1,4 @@
-"""Who asks for which architectures: a flag, the environment, the GPUs present, the project."""
+"""The architectures asked for, and by whom: a flag, the environment, the GPUs present, the project."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SM120, _SM120A = Arch(12, 0), Arch(12, 0, "a")
 
 
 @dataclass(frozen=True)
-class Request:
-    """What was asked for. `detected` are targets that stand for GPUs instead of a user's word."""
+class ArchRequest:
+    """Architectures asked for. `detected` are targets that stand for GPUs instead of a user's word."""
 
     archs: tuple[Arch, ...]
     origin: str
@@ -31,10 +31,10 @@ class Request:
 
 def make_request(
     rule: ArchRule, fallback: str, explicit: tuple[Arch, ...] | None, gpus: tuple[Gpu, ...] | None
-) -> Request:
+) -> ArchRequest:
     """The first source that is set; a flag is exact, the SM12 switches add to the others."""
     if explicit is not None:
-        return Request(unique(explicit), FLAG, nothing="--arch names none")
+        return ArchRequest(unique(explicit), FLAG, nothing="--arch names none")
     listed = settings.CUDA_ARCH_LIST.get()
     if listed:
         return _from_list(listed, gpus)
@@ -44,18 +44,18 @@ def make_request(
     wanted = _with_switches(archs)
     if rule.only_major(12) and not any(arch.major == 12 for arch in wanted):
         # Such an op can be built for one thing only, whatever GPU is or is not here.
-        return Request((_SM120A,), RULE)
+        return ArchRequest((_SM120A,), RULE)
     nothing = f"{present.problem or 'no GPU is visible'} and FICTL_CUDA_ARCH_LIST is not set"
-    return Request(wanted, origin if archs else _switch(), present.gpus, detected, nothing)
+    return ArchRequest(wanted, origin if archs else _switch(), present.gpus, detected, nothing)
 
 
 def native_targets(gpus: Iterable[Gpu] | None = None) -> tuple[Arch, ...]:
-    """What to compile for the GPUs present: from 9.0 on, the target with all their features."""
-    found = _probe(None).gpus if gpus is None else gpus
-    return unique(gpu.arch.full for gpu in found)
+    """Targets for the GPUs present: from 9.0 on, the target with all their features."""
+    present = _probe(None).gpus if gpus is None else gpus
+    return unique(gpu.arch.full for gpu in present)
 
 
-def _from_list(listed: str, gpus: tuple[Gpu, ...] | None) -> Request:
+def _from_list(listed: str, gpus: tuple[Gpu, ...] | None) -> ArchRequest:
     detected: list[Arch] = []
 
     def native() -> tuple[Arch, ...]:
@@ -64,7 +64,7 @@ def _from_list(listed: str, gpus: tuple[Gpu, ...] | None) -> Request:
 
     archs = _with_switches(parse_archs(listed, native))
     nothing = f"{LIST}={listed!r} names none that is here"
-    return Request(archs, LIST, detected=tuple(detected), nothing=nothing)
+    return ArchRequest(archs, LIST, detected=tuple(detected), nothing=nothing)
 
 
 def _probe(gpus: Iterable[Gpu] | None) -> Probe:
