@@ -54,7 +54,7 @@ class BenchRequest:
         return bench(self.ops, self.options, observer)
 
     def folders(self) -> tuple[OpFolder, ...]:
-        """None of a file."""
+        """Folders of the ops; none for a file."""
         from fictl.project import Project, select
 
         if self.file is not None:
@@ -62,7 +62,7 @@ class BenchRequest:
         return select(self.ops, [] if self.ops else [Project.at()])
 
     def plans(self) -> list[Planned]:
-        """None of a file. An op without such cases is a mistake where no other has any."""
+        """Plans of the cases; none for a file. An op without such cases is an error if no other has any."""
         from fictl.bench.planned import planned
         from fictl.case.selection import NoCase
 

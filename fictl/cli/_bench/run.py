@@ -14,6 +14,7 @@ from fictl.errors import FictlError
 
 if TYPE_CHECKING:
     from fictl.bench.result import Report
+    from fictl.project import OpFolder
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,17 @@ def run(
     """
     from fictl.bench.result import joined
 
-    reports, errors = [], [*unread]
+    reports: list[Report] = []
+    folders: list[OpFolder] = []
+    errors = [*unread]
     with BenchProgress(quiet) as progress:
         for request in requests:
             try:
                 reports.append(request.run(progress))
+                folders += request.folders()
             except FictlError as error:
                 errors.append(request.located(error))
     if not reports:
         raise errors[0]
     report = joined(reports)
-    folders = [folder for request in requests for folder in request.folders()]
     return BenchOutcome(report, errors, outputs.write(report, folders))
