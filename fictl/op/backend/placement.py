@@ -27,7 +27,7 @@ def placement(op: str, arguments: Mapping[str, Any]) -> Placement:
 
     for name, value in arguments.items():
         if isinstance(value, Tensor):
-            return _of_torch(op, name, value.device)
+            return device_placement(op, name, value.device)
         if device_type(value) is not None:
             return _of_dlpack(op, name, value)
     raise InvalidValue(f"{op}: no argument is a tensor: where should it run?", "pass a tensor")
@@ -39,7 +39,7 @@ def devices_are_alike() -> bool:
 
 
 @constant_to_dynamo
-def _of_torch(op: str, argument: str, device: Any) -> Placement:
+def device_placement(op: str, argument: str, device: Any) -> Placement:
     kinds = {"cuda": DLPACK["cuda"], "cpu": DLPACK["emu"]}
     return _of(op, argument, kinds.get(device.type, -1), device.index or 0, str(device))
 

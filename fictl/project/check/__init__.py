@@ -46,6 +46,7 @@ PROJECT_RULES: tuple[Callable[[Project], Iterable[Problem]], ...] = (
     names.each_is_defined_once,
     names.uses_have_no_cycle,
     layout.kernels_is_no_package,
+    layout.private_folders_hold_no_op,
     includes.library_is_pure,
 )
 

@@ -117,7 +117,7 @@ def _source(name: str, path: Path) -> Path:
     imports = [each for each in parse(path).body if isinstance(each, ast.ImportFrom)]
     for each in imports:
         if each.level == 2 and each.module and name in (alias.name for alias in each.names):
-            found = path.parents[1] / f"{each.module}.py"
+            found = path.parents[1].joinpath(*each.module.split(".")).with_suffix(".py")
             return found if os.path.isfile(found) else path
     return path
 
