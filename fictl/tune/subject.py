@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from fictl.op.tactics.tuning import Untuned
+from fictl.op.tactics.tactics import Untuned
 from fictl.testing.compare import assert_close
 from fictl.testing.results import named_results
 from fictl.tune.copies import bytes_of, copied, poisoned_like

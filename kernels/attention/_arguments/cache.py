@@ -1,4 +1,4 @@
-"""Where keys and values lie: layouts, and a paged cache as two views."""
+"""Layouts of keys and values, and a paged cache as two views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options: what plan() decides besides lengths, checked once."""
+"""Options of a plan, checked once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EIGHTHS = tuple(dtype for dtype in KEYS if dtype not in QUERIES)
 
 
 class Heads(NamedTuple):
-    """How many heads of queries and of keys there are, and their size."""
+    """Numbers of heads of queries and of keys, and the size of a head."""
 
     queries: int
     keys: int
@@ -27,7 +27,7 @@ class Heads(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What happens to the scores; None is FlashInfer's default."""
+    """Options that change the scores; None is FlashInfer's default."""
 
     causal: bool
     window_left: int
@@ -39,7 +39,7 @@ class Scores(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What plan() decides. `fixed_split` is in keys, 0 for none; `soft_cap` is 0 for none."""
+    """Options of a plan. `fixed_split` is in keys, 0 for none; `soft_cap` is 0 for none."""
 
     heads: int
     kv_heads: int
@@ -59,7 +59,7 @@ class Options(NamedTuple):
 
     @property
     def group(self) -> int:
-        """How many heads of queries share a head of keys."""
+        """Number of heads of queries that share a head of keys."""
         return self.heads // self.kv_heads
 
     def changed(self, op: str, **scores: Any) -> Options:

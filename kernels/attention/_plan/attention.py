@@ -24,7 +24,7 @@ from .workspace import Partials, check_workspace, integers, partial_bytes
 
 
 class Work(NamedTuple):
-    """What plan() is to share out: `rows` of a tile, and `why` these, in words."""
+    """Work for plan() to share out: `rows` of a tile, and `why` these, in words."""
 
     lengths: Lengths
     options: Options

@@ -12,7 +12,7 @@ from .work_list import Counts
 
 
 class Place(NamedTuple):
-    """Where keys and values lie: in pages or not, heads before tokens or after."""
+    """Layout of keys and values: in pages or not, heads before tokens (`hnd`) or after."""
 
     paged: bool = False
     hnd: bool = False

@@ -106,7 +106,7 @@ def _plain(
 
 
 def _flashinfer(q: torch.Tensor, paged_kv_cache: torch.Tensor, **planned: Any) -> Callable[[], Any]:
-    """By its kernels of the same generation: its own choice on Hopper is another."""
+    """Run its kernels of the same generation: its own choice on Hopper is another."""
     flashinfer: Any = import_module("flashinfer")
     levels = len(planned["qo_indptr_arr"])
     wrapper = flashinfer.MultiLevelCascadeAttentionWrapper(levels, _workspace(q.device))

@@ -138,7 +138,7 @@ def _levels_bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
 
 
 def _shared_bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    """Of both wrappers, which call the same differently."""
+    """Count the bytes for both wrappers, which name lengths differently."""
     kind = "paged" if "qo_indptr" in inputs else "unique"
     begins, last = inputs[f"{kind}_kv_indptr"], inputs[f"{kind}_kv_last_page_len"]
     lengths = cache_lengths(begins, last, sizes["page_size"])
@@ -151,7 +151,7 @@ _RUN = ("q", "paged_kv_cache", "k_shared", "v_shared", "unique_kv_cache", "out")
 def _bound(
     wrapper: Any, inputs: dict[str, Any], of_run: tuple[str, ...], types: dict[str, torch.dtype]
 ) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """(plan, run), for the dtypes that the tensors have."""
+    """Make (plan, run), for the dtypes that the tensors have."""
     ran = {name: inputs[name] for name in (*_RUN, *of_run) if name in inputs}
     planned = {name: value for name, value in inputs.items() if name not in ran}
     return lambda: wrapper.plan(**planned, **types), lambda: wrapper.run(**ran)
@@ -161,25 +161,25 @@ def _bind_levels(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[]
     from .op import MultiLevelCascadeAttentionWrapper
 
     q, levels = inputs["q"], len(inputs["qo_indptr_arr"])
-    made = MultiLevelCascadeAttentionWrapper(levels, workspace(q.device))
+    wrapper = MultiLevelCascadeAttentionWrapper(levels, workspace(q.device))
     types = {"q_data_type": q.dtype, "kv_data_type": inputs["paged_kv_cache"].dtype}
-    return _bound(made, inputs, (), types)
+    return _bound(wrapper, inputs, (), types)
 
 
 def _bind_decode(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
     from .op import BatchDecodeWithSharedPrefixPagedKVCacheWrapper
 
-    made = BatchDecodeWithSharedPrefixPagedKVCacheWrapper(workspace(inputs["q"].device))
+    wrapper = BatchDecodeWithSharedPrefixPagedKVCacheWrapper(workspace(inputs["q"].device))
     types = {"q_data_type": inputs["q"].dtype, "data_type": inputs["unique_kv_cache"].dtype}
-    return _bound(made, inputs, (), types)
+    return _bound(wrapper, inputs, (), types)
 
 
 def _bind_prefill(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
     from .op import BatchPrefillWithSharedPrefixPagedKVCacheWrapper
 
-    made = BatchPrefillWithSharedPrefixPagedKVCacheWrapper(workspace(inputs["q"].device))
+    wrapper = BatchPrefillWithSharedPrefixPagedKVCacheWrapper(workspace(inputs["q"].device))
     types = {"q_data_type": inputs["q"].dtype, "kv_data_type": inputs["unique_kv_cache"].dtype}
-    return _bound(made, inputs, ("causal",), types)
+    return _bound(wrapper, inputs, ("causal",), types)
 
 
 _DIM: Axes = {"head_dim": Const("values a head", "d")}
@@ -260,7 +260,7 @@ BatchDecodeWithSharedPrefixPagedKVCacheWrapper = TraceTemplate(
     },
     outputs={"out": Tensor(("requests", "num_qo_heads", "head_dim"), dtype_from="q")},
     reference=_shared_decode,
-    constraints=tuple(each for each in _POSSIBLE if "tokens" not in each),
+    constraints=tuple(rule for rule in _POSSIBLE if "tokens" not in rule),
     tolerances=TOLERANCES,
     init=unique_init,
     bind=_bind_decode,
