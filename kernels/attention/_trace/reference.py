@@ -35,6 +35,7 @@ def attention(
     causal: bool = False,
     window_left: int = -1,
     logits_soft_cap: float | None = None,
+    *,
     sm_scale: float | None = None,
     mask: torch.Tensor | None = None,
     sinks: torch.Tensor | None = None,

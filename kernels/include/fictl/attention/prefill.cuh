@@ -1,18 +1,18 @@
 // Attention of tiles of 64 or 128 rows of queries on tensor cores, for GPUs from sm_80 on.
 //
-// Algorithm: FlashAttention-2. A block keeps the queries of its rows in shared memory and walks over
-// the keys, from the last stage to the first. A stage is two products with a softmax between them.
-// The scores come from mma, and the online softmax works on them in registers. Its weights are the
-// operand of the product with the values, and of a product with ones that sums them. A mask is
-// looked at only in stages that a border crosses: one bit for each key and row.
+// Algorithm: FlashAttention-2. A block keeps the queries of its rows in shared memory and walks
+// over the keys, from the last stage to the first. A stage is two products with a softmax between
+// them. The scores come from mma, and the online softmax works on them in registers. Its weights
+// are the operand of the product with the values, and of a product with ones that sums them. A mask
+// is looked at only in stages that a border crosses: one bit for each key and row.
 //
 // Traffic: the queries once. The keys and values of a head once for each tile of rows, mostly from
 // L2: tiles of a request run at the same time and at the same pace.
 //
 // Tiling: a warp has 32 rows where a head has up to 128 dims. Each key and value that it reads from
-// shared memory then serves two products. With 16 rows, shared memory (128 bytes a clock) would take
-// as long as the tensor cores. Heads of 256 leave registers for 16 rows. The numbers of a tile are
-// in _tiles.py.
+// shared memory then serves two products. With 16 rows, shared memory (128 bytes a clock) would
+// take as long as the tensor cores. Heads of 256 leave registers for 16 rows. The numbers of a tile
+// are in _tiles.py.
 //
 // Order: two warps share a scheduler, and only each other's work hides what one of them waits for.
 // Operands are loaded one product ahead. Exponentials, and the scaling of the sum so far, stand
@@ -23,8 +23,8 @@
 // 12 for the softmax, and the addresses. That is all 255 that two blocks of 4 warps on an SM leave.
 //
 // Shared memory: the queries (32 KiB for 128 rows of 128) and two stages of keys and values (32 KiB
-// each) are 96 KiB, twice an SM. One stage a block is in flight, 64 KiB an SM, while the products of
-// the other stage run.
+// each) are 96 KiB, twice an SM. One stage a block is in flight, 64 KiB an SM, while the products
+// of the other stage run.
 #pragma once
 
 #include <fictl/attention/epilogue.cuh>
@@ -381,8 +381,8 @@ class PrefillWarp {
       const int row = first_row_ + i / kChunks;
       const Place at = place(row);
       if (at.query >= item_.q_len) continue;
-      auto* to =
-          problem_.out.row(item_.q_start + at.query, at.head) + i % kChunks * Operands::kElementsPerChunk;
+      auto* to = problem_.out.row(item_.q_start + at.query, at.head) +
+                 i % kChunks * Operands::kElementsPerChunk;
       *reinterpret_cast<uint4*>(to) =
           *reinterpret_cast<const uint4*>(staging.chunk(row, i % kChunks));
     }

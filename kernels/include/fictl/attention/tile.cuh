@@ -72,8 +72,8 @@ __device__ void copy_rows(Tile<T, kHeadDim> to, From from) {
   }
 }
 
-// Where the rows of a stage's keys and values are. One thread looks up one row, a stage before it is
-// copied: in a paged cache the address takes a chain of loads, and many threads copy one row.
+// Where the rows of a stage's keys and values are. One thread looks up one row, a stage before it
+// is copied: in a paged cache the address takes a chain of loads, and many threads copy one row.
 template <typename Keys, int kKeys>
 struct KeyRows {
   struct alignas(16) Row {
@@ -115,8 +115,8 @@ __device__ void copy_keys(Tile<typename Keys::Element, kHeadDim> k,
   }
 }
 
-// The same for a stage whose last rows may be missing. They become zero: a weight of 0 times what was
-// there before could be NaN.
+// The same for a stage whose last rows may be missing. They become zero: a weight of 0 times what
+// was there before could be NaN.
 template <int kThreads, typename Keys, int kKeys, int kHeadDim>
 __device__ void copy_last_keys(Tile<typename Keys::Element, kHeadDim> k,
                                Tile<typename Keys::Element, kHeadDim> v,
@@ -125,8 +125,8 @@ __device__ void copy_last_keys(Tile<typename Keys::Element, kHeadDim> k,
   copy_rows<kKeys, kThreads>(v, [&](int row) { return from.rows[row].value; });
 }
 
-// Converts rows to the type that the tensor cores take; `from` may have fewer bits. Tiles of one type
-// may be the same tile. `thread` is one of the kThreads that do it.
+// Converts rows to the type that the tensor cores take; `from` may have fewer bits. Tiles of one
+// type may be the same tile. `thread` is one of the kThreads that do it.
 template <int kRows, int kThreads, typename From, typename To, int kHeadDim>
 __device__ void convert_rows(Tile<From, kHeadDim> from, Tile<To, kHeadDim> to, int thread) {
   constexpr int kVecs = kHeadDim / 8;
@@ -141,8 +141,8 @@ __device__ void convert_rows(Tile<From, kHeadDim> from, Tile<To, kHeadDim> to, i
   }
 }
 
-// The same, and rotates each row by its position. `turns` has what Frequencies::turns gives for each
-// pair.
+// The same, and rotates each row by its position. `turns` has what Frequencies::turns gives for
+// each pair.
 template <int kRows, int kThreads, typename From, typename To, int kHeadDim, typename Position>
 __device__ void rotate_rows(Tile<From, kHeadDim> from, Tile<To, kHeadDim> to, const double* turns,
                             Position position_of, int thread) {
