@@ -73,8 +73,11 @@ def aot_rows(head_dim: int, tensor_cores: bool = True) -> list[int]:
 def tile_rows(queries: int, requests: int, group: int, head_dim: int) -> int:
     """Choose the rows of a tile on tensor cores: the least that an average request fits into."""
     average = queries * group / max(requests, 1)
-    heights = _heights(head_dim)
-    return next((rows for rows in heights if average <= rows), heights[-1])
+    # Why a loop: a plan has microseconds for all of this.
+    for rows in _heights(head_dim):
+        if average <= rows:
+            break
+    return rows
 
 
 def decode_rows(group: int, q_len: int, head_dim: int, tensor_cores: bool) -> int:
@@ -82,6 +85,7 @@ def decode_rows(group: int, q_len: int, head_dim: int, tensor_cores: bool) -> in
     return tile_rows(q_len, 1, group, head_dim) if tensor_cores else group
 
 
+@cache
 def blocks_at_once(device: torch.device, rows: int, head_dim: int, tensor_cores: bool) -> int:
     """Count the blocks of a kernel that a GPU runs at once."""
     return tile(rows, head_dim, tensor_cores).blocks * _sm_count(device)

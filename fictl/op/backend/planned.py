@@ -34,7 +34,7 @@ class PlannedBackends:
     """Backends in order of preference, and the words by which users ask for them.
 
     backends: name -> architectures, as in "9.0a"; "" is wherever the op runs.
-    facts: what choose() is told; checks name those that they need.
+    facts: what choose() is told, in this order; checks name those that they need.
     checks: by backend; a check returns True, False, or a string saying why not.
     names: further words for `backend=`, as in {"fa2": ("sm80",)}: the backends that each stands for,
         best first. Names of backends are words, too.
@@ -51,6 +51,7 @@ class PlannedBackends:
         why: Mapping[str, str] | None = None,
     ) -> None:
         checks = checks or {}
+        self._facts = tuple(facts)
         self._needs = {
             name: Need(
                 ArchRule.parse(archs) if archs else None,
@@ -67,10 +68,10 @@ class PlannedBackends:
         self.words = (AUTO, *(names or {}))
 
     def choose(
-        self, op: str, device: torch.device, asked: str = AUTO, **facts: Any
+        self, op: str, device: torch.device, asked: str = AUTO, *facts: Any
     ) -> PlannedChoice:
         """Choose the backend of a plan; an error with every reason if none runs."""
-        key = (device, asked, *facts.items())
+        key = (device, asked, facts)
         choice = self._remembered.get(key)
         if choice is None:
             choice = self._chosen(op, device, asked, facts)
@@ -79,15 +80,14 @@ class PlannedBackends:
             self._remembered[key] = choice
         return choice
 
-    def explain(
-        self, op: str, device: torch.device, asked: str = AUTO, **facts: Any
-    ) -> Explanation:
+    def explain(self, op: str, device: torch.device, asked: str = AUTO, *facts: Any) -> Explanation:
         """Explain the choice: a verdict for every backend that the word stands for."""
         order = self._orders.get(asked)
         if order is None:
             known = ", ".join(word for word in self._orders if word != AUTO)
             raise InvalidValue(f"{op}: unknown backend {asked!r}", f"one of {known} or auto")
-        verdicts = tuple(self._verdict(op, name, device, facts) for name in order)
+        named = dict(zip(self._facts, facts, strict=True))
+        verdicts = tuple(self._verdict(op, name, device, named) for name in order)
         suitable = tuple(verdict.backend for verdict in verdicts if verdict.accepted)
         why = self._reason(asked, verdicts)
         return Explanation(
@@ -95,9 +95,9 @@ class PlannedBackends:
         )
 
     def _chosen(
-        self, op: str, device: torch.device, asked: str, facts: Mapping[str, Any]
+        self, op: str, device: torch.device, asked: str, facts: Sequence[Any]
     ) -> PlannedChoice:
-        explanation = self.explain(op, device, asked, **facts)
+        explanation = self.explain(op, device, asked, *facts)
         if not explanation.runs:
             raise BackendRefused(explanation)
         return PlannedChoice(explanation.backend, explanation.why)

@@ -117,10 +117,13 @@ class Attention:
         self, work: Work, indices: Indices | None = None, *, non_blocking: bool = True
     ) -> Counts:
         """Share out the work, and leave the list of it on the device."""
-        work = self._with_fixed_rows(self._with_variant(work))
-        lengths, options = work.lengths, work.options
+        if self._variant is not None and self._variant.causal:
+            work = work._replace(options=work.options._replace(causal=True))
+        if self.graph:
+            work = self._with_fixed_rows(work)
+        lengths, options, rows, masked, _ = work
         kernel, config = self._kernel, self._built
-        key = (options, work.rows, work.masked)
+        key = (options, rows, masked)
         if kernel is None or config is None or key != self._for:
             config = self._config(work)
             kernel = self._modules[config]
@@ -178,7 +181,7 @@ class Attention:
         """Compute attention into `out` or a new tensor; `scale` is another factor of the scores."""
         work, place = self.work, self._place
         options = work.options
-        check_tensors(self.op, place, options, self.counts, work.lengths, q, k, v)
+        check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
         if out is None:
             out = torch.empty(q.shape, dtype=options.o, device=q.device)
         elif out.dtype is not options.o:
@@ -224,11 +227,6 @@ class Attention:
             return work
         return work._replace(rows=self._work.rows)
 
-    def _with_variant(self, work: Work) -> Work:
-        if self._variant is None or not self._variant.causal or work.options.causal:
-            return work
-        return work._replace(options=work.options._replace(causal=True))
-
     def _config(self, work: Work) -> Config:
         options = work.options
         return Config(
@@ -247,19 +245,19 @@ class Attention:
         )
 
     def _tiling(self, work: Work) -> Tiling:
-        lengths, options = work.lengths, work.options
+        lengths, options, rows, masked, _ = work
         most = 0
         if self.graph:
             reached = 0 if lengths.qo is None else int(lengths.qo[-1] - lengths.qo[0])
             most = self._most_queries or max(reached, lengths.requests * lengths.q_len, 1)
         return Tiling(
-            work.rows,
+            rows,
             options.group,
             options.kv_heads,
-            blocks_at_once(self.device, work.rows, options.head_dim, self._tensor_cores),
-            options.causal and not work.masked,
+            blocks_at_once(self.device, rows, options.head_dim, self._tensor_cores),
+            options.causal and not masked,
             options.window_left,
-            work.masked,
+            masked,
             options.split,
             options.fixed_split,
             most,

@@ -106,6 +106,7 @@ class DecodeWrapper:
         self._buffers.require(*_BUFFERS)
         self._buffers.check_lengths(_BUFFERS[0])
         self._asked = "tensor_cores" if use_tensor_cores else backend
+        self._graph = use_cuda_graph
         self._used = ""
         self._q_len = 1
         self._pages: torch.Tensor | None = None
@@ -113,7 +114,7 @@ class DecodeWrapper:
     @property
     def is_cuda_graph_enabled(self) -> bool:
         """Tell whether a captured run() follows later plans."""
-        return self._by_backend["tensor_cores"].graph
+        return self._graph
 
     @property
     def use_tensor_cores(self) -> bool:
@@ -157,8 +158,9 @@ class DecodeWrapper:
             work, Indices("indices", table.indices), non_blocking=non_blocking
         )
         self._used, self._q_len = choice.backend, q_len
-        for name, value in (("indptr", table.indptr), ("last_page_len", table.last_page_len)):
-            self._buffers.copy(f"paged_kv_{name}_buffer", name, value, non_blocking)
+        if self._graph:
+            for name, value in (("indptr", table.indptr), ("last_page_len", table.last_page_len)):
+                self._buffers.copy(f"paged_kv_{name}_buffer", name, value, non_blocking)
         self._pages = self._buffers.place(
             "paged_kv_indices_buffer", "indices", table.indices, torch.int32, non_blocking
         )
@@ -223,15 +225,14 @@ class DecodeWrapper:
         batch = table.lengths(self._op, q_len)
         on_tensor_cores = choice.backend == "tensor_cores"
         rows = decode_rows(chosen.group, q_len, chosen.head_dim, on_tensor_cores)
-        return choice, Work(batch, chosen, rows, why=choice.why)
+        return choice, Work(batch, chosen, rows, False, choice.why)
 
     def _choose(self, chosen: Options, q_len: int) -> PlannedChoice:
         if q_len < 1:
             raise ValueError(f"{self._op}: argument 'q_len_per_req' is {q_len}; it is 1 or more")
-        if self._used and self.is_cuda_graph_enabled:
+        if self._used and self._graph:
             return PlannedChoice(self._used, "as the first plan() for CUDA graphs")
-        group = chosen.group
-        return DECODE.choose(self._op, self.device, self._asked, group=group, q_len=q_len)
+        return DECODE.choose(self._op, self.device, self._asked, chosen.group, q_len)
 
     def _options(
         self, heads: Heads, dtypes: StatedDtypes, q_len: int, scores: Mapping[str, Any]

@@ -54,7 +54,7 @@ class PrefillWrapper:
             self.kernel,
             self.device,
             float_workspace_buffer,
-            place=Place(paged, self._hnd),
+            place=Place(paged=paged, hnd=self._hnd),
             graph=graph,
             variant=variant,
         )

@@ -34,32 +34,34 @@ def backends(**changes: Any) -> PlannedBackends:
 
 
 def test_auto_is_the_first_that_runs_here() -> None:
-    choice = backends().choose("Decode", CPU, group=1)
+    choice = backends().choose("Decode", CPU, "auto", 1)
     assert choice.backend == "tensor"
     assert choice.why == "backend='auto', runs on 9.0a, and the emulated device is 8.9"
 
 
 def test_a_word_stands_for_several_backends() -> None:
     choose = backends().choose
-    assert choose("Decode", CPU, "fa2", group=2) == ("cuda", "backend='fa2'")
+    assert choose("Decode", CPU, "fa2", 2) == ("cuda", "backend='fa2'")
     why = "backend='fa2', 4 heads to one of the keys"
-    assert choose("Decode", CPU, "fa2", group=4) == ("tensor", why)
+    assert choose("Decode", CPU, "fa2", 4) == ("tensor", why)
 
 
 def test_a_backend_may_be_asked_for_by_its_own_name() -> None:
-    assert backends().choose("Decode", CPU, "cuda", group=1) == ("cuda", "as asked for")
+    assert backends().choose("Decode", CPU, "cuda", 1) == ("cuda", "as asked for")
     with pytest.raises(BackendRefused, match=r"'cuda' \(as asked for.*4 heads to one"):
-        backends().choose("Decode", CPU, "cuda", group=4)
+        backends().choose("Decode", CPU, "cuda", 4)
 
 
 def test_where_none_runs_the_reasons_are_in_the_error() -> None:
-    with pytest.raises(BackendRefused, match=r"'hopper' .*runs on 9.0a, and the emulated device is"):
-        backends().choose("Decode", CPU, "fa3", group=1)
+    with pytest.raises(
+        BackendRefused, match=r"'hopper' .*runs on 9.0a, and the emulated device is"
+    ):
+        backends().choose("Decode", CPU, "fa3", 1)
 
 
 def test_an_unknown_word_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(InvalidValue, match="Decode: unknown backend 'cudnn'") as caught:
-        backends().choose("Decode", CPU, "cudnn", group=1)
+        backends().choose("Decode", CPU, "cudnn", 1)
     assert caught.value.hint == "one of hopper, tensor, cuda, fa2, fa3 or auto"
 
 
@@ -76,12 +78,12 @@ def test_a_choice_is_made_once_for_the_same_facts() -> None:
 
     choose = backends(checks={"cuda": watching}).choose
     for group in (1, 1, 2, 1):
-        choose("Decode", CPU, "fa2", group=group)
+        choose("Decode", CPU, "fa2", group)
     assert groups == [1, 2]
 
 
 def test_every_backend_that_a_word_stands_for_has_a_verdict() -> None:
-    explanation = backends().explain("Decode", CPU, group=9)
+    explanation = backends().explain("Decode", CPU, "auto", 9)
     assert [verdict.backend for verdict in explanation.verdicts] == ["hopper", "tensor", "cuda"]
     assert explanation.suitable == ("tensor",)
 
