@@ -153,6 +153,11 @@ class OpFolder:
             (role, path) for role, path in [*roles, ("test", self.test)] if os.path.isfile(path)
         )
 
+    def family_files(self) -> Iterator[Path]:
+        """Find the Python that its family shares: `_*.py`, and what lies in private folders."""
+        for pattern in ("_*.py", "_*/*.py"):
+            yield from matching(self.path.parent, pattern)
+
     def load(self, part: str) -> ModuleType:
         """Import `op`, `jit`, `trace` or `bench` of it, installed or not."""
         from importlib import import_module

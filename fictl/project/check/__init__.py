@@ -48,6 +48,7 @@ PROJECT_RULES: tuple[Callable[[Project], Iterable[Problem]], ...] = (
     names.uses_have_no_cycle,
     names.names_fit_one_stub,
     layout.kernels_is_no_package,
+    layout.private_folders_hold_no_op,
     includes.library_is_pure,
 )
 

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterator
 
-from fictl.paths import matching
 from fictl.project.check.problem import Problem
 from fictl.project.cpp_source import CppSignature, read_cpp
 from fictl.project.folder import OpFolder
@@ -21,9 +20,7 @@ def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
         return
     exported = read_cpp(folder.binding).exports
     called = _called(parse(folder.op))
-    shared = {
-        name for path in matching(folder.path.parent, "_*.py") for name in _attributes(parse(path))
-    }
+    shared = {name for path in folder.family_files() for name in _attributes(parse(path))}
     for name, line in exported.items():
         if name not in called and name not in shared:
             yield Problem(

@@ -121,7 +121,7 @@ def _source(name: str, path: Path) -> Path:
             and statement.module
             and name in (alias.name for alias in statement.names)
         ):
-            source = path.parents[1] / f"{statement.module}.py"
+            source = path.parents[1].joinpath(*statement.module.split(".")).with_suffix(".py")
             return source if os.path.isfile(source) else path
     return path
 

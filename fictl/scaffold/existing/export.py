@@ -88,16 +88,26 @@ def _of_project(name: str, user: OpFolder) -> tuple[OpFolder, ...]:
 
 
 def _family_files(op: OpFolder) -> Iterator[Path]:
-    """The `_*.py` of its family that it imports, and those that they import."""
-    pending = [(path, 2) for path in matching(op.path, "*.py")]
-    for path, level in pending:
-        for node in ast.walk(parse(path)):
-            if isinstance(node, ast.ImportFrom) and node.level == level:
-                for module in [node.module] if node.module else [a.name for a in node.names]:
-                    shared = op.path.parent / f"{module.partition('.')[0]}.py"
-                    if shared.name.startswith("_") and (shared, 1) not in pending:
-                        pending.append((shared, 1))
-    yield from (path for path, level in pending if level == 1 and os.path.isfile(path))
+    """The private Python of its family that it imports, and what that imports."""
+    family = op.path.parent
+    pending = [*matching(op.path, "*.py")]
+    for path in pending:
+        for shared in _imported(path, family):
+            if shared not in pending and os.path.isfile(shared):
+                pending.append(shared)
+    yield from (path for path in pending if path.parent != op.path)
+
+
+def _imported(path: Path, family: Path) -> Iterator[Path]:
+    """The private files of the family that a file names in its relative imports."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            above = path.parents[node.level - 1]
+            own = node.module.split(".") if node.module else []
+            for names in (own, *([*own, alias.name] for alias in node.names)):
+                shared = above.joinpath(*names).with_suffix(".py")
+                if shared.is_relative_to(family) and shared.relative_to(family).parts[0][0] == "_":
+                    yield shared
 
 
 def _conftests(op: OpFolder) -> Iterator[Path]:

@@ -82,10 +82,11 @@ def test_inputs_may_be_put_together_in_the_file(tree, problems, before: str, inp
     assert problems() == []
 
 
-def test_inputs_may_be_of_a_file_of_the_family(tree, problems) -> None:
-    tree.write("kernels/elementwise/_inputs.py", f"INPUTS = {_INPUTS}\n")
+@pytest.mark.parametrize("module", ["_inputs", "_trace.inputs"])
+def test_inputs_may_be_of_a_file_of_the_family(tree, problems, module: str) -> None:
+    tree.write(f"kernels/elementwise/{module.replace('.', '/')}.py", f"INPUTS = {_INPUTS}\n")
     tree.edit(f"{_OP}/trace.py", _INPUTS, "{**INPUTS}")
-    tree.edit(f"{_OP}/trace.py", "halve = ", "from .._inputs import INPUTS\nhalve = ")
+    tree.edit(f"{_OP}/trace.py", "halve = ", f"from ..{module} import INPUTS\nhalve = ")
     assert problems() == []
 
 
