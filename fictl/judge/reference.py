@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from fictl.errors import SetupError, UsageError
+from fictl.judge.baseline import Baseline
 from fictl.judge.config import EvalConfig
-from fictl.judge.contact import Contact
 from fictl.judge.fault import FAULT, JudgeFault, own_faults
-from fictl.judge.judged.inside import REFERENCE
-from fictl.judge.outcome import InvalidReference
-from fictl.judge.process import cell as cells
-from fictl.judge.process.cell import Cell
-from fictl.judge.process.room import new_room
+from fictl.judge.inside.roles import REFERENCE
+from fictl.judge.judge_outcome import InvalidReference
+from fictl.judge.process.sandboxed_process import Ended, Forged, Hung, SandboxedProcess
+from fictl.judge.process.scratch import new_scratch
 from fictl.judge.process.spawn import start
-from fictl.judge.yardstick import Yardstick
+from fictl.judge.solution_process import SolutionProcess
 from fictl.removal import remove
 from fictl.trace import Definition, Workload
 
@@ -53,11 +52,11 @@ class Reference:
         self.environment: dict[str, Any] = {}
         self.clocks: dict[str, Any] = {}
         self._folder: Path | None = None
-        self._cell: Cell | None = None
+        self._sandboxed: SandboxedProcess | None = None
         self._is_built = False
         self.workload: Workload
         self.opened: Opened
-        self._yardstick: Yardstick | None = None
+        self._baseline: Baseline | None = None
         self._seconds = 0.0
 
     def open(self, workload: Workload, config: EvalConfig) -> Opened:
@@ -75,20 +74,20 @@ class Reference:
         self.opened = Opened(**said)
         return self.opened
 
-    def meet(self, contact: Contact) -> None:
+    def meet(self, process: SolutionProcess) -> None:
         """It can have turns with that process from now on."""
-        cell = self._started()
-        cell.introduce(contact.cell)
-        self._ask({"op": "meet", "who": contact.name})
-        contact.partner = cell
+        sandboxed = self._started()
+        sandboxed.introduce(process.sandboxed)
+        self._ask({"op": "meet", "who": process.name})
+        process.partner = sandboxed
 
-    def has_met(self, contact: Contact) -> bool:
+    def has_met(self, process: SolutionProcess) -> bool:
         """A process that was replaced has met nobody."""
-        return contact.partner is not None and contact.partner is self._cell
+        return process.partner is not None and process.partner is self._sandboxed
 
     def turns(
         self,
-        contact: Contact,
+        process: SolutionProcess,
         seeds: Sequence[int],
         seconds: float,
         *,
@@ -100,7 +99,7 @@ class Reference:
         """One for each seed; `picks` of those after `lead` are checked, or more if that is quick."""
         request = {
             "op": "turns",
-            "who": contact.name,
+            "who": process.name,
             "seeds": [*seeds],
             "seconds": seconds,
             "picks": picks,
@@ -108,15 +107,15 @@ class Reference:
             "idle": idle,
             "is_judged": is_judged,
         }
-        return self._ask(request, seconds + max(self._seconds, _OWN_SECONDS), contact.cell)
+        return self._ask(request, seconds + max(self._seconds, _OWN_SECONDS), process.sandboxed)
 
     @property
-    def yardstick(self) -> Yardstick:
+    def baseline(self) -> Baseline:
         """Of the workload that is open."""
-        if self._yardstick is None or not self.has_met(self._yardstick.contact):
-            self._close_yardstick()
-            self._yardstick = Yardstick(self)
-        return self._yardstick
+        if self._baseline is None or not self.has_met(self._baseline.process):
+            self._close_baseline()
+            self._baseline = Baseline(self)
+        return self._baseline
 
     def finish(self) -> dict[str, Any]:
         return self._ask({"op": "finish"})
@@ -125,7 +124,7 @@ class Reference:
     def folder(self) -> Path:
         """Its own: no solution may read it."""
         if self._folder is None:
-            self._folder = new_room("reference")
+            self._folder = new_scratch("reference")
         return self._folder
 
     @property
@@ -133,7 +132,7 @@ class Reference:
         return self.folder / "own"
 
     def close(self) -> None:
-        self._close_yardstick()
+        self._close_baseline()
         self._end()
         if self._folder is not None:
             remove(self._folder)
@@ -145,13 +144,13 @@ class Reference:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _close_yardstick(self) -> None:
-        if self._yardstick is not None:
-            self._yardstick.close()
-            self._yardstick = None
+    def _close_baseline(self) -> None:
+        if self._baseline is not None:
+            self._baseline.close()
+            self._baseline = None
 
     def _ask(
-        self, request: dict[str, Any], seconds: float = 0.0, beside: Cell | None = None
+        self, request: dict[str, Any], seconds: float = 0.0, beside: SandboxedProcess | None = None
     ) -> dict[str, Any]:
         try:
             with own_faults("asking the reference"):
@@ -163,16 +162,20 @@ class Reference:
         except JudgeFault:
             self._end()
             raise
-        except (cells.Ended, cells.Hung, cells.Forged) as error:
+        except (Ended, Forged, Hung) as error:
             log = self._end()
             raise InvalidReference(
                 f"the reference of {self.definition.name}: {error.message}", log[-2000:]
             ) from None
 
     def _answered(
-        self, cell: Cell, request: dict[str, Any], seconds: float = 0.0, beside: Cell | None = None
+        self,
+        sandboxed: SandboxedProcess,
+        request: dict[str, Any],
+        seconds: float = 0.0,
+        beside: SandboxedProcess | None = None,
     ) -> dict[str, Any]:
-        said = cell.ask(request, seconds or self._seconds or 600.0, beside)
+        said = sandboxed.ask(request, seconds or self._seconds or 600.0, beside)
         if said.pop("ok"):
             return said
         if said["kind"] == "setup":
@@ -187,19 +190,19 @@ class Reference:
 
     def _end(self) -> str:
         """Of its process; what that has printed."""
-        cell, self._cell = self._cell, None
+        sandboxed, self._sandboxed = self._sandboxed, None
         self._is_built = False
-        if cell is None:
+        if sandboxed is None:
             return ""
-        cell.close()
-        return cell.log.take().strip()
+        sandboxed.close()
+        return sandboxed.log.take().strip()
 
-    def _started(self) -> Cell:
-        if self._cell is None:
-            self._cell = start(REFERENCE, self.own, device=self.device, gpu=self.gpu)
+    def _started(self) -> SandboxedProcess:
+        if self._sandboxed is None:
+            self._sandboxed = start(REFERENCE, self.own, device=self.device, gpu=self.gpu)
         if not self._is_built:
             said = self._answered(
-                self._cell,
+                self._sandboxed,
                 {
                     "op": "build",
                     "definition": self.definition.model_dump(mode="json"),
@@ -208,4 +211,4 @@ class Reference:
                 },
             )
             self.environment, self._is_built = said["environment"], True
-        return self._cell
+        return self._sandboxed
