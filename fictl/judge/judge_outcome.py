@@ -1,4 +1,4 @@
-"""What came of one workload, on the way to an Evaluation."""
+"""The result of judging one workload, before it becomes an Evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNKNOWN = {"hardware": "unknown", "libs": {}}
 
 
 class Decided(FictlError):
-    """The status is known before all has been run."""
+    """Ends an evaluation early: its status is already known."""
 
     def __init__(self, status: EvaluationStatus | str, note: str, log: str = "") -> None:
         super().__init__(note)
@@ -21,12 +21,12 @@ class Decided(FictlError):
 
 
 class InvalidReference(FictlError):
-    """The reference fails, or gives what cannot be right: no solution can be held against it."""
+    """The reference fails or returns impossible outputs: no solution can be compared with it."""
 
 
 @dataclass
-class Outcome:
-    """`facts` become `evaluation.fictl`."""
+class JudgeOutcome:
+    """Status, errors and times of one workload. `facts` become `evaluation.fictl`."""
 
     status: EvaluationStatus = EvaluationStatus.PASSED
     notes: list[str] = field(default_factory=list)
@@ -35,11 +35,17 @@ class Outcome:
     reference_seconds: float = 0.0
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def decide(self, decided: Decided) -> None:
-        self.status = decided.status
-        self.notes += filter(None, [decided.message, decided.log])
+    def decide(self, failure: Decided | InvalidReference) -> None:
+        """Take the status and the notes from `failure`."""
+        if isinstance(failure, Decided):
+            self.status = failure.status
+            self.notes += filter(None, [failure.message, failure.log])
+        else:
+            self.status = EvaluationStatus.INVALID_REFERENCE
+            self.notes += filter(None, [failure.message, failure.hint])
 
     def evaluation(self, environment: dict[str, Any], log: str) -> Evaluation:
+        """Return the document that datasets store; `log` is the solution's output."""
         return Evaluation(
             status=self.status,
             environment=Environment(**(environment or _UNKNOWN)),
@@ -51,12 +57,12 @@ class Outcome:
         )
 
     def _correctness(self) -> Correctness | None:
-        found = Correctness(**self.correctness) if self.correctness else None
+        measured = Correctness(**self.correctness) if self.correctness else None
         if self.status is EvaluationStatus.PASSED:
-            return found or Correctness()
+            return measured or Correctness()
         if self.status is EvaluationStatus.INCORRECT_NUMERICAL:
             worst = float("inf")
-            return found or Correctness(max_relative_error=worst, max_absolute_error=worst)
+            return measured or Correctness(max_relative_error=worst, max_absolute_error=worst)
         return None
 
     def _performance(self) -> Performance | None:

@@ -1,4 +1,4 @@
-"""A solution on a workload, judged: behind policy, from outside, with numbers that it has not seen."""
+"""Evaluates a solution in a sandboxed process, on inputs it has never seen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from fictl.judge.config import EvalConfig
 from fictl.judge.fault import own_faults
 from fictl.judge.inside.roles import SOLUTION
-from fictl.judge.judge_outcome import Decided, InvalidReference, Outcome
+from fictl.judge.judge_outcome import Decided, InvalidReference, JudgeOutcome
 from fictl.judge.modes import RETURNS, WRITES
 from fictl.judge.process.scratch import new_scratch, scratch_root
 from fictl.judge.process.spawn import start
@@ -24,15 +24,15 @@ from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Work
 from fictl.trace.documents.fitting import require_fit
 
 _HIDDEN = ("definitions", "solutions", "workloads", "traces", "blob", "reports")
-_SEED_BITS = 53  # What JSON keeps exactly.
+_SEED_BITS = 53  # JSON keeps integers of this size exactly.
 
 
 class Judge:
-    """Of one solution, for as many workloads as are wanted: it is built once.
+    """Evaluates one solution on any number of workloads; the solution is built once.
 
-    Its process stays from one to the next, and is replaced when something went wrong in it, or
-    each time where `isolated`. `reference` may be shared by the judges of one definition, one
-    after the other. A `scratch` folder that is given stays, with what was built in it.
+    Its process is kept from one workload to the next. It is replaced after a failure, or for each
+    workload if `isolated`. The judges of one definition may share a `reference`, one after the
+    other. If `scratch` is given, the folder is kept, with what was built in it.
     """
 
     def __init__(
@@ -61,35 +61,30 @@ class Judge:
 
     @own_faults("judging a workload")
     def evaluate(self, workload: Workload) -> Evaluation:
-        """SetupError where this machine cannot, JudgeFault where the judge fails: no verdict.
+        """Evaluate the solution on `workload`; whatever the solution does becomes a status.
 
-        Whatever the solution does is a status.
+        Raises SetupError if this machine cannot run it and JudgeFault if the judge itself fails:
+        neither is a verdict on the solution.
         """
         start_time = time.monotonic()
-        config = self._config.for_workload(workload)
-        outcome = Outcome(facts=self._facts(config))
         try:
-            self._run(workload, config, outcome)
-        except Decided as decided:
-            outcome.decide(decided)
-        except InvalidReference as error:
-            outcome.decide(Decided(EvaluationStatus.INVALID_REFERENCE, error.message, error.hint))
-        except BaseException:  # Nobody knows what state its process is in.
+            outcome = self._outcome(workload, self._config.for_workload(workload))
+        except BaseException:  # The state of its process is unknown.
             self._end_process()
             raise
         outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
-        return outcome.evaluation(self._reference.environment, self._end())
+        return outcome.evaluation(self._reference.environment, self._end_workload())
 
     @own_faults("building a solution")
     def build(self) -> Evaluation | None:
-        """Without running it, nor the reference: None, or what its failure is called."""
+        """Build the solution without running it or its reference. Returns None, or the failure."""
         try:
             if self._process is None:
-                self._build(self._started())
+                self._build(self._start())
         except Decided as decided:
-            outcome = Outcome(facts=self._facts(self._config))
+            outcome = JudgeOutcome(facts=self._facts(self._config))
             outcome.decide(decided)
-            return outcome.evaluation(self._reference.environment, self._end())
+            return outcome.evaluation(self._reference.environment, self._end_workload())
         return None
 
     def close(self) -> None:
@@ -105,26 +100,45 @@ class Judge:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _run(self, workload: Workload, config: EvalConfig, outcome: Outcome) -> None:
+    def _outcome(self, workload: Workload, config: EvalConfig) -> JudgeOutcome:
+        outcome = JudgeOutcome(facts=self._facts(config))
+        try:
+            trial = self._trial(workload, config, outcome.facts)
+        except (Decided, InvalidReference) as failure:
+            outcome.decide(failure)
+            return outcome
+        measured = trial.evaluate()
+        return replace(measured, facts={**outcome.facts, **measured.facts})
+
+    def _trial(
+        self, workload: Workload, config: EvalConfig, facts: dict[str, Any]
+    ) -> SolutionTrial:
+        """Prepare reference and solution for `workload`; record in `facts` what was prepared."""
         require_fit(self._definition, workload)
         if self._build_failure is not None:
             raise self._build_failure
         opened = self._reference.open(workload, config)
         style = WRITES if self._solution.spec.destination_passing_style else RETURNS
-        outcome.facts |= {"evaluator": opened.evaluator, "fresh_inputs": opened.fresh}
-        process = self._acquainted(style) or self._started()
-        outcome.facts["sandbox"] = process.sandboxed.policy
+        facts |= {"evaluator": opened.evaluator, "fresh_inputs": opened.fresh}
+        process = self._reusable_process(style) or self._start()
+        facts["sandbox"] = process.sandboxed.policy
         is_first, self._is_new = self._is_new, False
         if not self._is_built:
             self._build(process)
         if not self._reference.has_met(process):
             self._reference.meet(process)
-        SolutionTrial(
-            process, self._reference, workload, config, opened, style, outcome, is_first
-        ).evaluate()
+        return SolutionTrial(
+            process=process,
+            reference=self._reference,
+            workload=workload,
+            config=config,
+            opened=opened,
+            style=style,
+            is_first=is_first,
+        )
 
-    def _end(self) -> str:
-        """Of one workload: what was printed. A process that something went wrong in ends, too."""
+    def _end_workload(self) -> str:
+        """Return what was printed. The process ends too if it failed, or if it is `isolated`."""
         process = self._process
         if process is None:
             return ""
@@ -144,11 +158,11 @@ class Judge:
             "solution_hash": self._solution.hash(),
         }
 
-    def _acquainted(self, style: str) -> SolutionProcess | None:
-        """The process that there is, if it can have turns with the referee that there is.
+    def _reusable_process(self, style: str) -> SolutionProcess | None:
+        """Return the running process if it can have turns with the current referee.
 
-        On a GPU none is there when it is measured what turns take without one, and with the
-        reference: kernels that it has left running would make that longer.
+        On a GPU, the baseline is measured while no solution's process runs: kernels left running
+        by one would make the baseline slower.
         """
         process, baseline = self._process, self._reference.baseline
         is_old = process and process.partner and not self._reference.has_met(process)
@@ -159,12 +173,12 @@ class Judge:
         if is_in_the_way:
             baseline.overhead(style)
             if self._config.profile_baseline:
-                baseline.seconds(baseline_plan(self._reference.opened, self._config))
+                baseline.call_time(baseline_plan(self._reference.opened, self._config))
         return process
 
-    def _started(self) -> SolutionProcess:
+    def _start(self) -> SolutionProcess:
         folder = self._scratch / "work"
-        root = self._root  # Not all of it is hidden: an interpreter may lie there, too.
+        root = self._root  # Only parts of it are hidden: an interpreter may be installed there.
         hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
         hidden.append(scratch_root())
         sandboxed = start(
@@ -175,11 +189,8 @@ class Judge:
             gpu=self._gpu,
             untrusted=self._config.untrusted,
         )
-        self._process, self._is_new, self._is_built = (
-            SolutionProcess(sandboxed, folder),
-            True,
-            False,
-        )
+        self._process = SolutionProcess(sandboxed, folder)
+        self._is_new, self._is_built = True, False
         return self._process
 
     def _build(self, process: SolutionProcess) -> None:
@@ -204,7 +215,7 @@ def judge(
     scratch: Path | None = None,
     **more: Any,
 ) -> Evaluation:
-    """One workload; `more` as Judge takes it."""
+    """Evaluate a solution on one workload; `more` is passed on to Judge."""
     with Judge(definition, solution, config, root=root, gpu=gpu, scratch=scratch, **more) as one:
         return one.evaluate(workload)
 

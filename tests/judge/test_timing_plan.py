@@ -1,21 +1,10 @@
-"""Which seeds turns get, and how many of them there are."""
+"""TimingPlan: how many calls are timed."""
 
 from __future__ import annotations
 
 import pytest
 
-from fictl.judge.seeds import Seeds
 from fictl.judge.timing_plan import TimingPlan
-
-
-def test_each_seed_is_used_once_and_found_again() -> None:
-    seeds = Seeds(7, "w")
-    made = [*seeds.take(3), *seeds.take(4)]
-    assert len({*made}) == 7
-    assert Seeds(7, "w").take(7) == made
-    assert not {*Seeds(8, "w").take(7)} & {*made}
-    assert not {*Seeds(7, "v").take(7)} & {*made}
-    assert all(0 <= seed < 1 << 63 for seed in made)
 
 
 @pytest.mark.parametrize(
