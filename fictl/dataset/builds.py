@@ -107,7 +107,7 @@ class Builds:
 
 
 def _new_folder(above: Path) -> Path:
-    made = above / secrets.token_hex(4)
+    folder = above / secrets.token_hex(4)
     with own_faults("making a folder to build in"):
-        made.mkdir(mode=0o700)
-    return made
+        folder.mkdir(mode=0o700)
+    return folder

@@ -73,9 +73,9 @@ class ProcessEvaluator:
         # It is built, called for the first time and timed; its reference takes its time, too.
         seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
         asked = {"kind": "workload", "workload": workload.model_dump(mode="json")}
-        made = self._asked(job, asked, seconds)
-        assert made is not None
-        return made
+        evaluation = self._asked(job, asked, seconds)
+        assert evaluation is not None
+        return evaluation
 
     def _asked(
         self, job: EvaluationJob, message: dict[str, Any], seconds: float
@@ -134,8 +134,8 @@ class ProcessEvaluator:
             raise _Told(answer["message"], answer["hint"])
         if answer["kind"] == "error":
             raise _ERRORS.get(answer["code"], FictlError)(answer["message"], answer["hint"])
-        made = answer["evaluation"]
-        return None if made is None else Evaluation.model_validate_json(json.dumps(made))
+        document = answer["evaluation"]
+        return None if document is None else Evaluation.model_validate_json(json.dumps(document))
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._stopped:

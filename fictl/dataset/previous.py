@@ -30,13 +30,15 @@ class PreviousResults:
 
 
 def evaluated(dataset: TraceSet, definition: str, device: str) -> PreviousResults:
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    uuids_by_hash: defaultdict[str, set[str]] = defaultdict(set)
     broken: list[NotReadable] = []
     for trace in readable_traces(dataset, definition, broken.append):
-        said = trace.evaluation.fictl if trace.evaluation is not None else None
-        if said and said.get(DEVICE) == kind_of(device) and isinstance(said.get(HASH), str):
-            found[said[HASH]].add(trace.workload.uuid)
-    return PreviousResults({digest: frozenset(uuids) for digest, uuids in found.items()}, broken)
+        facts = trace.evaluation.fictl if trace.evaluation is not None else None
+        if facts and facts.get(DEVICE) == kind_of(device) and isinstance(facts.get(HASH), str):
+            uuids_by_hash[facts[HASH]].add(trace.workload.uuid)
+    return PreviousResults(
+        {digest: frozenset(uuids) for digest, uuids in uuids_by_hash.items()}, broken
+    )
 
 
 def kind_of(device: str) -> str:

@@ -59,14 +59,14 @@ def run_dataset(
     if options.save and planned.jobs:
         _require_writable(root)
     broken = told(planned.unreadable, mend=options.save)
-    for each in broken:
-        watching.note(each)
+    for note in broken:
+        watching.note(note)
     if not planned.jobs:
         return Summary((), planned.skipped, planned.left_out, saved=options.save, unreadable=broken)
-    found = slots(options.device, options.gpus) if places is None else places
+    usable = slots(options.device, options.gpus) if places is None else places
     isolated = options.isolated or planned.is_isolated
     evaluator = make_evaluator or (lambda at, slot: ProcessEvaluator(at, slot, isolated))
-    return _Run(dataset, planned, options, watching, broken).on(found, evaluator)
+    return _Run(dataset, planned, options, watching, broken).on(usable, evaluator)
 
 
 _WHAT = "fictl dataset validate shows what a dataset has"
@@ -124,8 +124,8 @@ class _Run:
 
     def _run(self, evaluators: list[tuple[Slot, Evaluator]]) -> None:
         threads = [
-            threading.Thread(target=self._work, args=each, name=f"slot {each[0].name}", daemon=True)
-            for each in evaluators
+            threading.Thread(target=self._work, args=pair, name=f"slot {pair[0].name}", daemon=True)
+            for pair in evaluators
         ]
         self._slots_left = len(threads)
         for thread in threads:
@@ -195,7 +195,7 @@ class _Run:
 
         try:
             require_fit(job.definition, workload)
-            made = evaluator.evaluate(job, workload)
+            evaluation = evaluator.evaluate(job, workload)
         except Stopped:
             raise
         except JudgeFault as fault:
@@ -204,7 +204,7 @@ class _Run:
             raise  # As for every other solution.
         except FictlError as error:
             return RunOutcome(*_names(job, workload), error=_said(error))
-        return RunOutcome(*_names(job, workload), evaluation=_marked(made, job))
+        return RunOutcome(*_names(job, workload), evaluation=_marked(evaluation, job))
 
     def _keep(self, job: EvaluationJob, workload: Workload, outcome: RunOutcome) -> None:
         from fictl.trace import Trace

@@ -120,15 +120,15 @@ def plan(dataset: TraceSet, options: RunOptions) -> RunPlan:
 
 def _uuids(dataset: TraceSet, definition: Definition) -> set[str]:
     """A result names its workload by it: two different ones of one uuid could not be told apart."""
-    found: dict[str, Workload] = {}
+    workloads: dict[str, Workload] = {}
     for trace in dataset.workloads(definition.name):
         workload = trace.workload
-        if found.setdefault(workload.uuid, workload) != workload:
+        if workloads.setdefault(workload.uuid, workload) != workload:
             raise UsageError(
                 f"two workloads of {definition.name} are {workload.uuid}, and not the same",
                 "fictl dataset validate names their lines",
             )
-    return {*found}
+    return {*workloads}
 
 
 def _is_slow(options: RunOptions) -> bool:
@@ -159,7 +159,7 @@ def _chosen(
 ) -> Iterator[tuple[Definition, Sequence[Solution]]]:
     definitions = dataset.definitions
     require_known(options.definitions, definitions, "definition")
-    require_known(options.op_types, {each.op_type for each in definitions.values()}, "op type")
+    require_known(options.op_types, {known.op_type for known in definitions.values()}, "op type")
     every = [one.name for among in dataset.solutions.values() for one in among]
     require_known(options.solutions, every, "solution")
     for name in sorted(definitions, key=lambda name: (definitions[name].op_type, name)):

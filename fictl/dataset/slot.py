@@ -24,8 +24,8 @@ class Slot:
         self, waits: Callable[[str], object], stopped: Callable[[], bool]
     ) -> AbstractContextManager[None]:
         """No other run of fictl on this machine has it then. It is waited for, and that is said."""
-        said = f"GPU {self.name} is used by another run of fictl: waiting for it"
-        return held(self.lock, lambda: waits(said), stopped)
+        message = f"GPU {self.name} is used by another run of fictl: waiting for it"
+        return held(self.lock, lambda: waits(message), stopped)
 
 
 def slots(device: str, gpus: Sequence[str] = ()) -> tuple[Slot, ...]:

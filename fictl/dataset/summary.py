@@ -25,20 +25,20 @@ class Summary:
     statuses: Counter[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "statuses", Counter(each.status for each in self.outcomes))
+        object.__setattr__(self, "statuses", Counter(outcome.status for outcome in self.outcomes))
 
     @property
     def errors(self) -> list[RunOutcome]:
-        return [each for each in self.outcomes if each.error]
+        return [outcome for outcome in self.outcomes if outcome.error]
 
     @property
     def faults(self) -> list[RunOutcome]:
         """Errors of the judge: --resume runs these again."""
-        return [each for each in self.outcomes if each.is_fault]
+        return [outcome for outcome in self.outcomes if outcome.is_fault]
 
     @property
     def all_passed(self) -> bool:
-        return all(each.passed for each in self.outcomes)
+        return all(outcome.passed for outcome in self.outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -48,5 +48,5 @@ class Summary:
             "unreadable": list(self.unreadable),
             "seconds": round(self.seconds, 3),
             "saved": self.saved,
-            "outcomes": [each.to_dict() for each in self.outcomes],
+            "outcomes": [outcome.to_dict() for outcome in self.outcomes],
         }

@@ -16,11 +16,11 @@ def told(unreadable: Iterable[NotReadable], *, mend: bool) -> tuple[str, ...]:
     """One sentence each. With `mend`, an unfinished last line is moved to a file beside its own."""
     from fictl.trace.dataset.lines_file import cut_unfinished
 
-    found = [*unreadable]
-    paths = dict.fromkeys(error.problems[0].path for error in found)
+    errors = [*unreadable]
+    paths = dict.fromkeys(error.problems[0].path for error in errors)
     cut = {path for path in paths if mend and cut_unfinished(path, _aside(path), _is_broken)}
-    last = {path: max(e.problems[0].line for e in found if _path(e) == path) for path in cut}
-    return tuple(_sentence(error, last) for error in found)
+    last = {path: max(e.problems[0].line for e in errors if _path(e) == path) for path in cut}
+    return tuple(_sentence(error, last) for error in errors)
 
 
 def _sentence(error: NotReadable, last: dict[Path, int]) -> str:

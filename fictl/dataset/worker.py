@@ -77,8 +77,8 @@ def _answer(evaluator: _JudgeServer, message: dict[str, Any]) -> dict[str, Any] 
     except JudgeFault as error:
         return {"kind": "fault", "message": error.message, "hint": error.hint}
     except FictlError as error:
-        said = {"message": error.message, "hint": error.hint, "code": error.exit_code}
-        return {"kind": "error", **said}
+        problem = {"message": error.message, "hint": error.hint, "code": error.exit_code}
+        return {"kind": "error", **problem}
 
 
 class _JudgeServer:
@@ -97,16 +97,16 @@ class _JudgeServer:
     def build(self) -> dict[str, Any] | None:
         """None where it was built."""
         with self._busy():
-            made = self._opened().build()
+            evaluation = self._opened().build()
         self._end_judge()
-        return None if made is None else _document(made)
+        return None if evaluation is None else _document(evaluation)
 
     def evaluate(self, workload: dict[str, Any]) -> dict[str, Any]:
         from fictl.trace import Workload
 
         with self._busy():
-            made = self._opened().evaluate(Workload.model_validate(workload))
-        return _document(made)
+            evaluation = self._opened().evaluate(Workload.model_validate(workload))
+        return _document(evaluation)
 
     def close(self) -> None:
         self._end_judge()
@@ -136,19 +136,19 @@ class _JudgeServer:
         from fictl.judge.solution_judge import Judge
         from fictl.trace import Definition, Solution
 
-        said, root = self._message, Path(self._message["root"])
-        config = EvalConfig(**{**said["config"], "said": tuple(said["config"]["said"])})
-        definition = Definition.model_validate(said["definition"])
+        job, root = self._message, Path(self._message["root"])
+        config = EvalConfig(**{**job["config"], "flags": tuple(job["config"]["flags"])})
+        definition = Definition.model_validate(job["definition"])
         if self._reference is None or definition != self._reference.definition:
             self._end_reference()
             self._reference = Reference(definition, kind_of(config.device), root=root)
         return Judge(
             definition,
-            Solution.model_validate(said["solution"]),
+            Solution.model_validate(job["solution"]),
             config,
             root=root,
-            scratch=Path(said["scratch"]) if said["scratch"] else None,
-            isolated=said["isolated"],
+            scratch=Path(job["scratch"]) if job["scratch"] else None,
+            isolated=job["isolated"],
             reference=self._reference,
         )
 
@@ -158,12 +158,14 @@ class _JudgeServer:
             reference.close()
 
 
-def _document(made: Any) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(made.model_dump_json())
+def _document(evaluation: Any) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(evaluation.model_dump_json())
     return document
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
+    """End once: a second signal must not interrupt the closing of the judge."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 

@@ -39,7 +39,7 @@ class EvalConfig:
     `formula` says which elements fail. "either", as flashinfer-bench: the error is above `atol`
     and the relative one above `rtol`. "sum", as a workload with a tolerance of its own:
     the error is above atol + rtol * |expected|; `max_error_cap` holds for every element then.
-    `said` names what the command line said, which no workload overrides.
+    `flags` names the fields given on the command line, which no workload overrides.
     """
 
     warmup_runs: int = 10
@@ -60,7 +60,7 @@ class EvalConfig:
     formula: str = "either"
     max_error_cap: float | None = None
     allow_negative_inf: bool = False
-    said: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -77,7 +77,7 @@ class EvalConfig:
         own = workload.tolerance
         if own is None:
             return self
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             "formula": "sum",
             "atol": own.max_atol,
             "rtol": own.max_rtol,
@@ -85,7 +85,7 @@ class EvalConfig:
             "max_error_cap": own.max_error_cap,
             "allow_negative_inf": own.allow_negative_inf,
         }
-        return replace(self, **{n: value for n, value in found.items() if n not in self.said})
+        return replace(self, **{n: value for n, value in values.items() if n not in self.flags})
 
 
 _AT_LEAST = {

@@ -68,21 +68,21 @@ def layers(
     flags: Mapping[str, Any] | None = None,
 ) -> EvalConfig:
     """For one definition; `flags` are what the command line says, and nothing else."""
-    said = file or ConfigFile()
+    settings = file or ConfigFile()
     config = EvalConfig().changed(_OP_TYPES.get(definition.op_type, {}))
-    config = config.changed(said.all).changed(said.op_types.get(definition.op_type, {}))
-    config = config.changed(said.definitions.get(definition.name, {}))
-    return config.changed({**(flags or {}), "said": tuple(flags or ())})
+    config = config.changed(settings.all).changed(settings.op_types.get(definition.op_type, {}))
+    config = config.changed(settings.definitions.get(definition.name, {}))
+    return config.changed({**(flags or {}), "flags": tuple(flags or ())})
 
 
 def config_file(root: Path, path: Path | None = None) -> ConfigFile:
     """`path`, or the dataset's own, which need not be there."""
     own = [root / name for name in NAMES if os.path.lexists(root / name)]
     if path is None and len(own) > 1:
-        names = " and ".join(each.name for each in own)
+        names = " and ".join(candidate.name for candidate in own)
         raise InvalidValue(f"{root} has {names}", "keep one of them, or name one with --config")
-    found = path or next(iter(own), None)
-    return ConfigFile() if found is None else parse(found, _text(found))
+    chosen = path or next(iter(own), None)
+    return ConfigFile() if chosen is None else parse(chosen, _text(chosen))
 
 
 def parse(path: Path, text: str) -> ConfigFile:
@@ -103,19 +103,19 @@ def parse(path: Path, text: str) -> ConfigFile:
 
 
 def _selection(path: Path, text: str, table: dict[str, Any], name: str) -> tuple[str, ...]:
-    said = table.pop(name, [])
-    if not isinstance(said, list) or not all(isinstance(each, str) and each for each in said):
+    names = table.pop(name, [])
+    if not isinstance(names, list) or not all(isinstance(entry, str) and entry for entry in names):
         raise InvalidValue(
-            f"{_at(path, text, name)}: {name} = {_short(said)}", "it is a list of names"
+            f"{_at(path, text, name)}: {name} = {_short(names)}", "it is a list of names"
         )
-    return tuple(said)
+    return tuple(names)
 
 
 def _flag(path: Path, text: str, table: dict[str, Any], name: str) -> bool:
-    said = table.pop(name, False)
-    if not isinstance(said, bool):
-        raise InvalidValue(f"{_at(path, text, name)}: {name} = {_short(said)}", "true or false")
-    return said
+    value = table.pop(name, False)
+    if not isinstance(value, bool):
+        raise InvalidValue(f"{_at(path, text, name)}: {name} = {_short(value)}", "true or false")
+    return value
 
 
 def _text(path: Path) -> str:
@@ -141,7 +141,7 @@ def _sections(
     path: Path, text: str, table: dict[str, Any], names: tuple[str, ...]
 ) -> dict[str, dict[str, Any]]:
     """Taken out of the table, so that what is left is for all."""
-    found: dict[str, dict[str, Any]] = {}
+    sections: dict[str, dict[str, Any]] = {}
     for name in (name for name in names if name in table):
         section = table.pop(name)
         for key, values in section.items() if isinstance(section, dict) else ():
@@ -150,17 +150,17 @@ def _sections(
                 raise InvalidValue(
                     f"{_at(path, text, key)}: {where} = {_short(values)}", "it is a table"
                 )
-            found[key] = {**found.get(key, {}), **_checked(path, text, values, where)}
+            sections[key] = {**sections.get(key, {}), **_checked(path, text, values, where)}
         if not isinstance(section, dict):
             raise InvalidValue(
                 f"{_at(path, text, name)}: {name} = {_short(section)}", "it is a table"
             )
-    return found
+    return sections
 
 
 def _checked(path: Path, text: str, values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    found = dict(_flat(values))
-    for key, value in found.items():
+    flat = dict(_flat(values))
+    for key, value in flat.items():
         place = f"{_at(path, text, key)}: {where + '.' if where else ''}{key} = {_short(value)}"
         if key not in OF_FILES:
             near = get_close_matches(key, OF_FILES, 1)
@@ -170,7 +170,7 @@ def _checked(path: Path, text: str, values: Mapping[str, Any], where: str) -> di
             EvalConfig().changed({key: value})
         except UsageError as error:
             raise InvalidValue(place, error.hint) from None
-    return found
+    return flat
 
 
 def _short(value: object) -> str:
@@ -189,5 +189,5 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _at(path: Path, text: str, key: str) -> str:
     """File and line, where the key can be found by looking for it."""
-    found = re.search(rf"^[^#\n]*?[\"']?\b{re.escape(key)}\b", text, re.MULTILINE)
-    return f"{path}:{text.count(chr(10), 0, found.end()) + 1}" if found else str(path)
+    match = re.search(rf"^[^#\n]*?[\"']?\b{re.escape(key)}\b", text, re.MULTILINE)
+    return f"{path}:{text.count(chr(10), 0, match.end()) + 1}" if match else str(path)

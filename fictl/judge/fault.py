@@ -43,8 +43,8 @@ def own_faults(doing: str) -> Iterator[None]:
 
 
 def fault(doing: str, error: Exception) -> JudgeFault:
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return JudgeFault(f"the judge failed while {doing}: {said}", _hint(error))
+    cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return JudgeFault(f"the judge failed while {doing}: {cause}", _hint(error))
 
 
 def is_of_machine(error: BaseException) -> bool:
@@ -59,5 +59,5 @@ def _hint(error: BaseException) -> str:
 def _errno(error: BaseException) -> int:
     if isinstance(error, OSError):
         return error.errno or 0
-    found = _NUMBER.search(str(error)) if type(error).__name__ == "SafetensorError" else None
-    return int(found[1]) if found else 0
+    match = _NUMBER.search(str(error)) if type(error).__name__ == "SafetensorError" else None
+    return int(match[1]) if match else 0

@@ -50,7 +50,7 @@ class SolutionProcess:
         shown = definition.model_copy(update=withheld) if solution else definition
         self.ask({"op": "greet"})  # It is there, and nothing of the solution's is.
         self._signals = self._surveyed().signals
-        said = self._answer(
+        answer = self._answer(
             {
                 "op": "build",
                 "definition": shown.model_dump(mode="json"),
@@ -59,31 +59,31 @@ class SolutionProcess:
             },
             "it was still being built",
         )
-        if said.get("ok"):
+        if answer.get("ok"):
             return
         self.is_spent = True
-        if said.get("kind") != "build":
-            raise Decided(EvaluationStatus.COMPILE_ERROR, _text(said, "trace"))
-        first, whole = _text(said, "first"), _text(said, "trace")
+        if answer.get("kind") != "build":
+            raise Decided(EvaluationStatus.COMPILE_ERROR, _text(answer, "trace"))
+        first, whole = _text(answer, "first"), _text(answer, "trace")
         note = whole if first in whole else f"{first}\n{whole}"
-        raise Decided(EvaluationStatus.COMPILE_ERROR, note, _text(said, "log"))
+        raise Decided(EvaluationStatus.COMPILE_ERROR, note, _text(answer, "log"))
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """What it answers; Decided where that is no success."""
         return self._judge(self._answer(request, "it was still running"))
 
-    def _judge(self, said: dict[str, Any]) -> dict[str, Any]:
-        if said.get("ok"):
-            self._decide(said)
-            return said
+    def _judge(self, answer: dict[str, Any]) -> dict[str, Any]:
+        if answer.get("ok"):
+            self._decide(answer)
+            return answer
         self.is_spent = True
-        if said.get("kind") == FAULT:
+        if answer.get("kind") == FAULT:
             raise JudgeFault(
-                "the judge's part of a solution's process failed", _text(said, "trace")
+                "the judge's part of a solution's process failed", _text(answer, "trace")
             )
-        if said.get("kind") == "setup" and self.is_trusted:
-            raise SetupError(_text(said, "trace"), _text(said, "hint"))
-        raise Decided(_FAILED, _text(said, "trace"))
+        if answer.get("kind") == "setup" and self.is_trusted:
+            raise SetupError(_text(answer, "trace"), _text(answer, "hint"))
+        raise Decided(_FAILED, _text(answer, "trace"))
 
     def turns(self, take: Turns, size: int, mode: str) -> dict[str, Any]:
         """What the referee says of turns that it has with this process; `size` is what a call writes.
@@ -95,24 +95,24 @@ class SolutionProcess:
         )
         start = time.monotonic()
         try:
-            said = take(max(0.01, self.deadline - start))
+            batch = take(max(0.01, self.deadline - start))
         except BaseException:
             self.is_spent = True  # It still waits for a turn.
             raise
-        self.deadline += time.monotonic() - start - float(said["spent"])
-        if said["outcome"] == "hung":
+        self.deadline += time.monotonic() - start - float(batch["spent"])
+        if batch["outcome"] == "hung":
             raise self._late("it was still running")
-        if said["outcome"] == "forged":
-            raise self._forged(str(said["note"]))
+        if batch["outcome"] == "forged":
+            raise self._forged(str(batch["note"]))
         self._judge(self._guarded(lambda: self.sandboxed.answer(token, self.deadline)))
-        if said["outcome"] != "done":
+        if batch["outcome"] != "done":
             raise self._forged("it ended its turns by itself")
-        return said
+        return batch
 
     def settle(self) -> None:
         """Between turns: what its process finds of what the solution left."""
-        said = self.ask({"op": "settle"})
-        libraries = said.get("handlers")
+        answer = self.ask({"op": "settle"})
+        libraries = answer.get("handlers")
         if isinstance(libraries, dict):
             self._libraries = {str(number): str(file) for number, file in libraries.items()}
 
@@ -120,27 +120,27 @@ class SolutionProcess:
         """From now on it has so long."""
         self.deadline = time.monotonic() + seconds
 
-    def timed(self, said: Iterable[dict[str, Any]]) -> list[TimedTurn]:
+    def timed(self, turns: Iterable[dict[str, Any]]) -> list[TimedTurn]:
         """Turns as the referee saw them, with what this process claims of each."""
         return [
             TimedTurn(float(one["span"]), float(one["waited"]), *self._claim(one["claim"]))
-            for one in said
+            for one in turns
         ]
 
-    def _claim(self, said: Any) -> tuple[float, float]:
+    def _claim(self, claim: Any) -> tuple[float, float]:
         """Seconds of a call, and the host's part: which are to be numbers at least."""
-        if not isinstance(said, dict):
+        if not isinstance(claim, dict):
             return 0.0, 0.0
-        return self._seconds(said.get("seconds")), self._seconds(said.get("host"))
+        return self._seconds(claim.get("seconds")), self._seconds(claim.get("host"))
 
-    def _seconds(self, said: Any) -> float:
-        if isinstance(said, int | float) and 0 <= said < float("inf"):
-            return float(said)
-        raise self._forged(f"it claims to have taken {said!r:.60} s")
+    def _seconds(self, value: Any) -> float:
+        if isinstance(value, int | float) and 0 <= value < float("inf"):
+            return float(value)
+        raise self._forged(f"it claims to have taken {value!r:.60} s")
 
-    def _decide(self, said: dict[str, Any]) -> None:
+    def _decide(self, answer: dict[str, Any]) -> None:
         """What the process found of itself; what is left running of it is seen from outside."""
-        findings = said.get("findings", ())
+        findings = answer.get("findings", ())
         for finding in findings if isinstance(findings, list) else ():
             if isinstance(finding, list) and len(finding) == 2:
                 status, note = (str(part)[:1000] for part in finding)
@@ -204,13 +204,13 @@ class SolutionProcess:
         return Decided(_HACK, f"it speaks for the judge's own code: {why}")
 
 
-def _text(said: dict[str, Any], name: str) -> str:
-    return str(said.get(name, "")).strip()
+def _text(answer: dict[str, Any], name: str) -> str:
+    return str(answer.get(name, "")).strip()
 
 
-def _status(said: str) -> EvaluationStatus:
+def _status(name: str) -> EvaluationStatus:
     try:
-        return EvaluationStatus(said)
+        return EvaluationStatus(name)
     except ValueError:
         return _HACK
 

@@ -123,8 +123,8 @@ class Options:
 
 def checked_options(solution: Solution) -> Options:
     """BuildError names the flag that is refused."""
-    said = solution.spec.compile_options
-    if said is None:
+    options = solution.spec.compile_options
+    if options is None:
         return Options()
     archs: list[Arch] = []
     includes: list[str] = []
@@ -132,14 +132,14 @@ def checked_options(solution: Solution) -> Options:
     cuda: list[str] = []
     link: list[str] = []
     libraries: list[str] = []
-    for flag in _words(said.cflags):
+    for flag in _words(options.cflags):
         _sort(solution, "cflags", flag, _is_cxx, cxx, includes)
-    for flag in _words(said.cuda_cflags):
-        found = _archs(solution, flag)
-        archs += found
-        if not found:
+    for flag in _words(options.cuda_cflags):
+        targets = _archs(solution, flag)
+        archs += targets
+        if not targets:
             _sort(solution, "cuda_cflags", flag, _is_cuda, cuda, includes)
-    for flag in _words(said.ld_flags):
+    for flag in _words(options.ld_flags):
         library = _LIBRARY.fullmatch(flag)
         if library:
             libraries.append(library[1])

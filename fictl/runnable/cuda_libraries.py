@@ -94,9 +94,9 @@ def needed(solution: Solution, more: Iterable[str] = (), *, emulated: bool = Fal
             raise machine_error(
                 f"{solution.name} needs {name}, which runs on GPUs", f"unset {settings.DEVICE.name}"
             )
-        found = _find(name) or _missing(solution, name)
-        before = [_find(each) or _missing(solution, each) for each in _BEFORE.get(name, ())]
-        libraries += [library for library in (*before, found) if library not in libraries]
+        linked = _find(name) or _missing(solution, name)
+        before = [_find(other) or _missing(solution, other) for other in _BEFORE.get(name, ())]
+        libraries += [library for library in (*before, linked) if library not in libraries]
     includes += [library.include for library in libraries if library.include]
     text = (source.content for source in solution.sources)
     calls_driver = not emulated and any(map(_DRIVER_CALL.search, text))

@@ -13,16 +13,16 @@ from fictl.trace import Definition, Solution
 
 def entry_function(solution: Solution, module: Any) -> Callable[..., Any]:
     symbol = solution.get_entry_symbol()
-    found = getattr(module, symbol, None)
+    function = getattr(module, symbol, None)
     where = f"{solution.name}: {solution.get_entry_path()}"
-    if found is None:
+    if function is None:
         raise BuildError(f"{where} defines no {symbol}", f"it defines {_defined(module)}")
-    if not callable(found) or _is_kernel(found):
+    if not callable(function) or _is_kernel(function):
         raise BuildError(
-            f"{where}: {symbol} is a {type(found).__name__}, which cannot be called",
+            f"{where}: {symbol} is a {type(function).__name__}, which cannot be called",
             "the entry point is the function that launches",
         )
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def check_signature(
@@ -71,9 +71,9 @@ def _spelled(signature: inspect.Signature) -> str:
     return f"({', '.join(str(parameter) for parameter in signature.parameters.values())})"
 
 
-def _is_kernel(found: object) -> bool:
+def _is_kernel(value: object) -> bool:
     """What `@triton.jit` makes has a __call__, which says that it is none."""
-    return type(found).__module__.startswith("triton.") and hasattr(found, "run")
+    return type(value).__module__.startswith("triton.") and hasattr(value, "run")
 
 
 def _defined(module: Any) -> str:

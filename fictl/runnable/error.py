@@ -30,9 +30,9 @@ class BuildError(FictlError):
     def of(cls, solution: str, error: FictlError) -> BuildError:
         """Of what a part of fictl raised while it built `solution`."""
         message = error.message if solution in error.message else f"{solution}: {error.message}"
-        made = cls(message, error.hint, first_error=error.message)
-        made.exit_code = error.exit_code
-        return made
+        failure = cls(message, error.hint, first_error=error.message)
+        failure.exit_code = error.exit_code
+        return failure
 
 
 def machine_error(message: str, hint: str) -> BuildError:

@@ -78,10 +78,10 @@ class BuilderRegistry:
         """Release all that was built, whatever goes wrong with some of it."""
         with self._lock:
             kept, self._cache = [*self._cache.values()], {}
-        for each in kept:
-            if isinstance(each.outcome, Runnable):
+        for runnable in kept:
+            if isinstance(runnable.outcome, Runnable):
                 with suppress(Exception):
-                    each.outcome.cleanup()
+                    runnable.outcome.cleanup()
 
     def _first_build(
         self, key: str, definition: Definition, solution: Solution, kept: _Kept
@@ -100,9 +100,11 @@ class BuilderRegistry:
             raise BuildError(f"{solution.name}: {what}") from error
 
     def _builder_of(self, solution: Solution) -> Builder:
-        found = next((each for each in self._builders if each.can_build(solution)), None)
-        if found is not None:
-            return found
+        registered = next(
+            (candidate for candidate in self._builders if candidate.can_build(solution)), None
+        )
+        if registered is not None:
+            return registered
         binding = solution.spec.binding
         what = f"language {solution.spec.language.value}"
         what += f", binding {binding.value}" if binding else ""
@@ -110,7 +112,7 @@ class BuilderRegistry:
             builder: Builder = kind()  # type: ignore[call-arg]
             if builder.can_build(solution) and not kind.is_available():
                 raise machine_error(f"{solution.name} cannot be built here: {what}", kind.needs)
-        names = ", ".join(type(each).__name__ for each in self._builders)
+        names = ", ".join(type(candidate).__name__ for candidate in self._builders)
         raise BuildError(f"no builder is for {solution.name}: {what}", f"there are {names}")
 
 

@@ -64,9 +64,12 @@ def definition(
         return Definition.model_validate(document)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field, said = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        field, problem = (
+            ".".join(map(str, first["loc"])),
+            first["msg"].removeprefix("Value error, "),
+        )
         raise UsageError(
-            f"{op} at {dict(sizes)} makes no definition: {field}: {said}", "other sizes may"
+            f"{op} at {dict(sizes)} makes no definition: {field}: {problem}", "other sizes may"
         ) from None
 
 

@@ -77,9 +77,9 @@ def _parse(text: str) -> ast.expr:
     try:
         tree = parse_expression(text)
     except (SyntaxError, ValueError) as error:
-        said = getattr(error, "message", error)
+        problem = getattr(error, "message", error)
         raise Malformed(
-            f"'{shown(text)}' is not an expression: {said}", f"use {_ALLOWED}"
+            f"'{shown(text)}' is not an expression: {problem}", f"use {_ALLOWED}"
         ) from None
     for node in ast.walk(tree):
         if not _is_allowed(node):
@@ -109,20 +109,20 @@ def _value(node: ast.expr, values: Mapping[str, Number]) -> Any:
         case ast.Name():
             return values[node.id]
         case ast.Tuple():
-            return tuple(_value(each, values) for each in node.elts)
+            return tuple(_value(part, values) for part in node.elts)
         case ast.UnaryOp():
             return _UNARY[type(node.op)](_value(node.operand, values))
         case ast.BinOp():
             left, right = _value(node.left, values), _value(node.right, values)
             return _BINARY[type(node.op)](left, right)
         case ast.BoolOp(op=ast.And()):
-            return all(_value(each, values) for each in node.values)
+            return all(_value(part, values) for part in node.values)
         case ast.BoolOp():
-            return any(_value(each, values) for each in node.values)
+            return any(_value(part, values) for part in node.values)
         case ast.Call(func=ast.Name(id=name)):
-            return _CALLS[name](*(_value(each, values) for each in node.args))
+            return _CALLS[name](*(_value(part, values) for part in node.args))
         case ast.Compare():
-            terms = [_value(each, values) for each in (node.left, *node.comparators)]
+            terms = [_value(part, values) for part in (node.left, *node.comparators)]
             pairs = zip(node.ops, terms[:-1], terms[1:], strict=True)
             return all(_COMPARE[type(op)](left, right) for op, left, right in pairs)
     raise AssertionError(ast.dump(node))  # _is_allowed knows the same nodes

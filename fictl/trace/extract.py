@@ -17,15 +17,15 @@ def axis_sizes(template: TraceTemplate, arguments: Mapping[str, Any]) -> dict[st
 
     `arguments` are by parameter. Axes that only tensors have which are None are left out.
     """
-    found: dict[str, tuple[int, str]] = {}
+    seen: dict[str, tuple[int, str]] = {}
     for axis, size, where in _said(template, arguments):
-        before, source = found.setdefault(axis, (size, where))
+        before, source = seen.setdefault(axis, (size, where))
         if before != size:
             raise InvalidValue(
                 f"{axis} is {size} in {where} and {before} in {source}",
                 "the sizes of one axis are the same everywhere",
             )
-    sizes = {axis: size for axis, (size, _) in found.items()}
+    sizes = {axis: size for axis, (size, _) in seen.items()}
     absent = template.optional_axes(passed(template, arguments))
     missing = [
         name

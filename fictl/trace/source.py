@@ -52,16 +52,16 @@ def _spaced(text: str, statements: list[ast.stmt]) -> str:
     """Imports below each other, definitions apart."""
     nexts = [*statements, None][1:]
     return "".join(
-        _text(text, each) + _gap(each, following)
-        for each, following in zip(statements, nexts, strict=True)
+        _text(text, statement) + _gap(statement, following)
+        for statement, following in zip(statements, nexts, strict=True)
     )
 
 
-def _gap(each: ast.stmt, following: ast.stmt | None) -> str:
+def _gap(statement: ast.stmt, following: ast.stmt | None) -> str:
     imports = (ast.Import, ast.ImportFrom)
-    if not (isinstance(each, imports) and isinstance(following, imports)):
+    if not (isinstance(statement, imports) and isinstance(following, imports)):
         return "\n\n\n"
-    return "\n\n" if _is_future(each) else "\n"
+    return "\n\n" if _is_future(statement) else "\n"
 
 
 def _is_future(statement: ast.stmt) -> bool:
@@ -106,7 +106,7 @@ def _needed(tree: ast.Module, wanted: ast.stmt | ast.Lambda, where: str) -> Iter
 def _uses(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return set()
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
 
 
 def _binds(statement: ast.stmt) -> Iterator[str]:

@@ -28,10 +28,10 @@ def fictl_trace(api: Any, save_dir: str | Path | None = None) -> Callable[..., D
         )
 
     def trace(*args: Any, **kwargs: Any) -> Definition:
-        made = of_call(op.template, op.api, _arguments(run, op.template, args, kwargs))
+        traced = of_call(op.template, op.api, _arguments(run, op.template, args, kwargs))
         if save_dir is not None:
-            save(made, Path(save_dir))
-        return made
+            save(traced, Path(save_dir))
+        return traced
 
     return trace
 
@@ -41,11 +41,11 @@ def of_call(template: TraceTemplate, api: str, arguments: Mapping[str, Any]) -> 
     return definition(template, api, axis_sizes(template, arguments), dtypes(template, arguments))
 
 
-def save(made: Definition, folder: Path) -> Path:
+def save(definition: Definition, folder: Path) -> Path:
     """As `<folder>/<name>.json`; what stands there under its name is replaced."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{made.name}.json"
-    write_atomic(path, made.to_json())
+    path = folder / f"{definition.name}.json"
+    write_atomic(path, definition.to_json())
     return path
 
 

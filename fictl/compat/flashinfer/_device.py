@@ -63,7 +63,7 @@ def is_sm12x_supported(device: torch.device) -> bool:
 
 
 def _gpu(device: torch.device) -> torch.device:
-    found = torch.device(device)
-    if found.type != "cuda":
-        raise InvalidValue(f"{found} is not a CUDA device", "as in torch.device('cuda:0')")
-    return found
+    parsed = torch.device(device)
+    if parsed.type != "cuda":
+        raise InvalidValue(f"{parsed} is not a CUDA device", "as in torch.device('cuda:0')")
+    return parsed

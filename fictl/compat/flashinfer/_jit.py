@@ -42,7 +42,7 @@ def gen_act_and_mul_module(act_func_name: str) -> JitSpec:
     from fictl.project import Project, find
 
     (folder,) = find("act_and_mul", [Project.shipped()])
-    names = [each.name.removesuffix("_and_mul") for each in folder.declarations()]
+    names = [declared.name.removesuffix("_and_mul") for declared in folder.declarations()]
     if act_func_name not in names:
         raise InvalidValue(
             f"there is no activation {act_func_name!r}", f"one of {', '.join(names)}"
@@ -53,5 +53,5 @@ def gen_act_and_mul_module(act_func_name: str) -> JitSpec:
 def _spec(place: str) -> JitSpec:
     from importlib import import_module
 
-    made: JitSpec = import_module(place).module()
-    return made
+    spec: JitSpec = import_module(place).module()
+    return spec

@@ -57,7 +57,7 @@ def missing(module: str, name: str, here: Iterable[str]) -> str:
     below = name if place == "." else f"{place}.{name}"
     if name in names[place] or below in names:
         return f"{begun}: FlashInfer {VERSION} has it, fictl has not; {_instead(name)}"
-    elsewhere = [spelled(each) for each in names if name in names[each]]
+    elsewhere = [spelled(other) for other in names if name in names[other]]
     if elsewhere:
         return f"{begun}, nor has FlashInfer {VERSION}: there it is in {' and '.join(elsewhere)}"
     close = get_close_matches(name, here, n=1)

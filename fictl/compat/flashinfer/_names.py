@@ -18,16 +18,17 @@ DOCUMENTED = {"jit": ("define_variant",)}
 @cache
 def recorded() -> Mapping[str, frozenset[str]]:
     """Module -> its names, with those of DOCUMENTED; the package itself is TOP."""
-    found: dict[str, set[str]] = {}
+    by_module: dict[str, set[str]] = {}
     module = TOP
     for line in Path(__file__).with_name("names.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith(" "):
-            found[module].update(line.split())
+            by_module[module].update(line.split())
         elif not line.startswith("#"):
             module = line
-            found[module] = set()
+            by_module[module] = set()
     return {
-        module: frozenset((*names, *DOCUMENTED.get(module, ()))) for module, names in found.items()
+        module: frozenset((*names, *DOCUMENTED.get(module, ())))
+        for module, names in by_module.items()
     }
 
 

@@ -44,7 +44,7 @@ def version_at_least(version: str, base_version: str) -> bool:
 
 
 def _numbers(version: str) -> list[int]:
-    found = [int(number) for number in re.findall(r"\d+", version.partition("+")[0])]
-    while found and found[-1] == 0:
-        found.pop()
-    return found
+    numbers = [int(number) for number in re.findall(r"\d+", version.partition("+")[0])]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return numbers

@@ -78,10 +78,10 @@ def _ops() -> Mapping[str, str]:
     from fictl.project.shared import shared
 
     project = Project.shipped()
-    found = {name: place for _, place, name in shared(project)}
+    places = {name: place for _, place, name in shared(project)}
     for folder, declaration in functions(project):
-        found[declaration.name] = f"{folder.package}.op"
-    return found
+        places[declaration.name] = f"{folder.package}.op"
+    return places
 
 
 def _submodules(module: str) -> Iterator[tuple[str, str]]:

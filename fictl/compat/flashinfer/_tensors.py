@@ -24,9 +24,9 @@ def is_float8(x: torch.Tensor) -> bool:
 
 def canonicalize_torch_dtype(dtype: torch.dtype | str) -> torch.dtype:
     """A dtype by its name in torch, or itself."""
-    found = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
-    if isinstance(found, torch.dtype):
-        return found
+    torch_dtype = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
+    if isinstance(torch_dtype, torch.dtype):
+        return torch_dtype
     kind = InvalidValue if isinstance(dtype, str) else WrongType
     raise kind(f"{dtype!r} is not a dtype", "a torch.dtype, or its name: 'bfloat16'")
 

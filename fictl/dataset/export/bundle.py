@@ -44,8 +44,13 @@ class Bundle:
         pending = [self.folder.op, self.folder.trace]
         for path in pending:
             beside = self._of_folder(path.parent) if self._is_op(path.parent) else ()
-            found = (*self._imported(path), *(each for each in beside if each.suffix == ".py"))
-            pending += [each for each in dict.fromkeys(found) if each not in pending]
+            imported = (
+                *self._imported(path),
+                *(candidate for candidate in beside if candidate.suffix == ".py"),
+            )
+            pending += [
+                candidate for candidate in dict.fromkeys(imported) if candidate not in pending
+            ]
         return tuple(path for path in pending if path.is_relative_to(self.folder.project.kernels))
 
     def _is_op(self, folder: Path) -> bool:
@@ -63,8 +68,8 @@ class Bundle:
         for node in ast.walk(parse(path)):
             if isinstance(node, ast.ImportFrom) and (place := self._place(node, path)):
                 names = (place / alias.name for alias in node.names)
-                candidates = (each.with_suffix(".py") for each in (place, *names))
-                yield from (each for each in candidates if os.path.isfile(each))
+                candidates = (candidate.with_suffix(".py") for candidate in (place, *names))
+                yield from (candidate for candidate in candidates if os.path.isfile(candidate))
 
     def _place(self, node: ast.ImportFrom, path: Path) -> Path | None:
         """Of the module, which may be named from the project's package on."""

@@ -25,11 +25,11 @@ def solutions_of(
 ) -> Iterator[tuple[Definition, Solution]]:
     """One for each definition of the functions; with `names`, of those alone."""
     wanted, known = {*names}, set[str]()
-    for each in traced:
-        for name, definition in each.definitions().items():
+    for one in traced:
+        for name, definition in one.definitions().items():
             known.add(name)
             if not wanted or name in wanted:
-                yield definition, solution_of(each, definition, author)
+                yield definition, solution_of(one, definition, author)
     if wanted - known:
         _refuse(min(wanted - known), sorted(known))
 

@@ -36,17 +36,17 @@ class CaseWorkload:
 
     @cached_property
     def uuid(self) -> str:
-        said = json.dumps(
+        identity = json.dumps(
             [self.definition.name, dict(self.case.sizes), self.case.dtype, self.case.manner]
         )
-        return str(uuid.uuid5(_SPACE, said))
+        return str(uuid.uuid5(_SPACE, identity))
 
     @property
     def path(self) -> str:
         """Of the tensors that it has in a file; relative to the dataset."""
-        made = self.definition
-        name = f"{made.name}_{self.uuid}.safetensors"
-        return f"blob/workloads/{made.op_type}/{made.name}/{name}"
+        definition = self.definition
+        name = f"{definition.name}_{self.uuid}.safetensors"
+        return f"blob/workloads/{definition.op_type}/{definition.name}/{name}"
 
     @property
     def workload(self) -> Workload:
@@ -68,8 +68,8 @@ class CaseWorkload:
         assert template.init is not None
         dtype = getattr(torch, self.case.dtype)
         generator = torch.Generator().manual_seed(self._seed)
-        made = template.init(self._sizes, dtype, "cpu", generator)
-        return {name: made[template.parameter(name)].contiguous() for name in self._initial}
+        values = template.init(self._sizes, dtype, "cpu", generator)
+        return {name: values[template.parameter(name)].contiguous() for name in self._initial}
 
     def _inputs(self) -> Iterator[tuple[str, dict[str, Any]]]:
         template = self.traced.template
@@ -87,8 +87,8 @@ class CaseWorkload:
     @property
     def _initial(self) -> list[str]:
         """The inputs that the trace's `init` makes."""
-        made = _made_by_init(self.traced, self.case.passing)
-        return [n for n in self.definition.inputs if self.traced.template.parameter(n) in made]
+        generated = _made_by_init(self.traced, self.case.passing)
+        return [n for n in self.definition.inputs if self.traced.template.parameter(n) in generated]
 
     @property
     def is_in_file(self) -> bool:
@@ -122,10 +122,10 @@ def workloads_of(traced: Traced, most: int = 0) -> Iterator[CaseWorkload]:
     for case in traced.cases:
         if most and traced.template.elements(case.sizes, case.passing) > most:
             continue
-        made = CaseWorkload(traced, traced.definition(case), case)
-        if made.uuid not in seen:
-            seen.add(made.uuid)
-            yield made
+        workload = CaseWorkload(traced, traced.definition(case), case)
+        if workload.uuid not in seen:
+            seen.add(workload.uuid)
+            yield workload
 
 
 @lru_cache(maxsize=256)
@@ -137,7 +137,7 @@ def _made_by_init(traced: Traced, passing: tuple[str, ...]) -> frozenset[str]:
     if template.init is None:
         return frozenset()
     cases = (case for case in traced.cases if case.passing == passing)
-    case = min(cases, key=lambda each: template.elements(each.sizes, each.passing))
+    case = min(cases, key=lambda candidate: template.elements(candidate.sizes, candidate.passing))
     absent = template.optional_axes(passing)
     sizes = template.check_sizes(case.sizes, case.scalars, absent)
     return frozenset(template.init(sizes, getattr(torch, case.dtype), "cpu", torch.Generator()))

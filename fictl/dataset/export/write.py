@@ -52,7 +52,7 @@ class Export:
             definitions = self._definitions_of(cases)
             counts["definitions"] += len(definitions)
             counts["workloads"] += len(cases)
-            counts["files"] += sum(each.is_in_file for each in cases)
+            counts["files"] += sum(case.is_in_file for case in cases)
             counts["solutions"] += len(definitions) * self.solutions
             if not dry_run:
                 self._write(traced, definitions, cases)
@@ -60,16 +60,16 @@ class Export:
 
     def _definitions_of(self, cases: Iterable[CaseWorkload]) -> dict[str, Definition]:
         """By name; two that differ are of two ops, or of a trace that does not tell them apart."""
-        found = {}
-        for made in (case.definition for case in cases):
-            known = self._known.setdefault(made.name, made)
-            if known != made:
+        definitions = {}
+        for definition in (case.definition for case in cases):
+            known = self._known.setdefault(definition.name, definition)
+            if known != definition:
                 raise UsageError(
-                    f"{known.api} and {made.api} both make {made.name}",
+                    f"{known.api} and {definition.api} both make {definition.name}",
                     "export one of them, or give their Const axes abbreviations that differ",
                 )
-            found[made.name] = made
-        return found
+            definitions[definition.name] = definition
+        return definitions
 
     def _write(
         self, traced: Traced, definitions: Mapping[str, Definition], cases: Iterable[CaseWorkload]

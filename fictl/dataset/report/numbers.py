@@ -14,26 +14,26 @@ LOWEST, HIGHEST = -4, 6
 
 def mean(speedups: Iterable[float]) -> float:
     """Geometric: twice as fast and half as fast are one. 0 of none."""
-    logs = [math.log(each) for each in speedups if each > 0 and math.isfinite(each)]
+    logs = [math.log(speedup) for speedup in speedups if speedup > 0 and math.isfinite(speedup)]
     return math.exp(sum(logs) / len(logs)) if logs else 0.0
 
 
 def best_by_task(results: Iterable[Result]) -> dict[tuple[str, str], float]:
     """The largest speedup of each workload; 0 where nothing passed, or the reference has no time."""
-    found: dict[tuple[str, str], float] = {}
-    for each in results:
-        speed = each.speedup if each.passed and math.isfinite(each.speedup) else 0.0
-        found[each.task] = max(found.get(each.task, 0.0), speed)
-    return found
+    best: dict[tuple[str, str], float] = {}
+    for result in results:
+        speed = result.speedup if result.passed and math.isfinite(result.speedup) else 0.0
+        best[result.task] = max(best.get(result.task, 0.0), speed)
+    return best
 
 
 def fast(best: Mapping[tuple[str, str], float], factor: float) -> float:
-    return sum(each > factor for each in best.values()) / len(best) if best else 0.0
+    return sum(speedup > factor for speedup in best.values()) / len(best) if best else 0.0
 
 
 def distribution(speedups: Sequence[float]) -> list[tuple[float, float, int]]:
     """(from, to, how many) over half powers of two, from the lowest that there is to the highest."""
-    steps = [_step(each) for each in speedups if each > 0 and math.isfinite(each)]
+    steps = [_step(speedup) for speedup in speedups if speedup > 0 and math.isfinite(speedup)]
     if not steps:
         return []
     return [

@@ -48,7 +48,7 @@ def _curves(report: Report) -> Canvas:
         x, y = _place(factor, 0)
         canvas.add(Words(x, y + 16, f"p={factor}", "middle", 10))
     for position, author in enumerate(report.authors[: len(COLOURS)]):
-        best = best_by_task(each for each in report.results if each.author == author.author)
+        best = best_by_task(result for result in report.results if result.author == author.author)
         at = [_FARTHEST * step / _STEPS for step in range(_STEPS + 1)]
         points = tuple(_place(factor, fast(best, factor)) for factor in at)
         canvas.add(Line(points, COLOURS[position], 2))

@@ -48,21 +48,21 @@ class Result:
     @classmethod
     def of(cls, trace: Trace, author: str) -> Result | None:
         """None of what is no result."""
-        made = trace.evaluation
-        if made is None or trace.solution is None:
+        evaluation = trace.evaluation
+        if evaluation is None or trace.solution is None:
             return None
-        time = made.performance
+        time = evaluation.performance
         return cls(
             trace.definition,
             trace.solution,
             author,
             trace.workload.uuid,
-            made.environment.hardware,
-            made.status.value,
+            evaluation.environment.hardware,
+            evaluation.status.value,
             time.latency_ms if time else 0.0,
             time.speedup_factor if time else 0.0,
-            "" if made.status.value == "PASSED" else cause(made.log),
-            str((made.fictl or {}).get("device", "")),
+            "" if evaluation.status.value == "PASSED" else cause(evaluation.log),
+            str((evaluation.fictl or {}).get("device", "")),
         )
 
 
@@ -71,9 +71,9 @@ def cause(log: str) -> str:
     lines = [line for line in _STRANGE.sub("", log[: 1 << 16]).splitlines() if line.strip()]
     if not lines:
         return ""
-    found = lines[0]
-    if _TRACEBACK in found:
+    first = lines[0]
+    if _TRACEBACK in first:
         ends = (line for line in lines[1:] if not line.startswith((" ", "\t")))
-        found = next((line for line in ends if _TRACEBACK not in line), lines[-1])
-    text = found.strip()
+        first = next((line for line in ends if _TRACEBACK not in line), lines[-1])
+    text = first.strip()
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

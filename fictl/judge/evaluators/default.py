@@ -48,8 +48,8 @@ class DefaultEvaluator:
 
     @property
     def required(self) -> float:
-        said = self.config.required_matched_ratio
-        return self.ratio if said is None else said
+        ratio = self.config.required_matched_ratio
+        return self.ratio if ratio is None else ratio
 
     def _misfit(
         self, name: str, outputs: Mapping[str, torch.Tensor], wanted: torch.Tensor
@@ -76,13 +76,13 @@ class DefaultEvaluator:
         if errors.atol != self.config.atol:
             extra["atol"] = errors.atol
         infinite = float("inf") if errors.strange else 0.0
-        found = Correctness(
+        correctness = Correctness(
             max_relative_error=max(errors.largest_relative, infinite),
             max_absolute_error=max(errors.largest, infinite),
             extra=extra,
         )
         status = EvaluationStatus.INCORRECT_NUMERICAL if note else EvaluationStatus.PASSED
-        return Verdict(status, found, note)
+        return Verdict(status, correctness, note)
 
     def _with_ratio(self) -> EvalConfig:
         return self.config.changed({"required_matched_ratio": self.required})

@@ -60,11 +60,11 @@ def _rows(inputs: Mapping[str, Any]) -> torch.Tensor:
 
 
 def _probabilities(rows: torch.Tensor, part: slice, inputs: Mapping[str, Any]) -> torch.Tensor:
-    made = rows.double()
+    values = rows.double()
     if source(inputs) == "logits":
-        warmth = _parameter(inputs, "temperature", part, made)
-        made = (made if warmth is None else made / warmth).softmax(-1)
-    return made / made.sum(-1, keepdim=True)
+        warmth = _parameter(inputs, "temperature", part, values)
+        values = (values if warmth is None else values / warmth).softmax(-1)
+    return values / values.sum(-1, keepdim=True)
 
 
 def _distribution(probs: torch.Tensor, part: slice, inputs: Mapping[str, Any]) -> Distribution:

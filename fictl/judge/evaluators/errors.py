@@ -39,14 +39,14 @@ class Errors:
 
 def measure(actual: torch.Tensor, expected: torch.Tensor, config: EvalConfig) -> Errors:
     """Of equal shapes. NaN and infinities are right where the reference has them, only."""
-    found = Errors()
+    errors = Errors()
     exact = _is_exact(actual.dtype)
-    found.atol = 0.0 if exact else _absolute(expected, config)
+    errors.atol = 0.0 if exact else _absolute(expected, config)
     rtol = 0.0 if exact else config.rtol
     furthest = -1.0
     for start, got, want in _chunks(actual, expected):
-        furthest = _add(found, start, got, want, rtol, config, actual.dtype, furthest)
-    return found
+        furthest = _add(errors, start, got, want, rtol, config, actual.dtype, furthest)
+    return errors
 
 
 def values(tensor: torch.Tensor) -> torch.Tensor:
@@ -76,8 +76,8 @@ def _absolute(expected: torch.Tensor, config: EvalConfig) -> float:
         size = torch.where(want.isfinite(), want.abs(), 0.0)
         small += int((size <= config.atol).sum())
         largest = max(largest, float(size.max()))
-    said = config.required_matched_ratio
-    needed = 1.0 if said is None else said
+    ratio = config.required_matched_ratio
+    needed = 1.0 if ratio is None else ratio
     if largest and elements and small / elements >= needed:
         return min(config.atol, max(config.rtol, _EPS) * largest)
     return config.atol
@@ -94,7 +94,7 @@ def _chunks(
 
 
 def _add(
-    found: Errors,
+    errors: Errors,
     start: int,
     got: torch.Tensor,
     want: torch.Tensor,
@@ -110,23 +110,23 @@ def _add(
     error = torch.where(both & ~fits, (got - want).abs(), 0.0)
     relative = error / (want.abs() + _EPS)
     wrong = ~both & ~fits
-    found.strange += int(wrong.sum())
+    errors.strange += int(wrong.sum())
     if config.formula == "sum":
-        wrong |= error > found.atol + rtol * torch.where(both, want.abs(), 0.0)
+        wrong |= error > errors.atol + rtol * torch.where(both, want.abs(), 0.0)
     else:
-        wrong |= (error > found.atol) & (relative > rtol)
+        wrong |= (error > errors.atol) & (relative > rtol)
     if dtype is torch.int8:
         wrong &= error > 1.0
     if config.max_error_cap is not None:
-        found.beyond_cap += int((error > config.max_error_cap).sum())
-    found.elements += got.numel()
-    found.wrong += int(wrong.sum())
-    found.largest = max(found.largest, float(error.max()))
-    found.largest_relative = max(found.largest_relative, float(relative.max()))
+        errors.beyond_cap += int((error > config.max_error_cap).sum())
+    errors.elements += got.numel()
+    errors.wrong += int(wrong.sum())
+    errors.largest = max(errors.largest, float(error.max()))
+    errors.largest_relative = max(errors.largest_relative, float(relative.max()))
     size = torch.where(wrong, torch.where(both, error, torch.inf), -1.0)
     if float(size.max()) > furthest:
         furthest, at = float(size.max()), int(size.argmax())
-        found.worst, found.worst_got, found.worst_wanted = (
+        errors.worst, errors.worst_got, errors.worst_wanted = (
             start + at,
             float(got[at]),
             float(want[at]),

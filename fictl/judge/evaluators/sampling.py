@@ -76,17 +76,21 @@ class SamplingEvaluator:
         if not failed.passed:
             return failed
         limit = self.config.sampling_tvd_threshold
-        found = self.tally.compare(limit)
-        if found is None:
+        comparison = self.tally.compare(limit)
+        if comparison is None:
             extra: dict[str, Any] = {"tvd_skipped": True, "samples": self.tally.samples}
             return Verdict(EvaluationStatus.PASSED, _correctness(0.0, 0.0, extra))
-        extra = {"tvd": found.distance, "samples": self.tally.samples, "shares": found.shares}
-        correctness = _correctness(found.largest_relative, found.largest, extra)
-        if found.distance <= limit:
+        extra = {
+            "tvd": comparison.distance,
+            "samples": self.tally.samples,
+            "shares": comparison.shares,
+        }
+        correctness = _correctness(comparison.largest_relative, comparison.largest, extra)
+        if comparison.distance <= limit:
             return Verdict(EvaluationStatus.PASSED, correctness)
         note = (
             f"the tokens of {self.tally.samples} samples are not distributed as they should be: "
-            f"total variation distance {found.distance:.3g}, at most {limit:g}"
+            f"total variation distance {comparison.distance:.3g}, at most {limit:g}"
         )
         return Verdict(EvaluationStatus.INCORRECT_NUMERICAL, correctness, note)
 
@@ -120,8 +124,8 @@ class SamplingEvaluator:
 
 
 def wrong(note: str) -> Verdict:
-    found = _correctness(_INF, _INF, None)
-    return Verdict(EvaluationStatus.INCORRECT_NUMERICAL, found, note)
+    correctness = _correctness(_INF, _INF, None)
+    return Verdict(EvaluationStatus.INCORRECT_NUMERICAL, correctness, note)
 
 
 def _correctness(relative: float, absolute: float, extra: dict[str, Any] | None) -> Any:

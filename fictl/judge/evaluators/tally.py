@@ -61,7 +61,7 @@ class Tally:
 
 
 def _merged(fine: list[float], count: int) -> list[float]:
-    made = [0.0] * count
+    merged = [0.0] * count
     for position, value in enumerate(fine):
-        made[position * count // len(fine)] += value
-    return made
+        merged[position * count // len(fine)] += value
+    return merged

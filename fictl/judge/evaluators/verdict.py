@@ -29,13 +29,13 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     """The first that failed, with the largest errors of all."""
     from fictl.trace import Correctness
 
-    first = next((each for each in verdicts if not each.passed), verdicts[0])
-    measured = [each.correctness for each in verdicts if each.correctness is not None]
+    first = next((verdict for verdict in verdicts if not verdict.passed), verdicts[0])
+    measured = [verdict.correctness for verdict in verdicts if verdict.correctness is not None]
     if first.correctness is None:
         return first
-    made = Correctness(
-        max_relative_error=max(each.max_relative_error for each in measured),
-        max_absolute_error=max(each.max_absolute_error for each in measured),
+    correctness = Correctness(
+        max_relative_error=max(verdict.max_relative_error for verdict in measured),
+        max_absolute_error=max(verdict.max_absolute_error for verdict in measured),
         extra=first.correctness.extra,
     )
-    return Verdict(first.status, made, first.note)
+    return Verdict(first.status, correctness, first.note)

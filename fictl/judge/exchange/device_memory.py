@@ -86,32 +86,41 @@ class _Bytes:
 def create(size: int) -> tuple[DeviceMemory, int]:
     wanted = _Allocation(_PINNED, _POSIX_HANDLE, _Location(_DEVICE_LOCATION, _current()))
     whole = rounded(size)
-    made, handle = ctypes.c_uint64(), ctypes.c_int(-1)
-    _call("cuMemCreate", ctypes.byref(made), _size(whole), ctypes.byref(wanted), ctypes.c_uint64(0))
+    allocation, handle = ctypes.c_uint64(), ctypes.c_int(-1)
+    _call(
+        "cuMemCreate",
+        ctypes.byref(allocation),
+        _size(whole),
+        ctypes.byref(wanted),
+        ctypes.c_uint64(0),
+    )
     _call(
         "cuMemExportToShareableHandle",
         ctypes.byref(handle),
-        made,
+        allocation,
         _POSIX_HANDLE,
         ctypes.c_uint64(0),
     )
-    return DeviceMemory(made.value, whole), handle.value
+    return DeviceMemory(allocation.value, whole), handle.value
 
 
 def adopt(handle: int, size: int) -> DeviceMemory:
-    made = ctypes.c_uint64()
+    allocation = ctypes.c_uint64()
     _call(
-        "cuMemImportFromShareableHandle", ctypes.byref(made), ctypes.c_void_p(handle), _POSIX_HANDLE
+        "cuMemImportFromShareableHandle",
+        ctypes.byref(allocation),
+        ctypes.c_void_p(handle),
+        _POSIX_HANDLE,
     )
-    return DeviceMemory(made.value, rounded(size))
+    return DeviceMemory(allocation.value, rounded(size))
 
 
 @cache
 def _granularity() -> int:
     wanted = _Allocation(_PINNED, _POSIX_HANDLE, _Location(_DEVICE_LOCATION, _current()))
-    found = ctypes.c_size_t()
-    _call("cuMemGetAllocationGranularity", ctypes.byref(found), ctypes.byref(wanted), _RECOMMENDED)
-    return found.value
+    size = ctypes.c_size_t()
+    _call("cuMemGetAllocationGranularity", ctypes.byref(size), ctypes.byref(wanted), _RECOMMENDED)
+    return size.value
 
 
 def rounded(size: int) -> int:
@@ -129,8 +138,8 @@ def _current() -> int:
 
     cuda: Any = torch.cuda
     cuda.init()
-    found: int = cuda.current_device()
-    return found
+    device: int = cuda.current_device()
+    return device
 
 
 @cache
@@ -141,9 +150,9 @@ def _driver() -> Any:
 def _call(name: str, *arguments: Any) -> None:
     code = getattr(_driver(), name)(*arguments)
     if code:
-        said = ctypes.c_char_p()
-        _driver().cuGetErrorString(code, ctypes.byref(said))
-        why = (said.value or b"").decode() or f"error {code}"
+        text = ctypes.c_char_p()
+        _driver().cuGetErrorString(code, ctypes.byref(text))
+        why = (text.value or b"").decode() or f"error {code}"
         raise SetupError(
             f"two processes cannot share memory of this GPU: {name}: {why}",
             "solutions are judged with inputs and outputs in memory that they share with the "

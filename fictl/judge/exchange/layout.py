@@ -79,20 +79,20 @@ class Layout:
         }
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Layout:
+    def from_dict(cls, document: Mapping[str, Any]) -> Layout:
         inputs, outputs = (
-            tuple(Part(name, dtype, tuple(shape), at) for name, dtype, shape, at in said[kind])
+            tuple(Part(name, dtype, tuple(shape), at) for name, dtype, shape, at in document[kind])
             for kind in ("inputs", "outputs")
         )
         return cls(inputs, outputs)
 
 
-def _placed(said: Iterable[tuple[str, Any, tuple[int, ...]]]) -> tuple[Part, ...]:
-    made, offset = [], 0
-    for name, dtype, shape in said:
-        made.append(Part(name, str(dtype).removeprefix("torch."), shape, offset))
-        offset = _up(offset + made[-1].size)
-    return tuple(made)
+def _placed(tensors: Iterable[tuple[str, Any, tuple[int, ...]]]) -> tuple[Part, ...]:
+    parts, offset = [], 0
+    for name, dtype, shape in tensors:
+        parts.append(Part(name, str(dtype).removeprefix("torch."), shape, offset))
+        offset = _up(offset + parts[-1].size)
+    return tuple(parts)
 
 
 def _up(size: int) -> int:
@@ -102,5 +102,5 @@ def _up(size: int) -> int:
 def _dtype(name: str) -> torch.dtype:
     import torch
 
-    found: torch.dtype = getattr(torch, name)
-    return found
+    dtype: torch.dtype = getattr(torch, name)
+    return dtype

@@ -85,23 +85,23 @@ class Wire:
 
 
 def _handles(more: list[tuple[int, int, bytes]]) -> list[int]:
-    found = array.array("i")
+    handles = array.array("i")
     for level, kind, data in more:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-            found.frombytes(data[: len(data) // found.itemsize * found.itemsize])
-    return [*found]
+            handles.frombytes(data[: len(data) // handles.itemsize * handles.itemsize])
+    return [*handles]
 
 
 def _message(data: bytes) -> dict[str, Any]:
     if not data:
         raise Closed
     try:
-        said = json.loads(data)
+        message = json.loads(data)
     except (ValueError, RecursionError):
         raise Garbled(f"{data[:80]!r}") from None
-    if not isinstance(said, dict):
+    if not isinstance(message, dict):
         raise Garbled(f"{data[:80]!r}")
-    return said
+    return message
 
 
 def _left(deadline: float) -> float:

@@ -28,15 +28,17 @@ def custom(
     entry = definition.custom_inputs_entrypoint or ""
     function = _function(definition, definition.reference, entry)
     scalars = {name: value for name, value in numbers.items() if not hasattr(value, "shape")}
-    said = {**definition.sizes(workload.axes), **scalars}
-    made = _called(partial(function, said, device), seed, device, definition, entry)
-    return {name: _fitted(definition, name, made[name], device) for name in names if name in made}
+    arguments = {**definition.sizes(workload.axes), **scalars}
+    values = _called(partial(function, arguments, device), seed, device, definition, entry)
+    return {
+        name: _fitted(definition, name, values[name], device) for name in names if name in values
+    }
 
 
 def initial(
     definition: Definition,
     workload: Workload,
-    made: Mapping[str, Any],
+    given: Mapping[str, Any],
     seed: int,
     device: str,
 ) -> dict[str, Any]:
@@ -44,7 +46,7 @@ def initial(
     left = [
         name
         for name in definition.inputs
-        if name not in made and definition.inputs[name].shape is not None
+        if name not in given and definition.inputs[name].shape is not None
     ]
     if not (definition.init and left):
         return {}
@@ -54,8 +56,10 @@ def initial(
     generator = torch.Generator(device=device).manual_seed(seed_of(seed, "init"))
     sizes, dtype = definition.sizes(workload.axes), _main_dtype(definition)
     call = partial(function, sizes, dtype, device, generator)
-    found = _called(call, seed, device, definition, "init")
-    return {name: _fitted(definition, name, found[name], device) for name in left if name in found}
+    values = _called(call, seed, device, definition, "init")
+    return {
+        name: _fitted(definition, name, values[name], device) for name in left if name in values
+    }
 
 
 def _main_dtype(definition: Definition) -> torch.dtype:
@@ -71,8 +75,8 @@ def _function(definition: Definition, source: str, name: str) -> Callable[..., A
         exec(compile(source, f"<{definition.name}>", "exec"), space)  # noqa: S102 what it is for
     except Exception as error:
         raise UsageError(f"{definition.name}: its code fails: {error!r}") from error
-    found = space.get(name) if name else [v for v in space.values() if callable(v)][-1:]
-    function = found[0] if isinstance(found, list) and found else found
+    candidate = space.get(name) if name else [v for v in space.values() if callable(v)][-1:]
+    function = candidate[0] if isinstance(candidate, list) and candidate else candidate
     if not callable(function):
         raise UsageError(f"{definition.name}: its code has no function {name or 'init'}")
     return function  # type: ignore[no-any-return]
@@ -88,12 +92,12 @@ def _called(
         gpus = [device] if device.startswith("cuda") else []
         with torch.random.fork_rng(devices=gpus):
             torch.manual_seed(seed_of(seed, entry))
-            made = call()
+            values = call()
     except Exception as error:
         raise UsageError(f"{definition.name}: {entry} fails: {error!r}") from error
-    if not isinstance(made, dict):
-        raise UsageError(f"{definition.name}: {entry} returns a {type(made).__name__}, no dict")
-    return made
+    if not isinstance(values, dict):
+        raise UsageError(f"{definition.name}: {entry} returns a {type(values).__name__}, no dict")
+    return values
 
 
 def _fitted(definition: Definition, name: str, value: Any, device: str) -> Any:

@@ -27,10 +27,10 @@ def make_inputs(
     definition: Definition, workload: Workload, root: Path | None, seed: int, device: str
 ) -> dict[str, Any]:
     """Tensors and numbers by name, in the order of the call. `root` is the dataset's folder."""
-    made = given_inputs(definition, workload, root, seed, device)
-    left = [name for name in definition.inputs if name not in made]
-    made |= random_inputs(definition, workload, seed, device, left)
-    return {name: made[name] for name in definition.inputs}
+    values = given_inputs(definition, workload, root, seed, device)
+    left = [name for name in definition.inputs if name not in values]
+    values |= random_inputs(definition, workload, seed, device, left)
+    return {name: values[name] for name in definition.inputs}
 
 
 def random_inputs(
@@ -45,7 +45,7 @@ def given_inputs(
     definition: Definition, workload: Workload, root: Path | None, seed: int, device: str
 ) -> dict[str, Any]:
     """All that is not random: numbers, files, and what the definition's own code makes."""
-    made: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     coded = [name for name, spec in workload.inputs.items() if spec.type == "custom"]
     for name, spec in workload.inputs.items():
         if name not in definition.inputs:
@@ -54,20 +54,20 @@ def given_inputs(
                 f"its inputs are {', '.join(definition.inputs)}",
             )
         if spec.type == "scalar":
-            made[name] = spec.value
+            values[name] = spec.value
         elif spec.type == "safetensors":
-            made[name] = _loaded(definition, workload, name, root, _place(device))
+            values[name] = _loaded(definition, workload, name, root, _place(device))
     if coded and definition.custom_inputs_entrypoint:
-        made |= custom(definition, workload, coded, made, seed, _place(device))
-    made |= initial(definition, workload, made, seed, _place(device))
-    if missing := [name for name in coded if name not in made]:
+        values |= custom(definition, workload, coded, values, seed, _place(device))
+    values |= initial(definition, workload, values, seed, _place(device))
+    if missing := [name for name in coded if name not in values]:
         entry = definition.custom_inputs_entrypoint
         raise UsageError(
             f"workload {workload.uuid} leaves {', '.join(missing)} to {definition.name}, and "
             + (f"{entry} does not make it" if entry else "it has no custom_inputs_entrypoint"),
             "that names the function of the reference that makes inputs",
         )
-    return made
+    return values
 
 
 def _place(device: str) -> str:
@@ -81,9 +81,9 @@ def _random(
     dtype, its_seed = torch_dtype(definition.inputs[name].dtype), seed_of(seed, name)
     if shape is None:
         return random_number(name, dtype, its_seed)
-    made = random_tensor(name, shape, dtype, its_seed, device)
+    tensor = random_tensor(name, shape, dtype, its_seed, device)
     # What is sampled from sums to one, whatever else is random about it.
-    return made.softmax(-1) if _are_probabilities(definition, name, dtype) else made
+    return tensor.softmax(-1) if _are_probabilities(definition, name, dtype) else tensor
 
 
 def _are_probabilities(definition: Definition, name: str, dtype: torch.dtype) -> bool:

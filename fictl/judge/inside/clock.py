@@ -138,12 +138,12 @@ def clock(device: str, mode: str) -> Iterator[HostClock]:
 def _cupti(kept: ExitStack) -> HostClock:
     with ExitStack() as tried:
         try:
-            made = tried.enter_context(CuptiClock())
-            _try(made)
+            cupti = tried.enter_context(CuptiClock())
+            _try(cupti)
         except Unusable as error:
             return EventClock(error.message)
         kept.push(tried.pop_all())
-        return made
+        return cupti
 
 
 def wait() -> None:
@@ -153,14 +153,14 @@ def wait() -> None:
     torch.cuda.synchronize()
 
 
-def _try(made: CuptiClock) -> None:
+def _try(cupti: CuptiClock) -> None:
     """A CUPTI that may not trace can answer all calls and record nothing."""
     import torch
 
     one = torch.zeros(1, device="cuda")
-    made.begin()
+    cupti.begin()
     with suppress(LaunchedNothing):  # Nothing was recorded of it.
-        made.time(lambda: one.add_(1))
-        made.end()
+        cupti.time(lambda: one.add_(1))
+        cupti.end()
         return
     raise Unusable("CUPTI records no kernel of this process", "fictl doctor")

@@ -100,8 +100,8 @@ class Integrity:
         """Those that are in C code all of the time are only counted."""
         idents = sorted(set(self._frames()) - self._threads)
         names = {thread.ident: thread.name for thread in threading.enumerate()}
-        found = [names.get(ident, _NAMELESS) for ident in idents]
-        return found or [_NAMELESS] * (self._count() - self._counted)
+        threads = [names.get(ident, _NAMELESS) for ident in idents]
+        return threads or [_NAMELESS] * (self._count() - self._counted)
 
 
 @cache
@@ -169,4 +169,4 @@ def _modes() -> list[str]:
 
     functions: Any = _get_current_function_mode_stack
     stack = [*functions(), *_get_current_dispatch_mode_stack()]
-    return [f"the mode {type(each).__name__}" for each in stack if type(each) is not DeviceContext]
+    return [f"the mode {type(mode).__name__}" for mode in stack if type(mode) is not DeviceContext]

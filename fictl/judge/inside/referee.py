@@ -107,16 +107,16 @@ class Referee:
         self._evaluator, self._verdicts = evaluator_for(definition, config), []
         inputs = self._inputs(request["seed"])
         try:
-            found = self._call.expected(inputs)
+            expected = self._call.expected(inputs)
         except NoOutputs as error:
             return {"ok": False, "kind": "reference", "trace": str(error)}
-        seconds = found.seconds
+        seconds = expected.seconds
         if _FIRST_SECONDS < seconds < _SLOW_SECONDS:  # The first one may have loaded libraries.
             seconds = min(seconds, self._call.expected(inputs).seconds)
-        if said := problem(definition, self._workload, found.outputs):
-            return {"ok": False, "kind": "reference", "trace": said}
+        if wrong := problem(definition, self._workload, expected.outputs):
+            return {"ok": False, "kind": "reference", "trace": wrong}
         self._check_seconds = seconds
-        size = sum(t.numel() * t.element_size() for t in found.outputs.values())
+        size = sum(t.numel() * t.element_size() for t in expected.outputs.values())
         return {
             "bytes": size,
             "seconds": seconds,
@@ -144,7 +144,11 @@ class Referee:
                     self._as_if_checked(inputs)
                     continue
                 taken.problem = _problem(seen)
-                if taken.problem or seen.found or (is_checked and not self._passes(seen, inputs)):
+                if (
+                    taken.problem
+                    or seen.findings
+                    or (is_checked and not self._passes(seen, inputs))
+                ):
                     break
             taken.driver.rest()
         except (Late, Closed, Failed, Garbled) as error:
@@ -172,11 +176,11 @@ class Referee:
 
     def _finish(self, _request: dict[str, Any]) -> dict[str, Any]:
         verdict = self._evaluator.finish(self._verdicts)
-        said = verdict.correctness
+        correctness = verdict.correctness
         return {
             "status": verdict.status.value,
             "note": verdict.note,
-            "correctness": said.model_dump(mode="python") if said else None,
+            "correctness": correctness.model_dump(mode="python") if correctness else None,
         }
 
     def _verdict(self, outputs: Mapping[str, torch.Tensor], inputs: Mapping[str, Any]) -> Verdict:
@@ -196,8 +200,8 @@ class Referee:
     def _is_fresh(self) -> bool:
         """Whether the inputs of two calls differ at all."""
         specs = self._workload.inputs.values()
-        made = any(spec.type in ("random", "custom") for spec in specs)
-        return made or bool(self._call.definition.init)
+        is_generated = any(spec.type in ("random", "custom") for spec in specs)
+        return is_generated or bool(self._call.definition.init)
 
 
 class Batch:

@@ -39,7 +39,7 @@ class ReferenceCall:
         """Of copies, which it may change. NoOutputs where what it returns cannot be any."""
         import torch
 
-        own = [each.clone() if hasattr(each, "clone") else each for each in inputs.values()]
+        own = [value.clone() if hasattr(value, "clone") else value for value in inputs.values()]
         self._wait()
         start = time.perf_counter()
         with torch.no_grad():

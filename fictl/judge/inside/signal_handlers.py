@@ -32,13 +32,13 @@ def of_libraries() -> dict[str, str]:
 def _caught() -> Iterator[tuple[int, int]]:
     libc = ctypes.CDLL(None)
     for number in range(1, signal.NSIG):
-        found = (ctypes.c_uint64 * (_STRUCT_BYTES // 8))()
-        failed = libc.sigaction(number, None, ctypes.byref(found))
-        if not failed and found[0] not in (_DEFAULT, _IGNORED):
-            yield number, found[0]
+        action = (ctypes.c_uint64 * (_STRUCT_BYTES // 8))()
+        failed = libc.sigaction(number, None, ctypes.byref(action))
+        if not failed and action[0] not in (_DEFAULT, _IGNORED):
+            yield number, action[0]
 
 
 def _file(address: int) -> str:
     place = _Place()
-    found = ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(place))
-    return (place.file or b"").decode("utf-8", "replace") if found else ""
+    is_known = ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(place))
+    return (place.file or b"").decode("utf-8", "replace") if is_known else ""

@@ -168,15 +168,15 @@ class SolutionServer:
             turn.touch()
 
     def _tell(self, message: dict[str, Any], turn: Turn, timer: HostClock) -> None:
-        said = {"step": "told", "token": message["token"]}
+        reply = {"step": "told", "token": message["token"]}
         try:
-            said["claim"] = timer.end().to_dict()
+            reply["claim"] = timer.end().to_dict()
         except (LaunchedNothing, WorkedElsewhere) as error:
             if not message["idle"]:
                 self._found.append((HACK, str(error)))
         if not message["idle"]:
             self._look(turn)
-        self._wire.send({**said, "found": len(self._found)})
+        self._wire.send({**reply, "found": len(self._found)})
 
     def _look(self, turn: Turn) -> None:
         """Where its outputs lie; those of the calls before it are still there."""
@@ -191,9 +191,9 @@ class SolutionServer:
         self._turns.append(turn)
 
     def _settle(self, _request: dict[str, Any]) -> dict[str, Any]:
-        found = [*islice(self._findings(), _MOST)]
+        findings = [*islice(self._findings(), _MOST)]
         self._turns.clear()
-        return {"findings": found, "handlers": signal_handlers.of_libraries()}
+        return {"findings": findings, "handlers": signal_handlers.of_libraries()}
 
     def _findings(self) -> Iterator[tuple[str, str]]:
         for name in self._integrity.changed()[:8]:

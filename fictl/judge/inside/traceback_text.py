@@ -16,16 +16,16 @@ _DEPTH = 8
 def told(error: BaseException) -> str:
     """Its traceback."""
     try:
-        found = traceback.TracebackException.from_exception(error)
-        _cut(found, _DEPTH)
-        return "".join(found.format())[-_MOST:].strip()
+        summary = traceback.TracebackException.from_exception(error)
+        _cut(summary, _DEPTH)
+        return "".join(summary.format())[-_MOST:].strip()
     except Exception:
         return f"a {type(error).__name__} that cannot be told"
 
 
-def _cut(found: traceback.TracebackException, depth: int) -> None:
-    kept = [frame for frame in found.stack if not frame.filename.startswith(_CALLERS)]
-    found.stack = traceback.StackSummary.from_list(kept)
-    for cause in (found.__cause__, found.__context__):
+def _cut(summary: traceback.TracebackException, depth: int) -> None:
+    kept = [frame for frame in summary.stack if not frame.filename.startswith(_CALLERS)]
+    summary.stack = traceback.StackSummary.from_list(kept)
+    for cause in (summary.__cause__, summary.__context__):
         if cause is not None and depth:
             _cut(cause, depth - 1)

@@ -101,8 +101,8 @@ class Turn:
             for name, value in names
             if hasattr(value, "untyped_storage") and value.numel()
         }
-        found = ((name, lent.get(place, "")) for name, place in self.places().items())
-        return next(((output, other) for output, other in found if other), ("", ""))
+        shared = ((name, lent.get(place, "")) for name, place in self.places().items())
+        return next(((output, other) for output, other in shared if other), ("", ""))
 
     def touch(self) -> None:
         """Every page of what is lent, in one kernel."""
@@ -124,8 +124,8 @@ class Turn:
         values = _values(result)
         if len(values) != len(self._out) or (len(values) == 1 and values[0] is None):
             count = 0 if result is None else len(values)
-            said = f"it returned {count} values, its outputs are {', '.join(self._out)}"
-            raise Misfit(SHAPE, said)
+            note = f"it returned {count} values, its outputs are {', '.join(self._out)}"
+            raise Misfit(SHAPE, note)
         return zip(self._out, values, strict=True)
 
 

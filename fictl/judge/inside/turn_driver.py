@@ -42,7 +42,7 @@ class Seen:
     span: float
     waited: float
     claim: Any
-    found: int
+    findings: int
     outputs: dict[str, torch.Tensor]
     changed: str
     late: str
@@ -118,14 +118,14 @@ class TurnDriver:
         return span, max(0.0, waited_here() + self._waits() - before)
 
     def _hear(self, step: str, token: str, deadline: float) -> dict[str, Any]:
-        said, handles = self._wire.receive(deadline)
+        message, handles = self._wire.receive(deadline)
         for handle in handles:
             os.close(handle)
-        if said.get("step") == "failed":
+        if message.get("step") == "failed":
             raise Failed
-        if said.get("step") != step or said.get("token") != token:
-            raise Garbled(f"it answered what was not asked: {str(said)[:80]}")
-        return said
+        if message.get("step") != step or message.get("token") != token:
+            raise Garbled(f"it answered what was not asked: {str(message)[:80]}")
+        return message
 
     def _waits(self) -> float:
         """Seconds that its process has waited for a CPU so far."""
@@ -156,7 +156,7 @@ class TurnDriver:
 
 
 def _found(told: dict[str, Any]) -> int:
-    found = told.get("found")
-    if not isinstance(found, int):
+    count = told.get("found")
+    if not isinstance(count, int):
         raise Garbled(f"it answered what was not asked: {str(told)[:80]}")
-    return found
+    return count

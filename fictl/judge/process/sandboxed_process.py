@@ -46,8 +46,8 @@ class Ends:
     watch: socket.socket
 
     def close(self) -> None:
-        for each in (self.control, self.channel, self.post, self.watch):
-            each.close()
+        for end in (self.control, self.channel, self.post, self.watch):
+            end.close()
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ class SandboxedProcess:
 
     def survey(self) -> Survey | None:
         """It, seen from outside; None if nobody sees."""
-        said = self._ask_supervisor(SURVEY)
-        return Survey(tuple(said["left"]), said["signals"]) if said else None
+        report = self._ask_supervisor(SURVEY)
+        return Survey(tuple(report["left"]), report["signals"]) if report else None
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -167,14 +167,14 @@ class SandboxedProcess:
             raise Hung(f"it did not answer within {seconds:g} s")
         watched = select.poll()
         watched.register(self._channel, select.POLLIN | (select.POLLOUT if writing else 0))
-        logs = [each.printed for each in (self, beside) if each is not None]
-        for each in logs:
-            if each.is_open:
-                watched.register(each.handle, select.POLLIN)
+        logs = [log.printed for log in (self, beside) if log is not None]
+        for log in logs:
+            if log.is_open:
+                watched.register(log.handle, select.POLLIN)
         ready = dict(watched.poll(min(left, 1.0) * 1e3))
-        for each in logs:
-            if each.handle in ready:
-                each.hear()
+        for log in logs:
+            if log.handle in ready:
+                log.hear()
         if ready.get(self._channel.fileno(), 0) & ~select.POLLOUT and not self._hear():
             raise self._end()
 
@@ -198,9 +198,9 @@ class SandboxedProcess:
         """Why nothing more comes: Ended, unless it is the judge's own fault."""
         for _ in range(_LAST_WORDS):
             self.printed.hear()
-        said = self._ask_supervisor("") if self._status is None else {}
-        if said.get("kind") == ENDED:
-            self._status = int(said["status"])
+        report = self._ask_supervisor("") if self._status is None else {}
+        if report.get("kind") == ENDED:
+            self._status = int(report["status"])
         if self._status == NEVER_BEGAN:
             why = self.log.take().strip()[-500:] or "nobody knows why"
             return JudgeFault("the sandbox of a judged process could not be built", why)
@@ -216,21 +216,21 @@ class SandboxedProcess:
             if what:
                 self._control.send(what.encode())
             self._control.settimeout(_PATIENCE if what else 1.0)
-            while said := self._control.recv(1 << 16):
-                heard: dict[str, Any] = json.loads(said)
-                if heard["kind"] == ENDED:
-                    self._status = int(heard["status"])
-                if not what or heard["kind"] == what:
-                    return heard
+            while data := self._control.recv(1 << 16):
+                report: dict[str, Any] = json.loads(data)
+                if report["kind"] == ENDED:
+                    self._status = int(report["status"])
+                if not what or report["kind"] == what:
+                    return report
             self._supervisor_has_gone = True
         return {}
 
 
 def _answer(line: bytes, token: str) -> dict[str, Any]:
     try:
-        said = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
         raise Forged(f"its answer is no JSON: {line[:80]!r}") from None
-    if not isinstance(said, dict) or said.pop(TOKEN, None) != token:
+    if not isinstance(message, dict) or message.pop(TOKEN, None) != token:
         raise Forged(f"it answered what was not asked: {line[:80]!r}")
-    return said
+    return message

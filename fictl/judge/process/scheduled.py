@@ -40,11 +40,11 @@ class Scheduled:
 
 def waited(pid: int) -> float:
     """Seconds that the threads of a process have waited for a CPU."""
-    found = 0.0
+    seconds = 0.0
     with suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # it is asked around each turn
-            found += _waited(f"/proc/{pid}/task/{task}/schedstat")
-    return found
+            seconds += _waited(f"/proc/{pid}/task/{task}/schedstat")
+    return seconds
 
 
 def waited_here() -> float:

@@ -20,8 +20,8 @@ def scratch_root() -> Path:
     with own_faults("making its folder"):
         folder = Path(tempfile.gettempdir()) / f"fictl-judges-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    if found.st_uid != os.getuid() or found.st_mode & 0o077 or folder.is_symlink():
+        status = folder.lstat()
+    if status.st_uid != os.getuid() or status.st_mode & 0o077 or folder.is_symlink():
         raise SetupError(
             f"{folder} is not this user's alone", "remove it, or set TMPDIR to another folder"
         )
@@ -36,19 +36,19 @@ def new_scratch(kind: str) -> Path:
             owner = entry.name.partition("-")[0]
             if owner.isdecimal() and not os.path.exists(f"/proc/{owner}"):
                 remove(entry)
-        made = folder / f"{os.getpid()}-{kind}-{secrets.token_hex(4)}"
-        made.mkdir(mode=0o700)
-    return made
+        scratch = folder / f"{os.getpid()}-{kind}-{secrets.token_hex(4)}"
+        scratch.mkdir(mode=0o700)
+    return scratch
 
 
 @contextmanager
 def scratch_folder(kind: str) -> Iterator[Path]:
     """One that is gone afterwards."""
-    made = new_scratch(kind)
+    scratch = new_scratch(kind)
     try:
-        yield made
+        yield scratch
     finally:
-        remove(made)
+        remove(scratch)
 
 
 def make_home(folder: Path) -> None:

@@ -40,20 +40,20 @@ class Zygote:
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with _closed_on_failure(self._socket), theirs, tempfile.TemporaryFile() as said:
+        with _closed_on_failure(self._socket), theirs, tempfile.TemporaryFile() as output:
             self._popen = subprocess.Popen(
                 [sys.executable, "-m", "fictl.judge.process.zygote", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 pass_fds=[theirs.fileno()],
                 env={**environment(), **same_packages()},
                 start_new_session=True,
             )
             theirs.close()
-            self.policy = self._greeted(said)
+            self.policy = self._greeted(output)
 
-    def _greeted(self, said: object) -> SandboxPolicy:
+    def _greeted(self, output: object) -> SandboxPolicy:
         self._socket.settimeout(_START_SECONDS)
         try:
             hello = self._socket.recv(1 << 16)
@@ -62,8 +62,8 @@ class Zygote:
         if not hello:
             self._popen.kill()
             self._popen.wait()
-            said.seek(0)  # type: ignore[attr-defined]
-            last = said.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
+            output.seek(0)  # type: ignore[attr-defined]
+            last = output.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
             raise SetupError(
                 "the process that solutions are judged in does not start",
                 last[-2000:] or "it said nothing: fictl doctor looks at this Python",
@@ -134,21 +134,21 @@ def start(
     """It may write to `folder` and to those of `also` alone, and not read those of `hidden`, but
     for those of `shown`.
     """
-    made = zygote()
+    parent = zygote()
     make_home(folder)
     if untrusted:
-        require(made.policy)
+        require(parent.policy)
     writable = tuple(str(path.resolve()) for path in (folder, *also))
     policy = replace(
-        made.policy,
+        parent.policy,
         writable=writable,
         shown=tuple(str(path.resolve()) for path in shown),
         hidden=tuple(str(path.resolve()) for path in hidden),
         memory=None if device == "cuda" else all_memory(),
         environment=environment(folder.resolve(), device, gpu),
-        processes=_processes(made.policy, device),
+        processes=_processes(parent.policy, device),
     )
-    return made.sandboxed(role, policy)
+    return parent.sandboxed(role, policy)
 
 
 def _processes(policy: SandboxPolicy, device: str) -> str:

@@ -72,8 +72,8 @@ def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
         if watch in ready and not _answer(watch):
             watched.remove(watch)
         if status in ready:
-            said = os.read(status, _STATUS.size)
-            code = _STATUS.unpack(said)[0] if len(said) == _STATUS.size else otherwise
+            data = os.read(status, _STATUS.size)
+            code = _STATUS.unpack(data)[0] if len(data) == _STATUS.size else otherwise
             if code == _BEGAN:
                 otherwise = _KILLED
                 continue
@@ -97,8 +97,8 @@ def _answer(watch: socket.socket) -> bool:
 
 def _judged(root: int) -> int:
     """It stays the same one: two others stand between. 0 while it is not there yet."""
-    if root not in _known and (found := _descendants(root)[_LEADING - 1 :]):
-        _known[root] = found[0]
+    if root not in _known and (below := _descendants(root)[_LEADING - 1 :]):
+        _known[root] = below[0]
     return _known.get(root, 0)
 
 
@@ -175,10 +175,10 @@ def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
     try:
         step()
     except BaseException as error:
-        said = f"the judge's sandbox failed: {error!r}\n".encode()
+        message = f"the judge's sandbox failed: {error!r}\n".encode()
         for handle in (log, 2):  # Of the two, the second is all that an inner one has left open.
             with suppress(OSError):
-                os.write(handle, said)
+                os.write(handle, message)
                 break
     finally:
         os._exit(_FAILED)
@@ -188,8 +188,8 @@ def survey(root: int) -> dict[str, Any]:
     """What the judged process started and has not ended: all but the three that lead to it. And
     the signals that it catches, ignores and blocks, as bits.
     """
-    found = _descendants(root)
-    return {"left": [_name(pid) for pid in found[_LEADING:]], "signals": _signals(_judged(root))}
+    below = _descendants(root)
+    return {"left": [_name(pid) for pid in below[_LEADING:]], "signals": _signals(_judged(root))}
 
 
 def _hold(root: int) -> dict[str, Any]:
@@ -213,18 +213,18 @@ def _signals(pid: int) -> dict[str, int]:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return {}
-    said = dict(line.split(":\t", 1) for line in lines.splitlines() if ":\t" in line)
-    return {word: int(said[name], 16) for word, name in _SIGNALS.items() if name in said}
+    fields = dict(line.split(":\t", 1) for line in lines.splitlines() if ":\t" in line)
+    return {word: int(fields[name], 16) for word, name in _SIGNALS.items() if name in fields}
 
 
 def _descendants(root: int) -> list[int]:
     """The nearest first."""
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid))}
-    found, front = [], [root]
+    below, front = [], [root]
     while front:
         front = sorted(pid for pid, parent in parents.items() if parent in front)
-        found += front
-    return found
+        below += front
+    return below
 
 
 def end_descendants() -> None:

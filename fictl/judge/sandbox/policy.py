@@ -67,9 +67,9 @@ class SandboxPolicy:
         }
 
     @classmethod
-    def from_dict(cls, said: dict[str, Any]) -> SandboxPolicy:
-        lists = {name: tuple(said[name]) for name in ("writable", "hidden", "shown")}
-        return cls(**{**said, **lists})
+    def from_dict(cls, document: dict[str, Any]) -> SandboxPolicy:
+        lists = {name: tuple(document[name]) for name in ("writable", "hidden", "shown")}
+        return cls(**{**document, **lists})
 
     def unshare(self) -> None:
         """Before the fork: namespaces, and mounts in them."""

@@ -31,11 +31,11 @@ BUILD, CALLS = "build", "calls"
 def main(arguments: Sequence[str]) -> int:
     """The outcome is a document; the exit code says nothing that it does not."""
     job, outcome = (Path(word) for word in arguments)
-    said = json.loads(job.read_text(encoding="utf-8"))
+    request = json.loads(job.read_text(encoding="utf-8"))
     rows: list[dict[str, Any]] = []
     if settings.EMU_CHECK.get():
         listen(_heard(rows))
-    answer = _answer(said)
+    answer = _answer(request)
     text = json.dumps({**answer, "rows": rows}, default=str)
     outcome.write_text(text, encoding="utf-8")
     return 0
@@ -125,7 +125,7 @@ def _collected(device: str) -> Iterator[None]:
 
 def _heard(rows: list[dict[str, Any]]) -> Callable[[str, list[Any]], None]:
     def add(op: str, reports: list[Any]) -> None:
-        rows.extend({"op": op, **each.to_dict(), "text": each.text()} for each in reports)
+        rows.extend({"op": op, **report.to_dict(), "text": report.text()} for report in reports)
 
     return add
 

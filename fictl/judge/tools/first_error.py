@@ -37,19 +37,19 @@ class FirstError:
 
 def first_error(texts: Iterable[str], sources: Iterable[str], otherwise: str = "") -> FirstError:
     """Of the texts in their order; `sources` are the paths that a solution gives its files."""
-    known, said = [*sources], [*texts]
+    known, outputs = [*sources], [*texts]
     for find in (_compiler_error, _raised_inside, _raised):
-        found = next(filter(None, (find(text, known) for text in said)), None)
-        if found is not None:
-            return found
+        error = next(filter(None, (find(text, known) for text in outputs)), None)
+        if error is not None:
+            return error
     named = next((source for source in known if f"{source} " in f"{otherwise} "), "")
     return FirstError(otherwise, named)
 
 
-def own_path(said: str, sources: Iterable[str]) -> str:
+def own_path(path: str, sources: Iterable[str]) -> str:
     """The source that a path on disk is a copy of; '' where it is none."""
-    said = said.replace("\\", "/").removeprefix("./")
-    ends = [source for source in sources if said == source or said.endswith(f"/{source}")]
+    path = path.replace("\\", "/").removeprefix("./")
+    ends = [source for source in sources if path == source or path.endswith(f"/{source}")]
     return max(ends, key=len, default="")
 
 
@@ -62,10 +62,10 @@ def _compiler_error(text: str, sources: list[str]) -> FirstError | None:
 def _compiler(match: re.Match[str], sources: list[str]) -> FirstError:
     line = int(match["line"] or match["row"] or 0)
     file = own_path(match["file"], sources)
-    said = match["text"].strip()
+    message = match["text"].strip()
     if not file:
-        return FirstError(f"{match['file']}:{line}: {said}")
-    return FirstError(said, file, line, int(match["column"] or 0))
+        return FirstError(f"{match['file']}:{line}: {message}")
+    return FirstError(message, file, line, int(match["column"] or 0))
 
 
 def _raised_inside(text: str, sources: list[str]) -> FirstError | None:

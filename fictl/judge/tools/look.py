@@ -73,23 +73,23 @@ class Look:
         died = f"it ended its process with {ending(done.code)}"
         return Seen("RUNTIME_ERROR", died, log=done.output[-_LONGEST_LOG:], output=done.output)
 
-    def _seen(self, said: dict[str, Any], output: str) -> Seen:
+    def _seen(self, answer: dict[str, Any], output: str) -> Seen:
         sources = [source.path for source in self.subject.solution.sources]
-        message, log = said.get("message", ""), said.get("log", "")
+        message, log = answer.get("message", ""), answer.get("log", "")
         error = None
         if message:
             error = first_error((message, log, output), sources, message)
         return Seen(
-            said["status"],
+            answer["status"],
             message,
-            said.get("hint", ""),
+            answer.get("hint", ""),
             error,
             log[-_LONGEST_LOG:],
-            said.get("code", 0),
-            said.get("rows", []),
+            answer.get("code", 0),
+            answer.get("rows", []),
             output,
-            said.get("builder", ""),
-            said.get("seconds", 0.0),
+            answer.get("builder", ""),
+            answer.get("seconds", 0.0),
         )
 
     def _document(self) -> dict[str, Any]:

@@ -63,8 +63,8 @@ def profiled(
 def answered(subject: Subject, report: Report) -> dict[str, Any]:
     sources = [source.path for source in subject.solution.sources]
     kernels = [_located(kernel, sources) for kernel in report.to_dict()["kernels"]]
-    said = {**report.to_dict(), "kernels": kernels}
-    return {**subject.of("profile"), "ok": True, "status": "PROFILED", **said, "op": report.op}
+    document = {**report.to_dict(), "kernels": kernels}
+    return {**subject.of("profile"), "ok": True, "status": "PROFILED", **document, "op": report.op}
 
 
 def _located(kernel: dict[str, Any], sources: list[str]) -> dict[str, Any]:

@@ -42,8 +42,8 @@ def sanitized(
     chosen = (EMULATED,) if device == "emu" else compute_sanitizer.choose(tools)
     look = Look(subject, CALLS, device, timeout, seed=seed)
     checks = [_check(look, tool) for tool in chosen]
-    defects = sum(len(each["findings"]) for each in checks)
-    failed = [each for each in checks if each["error"]]
+    defects = sum(len(check["findings"]) for check in checks)
+    failed = [check for check in checks if check["error"]]
     verdict = "DEFECTS" if defects else "ERROR" if failed else "CLEAN"
     return {
         **subject.of("sanitize"),
@@ -64,28 +64,28 @@ def _check(look: Look, tool: str) -> dict[str, Any]:
     if not rows:
         seen.refuse_machine()
     sources = [source.path for source in look.subject.solution.sources]
-    found = findings((_located(row, sources) for row in rows), ())
+    reported = findings((_located(row, sources) for row in rows), ())
     return {
         "tool": tool,
-        "findings": [{**each.to_dict(), "text": each.text} for each in found],
+        "findings": [{**finding.to_dict(), "text": finding.text} for finding in reported],
         **seen.failure(),
     }
 
 
 def _reported(seen: Seen) -> list[dict[str, Any]]:
     """torch's own kernels are left out of what it looks at; all others are the solution's."""
-    found = records(seen.output)
-    refused = None if found else compute_sanitizer.refusal(seen.output)
+    reports = records(seen.output)
+    refused = None if reports else compute_sanitizer.refusal(seen.output)
     if refused:
         raise refused
-    return [{**record.report.to_dict(), "text": record.text()} for record in found]
+    return [{**record.report.to_dict(), "text": record.text()} for record in reports]
 
 
 def _located(row: dict[str, Any], sources: Sequence[str]) -> dict[str, Any]:
     """By the solution's own names of its files: where builders keep copies is nobody's business."""
-    said = {side["file"] for side in (row, row.get("other") or {}) if side.get("file")}
+    paths = {side["file"] for side in (row, row.get("other") or {}) if side.get("file")}
     text = str(row["text"])
-    for path in sorted(said, key=len, reverse=True):
+    for path in sorted(paths, key=len, reverse=True):
         text = text.replace(path, own_path(path, sources) or path)
     file = row.get("file") or ""
     return {**row, "file": own_path(file, sources) or file, "text": text}

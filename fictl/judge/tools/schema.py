@@ -68,14 +68,16 @@ def _entry(tool: Callable[..., Any]) -> dict[str, Any]:
         "input_schema": {
             "type": "object",
             "properties": dict(_properties(signature.values())),
-            "required": [n for n, each in signature.items() if each.default is each.empty],
+            "required": [
+                n for n, parameter in signature.items() if parameter.default is parameter.empty
+            ],
             "additionalProperties": False,
         },
     }
 
 
 def _properties(parameters: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    for each in parameters:
-        said = _PARAMETERS[each.name]
-        has_default = each.default not in (each.empty, None, "", ())
-        yield each.name, {**said, "default": each.default} if has_default else said
+    for parameter in parameters:
+        schema = _PARAMETERS[parameter.name]
+        has_default = parameter.default not in (parameter.empty, None, "", ())
+        yield parameter.name, {**schema, "default": parameter.default} if has_default else schema

@@ -71,15 +71,15 @@ def find_subject(
     from fictl.trace import Solution
     from fictl.trace.documents.fitting import require_fit
 
-    made = _read(Solution, solution)
+    answer = _read(Solution, solution)
     place = Path(root) if root else _dataset_of(solution)
-    answered = _definition(definition or made.definition, place)
-    if answered.name != made.definition:
+    answered = _definition(definition or answer.definition, place)
+    if answered.name != answer.definition:
         raise UsageError(
-            f"{made.name} is a solution of {made.definition}, not of {answered.name}",
+            f"{answer.name} is a solution of {answer.definition}, not of {answered.name}",
             "name another definition, or say so in the solution",
         )
-    subject = Subject(answered, made, None, place)
+    subject = Subject(answered, answer, None, place)
     chosen = _workload(subject, workload, axes)
     if chosen is not None:
         require_fit(answered, chosen)
@@ -93,10 +93,10 @@ def _definition(given: Given, root: Path | None) -> Definition:
         return _read(Definition, given)
     stem = file_name(str(given))
     places = DatasetFiles(root).definitions() if root else []
-    found = next((path for path in places if path.stem == stem), None) or next(
+    match = next((path for path in places if path.stem == stem), None) or next(
         (path for path in places if _is_named(path, str(given))), None
     )
-    if found is None:
+    if match is None:
         where = f"not in {root}" if root else "in no dataset"
         known = {path.stem for path in places}
         near = f"{nearest(str(given), known)} " if get_close_matches(str(given), known) else ""
@@ -104,7 +104,7 @@ def _definition(given: Given, root: Path | None) -> Definition:
             f"the definition {given} is {where}",
             f"{near}--definition names its file, --dataset the folder of a dataset that has it",
         )
-    return Definition.read(found)
+    return Definition.read(match)
 
 
 def _is_named(path: Path, name: str) -> bool:
@@ -126,10 +126,10 @@ def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) ->
     if axes:
         return _random(subject.definition, axes)
     seen: list[str] = []
-    for each in _workloads(subject):
-        if each.uuid.startswith(str(given)):
-            return each
-        seen.append(each.uuid)
+    for candidate in _workloads(subject):
+        if candidate.uuid.startswith(str(given)):
+            return candidate
+        seen.append(candidate.uuid)
     if given:
         hint = nearest(str(given), seen) if subject.root else "the dataset is not said: --dataset"
         raise UsageError(f"{subject.definition.name} has no workload {given}", hint)
@@ -140,12 +140,12 @@ def _workloads(subject: Subject) -> Iterator[Workload]:
     from fictl.trace.dataset.record_lines import parse_workload
     from fictl.trace.documents.reading import lines_of
 
-    made = subject.definition
-    paths = DatasetFiles(subject.root).workloads(made.name) if subject.root else []
+    definition = subject.definition
+    paths = DatasetFiles(subject.root).workloads(definition.name) if subject.root else []
     for path in paths:
         for number, line in lines_of(path):
-            trace = parse_workload(line, path, number, made.name)
-            if trace.definition == made.name:
+            trace = parse_workload(line, path, number, definition.name)
+            if trace.definition == definition.name:
                 yield trace.workload
 
 

@@ -87,8 +87,8 @@ class TorchBuilder(Builder):
         require = needed(solution, options.libraries)
         request = _request(solution, folder / "src", options, require)
         # Without the folder's path: moved as a whole, it is the same.
-        said = json.dumps(asdict(request)).replace(str(folder), "")
-        key = digest([_identity(request), said])
+        identity = json.dumps(asdict(request)).replace(str(folder), "")
+        key = digest([_identity(request), identity])
         extension = Extension(solution.name, folder / key, request)
         require.preload()
         if not extension.is_built():

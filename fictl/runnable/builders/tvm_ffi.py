@@ -66,10 +66,10 @@ class TVMFFIBuilder(Builder):
         except BuildFailed as error:
             raise _failed(solution, folder, error) from None
         except MissingBuild as error:
-            made = machine_error(
+            refusal = machine_error(
                 f"{solution.name}: {error.message}", f"unset {settings.DISABLE_JIT.name}"
             )
-            raise made from None
+            raise refusal from None
         except BuildError:
             raise
         except (FictlError, OSError) as error:
@@ -150,15 +150,15 @@ def _loaded(spec: JitSpec) -> tuple[Any, Path]:
     from fictl.jit.build import ensure_runs
     from fictl.jit.load import load_found, used
 
-    found: list[Path] = []
+    libraries: list[Path] = []
 
     def find() -> Entry:
         entry = used(spec, ensure_runs(spec))
-        found.append(entry.module)
+        libraries.append(entry.module)
         return entry
 
     module = load_found(find)
-    return module, found[-1]
+    return module, libraries[-1]
 
 
 def _failed(solution: Solution, folder: Path, error: BuildFailed) -> BuildError:
@@ -171,6 +171,8 @@ def _failed(solution: Solution, folder: Path, error: BuildFailed) -> BuildError:
     first = diagnose(log).first
     missing = _DRIVER_MISSING.search(log)
     hint = f"{missing[1]} is the driver's: its libcuda.so.1 is not here" if missing else error.hint
-    made = BuildError(f"{solution.name} does not build: {first}", hint, log=log, first_error=first)
-    made.exit_code = SetupError.exit_code if missing else error.exit_code
-    return made
+    failure = BuildError(
+        f"{solution.name} does not build: {first}", hint, log=log, first_error=first
+    )
+    failure.exit_code = SetupError.exit_code if missing else error.exit_code
+    return failure

@@ -96,9 +96,9 @@ class DatasetFiles:
 
     def _lines(self, folder: str, definition: str | None) -> list[Path]:
         """Named after a definition: whose a line is, it says itself."""
-        found = self._found("*.jsonl", folder)
+        paths = self._found("*.jsonl", folder)
         wanted = stems(definition) if definition is not None else ()
-        return sorted(path for path in found if definition is None or path.stem in wanted)
+        return sorted(path for path in paths if definition is None or path.stem in wanted)
 
     def _problems(self) -> list[Path]:
         """Of SOL-ExecBench. The root may be any folder: its depths are not searched."""

@@ -46,9 +46,9 @@ def _start_of_last_line(handle: int, size: int) -> int:
     at = size
     while at > 0:
         begin = max(0, at - _BLOCK)
-        found = os.pread(handle, at - begin, begin).rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
+        position = os.pread(handle, at - begin, begin).rfind(b"\n")
+        if position >= 0:
+            return begin + position + 1
         at = begin
     return 0
 

@@ -61,13 +61,13 @@ _Best = dict[tuple[str, str], dict[str, float]]
 
 
 def _best(traces: Iterable[tuple[str, Trace]]) -> _Best:
-    found: _Best = {}
+    best: _Best = {}
     for author, trace in traces:
         if trace.evaluation is None:
             continue
-        authors = found.setdefault((trace.definition, trace.workload.uuid), {})
+        authors = best.setdefault((trace.definition, trace.workload.uuid), {})
         authors[author] = max(speedup(trace), authors.get(author, 0.0))
-    return found
+    return best
 
 
 def _scores(best: _Best) -> list[AuthorScore]:

@@ -60,10 +60,10 @@ def read_header(path: Path) -> dict[str, TensorInfo]:
     return {key: _info(path, key, value, size - 8 - length) for key, value in tensors.items()}
 
 
-def _info(path: Path, key: str, said: Any, room: int) -> TensorInfo:
+def _info(path: Path, key: str, entry: Any, room: int) -> TensorInfo:
     try:
-        shape, (start, end) = tuple(said["shape"]), said["data_offsets"]
-        name, bits = _DTYPES.get(said["dtype"], (str(said["dtype"]), 0))
+        shape, (start, end) = tuple(entry["shape"]), entry["data_offsets"]
+        name, bits = _DTYPES.get(entry["dtype"], (str(entry["dtype"]), 0))
         whole = all(type(number) is int and number >= 0 for number in (*shape, start, end))
     except (TypeError, ValueError, LookupError):
         whole = False

@@ -41,7 +41,9 @@ class Scores:
         if baseline.name == name:
             return None
         nothing = Latencies()
-        mine, its = (self._latencies.get(each, nothing) for each in (name, baseline.name))
+        mine, its = (
+            self._latencies.get(solution_name, nothing) for solution_name in (name, baseline.name)
+        )
         return solution_score(mine, its)
 
     def of_author(
@@ -55,7 +57,7 @@ class Scores:
                 if solution.author == author and (score := self.of_solution(solution.name))
             ]
             if scored:
-                best[name] = max(scored, key=lambda each: each[1].avg_speedup)
+                best[name] = max(scored, key=lambda named: named[1].avg_speedup)
         return author_score(best)
 
     def ranking(
@@ -64,10 +66,10 @@ class Scores:
         """The best first; who has no score, the baseline among them, is left out."""
         solutions = self._dataset.solutions
         chosen = [*self._definitions(op_type, definition)]
-        authors = {each.author for name in chosen for each in solutions.get(name, ())}
+        authors = {solution.author for name in chosen for solution in solutions.get(name, ())}
         scored = [(author, self.of_author(author, op_type, definition)) for author in authors]
-        found = [(author, score) for author, score in scored if score is not None]
-        return sorted(found, key=lambda each: (-each[1].avg_speedup, each[0]))
+        scores = [(author, score) for author, score in scored if score is not None]
+        return sorted(scores, key=lambda solution: (-solution[1].avg_speedup, solution[0]))
 
     def _definitions(self, op_type: str | None, definition: str | None) -> Iterator[str]:
         definitions = self._dataset.definitions
@@ -79,15 +81,15 @@ class Scores:
             raise UnknownDefinition(
                 f"there is no definition {definition!r}", nearest(definition, definitions)
             )
-        for name, made in definitions.items():
-            if definition in (None, name) and op_type in (None, made.op_type):
+        for name, known in definitions.items():
+            if definition in (None, name) and op_type in (None, known.op_type):
                 yield name
 
     @cached_property
     def _latencies(self) -> dict[str, Latencies]:
         """By solution."""
-        found: dict[str, Latencies] = {}
+        latencies: dict[str, Latencies] = {}
         for trace in self._dataset.traces():
             if trace.solution is not None:
-                found.setdefault(trace.solution, Latencies()).add(trace)
-        return found
+                latencies.setdefault(trace.solution, Latencies()).add(trace)
+        return latencies

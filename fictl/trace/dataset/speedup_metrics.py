@@ -53,21 +53,21 @@ class Latencies:
 
 def baseline_of(definition: str, solutions: Iterable[Solution], author: str) -> Solution:
     """The one solution of the baseline author; none, or several, are no baseline."""
-    found = [each for each in solutions if each.author == author]
-    if len(found) != 1:
-        names = ", ".join(each.name for each in found)
+    own = [solution for solution in solutions if solution.author == author]
+    if len(own) != 1:
+        names = ", ".join(solution.name for solution in own)
         raise InvalidValue(
-            f"{definition} has {len(found)} solutions by {author}{names and f': {names}'}",
+            f"{definition} has {len(own)} solutions by {author}{names and f': {names}'}",
             "a score needs one baseline; baseline_author= names another author",
         )
-    return found[0]
+    return own[0]
 
 
 def solution_score(mine: Latencies, baseline: Latencies) -> SpeedupMetrics | None:
     """None where no workload of the solution was passed by the baseline; 0 where one failed."""
     if problem := mine.problem or baseline.problem:
-        said = "a score needs latencies above 0: fictl dataset validate names the line"
-        raise InvalidValue(problem, said)
+        hint = "a score needs latencies above 0: fictl dataset validate names the line"
+        raise InvalidValue(problem, hint)
     common = baseline.passed.keys() & mine.touched
     if not common:
         return None

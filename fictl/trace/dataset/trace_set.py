@@ -51,15 +51,15 @@ class TraceSet:
     @cached_property
     def definitions(self) -> dict[str, Definition]:
         """By name."""
-        return {made.name: made for made, _ in self._definitions.values()}
+        return {definition.name: definition for definition, _ in self._definitions.values()}
 
     @property
     def solutions(self) -> dict[str, list[Solution]]:
         """By definition."""
-        found: dict[str, list[Solution]] = {}
-        for made, _ in self._solutions.values():
-            found.setdefault(made.definition, []).append(made)
-        return found
+        by_definition: dict[str, list[Solution]] = {}
+        for solution, _ in self._solutions.values():
+            by_definition.setdefault(solution.definition, []).append(solution)
+        return by_definition
 
     def get_solution(self, name: str) -> Solution | None:
         return self._solutions[name][0] if name in self._solutions else None
@@ -131,12 +131,12 @@ class TraceSet:
     ) -> Trace | None:
         """The largest speedup at these sizes, among those that are right."""
         wanted = {*(axes or {}).items()}
-        found = (
+        fitting = (
             trace
             for trace in self.filter_traces(definition, max_abs_error, max_rel_error)
             if wanted <= {*trace.workload.axes.items()}
         )
-        return max(found, key=speedup, default=None)
+        return max(fitting, key=speedup, default=None)
 
     def get_solution_score(
         self, solution_name: str, baseline_author: str = BASELINE
@@ -173,9 +173,9 @@ class TraceSet:
         definition_name: str | None = None,
     ) -> TraceSetSummary:
         """Counts of all traces, and the ranking within what is chosen."""
-        found = [trace.evaluation for trace in self.traces()]
-        statuses = Counter(each.status.value for each in found if each)
-        total, passed = len(found), statuses["PASSED"]
+        evaluations = [trace.evaluation for trace in self.traces()]
+        statuses = Counter(evaluation.status.value for evaluation in evaluations if evaluation)
+        total, passed = len(evaluations), statuses["PASSED"]
         rankings = self.rank_authors(baseline_author, op_type, definition_name) if total else []
         return TraceSetSummary(total, passed, total - passed, rankings, dict(statuses))
 
@@ -189,9 +189,9 @@ class TraceSet:
         self, op_type: str | None, definition: str | None
     ) -> Iterator[tuple[str, Trace]]:
         for trace in self.traces(definition):
-            made = self.definitions.get(trace.definition)
+            known = self.definitions.get(trace.definition)
             solution = self.get_solution(trace.solution or "")
-            if op_type is None or (made and made.op_type == op_type):
+            if op_type is None or (known and known.op_type == op_type):
                 yield solution.author if solution else "", trace
 
     @cached_property
@@ -235,31 +235,33 @@ class TraceSet:
         return self.files.trace(solution.author, op_type, trace.definition)
 
     def _add(
-        self, made: _Named, known: dict[str, tuple[_Named, Path]], path: Path, text: str
+        self, document: _Named, known: dict[str, tuple[_Named, Path]], path: Path, text: str
     ) -> Path:
-        if made.name in known:
-            there, place = known[made.name]
-            if there != made:
-                raise UsageError(f"{place} is another {made.name}", "give this one its own name")
+        if document.name in known:
+            there, place = known[document.name]
+            if there != document:
+                raise UsageError(
+                    f"{place} is another {document.name}", "give this one its own name"
+                )
             return place
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(path, text)
         except OSError as error:
             raise FictlError(f"{path} cannot be written: {error.strerror}") from None
-        known[made.name] = made, path
+        known[document.name] = document, path
         self.__dict__.pop("definitions", None)
         return path
 
 
 def _read_all(model: type[_Named], paths: Iterable[Path]) -> dict[str, tuple[_Named, Path]]:
-    found: dict[str, tuple[_Named, Path]] = {}
+    documents: dict[str, tuple[_Named, Path]] = {}
     for path in paths:
-        made = model.read(path)
-        if made.name in found:
+        document = model.read(path)
+        if document.name in documents:
             raise UsageError(
-                f"{found[made.name][1]} and {path} are both named {made.name}",
+                f"{documents[document.name][1]} and {path} are both named {document.name}",
                 "names are unique in a dataset",
             )
-        found[made.name] = made, path
-    return found
+        documents[document.name] = document, path
+    return documents

@@ -60,12 +60,12 @@ class BuildSpec(Part):
         """Of a document of SOL-ExecBench's: what flashinfer-bench would say."""
         if not isinstance(document, Mapping) or "language" in document:
             return document
-        said = document.get("languages")
-        if not isinstance(said, list | tuple) or not said:
+        languages = document.get("languages")
+        if not isinstance(languages, list | tuple) or not languages:
             return document
-        changes: dict[str, Any] = {"language": _language(said)}
+        changes: dict[str, Any] = {"language": _language(languages)}
         if changes["language"] == "cuda":
-            needed = [name for name in said if name in _LIBRARIES]
+            needed = [name for name in languages if name in _LIBRARIES]
             given = document.get("dependencies") or ()
             changes["dependencies"] = [*given, *(name for name in needed if name not in given)]
             changes["binding"] = document.get("binding") or "torch"
@@ -85,8 +85,8 @@ class BuildSpec(Part):
         return value
 
 
-def _language(said: list[Any] | tuple[Any, ...]) -> str:
-    names = {str(name) for name in said}
+def _language(languages: list[Any] | tuple[Any, ...]) -> str:
+    names = {str(name) for name in languages}
     if names <= _COMPILED:
         return "cuda"
     if names <= {*_PYTHON, "triton"}:

@@ -32,9 +32,9 @@ Shape = tuple[int, ...] | None
 
 def _condition(text: str) -> str:
     """The format allows any Python; what is no condition at all is a slip of the pen."""
-    found = _python(text.strip(), "eval")
-    is_not = isinstance(found, ast.UnaryOp) and isinstance(found.op, ast.Not)
-    if not is_not and not isinstance(found, _CONDITIONS):
+    parsed = _python(text.strip(), "eval")
+    is_not = isinstance(parsed, ast.UnaryOp) and isinstance(parsed.op, ast.Not)
+    if not is_not and not isinstance(parsed, _CONDITIONS):
         raise ValueError("no condition: it says nothing that could be false")
     return text
 
@@ -118,12 +118,12 @@ class Definition(Part):
     @cached_property
     def var_axes_bindings(self) -> dict[str, tuple[str, int]]:
         """The first input, and the dimension of it, that tells the size of a variable axis."""
-        found: dict[str, tuple[str, int]] = {}
+        bindings: dict[str, tuple[str, int]] = {}
         for name, spec in self.inputs.items():
             for dimension, axis in enumerate(spec.shape or ()):
                 if axis in self.var_axes:
-                    found.setdefault(axis, (name, dimension))
-        return found
+                    bindings.setdefault(axis, (name, dimension))
+        return bindings
 
     def sizes(
         self, axes: Mapping[str, int], scalars: Mapping[str, Number] | None = None
@@ -143,7 +143,7 @@ class Definition(Part):
 
         What no input has the size of follows from a constraint that says it.
         """
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for (name, spec), shape in zip(self.inputs.items(), input_shapes, strict=False):
             if spec.shape is None or shape is None:
                 continue
@@ -153,13 +153,13 @@ class Definition(Part):
                     f"{self.name} has {len(spec.shape)}: {', '.join(spec.shape)}",
                 )
             for axis, size in zip(spec.shape, shape, strict=True):
-                expected = self._fixed(axis, found)
-                if found.setdefault(axis, size) != size or expected not in (size, None):
+                expected = self._fixed(axis, sizes)
+                if sizes.setdefault(axis, size) != size or expected not in (size, None):
                     raise InvalidValue(
                         f"{name} has the size {size} in the axis {axis} of {self.name}",
-                        f"it is {found[axis] if expected is None else expected}",
+                        f"it is {sizes[axis] if expected is None else expected}",
                     )
-        variable = {axis: size for axis, size in found.items() if axis in self.var_axes}
+        variable = {axis: size for axis, size in sizes.items() if axis in self.var_axes}
         if len(variable) < len(self.var_axes):
             variable = self._known(variable, scalars or {})
         return {axis: variable[axis] for axis in self.var_axes}
@@ -215,7 +215,7 @@ class Definition(Part):
     def _known(self, axes: Mapping[str, int], scalars: Mapping[str, Number]) -> dict[str, int]:
         return computed_axes(self.name, self.axes, axes, self._equations, scalars)
 
-    def _fixed(self, axis: str, found: Mapping[str, int]) -> int | None:
+    def _fixed(self, axis: str, sizes: Mapping[str, int]) -> int | None:
         return int(axis) if is_digits(axis) else self.const_axes.get(axis)
 
 

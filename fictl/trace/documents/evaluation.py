@@ -69,9 +69,9 @@ class Evaluation(Part):
     @model_validator(mode="after")
     def _says_what_its_status_demands(self) -> Evaluation:
         demanded = _MUST.get(self.status, set())
-        said = {name for name in ("correctness", "performance") if getattr(self, name) is not None}
-        for name in sorted(demanded - said):
+        given = {name for name in ("correctness", "performance") if getattr(self, name) is not None}
+        for name in sorted(demanded - given):
             raise ValueError(f"{self.status.value} needs {name}")
-        for name in sorted(said - demanded if self.status not in _MAY else ()):
+        for name in sorted(given - demanded if self.status not in _MAY else ()):
             raise ValueError(f"{self.status.value} has no {name}")
         return self

@@ -30,16 +30,16 @@ def require_fit(definition: Definition, workload: Workload) -> dict[str, int]:
 
 def wrong_inputs(definition: Definition, workload: Workload) -> dict[str, str]:
     """What is wrong with inputs, by name. One that is left out is made at random."""
-    found: dict[str, str] = {}
-    for name, said in workload.inputs.items():
+    problems: dict[str, str] = {}
+    for name, given in workload.inputs.items():
         spec = definition.inputs.get(name)
         if spec is None:
-            found[name] = f"{definition.name} has no such input"
-        elif isinstance(said, ScalarInput) and spec.shape is not None:
-            found[name] = f"a number, where a tensor of {spec.dtype} is taken"
-        elif isinstance(said, ScalarInput) and (wrong := problem(said.value, spec.dtype)):
-            found[name] = wrong
-    return found
+            problems[name] = f"{definition.name} has no such input"
+        elif isinstance(given, ScalarInput) and spec.shape is not None:
+            problems[name] = f"a number, where a tensor of {spec.dtype} is taken"
+        elif isinstance(given, ScalarInput) and (wrong := problem(given.value, spec.dtype)):
+            problems[name] = wrong
+    return problems
 
 
 def too_large(definition: Definition, axes: Mapping[str, int]) -> str:

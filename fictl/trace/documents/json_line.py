@@ -15,10 +15,10 @@ def line_of(text: str, field: Sequence[str | int]) -> int:
     """Of the last part of `field` that is there, in a text that is valid."""
     value = stands = _skip(text, 0)
     for part in field:
-        found = next((places for key, *places in _members(text, value) if key == part), None)
-        if found is None:
+        member = next((places for key, *places in _members(text, value) if key == part), None)
+        if member is None:
             break
-        stands, value = found
+        stands, value = member
     return text.count("\n", 0, stands) + 1
 
 
@@ -48,5 +48,5 @@ def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at

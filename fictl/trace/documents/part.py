@@ -48,8 +48,8 @@ def _said(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
-        return {name: _said(each) for name, each in value.items()}
-    return [_said(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _said(item) for name, item in value.items()}
+    return [_said(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def scalar(value: Any) -> bool | int | float:

@@ -77,8 +77,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes | NotReadable]]:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
                 if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
                     _skip_line(file)
-                    said = f"a line of more than {LONGEST_LINE >> 20} MiB"
-                    yield number, NotReadable([Problem(path, number, "", said)])
+                    problem = f"a line of more than {LONGEST_LINE >> 20} MiB"
+                    yield number, NotReadable([Problem(path, number, "", problem)])
                 elif line.strip():
                     yield number, line
     except OSError as error:
@@ -95,10 +95,10 @@ def parse_document(
         return model.model_validate(document)
     except ValidationError as error:
         problems = []
-        for each in error.errors(include_url=False):
-            field = _field(each["loc"], document)
+        for detail in error.errors(include_url=False):
+            field = _field(detail["loc"], document)
             at = line or line_of(text, field)
-            problems.append(Problem(path, at, ".".join(map(str, field)), _said(each)))
+            problems.append(Problem(path, at, ".".join(map(str, field)), _said(detail)))
         raise NotReadable(problems, hint) from None
 
 
@@ -142,10 +142,10 @@ def _refuse_deep(document: Any) -> None:
     level = [document] if isinstance(document, dict | list) else []
     for _ in range(_DEEPEST):
         level = [
-            each
+            value
             for part in level
-            for each in (part.values() if isinstance(part, dict) else part)
-            if isinstance(each, dict | list)
+            for value in (part.values() if isinstance(part, dict) else part)
+            if isinstance(value, dict | list)
         ]
     if level:
         raise RecursionError
@@ -158,12 +158,12 @@ class _Unclear(Exception):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise _Unclear(f"{twice}: the name stands twice in one object", twice)
-    return made
+    return value
 
 
 def _constant(word: str) -> NoReturn:
@@ -171,23 +171,23 @@ def _constant(word: str) -> NoReturn:
 
 
 def _float(text: str) -> float:
-    made = float(text)
-    if math.isinf(made):
+    value = float(text)
+    if math.isinf(value):
         raise _Unclear(f"{text} is more than a number of 64 bits holds", text)
-    return made
+    return value
 
 
 def _field(loc: tuple[int | str, ...], document: Any) -> tuple[int | str, ...]:
     """Without what pydantic adds: the tags of unions. The last part may be one that is missing."""
-    found: list[int | str] = []
+    path: list[int | str] = []
     for depth, part in enumerate(part for part in loc if part != "[key]"):
         try:
             document = document[part]
         except (LookupError, TypeError):
             if depth < len(loc) - 1 or not isinstance(document, dict):
                 continue
-        found.append(part)
-    return tuple(found)
+        path.append(part)
+    return tuple(path)
 
 
 def _said(error: Any) -> str:

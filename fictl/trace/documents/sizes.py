@@ -45,9 +45,9 @@ def computed_axes(
             raise InvalidValue(f"{name} needs the size of {axis}", f"given are {dict(given)}")
     _follow(name, waiting, known, scalars)
     for axis, size in known.items():
-        for said in (given, scalars):
-            if said.get(axis, size) != size:
-                raise InvalidValue(f"{axis} of {name} is given as {said[axis]}", f"it is {size}")
+        for source in (given, scalars):
+            if source.get(axis, size) != size:
+                raise InvalidValue(f"{axis} of {name} is given as {source[axis]}", f"it is {size}")
         if size < 0 or isinstance(size, bool) or not isinstance(size, int):
             raise InvalidValue(f"{axis} of {name} is {size!r}", "a size is a whole number from 0")
     return {axis: known[axis] for axis in declared}
@@ -55,20 +55,20 @@ def computed_axes(
 
 def equations_of(constraints: Iterable[str]) -> dict[str, str]:
     """Constraints that say an axis: what is left of `==`, by what is right of it."""
-    found: dict[str, str] = {}
+    equations: dict[str, str] = {}
     for text in constraints:
         match parse_expression(text):
             case ast.Compare(left=ast.Name(id=axis), ops=[ast.Eq()], comparators=[right]):
-                found.setdefault(axis, ast.unparse(right))
-    return found
+                equations.setdefault(axis, ast.unparse(right))
+    return equations
 
 
 def check_constraints(name: str, constraints: Iterable[str], values: Mapping[str, Number]) -> None:
     for text in constraints:
         if can_be_told(text, values) and not evaluate(text, values):
-            named = {each: values[each] for each in sorted(names_in(text))}
-            said = ", ".join(f"{each}={value}" for each, value in named.items())
-            raise InvalidValue(f"{name} demands {text}", f"here {said}")
+            named = {axis: values[axis] for axis in sorted(names_in(text))}
+            shown = ", ".join(f"{axis}={value}" for axis, value in named.items())
+            raise InvalidValue(f"{name} demands {text}", f"here {shown}")
 
 
 def can_be_told(text: str, values: Iterable[str]) -> bool:
@@ -98,8 +98,8 @@ def _follow(
         values = {**scalars, **known}
         ready = [axis for axis, text in waiting.items() if can_be_told(text, values)]
         if not ready:
-            said = "; ".join(f"{axis} = {text}" for axis, text in waiting.items())
-            raise InvalidValue(f"{name} needs more to know {said}", f"known are {values}")
+            unknown = "; ".join(f"{axis} = {text}" for axis, text in waiting.items())
+            raise InvalidValue(f"{name} needs more to know {unknown}", f"known are {values}")
         for axis in ready:
             text = waiting.pop(axis)
             size = evaluate(text, values)

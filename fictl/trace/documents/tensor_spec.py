@@ -47,8 +47,8 @@ def torch_dtype(dtype: str) -> torch.dtype:
     """Of a definition's word for it. Nothing else here needs torch."""
     import torch
 
-    found: torch.dtype = getattr(torch, torch_name(dtype))
-    return found
+    torch_type: torch.dtype = getattr(torch, torch_name(dtype))
+    return torch_type
 
 
 def published_name(dtype: str) -> str:

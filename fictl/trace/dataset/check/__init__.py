@@ -36,21 +36,21 @@ def _strange_files(scope: Scope) -> Iterator[Finding]:
 
 
 def _workload_files(scope: Scope) -> dict[str, list[Path]]:
-    found = _by_definition(scope, scope.files.workloads())
+    files = _by_definition(scope, scope.files.workloads())
     for name, (_, path) in scope.definitions.items() if scope.files.is_sol else ():
         beside = scope.files.beside(path)
         if os.path.isfile(beside):
-            found.setdefault(name, []).append(beside)
-    return found
+            files.setdefault(name, []).append(beside)
+    return files
 
 
 def _by_definition(scope: Scope, paths: Iterable[Path]) -> dict[str, list[Path]]:
     """A file is of the definition that it is named after."""
     known = {stem: name for name in scope.definitions for stem in reversed(stems(name))}
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for path in paths:
-        found.setdefault(known.get(path.stem, path.stem), []).append(path)
-    return found
+        files.setdefault(known.get(path.stem, path.stem), []).append(path)
+    return files
 
 
 def _coverage(scope: Scope, lines: Lines) -> Iterator[Finding]:

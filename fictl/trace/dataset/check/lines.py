@@ -137,10 +137,10 @@ def _performance(trace: Trace) -> str:
     evaluation = trace.evaluation
     if evaluation is None or evaluation.performance is None:
         return ""
-    said = evaluation.performance
-    if said.latency_ms == 0:
+    performance = evaluation.performance
+    if performance.latency_ms == 0:
         return "a latency of 0" if evaluation.status is EvaluationStatus.PASSED else ""
-    ratio = said.reference_latency_ms / said.latency_ms
-    if ratio and not math.isclose(said.speedup_factor, ratio, rel_tol=_ROUNDING):
-        return f"a speedup of {said.speedup_factor:g}, where the times make {ratio:g}"
+    ratio = performance.reference_latency_ms / performance.latency_ms
+    if ratio and not math.isclose(performance.speedup_factor, ratio, rel_tol=_ROUNDING):
+        return f"a speedup of {performance.speedup_factor:g}, where the times make {ratio:g}"
     return ""

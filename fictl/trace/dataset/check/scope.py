@@ -56,8 +56,8 @@ class Scope:
 
     def has(self, name: str) -> bool:
         """Of a definition that may not be there: then nobody knows its type."""
-        made = self.get(name)
-        of_type = is_chosen(made.op_type, self.op_types) if made else not self.op_types
+        definition = self.get(name)
+        of_type = is_chosen(definition.op_type, self.op_types) if definition else not self.op_types
         return of_type and is_chosen(name, self.names)
 
     def has_file(self, path: Path) -> bool:
@@ -67,12 +67,12 @@ class Scope:
     def require_known(self) -> None:
         """What was chosen is there, once definitions and solutions have been read."""
         lines = [*self.files.workloads(), *self.files.traces()]
-        solved = {each.definition for each in self.solutions.values()}
+        solved = {solution.definition for solution in self.solutions.values()}
         of_files = {path.stem for path in lines}
         names = {*self.definitions, *self.unreadable, *solved, *of_files}
         require_known(self.names, names, "definition")
         folders = {path.parent.name for path in (*lines, *self.files.definitions())}
-        types = {made.op_type for made, _ in self.definitions.values()}
+        types = {definition.op_type for definition, _ in self.definitions.values()}
         require_known(self.op_types, types | folders, "op type")
 
     def get(self, name: str) -> Definition | None:
