@@ -1,4 +1,4 @@
-"""How a solution is judged: how often it runs, how long, and what counts as right."""
+"""EvalConfig: how often a solution runs, how long it may take, and which errors are tolerated."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ OF_FILES = (
 
 @dataclass(frozen=True)
 class EvalConfig:
-    """`required_matched_ratio` of None is the evaluator's own.
+    """Settings of one evaluation.
 
-    `formula` says which elements fail. "either", as flashinfer-bench: the error is above `atol`
-    and the relative one above `rtol`. "sum", as a workload with a tolerance of its own:
-    the error is above atol + rtol * |expected|; `max_error_cap` holds for every element then.
-    `flags` names the fields given on the command line, which no workload overrides.
+    `required_matched_ratio` of None leaves the ratio to the evaluator. `formula` decides which
+    elements fail. "either", as in flashinfer-bench: the error is above `atol` and the relative
+    error above `rtol`. "sum", for a workload with its own tolerance: the error is above atol + rtol
+    * |expected|, and no error may exceed `max_error_cap`. `flags` names the fields given on the
+    command line, which no workload overrides.
     """
 
     warmup_runs: int = 10
@@ -73,7 +74,7 @@ class EvalConfig:
         return replace(self, **values) if values else self
 
     def for_workload(self, workload: Workload) -> EvalConfig:
-        """With the tolerance that the workload brings along, if it does."""
+        """Return this configuration with the workload's own tolerance, if it has one."""
         own = workload.tolerance
         if own is None:
             return self
@@ -101,7 +102,7 @@ _CHOICES = {"formula": FORMULAS}
 
 
 def _problem(name: str, value: Any) -> str:
-    """What a value must be, if it is something else."""
+    """Describe the values a field accepts, if it does not accept `value`; else ''."""
     if name in _AT_LEAST:
         return "" if _is_whole(value, _AT_LEAST[name]) else f"a whole number from {_AT_LEAST[name]}"
     if name in _FLAGS:

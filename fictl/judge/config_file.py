@@ -48,9 +48,9 @@ _SELECTIONS, _ISOLATED, _IGNORED = ("definitions", "solutions"), "use_isolated_r
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """What it says for all, for op types and for definitions; and what a run is of, if it says so.
+    """Settings for all definitions, for op types and for single definitions; and what to run.
 
-    Empty selections are all there is.
+    An empty selection stands for everything.
     """
 
     path: Path | None = None
@@ -67,7 +67,7 @@ def layers(
     file: ConfigFile | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> EvalConfig:
-    """For one definition; `flags` are what the command line says, and nothing else."""
+    """Merge the layers for one definition; `flags` are the values given on the command line."""
     settings = file or ConfigFile()
     config = EvalConfig().changed(_OP_TYPES.get(definition.op_type, {}))
     config = config.changed(settings.all).changed(settings.op_types.get(definition.op_type, {}))
@@ -76,7 +76,7 @@ def layers(
 
 
 def config_file(root: Path, path: Path | None = None) -> ConfigFile:
-    """`path`, or the dataset's own, which need not be there."""
+    """Read `path`, or the dataset's own file if it has one."""
     own = [root / name for name in NAMES if os.path.lexists(root / name)]
     if path is None and len(own) > 1:
         names = " and ".join(candidate.name for candidate in own)
@@ -86,6 +86,7 @@ def config_file(root: Path, path: Path | None = None) -> ConfigFile:
 
 
 def parse(path: Path, text: str) -> ConfigFile:
+    """Check the text of a configuration file and split it into its layers."""
     table = _table(path, text)
     op_types = _sections(path, text, table, _OP_TYPE)
     definitions = _sections(path, text, table, _DEFINITION)
@@ -140,7 +141,7 @@ def _table(path: Path, text: str) -> dict[str, Any]:
 def _sections(
     path: Path, text: str, table: dict[str, Any], names: tuple[str, ...]
 ) -> dict[str, dict[str, Any]]:
-    """Taken out of the table, so that what is left is for all."""
+    """Take the sections out of the table; the keys left apply to all definitions."""
     sections: dict[str, dict[str, Any]] = {}
     for name in (name for name in names if name in table):
         section = table.pop(name)
@@ -174,12 +175,12 @@ def _checked(path: Path, text: str, values: Mapping[str, Any], where: str) -> di
 
 
 def _short(value: object) -> str:
-    """Whatever it is: YAML can say much in few words."""
+    """Shorten any value for a message: a few words of YAML can expand to very much."""
     return reprlib.repr(value)
 
 
 def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """flashinfer-bench keeps what is of one evaluator in a table `extra`."""
+    """Unpack the table `extra`, in which flashinfer-bench keeps settings of one evaluator."""
     for key, value in values.items():
         if key == "extra" and isinstance(value, dict):
             yield from value.items()
@@ -188,6 +189,6 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _at(path: Path, text: str, key: str) -> str:
-    """File and line, where the key can be found by looking for it."""
+    """File and line of a key, if searching the text finds it; else the file."""
     match = re.search(rf"^[^#\n]*?[\"']?\b{re.escape(key)}\b", text, re.MULTILINE)
     return f"{path}:{text.count(chr(10), 0, match.end()) + 1}" if match else str(path)

@@ -1,4 +1,4 @@
-"""JudgeFault: the judge itself has failed, or the machine under it. It says nothing of a solution."""
+"""JudgeFault: the judge itself has failed, or its machine. It says nothing about a solution."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _NUMBER = re.compile(r"\(os error (\d+)\)")
 
 
 class JudgeFault(SetupError):
-    """A workload that was not judged. A run goes on with the next, and --resume comes back to it."""
+    """A workload was not judged. A run continues with the next one; --resume repeats this one."""
 
 
 @contextmanager
 def own_faults(doing: str) -> Iterator[None]:
-    """Whatever fails here that is not an error of fictl's with a meaning is the judge's fault."""
+    """Raise every error that is not a FictlError as a fault of the judge."""
     try:
         yield
     except FictlError:
@@ -48,7 +48,7 @@ def fault(doing: str, error: Exception) -> JudgeFault:
 
 
 def is_of_machine(error: BaseException) -> bool:
-    """Whether there was no room, no memory or no file left for what was right in itself."""
+    """Tell whether the machine ran out of disk space, memory or files."""
     return isinstance(error, SetupError) or _errno(error) in _OF_MACHINE
 
 

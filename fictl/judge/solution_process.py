@@ -1,4 +1,4 @@
-"""The judge's talk with the solution's process: what its silence, its end and its lies mean."""
+"""The judge's connection to a solution's process: a timeout, a crash or a forged reply is a status."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _DEFAULT_TIME = 600.0
 
 @dataclass
 class SolutionProcess:
-    """`deadline` is on the monotonic clock; `partner` the referee's process that has its turns.
+    """A sandboxed process that builds and runs one solution.
 
-    What is said of the machine is believed of one that `is_trusted`: no solution is in it.
+    `deadline` is on the monotonic clock; `partner` is the process of the reference it has turns
+    with. One that `is_trusted` contains no solution, so its reports about the machine are believed.
     """
 
     sandboxed: SandboxedProcess
@@ -45,7 +46,9 @@ class SolutionProcess:
     _libraries: dict[str, str] = field(default_factory=dict)
 
     def build(self, definition: Definition, solution: Solution | None, device: str) -> None:
-        """Nothing of the reference goes along, but where it is what is to be called."""
+        """Send the definition and the solution. The reference is withheld, unless it is what is
+        called.
+        """
         withheld = {"reference": _WITHHELD, "init": None, "custom_inputs_entrypoint": None}
         shown = definition.model_copy(update=withheld) if solution else definition
         self.ask({"op": "greet"})  # It is there, and nothing of the solution's is.
@@ -69,7 +72,7 @@ class SolutionProcess:
         raise Decided(EvaluationStatus.COMPILE_ERROR, note, _text(answer, "log"))
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What it answers; Decided where that is no success."""
+        """Return the answer to `request`; raise Decided if it reports a failure."""
         return self._judge(self._answer(request, "it was still running"))
 
     def _judge(self, answer: dict[str, Any]) -> dict[str, Any]:
@@ -86,9 +89,9 @@ class SolutionProcess:
         raise Decided(_FAILED, _text(answer, "trace"))
 
     def turns(self, take: Turns, size: int, mode: str) -> dict[str, Any]:
-        """What the referee says of turns that it has with this process; `size` is what a call writes.
+        """Have turns with the referee and return its record; a call writes `size` bytes.
 
-        `take(seconds)` asks it. What it takes for its own part is not the solution's time.
+        `take(seconds)` asks the referee. Time that the referee needs for itself is not counted.
         """
         token = self._guarded(
             lambda: self.sandboxed.tell({"op": "turns", "mode": mode, "bytes": size}, self.deadline)
@@ -110,25 +113,25 @@ class SolutionProcess:
         return batch
 
     def settle(self) -> None:
-        """Between turns: what its process finds of what the solution left."""
+        """Ask the process, between turns, for traces of tampering and for signal handlers."""
         answer = self.ask({"op": "settle"})
         libraries = answer.get("handlers")
         if isinstance(libraries, dict):
             self._libraries = {str(number): str(file) for number, file in libraries.items()}
 
     def extend(self, seconds: float) -> None:
-        """From now on it has so long."""
+        """Set the deadline to `seconds` from now."""
         self.deadline = time.monotonic() + seconds
 
     def timed(self, turns: Iterable[dict[str, Any]]) -> list[TimedTurn]:
-        """Turns as the referee saw them, with what this process claims of each."""
+        """Combine the turns that the referee recorded with the process's claims."""
         return [
             TimedTurn(float(one["span"]), float(one["waited"]), *self._claim(one["claim"]))
             for one in turns
         ]
 
     def _claim(self, claim: Any) -> tuple[float, float]:
-        """Seconds of a call, and the host's part: which are to be numbers at least."""
+        """Seconds of a call and of its host part; raises Decided if they are not numbers."""
         if not isinstance(claim, dict):
             return 0.0, 0.0
         return self._seconds(claim.get("seconds")), self._seconds(claim.get("host"))
@@ -139,7 +142,7 @@ class SolutionProcess:
         raise self._forged(f"it claims to have taken {value!r:.60} s")
 
     def _decide(self, answer: dict[str, Any]) -> None:
-        """What the process found of itself; what is left running of it is seen from outside."""
+        """Raise Decided for what the process reports about itself."""
         findings = answer.get("findings", ())
         for finding in findings if isinstance(findings, list) else ():
             if isinstance(finding, list) and len(finding) == 2:
@@ -148,7 +151,7 @@ class SolutionProcess:
                 raise Decided(_status(status), note)
 
     def survey(self) -> None:
-        """Once its runs are over: nothing that it started may still be there, by no way."""
+        """Check from outside, after the last run, that no process and no signal handler is left."""
         seen = self._surveyed()
         if seen.left:
             self.is_spent = True
@@ -163,7 +166,7 @@ class SolutionProcess:
                 raise Decided(_HACK, f"it {what} the signal {_name(own[0])}, or does no longer")
 
     def _is_of_a_library(self, number: int) -> bool:
-        """One of an installed library, which solutions are not to be held responsible for."""
+        """Tell whether an installed library set the handler: a solution is not blamed for it."""
         file = Path(self._libraries.get(str(number), "") or self.folder)
         return os.path.isfile(file) and not file.resolve().is_relative_to(self.folder.resolve())
 

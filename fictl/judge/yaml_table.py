@@ -1,4 +1,4 @@
-"""A configuration in YAML, as flashinfer-bench has them, in the form that TOML gives."""
+"""Configuration files in YAML, as flashinfer-bench has them, read into the form that TOML gives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEEPEST = 8
 
 
 def yaml_table(path: Path, text: str) -> dict[str, Any]:
-    """Null is unsaid there, and is left out here."""
+    """Parse the text; keys whose value is null are left out."""
     try:
         document = yaml.load(text, _Loader)  # noqa: S506 - of a SafeLoader
     except yaml.YAMLError as error:
@@ -47,7 +47,7 @@ def _read(path: Path, value: Any, depth: int = 0) -> Any:
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """A key that stands twice is an error, as in TOML and in JSON here."""
+    """Refuses a key that occurs twice, as the readers of TOML and JSON do."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen = set[str]()

@@ -1,4 +1,4 @@
-"""Element by element against the reference: what is right for most computations."""
+"""DefaultEvaluator: compares outputs with the reference's, element by element."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DefaultEvaluator:
-    """`ratio` is the share of elements that must match where no configuration says one."""
+    """`ratio` is the share of elements that must match, unless a configuration says one."""
 
     definition: Definition
     config: EvalConfig
@@ -36,7 +36,7 @@ class DefaultEvaluator:
         expected: Mapping[str, torch.Tensor],
         inputs: Mapping[str, Any],
     ) -> Verdict:
-        """Every shape and dtype first: they are wrong whatever the values are."""
+        """Check shapes and dtypes of all outputs before any values."""
         for name, wanted in expected.items():
             problem = self._misfit(name, outputs, wanted)
             if problem is not None:
@@ -104,7 +104,7 @@ class DefaultEvaluator:
 
 
 def _all_zero(name: str, got: torch.Tensor, wanted: torch.Tensor) -> str:
-    """A tolerance may be so wide that nothing at all passes."""
+    """Note on an output of zeros: a wide tolerance alone would accept it."""
     import torch
 
     packed = torch.float4_e2m1fn_x2 in (wanted.dtype, got.dtype)

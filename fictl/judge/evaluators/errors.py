@@ -1,4 +1,4 @@
-"""How far a tensor is from what was expected, element by element."""
+"""Errors of a tensor against the expected one, element by element."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 @dataclass
 class Errors:
-    """Over all elements; `worst` is the index of the one that is furthest off among the wrong."""
+    """Counts over all elements; `worst` is the index of the failing element with the largest error."""
 
     elements: int = 0
     wrong: int = 0
@@ -38,7 +38,7 @@ class Errors:
 
 
 def measure(actual: torch.Tensor, expected: torch.Tensor, config: EvalConfig) -> Errors:
-    """Of equal shapes. NaN and infinities are right where the reference has them, only."""
+    """Compare tensors of one shape. NaN and infinities are right only where the reference has them."""
     errors = Errors()
     exact = _is_exact(actual.dtype)
     errors.atol = 0.0 if exact else _absolute(expected, config)
@@ -50,7 +50,7 @@ def measure(actual: torch.Tensor, expected: torch.Tensor, config: EvalConfig) ->
 
 
 def values(tensor: torch.Tensor) -> torch.Tensor:
-    """As fp64; of packed formats every value."""
+    """Convert to fp64; packed formats are unpacked."""
     import torch
 
     if tensor.dtype is not torch.float4_e2m1fn_x2:
@@ -61,14 +61,14 @@ def values(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _is_exact(dtype: torch.dtype) -> bool:
-    """Indices, counts and packed bits are right or wrong; int8 may be a value that was rounded."""
+    """Tell whether a dtype allows no error: indices, counts, packed bits. int8 may be rounded."""
     import torch
 
     return not (dtype.is_floating_point or dtype.is_complex or dtype is torch.int8)
 
 
 def _absolute(expected: torch.Tensor, config: EvalConfig) -> float:
-    """The tolerance, unless all zeros would pass by it: then it is relative to the largest value."""
+    """The absolute tolerance, reduced if zeros alone would pass it."""
     import torch
 
     small, largest, elements = 0, 0.0, expected.numel()
@@ -86,7 +86,7 @@ def _absolute(expected: torch.Tensor, config: EvalConfig) -> float:
 def _chunks(
     actual: torch.Tensor, expected: torch.Tensor
 ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
-    """In fp64, and flat."""
+    """Both tensors in flat fp64 chunks, with the index of their first element."""
     flat, wanted = actual.reshape(-1), expected.reshape(-1)
     for start in range(0, flat.numel(), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -137,7 +137,7 @@ def _add(
 def _odd_places_fit(
     got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype, config: EvalConfig
 ) -> torch.Tensor:
-    """Where one of them is not finite: whether the other is the same, or what rounding makes of it."""
+    """Elements that are equal, both NaN, or infinite by rounding."""
     import torch
 
     fits = (got.isnan() & want.isnan()) | (got == want)

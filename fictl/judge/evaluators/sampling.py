@@ -1,4 +1,4 @@
-"""Samples against the distribution that they are drawn from: no two samplers draw the same ones."""
+"""SamplingEvaluator: compares samples with the distribution they should be drawn from."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INF = float("inf")
 
 
 def is_sampling(definition: Definition) -> bool:
-    """One row of probabilities or logits a sample; the first output are the samples."""
+    """Tell whether a definition draws one sample from each row of probabilities or logits."""
     words = definition.op_type.split("_")
     first = next(iter(definition.outputs.values()), None)
     drawn = first is not None and first.dtype in ("int32", "int64")
@@ -36,10 +36,10 @@ def is_sampling(definition: Definition) -> bool:
 
 @dataclass
 class SamplingEvaluator:
-    """Each trial: tokens that may not be drawn. All together: how often which ones were.
+    """Refuses tokens that may not be drawn, and compares frequencies over all trials.
 
-    Tokens are counted in shares of equal probability, as many as the number of samples can tell
-    apart, so that a vocabulary of 128 thousand needs no half a million samples.
+    Tokens are counted in bins of equal probability, as many as the number of samples can tell
+    apart, so that a vocabulary of 128 thousand tokens does not need half a million samples.
     """
 
     definition: Definition
@@ -114,7 +114,7 @@ class SamplingEvaluator:
         return None
 
     def _count(self, drawn: torch.Tensor, of: Distribution, bins: torch.Tensor) -> int | None:
-        """A token that was drawn and may not be, or None."""
+        """Count the drawn tokens; return one that may not be drawn, or None."""
         rank = (of.token == drawn[:, None]).long().argmax(-1)
         allowed = of.allowed.gather(-1, rank[:, None])[:, 0]
         if not bool(allowed.all()):

@@ -1,4 +1,4 @@
-"""What an evaluator finds, of one round or of all."""
+"""Verdict: an evaluator's result for one round, or for all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`note` says where it went wrong, for the log."""
+    """`note` describes the failure for the log."""
 
     status: EvaluationStatus
     correctness: Correctness | None = None
@@ -26,7 +26,7 @@ class Verdict:
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """The first that failed, with the largest errors of all."""
+    """The first verdict that failed, with the largest errors of all."""
     from fictl.trace import Correctness
 
     first = next((verdict for verdict in verdicts if not verdict.passed), verdicts[0])

@@ -1,4 +1,4 @@
-"""Memory of a GPU that two processes share: the driver's virtual memory calls, and nothing else."""
+"""GPU memory that two processes share, by the driver's virtual memory functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Location(ctypes.Structure):
 
 
 class _Allocation(ctypes.Structure):
-    """CUmemAllocationProp."""
+    """CUmemAllocationProp of the driver."""
 
     _fields_ = (
         ("type", ctypes.c_int),
@@ -37,7 +37,7 @@ class _Access(ctypes.Structure):
 
 
 class DeviceMemory:
-    """Mapped where this process sees it, and unmapped when nothing refers to it any more."""
+    """Memory mapped into this process, and unmapped when nothing refers to it any more."""
 
     device = "cuda"
 
@@ -69,7 +69,7 @@ class DeviceMemory:
 
 
 class _Bytes:
-    """torch keeps it, and with it the memory, as long as the tensor that it makes of it."""
+    """An array that keeps the memory alive as long as torch's tensor over it."""
 
     __slots__ = ("__cuda_array_interface__", "memory")
 
@@ -124,7 +124,7 @@ def _granularity() -> int:
 
 
 def rounded(size: int) -> int:
-    """As much as the driver hands out."""
+    """Round up to the driver's allocation granularity."""
     return -(-size // _granularity()) * _granularity()
 
 
@@ -133,7 +133,7 @@ def _size(value: int) -> ctypes.c_size_t:
 
 
 def _current() -> int:
-    """The device of this process; torch makes its context the current one."""
+    """Index of this process's device; torch makes its context the current one."""
     import torch
 
     cuda: Any = torch.cuda

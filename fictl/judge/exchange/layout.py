@@ -1,4 +1,4 @@
-"""Where each tensor of a turn lies in the memory that both sides share."""
+"""Layout: the place of each tensor of a turn in the shared memory."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Part:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         return math.prod(self.shape) * _dtype(self.dtype).itemsize
 
     def view(self, memory: Memory) -> torch.Tensor:
-        """A new tensor, with a storage of its own."""
+        """A new tensor with a storage of its own."""
         import torch
 
         if not self.size:
@@ -43,14 +43,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """`outputs` are those that are not inputs as well."""
+    """Parts of a turn; `outputs` are those that are not also inputs."""
 
     inputs: tuple[Part, ...]
     outputs: tuple[Part, ...]
 
     @property
     def size(self) -> int:
-        """In bytes; never none."""
+        """Size in bytes; never 0."""
         ends = (_up(part.offset + part.size) for part in (*self.inputs, *self.outputs))
         return max(ends, default=0) or _ALIGNMENT
 
@@ -58,7 +58,7 @@ class Layout:
     def of(
         cls, inputs: Mapping[str, Any], definition: Definition, axes: Mapping[str, int]
     ) -> Layout:
-        """`inputs` may hold numbers, too: those lie nowhere."""
+        """Place all tensors of `inputs` and the outputs; numbers among the inputs need no place."""
         from fictl.trace.documents.tensor_spec import torch_dtype
 
         tensors = {n: value for n, value in inputs.items() if hasattr(value, "untyped_storage")}

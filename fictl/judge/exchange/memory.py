@@ -1,4 +1,4 @@
-"""Memory that two processes share: made by the referee, lent to the solution's process for one turn."""
+"""Host memory that two processes share, created by the referee and lent for one turn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = "fictl-exchange"
 
 
 class Memory(Protocol):
-    """Mapped here. It stays while a tensor over it does."""
+    """Memory mapped into this process; it stays while a tensor over it does."""
 
     @property
     def device(self) -> str: ...
@@ -27,7 +27,7 @@ class Memory(Protocol):
 
 
 class HostMemory:
-    """A sealed memfd. `handle` is the caller's to close."""
+    """A sealed memfd; the caller closes `handle`."""
 
     device = "cpu"
 
@@ -42,7 +42,7 @@ class HostMemory:
 
 
 def create(size: int, device: str) -> tuple[Memory, int]:
-    """New memory, mapped here, and a handle of it to hand on and then to close."""
+    """Create memory, mapped here, and a handle to send to the other process and then to close."""
     if device == "cuda":
         from fictl.judge.exchange import device_memory
 
@@ -54,7 +54,7 @@ def create(size: int, device: str) -> tuple[Memory, int]:
 
 
 def adopt(handle: int, size: int, device: str) -> Memory:
-    """Memory of another process; its handle is closed here."""
+    """Map the memory of another process, and close its handle."""
     try:
         if device == "cuda":
             from fictl.judge.exchange import device_memory

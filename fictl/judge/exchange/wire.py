@@ -1,4 +1,4 @@
-"""The talk between the referee and a solution's process: small messages, and handles with them."""
+"""The connection between the referee and a solution's process: small messages with handles."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _SPIN_SECONDS = 400e-6
 
 
 class Closed(Exception):
-    """There is nobody at the other end."""
+    """The other end was closed."""
 
 
 class Late(Exception):
-    """Nothing came in time."""
+    """No message came in time."""
 
 
 class Garbled(Exception):
-    """What came is not what was agreed upon."""
+    """A message does not follow the protocol."""
 
 
 class Wire:
@@ -45,7 +45,7 @@ class Wire:
             raise Closed from error
 
     def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], list[int]]:
-        """`deadline` is on the clock of time.perf_counter; handles are the caller's to close."""
+        """Return a message and its handles, which the caller closes; `deadline` as perf_counter."""
         until = _NOW() + _SPIN_SECONDS
         while _NOW() < until:
             with suppress(BlockingIOError):
@@ -56,11 +56,11 @@ class Wire:
         return self._take(0)
 
     def is_quiet(self) -> bool:
-        """Whether nothing has come that was not waited for."""
+        """Tell whether no unexpected message has come."""
         return not self._poll.poll(0)
 
     def is_closed(self) -> bool:
-        """Whether the other end has gone."""
+        """Tell whether the other end has gone."""
         return any(event & select.POLLHUP for _, event in self._poll.poll(0))
 
     def close(self) -> None:
@@ -105,5 +105,5 @@ def _message(data: bytes) -> dict[str, Any]:
 
 
 def _left(deadline: float) -> float:
-    """In milliseconds, up to a second: who waits for long looks up now and then."""
+    """Milliseconds to wait, at most a second: long waits look at the clock now and then."""
     return min(1e3, max(0.0, (deadline - _NOW()) * 1e3) + 0.1)

@@ -1,4 +1,4 @@
-"""One tensor of a safetensors file."""
+"""Loads one tensor from a safetensors file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LFS = b"version https://git-lfs"
 
 
 def load(path: Path, key: str, device: str) -> torch.Tensor:
-    """Only it is read, however large the file is."""
+    """Load only this tensor, however large the file is."""
     from safetensors import SafetensorError, safe_open
 
     _require_file(path)

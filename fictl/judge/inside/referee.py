@@ -1,4 +1,4 @@
-"""The reference's process: makes the inputs of turns, has its own clock around them, says what is right."""
+"""The referee runs in the reference's process: it makes inputs, times turns and checks outputs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(channel: Channel, post: int) -> NoReturn:
 
 
 class Referee:
-    """Of one definition; `open` begins with one of its workloads. By `post` come handles."""
+    """Serves one definition. `open` starts a workload; sockets of solutions arrive by `post`."""
 
     def __init__(self, post: socket.socket) -> None:
         self._post = post
@@ -91,7 +91,7 @@ class Referee:
         return {"environment": _environment(request["device"])}
 
     def _meet(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A process that turns will be with; those that have gone are forgotten."""
+        """Receive the sockets of a process to have turns with; forget those that have closed."""
         _, handles, _, _ = socket.recv_fds(self._post, 64, 2)
         wire, watch = (Wire(handle) for handle in handles)
         call = self._call
@@ -101,7 +101,7 @@ class Referee:
         return {}
 
     def _open(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Run the reference once: it has to work before anything is held against it."""
+        """Run the reference once: it must work before any solution is compared with it."""
         definition, config = self._call.definition, EvalConfig(**request["config"])
         self._workload = Workload.model_validate(request["workload"])
         self._evaluator, self._verdicts = evaluator_for(definition, config), []
@@ -126,7 +126,7 @@ class Referee:
         }
 
     def _turns(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One for each seed. Which are checked is drawn when they are over."""
+        """Run one turn a seed. Which turns are checked is drawn only after each has ended."""
         taken = Batch(self._drivers[request["who"]], request["seconds"])
         seeds, idle = request["seeds"], request["idle"]
         picks = self._picks(request["picks"]) if request["picks"] else 0
@@ -170,7 +170,7 @@ class Referee:
         return self._verdicts[-1].passed
 
     def _as_if_checked(self, inputs: Mapping[str, Any]) -> None:
-        """What lies in caches before a turn is what lies there after a check."""
+        """Fill the caches as a check would, so that unchecked turns take the same time."""
         if self._check_seconds < _CHEAP_SECONDS:
             self._call.expected(inputs)
 
@@ -198,14 +198,14 @@ class Referee:
         return make_inputs(call.definition, self._workload, self._root, seed, call.device)
 
     def _is_fresh(self) -> bool:
-        """Whether the inputs of two calls differ at all."""
+        """Tell whether two calls get different inputs."""
         specs = self._workload.inputs.values()
         is_generated = any(spec.type in ("random", "custom") for spec in specs)
         return is_generated or bool(self._call.definition.init)
 
 
 class Batch:
-    """Turns with one process, and what is left of the time that it has."""
+    """Turns with one process, and the time it has left."""
 
     def __init__(self, driver: TurnDriver, seconds: float) -> None:
         self.driver = driver
@@ -235,7 +235,7 @@ class Batch:
 
 
 def _problem(seen: Seen) -> tuple[str, str] | None:
-    """What its outputs and inputs show of how they were made."""
+    """A finding about how outputs were written or inputs changed; None if there is none."""
     if seen.late:
         note = f"{seen.late} was written after the call had ended: its time leaves that out"
         return HACK, note

@@ -1,4 +1,4 @@
-"""The solution's process: builds it, calls it on what it is lent, and says what that left."""
+"""Serves a solution's process: builds the solution, calls it on shared memory, reports findings."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _GC_OFF, _GC_ON, _GC_COLLECT = gc.disable, gc.enable, gc.collect
 
 
 def run(channel: Channel, post: int) -> NoReturn:
-    """Without what Python does at its end: a solution may have hung code of its own there."""
+    """Serve requests; end without Python's shutdown, in which a solution may have hooked its code."""
     tested = SolutionServer(Wire(post))
     serve(channel, tested.answer, _LEAVE)
 
 
 class _NotMapped(Exception):
-    """The memory of a turn could not be mapped."""
+    """The shared memory of a turn could not be mapped."""
 
 
 class SolutionServer:
-    """It answers each request with `ok`, or with what went wrong."""
+    """Answers each request with `ok`, or with the kind and the text of a failure."""
 
     def __init__(self, wire: Wire) -> None:
         self._integrity = taken()
@@ -106,7 +106,7 @@ class SolutionServer:
         return {"seconds": time.monotonic() - start}
 
     def _serve(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Turns, one by one, as the referee hands them out, until it says that there are no more."""
+        """Run turns as the referee starts them, until it sends `rest`."""
         import torch
 
         self._mode = str(request["mode"])
@@ -132,7 +132,7 @@ class SolutionServer:
         return {}
 
     def _turn(self, token: str, timer: HostClock) -> None:
-        """What the referee's clock is around ends with `done`: what comes after is told untimed."""
+        """Run one turn. The referee stops its clock at `done`; the claim is sent after it."""
         timer.begin()
         self._wire.send({"step": "ready", "token": token})
         message, handles = self._wire.receive()
@@ -152,14 +152,14 @@ class SolutionServer:
         self._tell(message, turn, timer)
 
     def _adopted(self, handle: int, layout: Layout) -> memory.Memory:
-        """Map what the referee lends; no code of the solution has part in it."""
+        """Map the referee's memory; no code of the solution takes part."""
         try:
             return memory.adopt(handle, layout.size, self._device)
         except Exception as error:
             raise _NotMapped from error
 
     def _call(self, turn: Turn, idle: str) -> None:
-        """`idle` is the style of a call that does nothing."""
+        """Call the solution; `idle` names the style of an empty call instead."""
         if not idle:
             turn.call(self._runnable)
             return
@@ -179,7 +179,7 @@ class SolutionServer:
         self._wire.send({**reply, "found": len(self._found)})
 
     def _look(self, turn: Turn) -> None:
-        """Where its outputs lie; those of the calls before it are still there."""
+        """Check that outputs are in new memory; recent results are kept alive for this."""
         output, other = turn.aliased()
         if output:
             note = f"the output {output} lies in the memory of the input {other}"

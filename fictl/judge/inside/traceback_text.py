@@ -1,4 +1,4 @@
-"""What code that is judged raised, told without the frames of who called it."""
+"""Tracebacks of a solution's errors, without the frames of the judge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEPTH = 8
 
 
 def told(error: BaseException) -> str:
-    """Its traceback."""
+    """Format the traceback of `error`; works also if its own methods raise."""
     try:
         summary = traceback.TracebackException.from_exception(error)
         _cut(summary, _DEPTH)

@@ -1,7 +1,7 @@
-"""The referee's side of a turn: it lends inputs, starts a clock, and stops it when it has read.
+"""The referee's side of a turn: lends inputs, starts a clock, stops it when outputs were read.
 
-Nothing that runs in the solution's process can stop this clock: what is not in the exchange when
-it is read is wrong, and the inputs are nowhere in that process before the clock has started.
+No code in the solution's process can stop this clock. Outputs that are not in the shared memory
+when it is read are wrong, and inputs reach the process only after the clock has started.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 class Failed(Exception):
-    """The call raised: its process says what."""
+    """The call raised; its process reports the error."""
 
 
 @dataclass
 class Seen:
-    """What came of one turn: seconds from the lending of its inputs until its outputs were read.
+    """Record of one turn. `span` is in seconds, from lending the inputs to having read the outputs.
 
-    `waited` are those in which one of both sides stood in line for a CPU; `claim` is the process's
-    own word. `changed` is an input that is another one now, `late` an output written afterwards.
+    `waited` are seconds in which either side waited for a CPU; `claim` is what the process reports.
+    `changed` names an input that was modified, `late` an output that was written afterwards.
     """
 
     span: float
@@ -49,7 +49,7 @@ class Seen:
 
 
 class TurnDriver:
-    """Of one process; `watch` asks its supervisor, who sees it from outside."""
+    """Has turns with one process; asks the process's supervisor by `watch`."""
 
     def __init__(self, wire: Wire, watch: Wire, definition: Definition, device: str) -> None:
         self._wire, self._watch = wire, watch
@@ -59,7 +59,7 @@ class TurnDriver:
     def turn(
         self, inputs: Mapping[str, Any], axes: Mapping[str, int], deadline: float, idle: str = ""
     ) -> Seen:
-        """`idle` is the style of a call that does nothing."""
+        """Run one turn; `idle` names the style of an empty call."""
         layout = Layout.of(inputs, self._definition, axes)
         lent, handle = memory.create(layout.size, self._device)
         try:
@@ -88,12 +88,12 @@ class TurnDriver:
         return Seen(span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late)
 
     def rest(self) -> None:
-        """There are no more turns for now."""
+        """End the sequence of turns."""
         self._wire.send({"step": "rest"})
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nobody to have turns with."""
+        """Tell whether the process has gone."""
         return self._watch.is_closed()
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class TurnDriver:
         return message
 
     def _waits(self) -> float:
-        """Seconds that its process has waited for a CPU so far."""
+        """Seconds that the process has waited for a CPU so far."""
         self._watch.send({"what": "waits"})
         return float(self._watch.receive()[0]["waited"])
 
@@ -144,7 +144,7 @@ class TurnDriver:
         return places
 
     def _cool(self) -> None:
-        """Out of the GPU's cache with what was just written."""
+        """Evict inputs from the GPU's cache by writing other memory."""
         import torch
 
         cuda: Any = torch.cuda

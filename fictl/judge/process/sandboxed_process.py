@@ -1,4 +1,4 @@
-"""The judge's side of a judged process: it is asked, waited for so long, and ended."""
+"""The judge's side of a sandboxed process: requests with deadlines, and its end."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _LAST_WORDS = 8
 
 
 class Ended(FictlError):
-    """The judged process has ended before it answered."""
+    """The process ended before it answered."""
 
 
 class Hung(FictlError):
-    """It did not answer in the time that it had."""
+    """The process did not answer in time."""
 
 
 class Forged(FictlError):
-    """It said what no honest process says: another's answer, or one that was not asked for."""
+    """The process sent what no honest process sends: an answer to no request, or two answers."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Ends:
 
 @dataclass(frozen=True)
 class Survey:
-    """`left` are processes that it has started and that run now; `signals` are bits of signals that
-    it catches, ignores and blocks.
+    """`left` are running processes that it started; `signals` are bits of the signals that it
+    catches, ignores and blocks.
     """
 
     left: tuple[str, ...]
@@ -61,7 +61,7 @@ class Survey:
 
 
 class SandboxedProcess:
-    """One judged process. `policy` names what it is behind."""
+    """A running process. `policy` names the parts of its sandbox."""
 
     def __init__(self, ends: Ends, log: int, policy: str) -> None:
         self.ends, self.printed = ends, Printed(log)
@@ -75,15 +75,15 @@ class SandboxedProcess:
     def ask(
         self, request: dict[str, Any], seconds: float, beside: SandboxedProcess | None = None
     ) -> dict[str, Any]:
-        """Its answer; Ended, Hung or Forged where there is no honest one.
+        """Return the answer; raise Ended, Hung or Forged if there is no honest one.
 
-        What one `beside` prints meanwhile is heard.
+        The output of the process `beside` is read meanwhile.
         """
         deadline = time.monotonic() + seconds
         return self.answer(self.tell(request, deadline), deadline, beside)
 
     def tell(self, request: dict[str, Any], deadline: float) -> str:
-        """The token that its answer repeats; deadlines are on the monotonic clock."""
+        """Send a request and return the token of its answer. `deadline` is on the monotonic clock."""
         token = secrets.token_hex(8)
         self._hear()
         if self._heard:
@@ -94,6 +94,7 @@ class SandboxedProcess:
     def answer(
         self, token: str, deadline: float, beside: SandboxedProcess | None = None
     ) -> dict[str, Any]:
+        """Wait for the answer that carries `token`."""
         seconds = deadline - time.monotonic()
         while b"\n" not in self._heard:
             self._wait(deadline, seconds, beside=beside)
@@ -104,7 +105,7 @@ class SandboxedProcess:
         return _answer(line, token)
 
     def introduce(self, other: SandboxedProcess) -> None:
-        """Hand on to this process the way to turns with the other, and to who watches that."""
+        """Give this process the other's sockets for turns and for questions to its supervisor."""
         ends = other.ends
         with suppress(OSError):  # That it has ended shows when it is asked.
             socket.send_fds(self.ends.post, [b"it"], [ends.post.fileno(), ends.watch.fileno()])
@@ -112,13 +113,13 @@ class SandboxedProcess:
         ends.watch.close()
 
     def survey(self) -> Survey | None:
-        """It, seen from outside; None if nobody sees."""
+        """Ask the supervisor what the process left running; None if the supervisor has gone."""
         report = self._ask_supervisor(SURVEY)
         return Survey(tuple(report["left"]), report["signals"]) if report else None
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """It takes no CPU meanwhile, whatever it has started."""
+        """Stop the process and all its descendants for the time of the block."""
         self._ask_supervisor(HOLD)
         try:
             yield
@@ -126,7 +127,7 @@ class SandboxedProcess:
             self._ask_supervisor(RELEASE)
 
     def close(self) -> None:
-        """With all that it has started; when this returns, it has gone."""
+        """End the process with all its descendants; they have gone when this returns."""
         with suppress(OSError):
             self._control.send(b"end")
         with suppress(OSError):
@@ -144,7 +145,7 @@ class SandboxedProcess:
         self.close()
 
     def _tell(self, data: bytes, deadline: float) -> None:
-        """What it does not read does not hold the judge up."""
+        """Write without blocking: a process that does not read cannot hold up the judge."""
         view = memoryview(data)
         while view:
             try:
@@ -179,7 +180,7 @@ class SandboxedProcess:
             raise self._end()
 
     def _hear(self) -> bool:
-        """False at the end of what it says."""
+        """Read what is there. Returns False if the connection was closed."""
         with suppress(BlockingIOError):
             while part := self._receive():
                 self._heard += part
@@ -195,7 +196,7 @@ class SandboxedProcess:
             return b""
 
     def _end(self) -> FictlError:
-        """Why nothing more comes: Ended, unless it is the judge's own fault."""
+        """Explain why the process stopped answering: Ended, or a fault of the judge."""
         for _ in range(_LAST_WORDS):
             self.printed.hear()
         report = self._ask_supervisor("") if self._status is None else {}
@@ -211,7 +212,7 @@ class SandboxedProcess:
         return Ended("it closed the connection to the judge")
 
     def _ask_supervisor(self, what: str) -> dict[str, Any]:
-        """With nothing to ask: what it has to tell by itself, for a moment."""
+        """Return the supervisor's answer; with an empty question, what it reports by itself."""
         with suppress(OSError, ValueError):
             if what:
                 self._control.send(what.encode())

@@ -1,4 +1,4 @@
-"""Folders of judges: one above all, so that what one has is hidden from the solutions of another."""
+"""Scratch folders of judges, below one root that is hidden from every solution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fictl.removal import remove
 
 
 def scratch_root() -> Path:
-    """Of this user: nobody else may look into it."""
+    """Create the root of this user's scratch folders; refuse one that others can open."""
     with own_faults("making its folder"):
         folder = Path(tempfile.gettempdir()) / f"fictl-judges-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -29,7 +29,7 @@ def scratch_root() -> Path:
 
 
 def new_scratch(kind: str) -> Path:
-    """For a process of ours; those whose processes have died go."""
+    """Create a scratch folder of this process; remove those of processes that have ended."""
     folder = scratch_root()
     with own_faults("making a scratch folder"):
         for entry in folder.iterdir():
@@ -43,7 +43,7 @@ def new_scratch(kind: str) -> Path:
 
 @contextmanager
 def scratch_folder(kind: str) -> Iterator[Path]:
-    """One that is gone afterwards."""
+    """Create a scratch folder and remove it at the end of the block."""
     scratch = new_scratch(kind)
     try:
         yield scratch
@@ -52,7 +52,7 @@ def scratch_folder(kind: str) -> Iterator[Path]:
 
 
 def make_home(folder: Path) -> None:
-    """`folder` with a home and a tmp for a judged process, whatever an earlier one made of them."""
+    """Create `folder` with home and tmp; replace what an earlier process made of them."""
     for place in (folder, folder / "home", folder / "tmp"):
         if not _is_folder(place):
             remove(place)
@@ -61,7 +61,7 @@ def make_home(folder: Path) -> None:
 
 
 def _is_folder(path: Path) -> bool:
-    """And no link to one."""
+    """Tell whether `path` is a folder, and not a link to one."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except OSError:

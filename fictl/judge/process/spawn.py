@@ -1,4 +1,4 @@
-"""Starting judged processes: one zygote for this process, a fork of it for each of them."""
+"""Starts sandboxed processes: one zygote for this process, and a fork of it for each of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _zygotes: dict[int, Zygote] = {}
 
 
 class Zygote:
-    """Its process, and the socket that it is asked by."""
+    """The judge's side of a zygote: its process and the socket for requests."""
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -75,13 +75,13 @@ class Zygote:
         return self._popen.poll() is None
 
     def close(self) -> None:
-        """It ends when its socket does."""
+        """Close the socket; the zygote then ends."""
         self._socket.close()
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_SECONDS)
 
     def sandboxed(self, role: str, policy: SandboxPolicy) -> SandboxedProcess:
-        """A new process in this role, behind these policy."""
+        """Start a process in this role, restricted by `policy`."""
         request = json.dumps({"role": role, "policy": policy.to_dict()}).encode()
         with ExitStack() as ours, ExitStack() as theirs:
             pairs = []
@@ -108,7 +108,9 @@ def _closed_on_failure(ours: socket.socket) -> Iterator[None]:
 
 
 def zygote() -> Zygote:
-    """Of this process: a fork of it starts its own."""
+    """Return the zygote of this process, starting it if needed; a fork of this process starts its
+    own.
+    """
     if sys.platform != "linux":
         raise SetupError(f"solutions are judged on Linux, and this is {sys.platform}")
     with _lock:
@@ -131,8 +133,9 @@ def start(
     gpu: int | None,
     untrusted: bool = False,
 ) -> SandboxedProcess:
-    """It may write to `folder` and to those of `also` alone, and not read those of `hidden`, but
-    for those of `shown`.
+    """Start a sandboxed process that may write below `folder` and `also` only.
+
+    It cannot read what lies below `hidden`, except for `shown`.
     """
     parent = zygote()
     make_home(folder)
@@ -152,5 +155,5 @@ def start(
 
 
 def _processes(policy: SandboxPolicy, device: str) -> str:
-    """CUDA looks for itself in /proc, and finds another there if that is not its namespace's."""
+    """Leave out a pid namespace without its own /proc: CUDA looks itself up there."""
     return "" if device == "cuda" and policy.processes == "pidns" else policy.processes

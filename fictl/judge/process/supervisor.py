@@ -1,4 +1,4 @@
-"""The process between the zygote and what is judged: it says how that ended, and leaves nothing of it."""
+"""Parent of a sandboxed process: reports its exit status and kills all its descendants."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _KILLED = -signal.SIGKILL
 
 @dataclass(frozen=True)
 class Handles:
-    """`control` and `watch` are the supervisor's, by which the judge and the referee ask it; the others
-    are for the judged process.
+    """File descriptors. The judge and the referee ask the supervisor by `control` and `watch`; the
+    others are for the sandboxed process.
     """
 
     control: int
@@ -46,7 +46,7 @@ class Handles:
 
 
 def supervise(handles: Handles, policy: SandboxPolicy, inside: Inside) -> NoReturn:
-    """Start `inside(channel, post)` behind policy, answer who asks, and end all of it in time."""
+    """Start `inside(channel, post)` under `policy`, answer questions, and end all descendants."""
     os.setsid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -87,7 +87,7 @@ def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
 
 
 def _answer(watch: socket.socket) -> bool:
-    """To the referee: how long the judged process has waited for a CPU. False when it has gone."""
+    """Tell the referee how long the process has waited for a CPU. Returns False when it has gone."""
     with suppress(OSError):
         if watch.recv(1 << 16):
             watch.send(json.dumps({"waited": waited(_judged(os.getpid()))}).encode())
@@ -96,14 +96,14 @@ def _answer(watch: socket.socket) -> bool:
 
 
 def _judged(root: int) -> int:
-    """It stays the same one: two others stand between. 0 while it is not there yet."""
+    """Process id of the sandboxed process, found once; 0 before it exists."""
     if root not in _known and (below := _descendants(root)[_LEADING - 1 :]):
         _known[root] = below[0]
     return _known.get(root, 0)
 
 
 def _anteroom(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside) -> NoReturn:
-    """A process id namespace holds the children of who made it."""
+    """Enter the namespaces: only a child of this process is inside the new pid namespace."""
     _die_with_parent()
     policy.unshare()
     first = os.fork()
@@ -116,7 +116,7 @@ def _anteroom(handles: Handles, status: int, policy: SandboxPolicy, inside: Insi
 
 
 def _first(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside) -> NoReturn:
-    """The first of its namespace: when it ends, the kernel ends all others."""
+    """Run as the first process of the namespace: when it ends, the kernel ends all others."""
     _die_with_parent()
     policy.first()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -138,7 +138,7 @@ def _first(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside)
 
 
 def _wait_for_supervisor() -> NoReturn:
-    """What the judged process left running is to be found before it is ended."""
+    """Stay until killed: processes left running must be found before they are ended."""
     while True:
         with suppress(ChildProcessError):
             os.wait()
@@ -171,7 +171,7 @@ def _die_with_parent() -> None:
 
 
 def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
-    """A forked child never returns into what its parent was doing."""
+    """Run `step` in a forked child, and never return into the parent's code."""
     try:
         step()
     except BaseException as error:
@@ -185,15 +185,16 @@ def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
 
 
 def survey(root: int) -> dict[str, Any]:
-    """What the judged process started and has not ended: all but the three that lead to it. And
-    the signals that it catches, ignores and blocks, as bits.
+    """Processes that the sandboxed process left running, and its signal masks as bits.
+
+    The three processes between supervisor and sandbox are not counted.
     """
     below = _descendants(root)
     return {"left": [_name(pid) for pid in below[_LEADING:]], "signals": _signals(_judged(root))}
 
 
 def _hold(root: int) -> dict[str, Any]:
-    """The judged process, and what it has started, take no CPU until they are released."""
+    """Stop the sandboxed process and all its descendants until they are released."""
     return _signal(root, signal.SIGSTOP)
 
 
@@ -218,7 +219,7 @@ def _signals(pid: int) -> dict[str, int]:
 
 
 def _descendants(root: int) -> list[int]:
-    """The nearest first."""
+    """Process ids, children before grandchildren."""
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid))}
     below, front = [], [root]
     while front:
@@ -228,7 +229,7 @@ def _descendants(root: int) -> list[int]:
 
 
 def end_descendants() -> None:
-    """Also those that left their group or their session: who has no parent has become ours."""
+    """Kill every descendant, also those in other sessions: orphans become our children."""
     while True:
         for pid in _descendants(os.getpid()):
             with suppress(OSError):
@@ -244,7 +245,7 @@ def _pids() -> list[int]:
 
 
 def _stat(path: Path) -> list[str]:
-    """Fields from the third on: the second, a name, may hold anything."""
+    """Fields of /proc/<pid>/stat from the third on: the second, a name, may hold anything."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -252,7 +253,7 @@ def _stat(path: Path) -> list[str]:
 
 
 def _parent(pid: int) -> int:
-    """0 for one that has ended."""
+    """Process id of the parent; 0 if the process has ended."""
     fields = _stat(Path(f"/proc/{pid}/stat"))
     return int(fields[1]) if fields and fields[0] not in "ZX" else 0
 

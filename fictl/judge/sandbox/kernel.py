@@ -1,4 +1,4 @@
-"""The system calls that Python has no function for."""
+"""System calls for which Python has no function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _libc() -> Any:
 
 
 def call(number: int, *arguments: Any) -> int:
-    """The result of a system call; what fails is an OSError."""
+    """Return the result of a system call; raise OSError if it fails."""
     return _checked(_libc().syscall(ctypes.c_long(number), *arguments))
 
 
@@ -48,12 +48,12 @@ def prctl_pointer(option: int, value: int, pointer: Any) -> None:
 
 
 def gain_nothing() -> None:
-    """No program that is run from now on has more rights than this process."""
+    """Forbid programs run from now on to gain privileges."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def drop_capabilities() -> None:
-    """Also for programs run later: in a namespace of its own, a process has all of them."""
+    """Drop all capabilities, also for programs run later: a namespace grants all of them."""
     for number in range(_MOST_CAPABILITIES):
         try:
             prctl(_PR_CAPBSET_DROP, number)

@@ -1,4 +1,4 @@
-"""A filter of system calls: those that no computation needs, and that reach into other processes."""
+"""Seccomp filter: refuses system calls that no computation needs and that reach other processes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Program(ctypes.Structure):
 
 
 def restrict() -> None:
-    """This process and all that it starts. It needs gain_nothing() before, and has no way back."""
+    """Filter this process and its children. Requires gain_nothing() before; cannot be undone."""
     steps = [*_steps(*_MACHINES[platform.machine()])]
     code = ctypes.create_string_buffer(b"".join(steps))
     program = _Program(len(steps), ctypes.addressof(code))
@@ -55,12 +55,12 @@ def restrict() -> None:
 
 
 def is_known() -> bool:
-    """Whether this machine's calls are numbered here."""
+    """Tell whether the system call numbers of this machine are listed here."""
     return platform.machine() in _MACHINES
 
 
 def _steps(machine: int, column: int) -> Iterator[bytes]:
-    """Jumps are counted from the step that follows."""
+    """Instructions of the filter; a jump counts from the step that follows it."""
     refused = sorted({numbers[column] for numbers in _REFUSED.values()})
     yield _step(_LOAD, _MACHINE_AT)
     yield _step(_EQUAL, machine, 1, 0)
@@ -74,5 +74,5 @@ def _steps(machine: int, column: int) -> Iterator[bytes]:
 
 
 def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
-    """struct sock_filter."""
+    """Encode a struct sock_filter."""
     return struct.pack("HBBI", code, then, otherwise, value)

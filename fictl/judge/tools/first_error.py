@@ -1,4 +1,4 @@
-"""The first thing that is wrong with a solution's sources, from what compilers and Python print."""
+"""Finds the first error in a solution's sources in the output of compilers and Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RAISED = re.compile(r"^(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b.*
 
 @dataclass(frozen=True)
 class FirstError:
-    """`file` is one of the solution's sources; '' where none is named. Lines count from 1."""
+    """`file` is one of the solution's sources, or '' if none is named. Lines count from 1."""
 
     text: str
     file: str = ""
@@ -36,7 +36,7 @@ class FirstError:
 
 
 def first_error(texts: Iterable[str], sources: Iterable[str], otherwise: str = "") -> FirstError:
-    """Of the texts in their order; `sources` are the paths that a solution gives its files."""
+    """Search the texts in their order; `sources` are the paths of the solution's files."""
     known, outputs = [*sources], [*texts]
     for find in (_compiler_error, _raised_inside, _raised):
         error = next(filter(None, (find(text, known) for text in outputs)), None)
@@ -47,14 +47,14 @@ def first_error(texts: Iterable[str], sources: Iterable[str], otherwise: str = "
 
 
 def own_path(path: str, sources: Iterable[str]) -> str:
-    """The source that a path on disk is a copy of; '' where it is none."""
+    """Path of the source that a file on disk is a copy of; '' if there is none."""
     path = path.replace("\\", "/").removeprefix("./")
     ends = [source for source in sources if path == source or path.endswith(f"/{source}")]
     return max(ends, key=len, default="")
 
 
 def _compiler_error(text: str, sources: list[str]) -> FirstError | None:
-    """One in the solution's files first: an error in a header of others has its cause there."""
+    """Prefer an error in the solution's files: it often causes errors in others' headers."""
     errors = [_compiler(match, sources) for match in _COMPILER.finditer(text)]
     return next((error for error in errors if error.file), next(iter(errors), None))
 
@@ -69,7 +69,7 @@ def _compiler(match: re.Match[str], sources: list[str]) -> FirstError:
 
 
 def _raised_inside(text: str, sources: list[str]) -> FirstError | None:
-    """With the innermost frame in the solution's own files."""
+    """The raised error, with the innermost frame in the solution's own files."""
     raised = _raised(text, sources)
     own = ((own_path(f["file"], sources), int(f["line"])) for f in _FRAME.finditer(text))
     inside = [(file, line) for file, line in own if file]

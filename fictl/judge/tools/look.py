@@ -1,4 +1,4 @@
-"""A look at a solution in a process of its own, by itself or under a tool that watches it."""
+"""Runs a solution in a process of its own, alone or under a tool that observes it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_LOG = 64 << 10
 
 @dataclass(frozen=True)
 class Look:
-    """`mode` is the child's: build or calls."""
+    """A run to be made. `mode` is the child's: build or calls."""
 
     subject: Subject
     mode: str
@@ -38,7 +38,7 @@ class Look:
 
     @contextmanager
     def job(self) -> Iterator[tuple[Path, Path]]:
-        """Files of the job and of its outcome."""
+        """Write the job's file; yields its path and that of the outcome."""
         with scratch_folder("look") as place:
             job, outcome = place / "job.json", place / "outcome.json"
             job.write_text(json.dumps(self._document()), encoding="utf-8")
@@ -59,7 +59,7 @@ class Look:
     def take(
         self, before: Sequence[str | Path] = (), variables: Mapping[str, str] | None = None
     ) -> Seen:
-        """`before` stands before the program, as a tool that watches it does."""
+        """Run the child; `before` are the words of a tool's command line that precede it."""
         if self.device == "cuda":
             require_gpu("there is no GPU here", "--device emu runs it on the emulated device")
         environment = {**self.environment(), **(variables or {})}
@@ -109,7 +109,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Seen:
-    """`status` is built or called, or that of a failed evaluation; `code` an exit code of fictl's."""
+    """Outcome of a run: `status` is built, called or a failure; `code` an exit code of fictl."""
 
     status: str
     message: str = ""
@@ -127,7 +127,7 @@ class Seen:
         return self.status in ("built", "called")
 
     def failure(self) -> dict[str, Any]:
-        """Of an answer: what went wrong; None three times where nothing did."""
+        """Fields of an answer about the failure; all None if there was none."""
         if self.ok:
             return {"message": None, "hint": None, "error": None, "log": ""}
         error = self.error or FirstError(self.message)
@@ -139,6 +139,6 @@ class Seen:
         }
 
     def refuse_machine(self) -> None:
-        """What this machine lacks is no verdict on a solution."""
+        """Raise SetupError if the machine, not the solution, is the cause."""
         if self.code == SetupError.exit_code:
             raise SetupError(self.message, self.hint)

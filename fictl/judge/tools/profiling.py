@@ -1,4 +1,4 @@
-"""profile_solution: Nsight Compute's counters of a solution's kernels, in words."""
+"""profile_solution: Nsight Compute's counters of a solution's kernels, explained in words."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def profile_solution(
     seed: int = 0,
     timeout: float = 600.0,
 ) -> dict[str, Any]:
-    """What bounds each of its kernels, where it waits, and which lines take the time. Needs a GPU
-    and ncu; `kernel` is a regular expression of kernels' names.
+    """Report what limits each kernel, where it stalls, and which lines take the time. Needs a GPU
+    and ncu; `kernel` is a regular expression of kernel names.
     """
     subject = find_subject(solution, definition, workload, axes, dataset)
     collection = Collection(set=set, kernel=kernel)
@@ -68,7 +68,7 @@ def answered(subject: Subject, report: Report) -> dict[str, Any]:
 
 
 def _located(kernel: dict[str, Any], sources: list[str]) -> dict[str, Any]:
-    """Its hot lines by the solution's own names of its files."""
+    """Name the files of hot lines as the solution names them."""
     lines = [
         {**line, "file": own_path(str(line.get("file", "")), sources) or line.get("file", "")}
         for line in kernel["lines"]
@@ -78,7 +78,7 @@ def _located(kernel: dict[str, Any], sources: list[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Program(Request):
-    """The child that calls a solution, in place of the one that runs an op's case."""
+    """Runs the child that calls a solution, instead of the one that runs an op's case."""
 
     words: tuple[str, ...] = ()
     variables: Mapping[str, str] | None = None
@@ -91,7 +91,7 @@ class _Program(Request):
 
 
 def _folder(subject: Subject) -> OpFolder:
-    """Stands for what is profiled: ncu's lines are ranked by how near they are to it."""
+    """A stand-in for an op's folder: ncu's lines are ranked by their distance to it."""
     from fictl.runnable.builder import cache_path
 
     place = cache_path()

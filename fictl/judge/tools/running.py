@@ -1,4 +1,4 @@
-"""run_solution: one evaluation, as datasets keep it."""
+"""run_solution: one evaluation, in the form that datasets store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run_solution(
     timeout: float = EvalConfig.timeout_seconds,
     seed: int = EvalConfig.seed,
 ) -> dict[str, Any]:
-    """Judge it on one workload: status, errors against the reference, latency and speedup."""
+    """Judge a solution on one workload: status, errors, latency and speedup."""
     config = EvalConfig(
         device=device,
         untrusted=untrusted,
@@ -55,7 +55,7 @@ def answered(subject: Subject, config: EvalConfig, evaluation: Evaluation) -> di
 
 
 def error_of(subject: Subject, evaluation: Evaluation) -> dict[str, Any]:
-    """The first that its log tells of, with its place in the solution's sources."""
+    """The first error in the evaluation's log, with its place in the solution's sources."""
     sources = [source.path for source in subject.solution.sources]
     first = next((line for line in evaluation.log.splitlines() if line.strip()), "")
     return first_error((evaluation.log,), sources, first).to_dict()

@@ -1,4 +1,4 @@
-"""sanitize_solution: what compute-sanitizer, or the emulated device's checker, sees in its kernels."""
+"""sanitize_solution: findings of compute-sanitizer, or of the emulated device's checker."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def sanitize_solution(
     seed: int = 0,
     timeout: float = 600.0,
 ) -> dict[str, Any]:
-    """Run it once under each tool: memcheck, racecheck, initcheck and synccheck on a GPU, or the
-    checker of the emulated device, which looks at every access of the kernels that it compiles.
+    """Run a solution once under each tool: memcheck, racecheck, initcheck and synccheck on a GPU,
+    or the checker of the emulated device, which observes every memory access.
     """
     subject = find_subject(solution, definition, workload, axes, dataset)
     return sanitized(subject, tools, device, timeout, seed)
@@ -73,7 +73,7 @@ def _check(look: Look, tool: str) -> dict[str, Any]:
 
 
 def _reported(seen: Seen) -> list[dict[str, Any]]:
-    """torch's own kernels are left out of what it looks at; all others are the solution's."""
+    """Reports of compute-sanitizer; it is told to skip the kernels of torch itself."""
     reports = records(seen.output)
     refused = None if reports else compute_sanitizer.refusal(seen.output)
     if refused:
@@ -82,7 +82,7 @@ def _reported(seen: Seen) -> list[dict[str, Any]]:
 
 
 def _located(row: dict[str, Any], sources: Sequence[str]) -> dict[str, Any]:
-    """By the solution's own names of its files: where builders keep copies is nobody's business."""
+    """Replace the paths of builders' copies by the solution's own file names."""
     paths = {side["file"] for side in (row, row.get("other") or {}) if side.get("file")}
     text = str(row["text"])
     for path in sorted(paths, key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""What the tools take, as JSON schemas: the form in which models are told of functions to call."""
+"""JSON schemas of the tools' arguments, as language models expect them for function calls."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 
 
 def tools_schema() -> list[dict[str, Any]]:
-    """One entry a tool: name, description, and the schema of its arguments."""
+    """One entry for each tool: name, description, and the schema of its arguments."""
     return [*map(_entry, TOOLS)]
 
 

@@ -1,4 +1,4 @@
-"""What a tool looks at: a solution, the definition that it answers, and a workload to run it with."""
+"""Subject: the solution a tool works on, with its definition and a workload to run it on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LARGEST_FILE = 96 << 20
 
 @dataclass(frozen=True)
 class Subject:
-    """`root` is the dataset that the solution lies in, if it lies in one."""
+    """`root` is the dataset that contains the solution, if there is one."""
 
     definition: Definition
     solution: Solution
@@ -46,7 +46,7 @@ class Subject:
         return self.workload
 
     def of(self, tool: str) -> dict[str, Any]:
-        """What every answer begins with."""
+        """Fields that every answer begins with."""
         return {
             "tool": tool,
             "definition": self.definition.name,
@@ -64,9 +64,11 @@ def find_subject(
     axes: Mapping[str, int] | None = None,
     root: str | Path = "",
 ) -> Subject:
-    """`definition` is a file, a document or a name in the dataset; without it the solution says its
-    name. `workload` is a document, a file, or the beginning of a uuid in the dataset; `axes` is one of
-    random inputs; without both the dataset's first is taken.
+    """Read the solution, its definition and a workload.
+
+    `definition` is a file, a document or a name in the dataset; by default the solution names it.
+    `workload` is a document, a file, or the start of a uuid in the dataset; `axes` gives sizes for
+    random inputs. Without both, the first workload of the dataset is used.
     """
     from fictl.trace import Solution
     from fictl.trace.documents.fitting import require_fit
@@ -108,7 +110,7 @@ def _definition(given: Given, root: Path | None) -> Definition:
 
 
 def _is_named(path: Path, name: str) -> bool:
-    """Others' files need not be named after what is in them."""
+    """Tell whether the file holds the definition `name`: files of others may be named differently."""
     from fictl.trace import Definition
     from fictl.trace.documents.reading import NotReadable
 
@@ -150,7 +152,7 @@ def _workloads(subject: Subject) -> Iterator[Workload]:
 
 
 def _random(definition: Definition, axes: Mapping[str, int]) -> Workload:
-    """Numbers that are sizes are said; what the definition's own code makes is left to it."""
+    """A workload of random inputs; scalar inputs that are sizes get their value."""
     from fictl.trace import Workload
 
     sizes = definition.sizes(axes)
