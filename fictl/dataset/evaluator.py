@@ -93,7 +93,7 @@ class ProcessEvaluator:
             is_late = isinstance(gone, _Late)
             what = f"did not answer within {seconds:g} s" if is_late else f"ended with {how}"
             raise JudgeFault(
-                f"the judge's own process {what}", "this is no verdict on the solution"
+                f"the judge's own process {what}", "this is not a verdict on the solution"
             ) from None
 
     def stop(self) -> None:

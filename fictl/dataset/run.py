@@ -53,7 +53,7 @@ def run_dataset(
     dataset = TraceSet.from_path(root)
     planned = plan(dataset, options)
     if not (planned.total or planned.skipped or planned.left_out):
-        raise UsageError(f"{root}: there is no solution with a workload among those chosen", _WHAT)
+        raise UsageError(f"{root}: none of the chosen solutions has a workload", _WHAT)
     watching = observer or RunObserver()
     watching.planned(planned.total, len(planned.jobs), planned.skipped)
     if options.save and planned.jobs:

@@ -125,7 +125,7 @@ def _uuids(dataset: TraceSet, definition: Definition) -> set[str]:
         workload = trace.workload
         if workloads.setdefault(workload.uuid, workload) != workload:
             raise UsageError(
-                f"two workloads of {definition.name} are {workload.uuid}, and not the same",
+                f"two different workloads of {definition.name} are both {workload.uuid}",
                 "fictl dataset validate names their lines",
             )
     return {*workloads}

@@ -28,7 +28,7 @@ def _sentence(error: NotReadable, last: dict[Path, int]) -> str:
     problem = error.problems[0]
     was_cut = last.get(problem.path) == problem.line
     kept = f"; it is in {_aside(problem.path).name} now" if was_cut else ""
-    return f"{problem}: not counted, what it stood for is run again{kept}"
+    return f"{problem}: not counted, its workload is run again{kept}"
 
 
 def _is_broken(line: bytes) -> bool:

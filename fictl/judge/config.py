@@ -68,7 +68,7 @@ class EvalConfig:
             problem = _problem(field.name, getattr(self, field.name))
             if problem:
                 seen = getattr(self, field.name)
-                raise InvalidValue(f"{field.name} is {seen!r}", f"it is {problem}")
+                raise InvalidValue(f"{field.name} is {seen!r}", f"it must be {problem}")
 
     def changed(self, values: Mapping[str, Any]) -> EvalConfig:
         return replace(self, **values) if values else self

@@ -107,7 +107,7 @@ def _selection(path: Path, text: str, table: dict[str, Any], name: str) -> tuple
     names = table.pop(name, [])
     if not isinstance(names, list) or not all(isinstance(entry, str) and entry for entry in names):
         raise InvalidValue(
-            f"{_at(path, text, name)}: {name} = {_short(names)}", "it is a list of names"
+            f"{_at(path, text, name)}: {name} = {_short(names)}", "expected a list of names"
         )
     return tuple(names)
 
@@ -115,7 +115,9 @@ def _selection(path: Path, text: str, table: dict[str, Any], name: str) -> tuple
 def _flag(path: Path, text: str, table: dict[str, Any], name: str) -> bool:
     value = table.pop(name, False)
     if not isinstance(value, bool):
-        raise InvalidValue(f"{_at(path, text, name)}: {name} = {_short(value)}", "true or false")
+        raise InvalidValue(
+            f"{_at(path, text, name)}: {name} = {_short(value)}", "expected true or false"
+        )
     return value
 
 
@@ -123,9 +125,9 @@ def _text(path: Path) -> str:
     try:
         return read_text(path)
     except OSError as error:
-        raise unreadable(path, error, "it is a UTF-8 text file") from None
+        raise unreadable(path, error, "expected a UTF-8 text file") from None
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} cannot be read: {error}", "it is a UTF-8 text file") from None
+        raise UsageError(f"{path} cannot be read: {error}", "expected a UTF-8 text file") from None
 
 
 def _table(path: Path, text: str) -> dict[str, Any]:
@@ -149,12 +151,12 @@ def _sections(
             where = f"{name}.{key}"
             if not isinstance(values, dict):
                 raise InvalidValue(
-                    f"{_at(path, text, key)}: {where} = {_short(values)}", "it is a table"
+                    f"{_at(path, text, key)}: {where} = {_short(values)}", "expected a table"
                 )
             sections[key] = {**sections.get(key, {}), **_checked(path, text, values, where)}
         if not isinstance(section, dict):
             raise InvalidValue(
-                f"{_at(path, text, name)}: {name} = {_short(section)}", "it is a table"
+                f"{_at(path, text, name)}: {name} = {_short(section)}", "expected a table"
             )
     return sections
 

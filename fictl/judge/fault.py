@@ -22,7 +22,7 @@ _HINTS = {
     errno.EAGAIN: "raise the limit of processes (ulimit -u)",
 }
 _OF_MACHINE = {*_HINTS, errno.EIO, errno.ENOBUFS, errno.ESTALE} - {errno.EACCES}
-NO_VERDICT = "this is no verdict on the solution: judge it again"
+NO_VERDICT = "this is not a verdict on the solution: judge it again"
 # As libraries in Rust write an error of the system into their own.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 

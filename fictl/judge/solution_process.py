@@ -82,7 +82,7 @@ class SolutionProcess:
         self.is_spent = True
         if answer.get("kind") == FAULT:
             raise JudgeFault(
-                "the judge's part of a solution's process failed", _text(answer, "trace")
+                "the judge's own code in a solution's process failed", _text(answer, "trace")
             )
         if answer.get("kind") == "setup" and self.is_trusted:
             raise SetupError(_text(answer, "trace"), _text(answer, "hint"))
@@ -109,7 +109,7 @@ class SolutionProcess:
             raise self._forged(str(batch["note"]))
         self._judge(self._guarded(lambda: self.sandboxed.answer(token, self.deadline)))
         if batch["outcome"] != "done":
-            raise self._forged("it ended its turns by itself")
+            raise self._forged("the turns were ended by the solution's process")
         return batch
 
     def settle(self) -> None:
@@ -139,7 +139,7 @@ class SolutionProcess:
     def _seconds(self, value: Any) -> float:
         if isinstance(value, int | float) and 0 <= value < float("inf"):
             return float(value)
-        raise self._forged(f"it claims to have taken {value!r:.60} s")
+        raise self._forged(f"{value!r:.60} is claimed as the seconds of a call")
 
     def _decide(self, answer: dict[str, Any]) -> None:
         """Raise Decided for what the process reports about itself."""
@@ -163,7 +163,7 @@ class SolutionProcess:
             own = [n for n in changed if what == "blocks" or not self._is_of_a_library(n)]
             if own:
                 self.is_spent = True
-                raise Decided(_HACK, f"it {what} the signal {_name(own[0])}, or does no longer")
+                raise Decided(_HACK, f"it changed whether it {what} the signal {_name(own[0])}")
 
     def _is_of_a_library(self, number: int) -> bool:
         """Tell whether an installed library set the handler: a solution is not blamed for it."""
@@ -174,7 +174,7 @@ class SolutionProcess:
         seen = self.sandboxed.survey()
         if seen is None:
             self.is_spent = True
-            raise JudgeFault("the process that watches a judged one has gone", NO_VERDICT)
+            raise JudgeFault("the supervisor of a sandboxed process has ended", NO_VERDICT)
         return seen
 
     def close(self) -> None:
@@ -204,7 +204,7 @@ class SolutionProcess:
 
     def _forged(self, why: str) -> Decided:
         self.is_spent = True
-        return Decided(_HACK, f"it speaks for the judge's own code: {why}")
+        return Decided(_HACK, f"the solution's process sent a forged reply: {why}")
 
 
 def _text(answer: dict[str, Any], name: str) -> str:

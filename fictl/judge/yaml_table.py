@@ -32,14 +32,14 @@ def yaml_table(path: Path, text: str) -> dict[str, Any]:
         return {}
     if not isinstance(document, dict):
         raise UsageError(
-            f"{path}: it is a {type(document).__name__}, no mapping", "as in rtol: 0.01"
+            f"{path}: expected a mapping, not a {type(document).__name__}", "as in rtol: 0.01"
         )
     return {str(key): _read(path, value) for key, value in document.items() if value is not None}
 
 
 def _read(path: Path, value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
-        raise UsageError(f"{path}: it is nested too deeply", "op_type_config, a type, its keys")
+        raise UsageError(f"{path}: nested too deeply", "op_type_config, a type, its keys")
     if isinstance(value, dict):
         entries = {str(key): entry for key, entry in value.items() if entry is not None}
         return {key: _read(path, entry, depth + 1) for key, entry in entries.items()}

@@ -39,4 +39,4 @@ def third_party() -> Iterator[type[Builder]]:
 def _builder(loaded: object) -> type[Builder]:
     if isinstance(loaded, type) and issubclass(loaded, Builder):
         return loaded
-    raise TypeError(f"{loaded!r} is no Builder")
+    raise TypeError(f"{loaded!r} is not a Builder")

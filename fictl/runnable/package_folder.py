@@ -32,7 +32,7 @@ def ensure_private(folder: Path) -> None:
     except OSError as error:
         raise SetupError(f"cannot create {folder}: {error.strerror}", elsewhere) from error
     if not stat.S_ISDIR(info.st_mode):
-        raise SetupError(f"{folder} is no folder, or a link to one", elsewhere)
+        raise SetupError(f"{folder} is not a folder, or is a link to one", elsewhere)
     if info.st_uid != os.geteuid() or info.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         raise SetupError(f"others can write to {folder}; what is built there is code", elsewhere)
 

@@ -113,7 +113,7 @@ class BuilderRegistry:
             if builder.can_build(solution) and not kind.is_available():
                 raise machine_error(f"{solution.name} cannot be built here: {what}", kind.needs)
         names = ", ".join(type(candidate).__name__ for candidate in self._builders)
-        raise BuildError(f"no builder is for {solution.name}: {what}", f"there are {names}")
+        raise BuildError(f"there is no builder for {solution.name}: {what}", f"there are {names}")
 
 
 def reference_solution(definition: Definition) -> Solution:

@@ -55,7 +55,7 @@ def test_what_is_chosen_runs(dataset: TraceSet, chosen: dict, count: int) -> Non
         ({"definitions": ("scal",)}, "there is no definition 'scal'"),
         ({"solutions": ("scale_c",)}, "there is no solution 'scale_c'"),
         ({"op_types": ("nrm",)}, "there is no op type 'nrm'"),
-        ({"definitions": ("mm",), "solutions": ("scale_a",)}, "no solution with a workload"),
+        ({"definitions": ("mm",), "solutions": ("scale_a",)}, "none of the chosen solutions has a workload"),
     ],
 )
 def test_a_choice_of_nothing_is_refused(dataset: TraceSet, chosen: dict, message: str) -> None:
@@ -105,7 +105,7 @@ def test_two_workloads_of_one_uuid_are_refused_unless_they_are_one(dataset: Trac
     path.write_text(path.read_text() * 2)
     assert len(run(dataset, definitions=("mm",)).outcomes) == 1
     path.write_text(path.read_text() + path.read_text().replace('"n":4', '"n":5'))
-    with pytest.raises(UsageError, match="two workloads of mm are g0"):
+    with pytest.raises(UsageError, match="two different workloads of mm are both g0"):
         run(dataset, definitions=("mm",))
 
 
@@ -326,7 +326,7 @@ def test_a_run_without_a_room_to_build_in_does_not_begin(
     monkeypatch.setattr("fictl.dataset.run_plan._COMPILED", ("python",))
     (dataset.root / "file").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(dataset.root / "file"))
-    with pytest.raises(JudgeFault, match="making its folder"):
+    with pytest.raises(JudgeFault, match="creating the root of its scratch folders"):
         run(dataset)
 
 

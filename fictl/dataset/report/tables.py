@@ -9,7 +9,7 @@ from fictl.dataset.report.numbers import FAST, HIGHEST, LOWEST
 from fictl.dataset.report.report import Report
 from fictl.quantity import counted
 
-NO_GPU = "no GPU was used: these times and speedups say nothing of a GPU's"
+NO_GPU = "no GPU was used: these times and speedups do not apply to a GPU"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def remarks(report: Report) -> Iterator[str]:
     if report.elsewhere == len(report.results) > 0:
         yield NO_GPU
     elif report.elsewhere:
-        yield f"{counted(report.elsewhere, 'result')} without a GPU, whose times say nothing of one"
+        yield f"{counted(report.elsewhere, 'result')} without a GPU, whose times do not apply to one"
     if report.untimed:
         yield f"{report.untimed} passed without a time of their reference: they count as not faster"
     if report.without:

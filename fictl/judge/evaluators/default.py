@@ -111,4 +111,4 @@ def _all_zero(name: str, got: torch.Tensor, wanted: torch.Tensor) -> str:
     rounded = wanted if packed else wanted.to(got.dtype)
     if bool(values(got).any()) or not bool(values(rounded).any()):
         return ""
-    return f"{name} is all zeros, the reference is not"
+    return f"{name} is all zeros, unlike the reference"

@@ -55,13 +55,15 @@ class SpeculativeEvaluator(SamplingEvaluator):
         for step, (distribution, bins) in enumerate(_steps(inputs)):
             drawn = out[:, step]
             if bool((drawn[~going] != _NONE).any()):
-                return wrong(f"{name} has a token behind the one that ends a request")
+                return wrong(f"{name} has a token after the one that ends a request")
             among = drawn[going]
             if bool(((among < 0) | (among >= distribution.share.shape[-1])).any()):
                 return wrong(f"{name} has no token of the vocabulary in step {step}")
             forbidden = self._count(among, distribution.of(going), bins[going])
             if forbidden is not None:
-                return wrong(f"{name}: token {forbidden} in step {step}, which may not be there")
+                return wrong(
+                    f"{name}: token {forbidden} in step {step}, which may not be drawn there"
+                )
             if step < drafts.shape[1]:
                 going = going & (drawn == drafts[:, step])
         return self._passed()

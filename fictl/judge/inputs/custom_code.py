@@ -96,7 +96,9 @@ def _called(
     except Exception as error:
         raise UsageError(f"{definition.name}: {entry} fails: {error!r}") from error
     if not isinstance(values, dict):
-        raise UsageError(f"{definition.name}: {entry} returns a {type(values).__name__}, no dict")
+        raise UsageError(
+            f"{definition.name}: {entry} returns a {type(values).__name__}, not a dict"
+        )
     return values
 
 

@@ -50,7 +50,7 @@ def given_inputs(
     for name, spec in workload.inputs.items():
         if name not in definition.inputs:
             raise UsageError(
-                f"workload {workload.uuid} has the input {name}, {definition.name} has not",
+                f"workload {workload.uuid} has an input {name}, which {definition.name} does not have",
                 f"its inputs are {', '.join(definition.inputs)}",
             )
         if spec.type == "scalar":
@@ -99,7 +99,9 @@ def _loaded(
     spec = workload.inputs[name]
     assert spec.type == "safetensors"
     if root is None:
-        raise UsageError(f"{name} is in {spec.path}, of no dataset", "give the dataset's folder")
+        raise UsageError(
+            f"{name} is in {spec.path}, but no dataset is given", "give the dataset's folder"
+        )
     path = DatasetFiles(root).blob(spec.path)
     tensor = load(path, spec.tensor_key, device)
     _require_fit(definition, workload, name, tensor, f"{path}: {spec.tensor_key}")

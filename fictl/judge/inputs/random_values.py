@@ -74,15 +74,15 @@ def _floats(
 
 
 def _range(name: str, dtype: torch.dtype) -> tuple[int, int]:
-    """From, and up to but not with."""
+    """Range of random integers: the low end, and the high end exclusive."""
     import torch
 
     if dtype is torch.bool:
         return 0, 2
     if _POINTS.search(name):
         raise UsageError(
-            f"{name} points into other tensors, and the workload makes it random",
-            'give it as "safetensors" or "custom", or its definition an init that makes it',
+            f"{name} holds indices into other tensors, so it cannot be random",
+            'give it as "safetensors" or "custom", or add an init to the definition that generates it',
         )
     if _COUNTS.search(name):
         return 1, _MOST_K + 1

@@ -112,11 +112,11 @@ class CuptiClock(HostClock):
         own = [one for one in done if one.call == _CALL]
         others = [one for one in done if one.call != _CALL and one.start <= self._end]
         if any(one.start < self._start - _CLOCKS_DIFFER for one in others):
-            raise WorkedElsewhere("the GPU worked before the call: its time leaves that out")
+            raise WorkedElsewhere("the GPU worked before the call began: that time is not measured")
         inside = own + [one for one in others if one.start > self._start + _CLOCKS_DIFFER]
         if not inside:
             raise LaunchedNothing(
-                "the call launched nothing on the GPU: a result that is kept from an earlier "
+                "the call launched nothing on the GPU: a result kept from an earlier "
                 "call, or work on the CPU, cannot be timed as a kernel"
             )
         seconds = (max(one.end for one in inside) - min(one.start for one in inside)) * _NS

@@ -237,7 +237,7 @@ class Batch:
 def _problem(seen: Seen) -> tuple[str, str] | None:
     """A finding about how outputs were written or inputs changed; None if there is none."""
     if seen.late:
-        note = f"{seen.late} was written after the call had ended: its time leaves that out"
+        note = f"{seen.late} was written after the call had ended: that time is not measured"
         return HACK, note
     if seen.changed:
         return WRONG, f"it changed its input {seen.changed}"

@@ -63,7 +63,7 @@ class ReferenceCall:
             raise NoOutputs(f"it returned {count} values, its outputs are {', '.join(names)}")
         for name, value in zip(names, values, strict=True):
             if not isinstance(value, torch.Tensor | bool | int | float):
-                raise NoOutputs(f"{name} is a {type(value).__name__}, no tensor")
+                raise NoOutputs(f"{name} is a {type(value).__name__}, not a tensor")
         return {n: torch.as_tensor(value).detach() for n, value in zip(names, values, strict=True)}
 
 

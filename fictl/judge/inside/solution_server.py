@@ -182,12 +182,12 @@ class SolutionServer:
         """Check that outputs are in new memory; recent results are kept alive for this."""
         output, other = turn.aliased()
         if output:
-            note = f"the output {output} lies in the memory of the input {other}"
+            note = f"the output {output} shares memory with the input {other}"
             self._found.append((WRONG, note))
         before = {place for kept in self._turns for place in kept.places().values()}
         again = next((name for name, place in turn.places().items() if place in before), "")
         if again:
-            self._found.append((WRONG, f"{again} lies where an output of another call lies"))
+            self._found.append((WRONG, f"{again} shares memory with an output of another call"))
         self._turns.append(turn)
 
     def _settle(self, _request: dict[str, Any]) -> dict[str, Any]:
@@ -203,4 +203,7 @@ class SolutionServer:
         yield from self._found
         for turn in self._turns:
             if name := turn.changed_since():
-                yield HACK, f"{name} was written after the call had ended: its time leaves that out"
+                yield (
+                    HACK,
+                    f"{name} was written after the call had ended: that time is not measured",
+                )

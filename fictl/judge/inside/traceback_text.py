@@ -20,7 +20,7 @@ def told(error: BaseException) -> str:
         _cut(summary, _DEPTH)
         return "".join(summary.format())[-_MOST:].strip()
     except Exception:
-        return f"a {type(error).__name__} that cannot be told"
+        return f"a {type(error).__name__} that cannot be formatted"
 
 
 def _cut(summary: traceback.TracebackException, depth: int) -> None:

@@ -171,12 +171,12 @@ def _plain(name: str, value: Any) -> torch.Tensor:
     if not _is_plain(value):
         if isinstance(value, torch.Tensor):
             raise Misfit(HACK, f"{name} is a {kind}: a tensor that may lie about what it holds")
-        raise Misfit(DTYPE, f"{name} is a {kind}, no tensor")
+        raise Misfit(DTYPE, f"{name} is a {kind}, not a tensor")
     if hung := [*object.__getattribute__(value, "__dict__")]:
         note = f"{name} carries {hung[0]!r:.60}: a tensor that may lie about what it holds"
         raise Misfit(HACK, note)
     if value.layout is not torch.strided or value.is_meta:
-        raise Misfit(DTYPE, f"{name} is {value.layout}, no dense tensor")
+        raise Misfit(DTYPE, f"{name} is {value.layout}, not a dense tensor")
     return torch.Tensor.detach(value).resolve_conj().resolve_neg()
 
 

@@ -104,7 +104,7 @@ class TurnDriver:
         self, message: dict[str, Any], handle: int, reading: OutputReader, deadline: float
     ) -> tuple[float, float]:
         if not self._wire.is_quiet():
-            raise Garbled("it spoke before it was asked")
+            raise Garbled("a message before any request")
         # While that process sleeps: on two processors, who answers takes the place of who waits.
         before = self._waits()
         self._wire.send({"step": "ready", "token": message["token"]})
@@ -124,7 +124,7 @@ class TurnDriver:
         if message.get("step") == "failed":
             raise Failed
         if message.get("step") != step or message.get("token") != token:
-            raise Garbled(f"it answered what was not asked: {str(message)[:80]}")
+            raise Garbled(f"an answer to no request: {str(message)[:80]}")
         return message
 
     def _waits(self) -> float:
@@ -158,5 +158,5 @@ class TurnDriver:
 def _found(told: dict[str, Any]) -> int:
     count = told.get("found")
     if not isinstance(count, int):
-        raise Garbled(f"it answered what was not asked: {str(told)[:80]}")
+        raise Garbled(f"an answer to no request: {str(told)[:80]}")
     return count

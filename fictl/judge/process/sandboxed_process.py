@@ -87,7 +87,7 @@ class SandboxedProcess:
         token = secrets.token_hex(8)
         self._hear()
         if self._heard:
-            raise Forged("it spoke before it was asked")
+            raise Forged("a message before any request")
         self._tell(json.dumps({**request, TOKEN: token}).encode() + b"\n", deadline)
         return token
 
@@ -101,7 +101,7 @@ class SandboxedProcess:
         line, _, rest = bytes(self._heard).partition(b"\n")
         self._heard.clear()
         if rest:
-            raise Forged("it answered more than once")
+            raise Forged("more than one answer")
         return _answer(line, token)
 
     def introduce(self, other: SandboxedProcess) -> None:
@@ -185,7 +185,7 @@ class SandboxedProcess:
             while part := self._receive():
                 self._heard += part
                 if len(self._heard) > LONGEST:
-                    raise Forged(f"it answered with more than {LONGEST >> 20} MiB")
+                    raise Forged(f"an answer of more than {LONGEST >> 20} MiB")
             return False
         return True
 
@@ -203,12 +203,12 @@ class SandboxedProcess:
         if report.get("kind") == ENDED:
             self._status = int(report["status"])
         if self._status == NEVER_BEGAN:
-            why = self.log.take().strip()[-500:] or "nobody knows why"
-            return JudgeFault("the sandbox of a judged process could not be built", why)
+            why = self.log.take().strip()[-500:] or "it printed no reason"
+            return JudgeFault("the sandbox of a process could not be set up", why)
         if self._status is not None:
             return Ended(f"its process ended with {ending(self._status)}")
         if self._supervisor_has_gone:
-            return JudgeFault("the process that watches a judged one has gone", NO_VERDICT)
+            return JudgeFault("the supervisor of a sandboxed process has ended", NO_VERDICT)
         return Ended("it closed the connection to the judge")
 
     def _ask_supervisor(self, what: str) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def _answer(line: bytes, token: str) -> dict[str, Any]:
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
-        raise Forged(f"its answer is no JSON: {line[:80]!r}") from None
+        raise Forged(f"an answer that is not JSON: {line[:80]!r}") from None
     if not isinstance(message, dict) or message.pop(TOKEN, None) != token:
-        raise Forged(f"it answered what was not asked: {line[:80]!r}")
+        raise Forged(f"an answer to no request: {line[:80]!r}")
     return message

@@ -17,13 +17,13 @@ from fictl.removal import remove
 
 def scratch_root() -> Path:
     """Create the root of this user's scratch folders; refuse one that others can open."""
-    with own_faults("making its folder"):
+    with own_faults("creating the root of its scratch folders"):
         folder = Path(tempfile.gettempdir()) / f"fictl-judges-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
     if status.st_uid != os.getuid() or status.st_mode & 0o077 or folder.is_symlink():
         raise SetupError(
-            f"{folder} is not this user's alone", "remove it, or set TMPDIR to another folder"
+            f"{folder} is open to other users", "remove it, or set TMPDIR to another folder"
         )
     return folder
 

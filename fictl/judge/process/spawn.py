@@ -65,8 +65,8 @@ class Zygote:
             output.seek(0)  # type: ignore[attr-defined]
             last = output.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
             raise SetupError(
-                "the process that solutions are judged in does not start",
-                last[-2000:] or "it said nothing: fictl doctor looks at this Python",
+                "the process that starts sandboxes (the zygote) does not start",
+                last[-2000:] or "it printed nothing: fictl doctor checks this Python",
             )
         return SandboxPolicy.from_dict(json.loads(hello)["policy"])
 

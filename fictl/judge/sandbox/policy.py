@@ -124,8 +124,8 @@ def require(policy: SandboxPolicy) -> SandboxPolicy:
         if not has
     )
     raise SetupError(
-        f"untrusted solutions cannot be run here: nothing keeps them from {missing}",
-        "it takes Landlock (Linux 5.13) or user namespaces; in a container: "
+        f"untrusted solutions cannot be run here: this machine cannot restrict {missing}",
+        "Landlock (Linux 5.13) or user namespaces are required; in a container: "
         "--security-opt seccomp=unconfined, or judge them inside a virtual machine",
     )
 

@@ -44,7 +44,7 @@ def profile_solution(
 def profiled(
     subject: Subject, collection: Collection, out: Path, timeout: float, seed: int = 0
 ) -> Report:
-    require_gpu("ncu measures what a GPU does, and there is none here", "run it where there is one")
+    require_gpu("ncu measures GPUs, and there is none here", "run it on a machine with a GPU")
     look = Look(subject, CALLS, "cuda", timeout, seed=seed)
     with look.job() as (job, outcome):
         asked = _Program(

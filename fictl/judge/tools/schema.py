@@ -39,18 +39,18 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
     "dataset": {"type": "string", "description": "the folder of the dataset"},
     "untrusted": {
         "type": "boolean",
-        "description": "refuse to run it where it cannot be kept in a sandbox",
+        "description": "refuse to run it if this machine cannot sandbox it",
     },
-    "iterations": {"type": "integer", "minimum": 1, "description": "timed calls"},
-    "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds"},
-    "seed": {"type": "integer", "minimum": 0, "description": "of the random inputs"},
+    "iterations": {"type": "integer", "minimum": 1, "description": "number of timed calls"},
+    "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds to wait"},
+    "seed": {"type": "integer", "minimum": 0, "description": "seed of the random inputs"},
     "kernel": {"type": "string", "description": "a regular expression of kernels' names"},
     "set": {"type": "string", "description": "ncu's set of metrics: basic, detailed or full"},
     "out": {"type": "string", "description": "the folder for ncu's report"},
     "tools": {
         "type": "array",
         "items": {"type": "string", "enum": ["memcheck", "racecheck", "initcheck", "synccheck"]},
-        "description": "on a GPU; all where none is named",
+        "description": "tools to run on a GPU; all of them by default",
     },
 }
 

@@ -40,7 +40,7 @@ class Subject:
     def ready(self) -> Workload:
         if self.workload is None:
             raise UsageError(
-                f"{self.definition.name} has no workload here, and a run needs sizes",
+                f"{self.definition.name} has no workload here, and a run needs axis sizes",
                 f"--axes {','.join(f'{name}=8' for name in self.definition.var_axes)}",
             )
         return self.workload
@@ -133,7 +133,7 @@ def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) ->
             return candidate
         seen.append(candidate.uuid)
     if given:
-        hint = nearest(str(given), seen) if subject.root else "the dataset is not said: --dataset"
+        hint = nearest(str(given), seen) if subject.root else "name the dataset with --dataset"
         raise UsageError(f"{subject.definition.name} has no workload {given}", hint)
     return None
 

@@ -40,7 +40,9 @@ class PythonBuilder(Builder):
         """
         path = solution.get_entry_path()
         if path.suffix != ".py":
-            raise BuildError(f"{solution.name}: {path} is no Python file", "its entry ends in .py")
+            raise BuildError(
+                f"{solution.name}: {path} is not a Python file", "its entry ends in .py"
+            )
         files = {source.path: source.content for source in solution.sources}
         folder = self.build_path(solution)
         try:

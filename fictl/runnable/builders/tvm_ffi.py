@@ -170,7 +170,11 @@ def _failed(solution: Solution, folder: Path, error: BuildFailed) -> BuildError:
     log = log.replace(f"{folder}/", "")
     first = diagnose(log).first
     missing = _DRIVER_MISSING.search(log)
-    hint = f"{missing[1]} is the driver's: its libcuda.so.1 is not here" if missing else error.hint
+    hint = (
+        f"{missing[1]} is a function of the driver, whose libcuda.so.1 is missing"
+        if missing
+        else error.hint
+    )
     failure = BuildError(
         f"{solution.name} does not build: {first}", hint, log=log, first_error=first
     )
