@@ -1,6 +1,6 @@
-"""Who evaluates: in a real run, a process for each slot that has torch, the reference and the judge.
+"""Evaluators of a run: in a real one, a process for each slot, with torch, reference and judge.
 
-The process that plans and writes has none of them: what breaks there breaks no run.
+The process that plans and writes has none of them, so that no crash of theirs ends the run.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _PROGRAM = ("-m", "fictl.dataset.worker")
 
 
 class Evaluator(Protocol):
-    """One at a time. `stop` is for other threads: what runs is ended, and Stopped is raised.
+    """Evaluates one workload at a time. `stop` is called by other threads and raises Stopped.
 
-    `build` gives None where the job's solution is now built in its `scratch`. JudgeFault where the
-    judge has failed: the solution is neither right nor wrong.
+    `build` returns None once the job's solution is built in its `scratch`. JudgeFault means that
+    the judge has failed: the solution is neither right nor wrong.
     """
 
     def build(self, job: EvaluationJob) -> Evaluation | None: ...
@@ -51,11 +51,11 @@ class Evaluator(Protocol):
 
 
 class Stopped(FictlError):
-    """The run was ended while this was evaluated."""
+    """The run was ended during this evaluation."""
 
 
 class ProcessEvaluator:
-    """`python -m fictl.dataset.worker`, started when it is needed, and again when it has died."""
+    """Starts `python -m fictl.dataset.worker` when it is needed, and again after it has died."""
 
     def __init__(self, root: Path, slot: Slot, isolated: bool = False) -> None:
         self._root, self._slot, self._isolated = root, slot, isolated
@@ -80,7 +80,7 @@ class ProcessEvaluator:
     def _asked(
         self, job: EvaluationJob, message: dict[str, Any], seconds: float
     ) -> Evaluation | None:
-        """A process of this side that dies or hangs is replaced, and no solution is blamed."""
+        """Ask the worker; replace one that dies or hangs, and blame no solution for it."""
         try:
             with own_faults("talking to its own process"):
                 return self._answer(job, message, seconds)
@@ -164,7 +164,7 @@ class ProcessEvaluator:
             raise _Gone("it has gone") from None
 
     def _end(self) -> str:
-        """With all of its group; how it ended."""
+        """End the worker with its process group; return how it ended."""
         child, self._child = self._child, None
         if child is None:
             return ""
@@ -182,15 +182,15 @@ class ProcessEvaluator:
 
 
 class _Told(JudgeFault):
-    """Its process says so itself, and goes on."""
+    """The worker reports a fault of the judge, and continues."""
 
 
 class _Gone(FictlError):
-    """Nothing more comes of it."""
+    """The worker has ended."""
 
 
 class _Late(_Gone):
-    """It did not answer in time."""
+    """The worker did not answer in time."""
 
 
 def _said(job: EvaluationJob, root: Path, isolated: bool) -> dict[str, Any]:

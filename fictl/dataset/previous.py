@@ -1,4 +1,4 @@
-"""What earlier runs have evaluated, so that a run can go on where one was ended."""
+"""Results of earlier runs, so that --resume continues a run that was ended."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ HASH, DEVICE = "solution_hash", "device"
 
 @dataclass
 class PreviousResults:
-    """`results` by the hash of a solution: the workloads with one on this kind of device.
+    """Workloads that have a result on this kind of device, by the hash of their solution.
 
-    A solution that was changed since has another hash, and results of others' tools have none.
-    `unreadable` are lines that a crash, or another tool, left broken.
+    A solution that was edited has another hash; results of other tools have none. `unreadable` are
+    lines left broken by a crash or another tool.
     """
 
     results: Mapping[str, frozenset[str]] = field(default_factory=dict)

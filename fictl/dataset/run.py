@@ -1,4 +1,4 @@
-"""Evaluating a dataset: jobs are handed to slots, and what comes of them is written at once."""
+"""Runs the evaluation of a dataset: hands jobs to slots, and writes each result at once."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ def run_dataset(
     make_evaluator: MakeEvaluator | None = None,
     places: tuple[Slot, ...] | None = None,
 ) -> Summary:
-    """Failures of solutions are outcomes. An error is raised where nothing can be run at all.
+    """Evaluate a dataset. A failing solution is an outcome; an error means nothing can be run.
 
-    `make_evaluator` and `places` are for who evaluates, and where; else it is the judge, on the GPUs.
+    `make_evaluator` and `places` replace the evaluators and the slots; the default is the judge, on
+    the GPUs.
     """
     from fictl.trace import TraceSet
 
@@ -83,7 +84,7 @@ def _require_writable(root: Path) -> None:
 
 
 class _Run:
-    """Slots have a thread each; outcomes are written and told by the one that began the run."""
+    """One thread for each slot; the thread that began the run writes and reports the outcomes."""
 
     def __init__(
         self,
@@ -166,7 +167,7 @@ class _Run:
         self._slots_left -= 1
 
     def _not_built(self, job: EvaluationJob, failure: Evaluation | JudgeFault) -> None:
-        """What cannot be built needs no slot."""
+        """Record the failure for all workloads of the job, without using a slot."""
         for workload in job.workloads(self._dataset):
             if isinstance(failure, JudgeFault):
                 outcome = _not_judged(job, workload, failure)
@@ -233,7 +234,7 @@ def _names(job: EvaluationJob, workload: Workload) -> tuple[str, str, str]:
 
 
 def _not_judged(job: EvaluationJob, workload: Workload, fault: JudgeFault) -> RunOutcome:
-    """Nothing is saved of it, so that --resume comes back to it."""
+    """Outcome of a fault. Nothing is saved, so that --resume runs the workload again."""
     return RunOutcome(*_names(job, workload), error=_said(fault), is_fault=True)
 
 
@@ -242,13 +243,13 @@ def _said(error: FictlError) -> str:
 
 
 def _marked(evaluation: Evaluation, job: EvaluationJob) -> Evaluation:
-    """With what a run that goes on later asks for."""
+    """Add what --resume looks for: the solution's hash and the device."""
     marks = {HASH: job.solution.hash(), DEVICE: kind_of(job.config.device)}
     return evaluation.model_copy(update={"fictl": {**(evaluation.fictl or {}), **marks}})
 
 
 def _without_log(outcome: RunOutcome) -> RunOutcome:
-    """A run has very many of them, and a log may have megabytes."""
+    """Drop the log, which may have megabytes: a run has very many outcomes."""
     if outcome.evaluation is None:
         return outcome
     return replace(outcome, evaluation=outcome.evaluation.model_copy(update={"log": ""}))

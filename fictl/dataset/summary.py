@@ -1,4 +1,4 @@
-"""All outcomes of a run."""
+"""Summary: all outcomes of a run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fictl.dataset.run_outcome import RunOutcome
 
 @dataclass(frozen=True)
 class Summary:
-    """`left_out` says which workloads were not run, and why; `unreadable` which results were not
-    counted, so that theirs were.
+    """`left_out` explains which workloads were not run; `unreadable` which results were not
+    counted.
     """
 
     outcomes: Sequence[RunOutcome] = ()
@@ -33,7 +33,7 @@ class Summary:
 
     @property
     def faults(self) -> list[RunOutcome]:
-        """Errors of the judge: --resume runs these again."""
+        """Outcomes in which the judge failed: --resume runs these again."""
         return [outcome for outcome in self.outcomes if outcome.is_fault]
 
     @property

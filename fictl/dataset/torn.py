@@ -1,4 +1,4 @@
-"""Lines of results that cannot be read: said, and the one that a crash cut off kept aside."""
+"""Repairs files of results: a last line that a crash cut off is moved aside, and reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ASIDE = ".torn"
 
 
 def told(unreadable: Iterable[NotReadable], *, mend: bool) -> tuple[str, ...]:
-    """One sentence each. With `mend`, an unfinished last line is moved to a file beside its own."""
+    """Describe each broken line. With `mend`, an unfinished last line is moved to another file."""
     from fictl.trace.dataset.lines_file import cut_unfinished
 
     errors = [*unreadable]
@@ -24,7 +24,7 @@ def told(unreadable: Iterable[NotReadable], *, mend: bool) -> tuple[str, ...]:
 
 
 def _sentence(error: NotReadable, last: dict[Path, int]) -> str:
-    """`last` has the lines that were cut off."""
+    """Describe one broken line; `last` has the numbers of those that were cut off."""
     problem = error.problems[0]
     was_cut = last.get(problem.path) == problem.line
     kept = f"; it is in {_aside(problem.path).name} now" if was_cut else ""
@@ -47,5 +47,5 @@ def _path(error: NotReadable) -> Path:
 
 
 def _aside(path: Path) -> Path:
-    """Of a name that no reader of datasets looks for."""
+    """Path with a name that no reader of datasets looks for."""
     return path.with_name(f".{path.name}{ASIDE}")

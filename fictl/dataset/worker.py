@@ -1,6 +1,6 @@
-"""The process of one slot: jobs and workloads come on stdin, evaluations go to what was stdout.
+"""The process of one slot: reads jobs and workloads from stdin, writes evaluations to stdout.
 
-stdout itself is stderr here: a reference that prints disturbs nobody.
+Its own stdout is redirected to stderr, so that a reference that prints disturbs nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def _lines(evaluator: _JudgeServer) -> Iterator[bytes]:
-    """Until there are no more: whoever asks may be gone in the middle of an evaluation, too."""
+    """Yield requests. The process that asks may end in the middle of an evaluation."""
     read: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -82,7 +82,7 @@ def _answer(evaluator: _JudgeServer, message: dict[str, Any]) -> dict[str, Any] 
 
 
 class _JudgeServer:
-    """The judge of the job that is on. What a reference computes is kept for one definition."""
+    """Holds the judge of the current job; a reference is kept for the next jobs of its definition."""
 
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}
@@ -95,7 +95,7 @@ class _JudgeServer:
         self._message = message
 
     def build(self) -> dict[str, Any] | None:
-        """None where it was built."""
+        """Build the solution; return None, or the evaluation that says why it failed."""
         with self._busy():
             evaluation = self._opened().build()
         self._end_judge()

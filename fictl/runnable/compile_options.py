@@ -1,4 +1,4 @@
-"""The compiler flags that a solution brings: those that are known to change code and nothing else."""
+"""Compiler flags that a solution brings: those known to affect nothing but its code."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ _LIBRARY = re.compile(r"-l(cublasLt|cublas|cudnn|curand|cusparse|cusolver|cufft|
 
 @dataclass(frozen=True)
 class Options:
-    """`includes` lie below the solution's folder; `libraries` are CUDA's, to be found here."""
+    """`includes` are below the solution's folder; `libraries` are CUDA's, found on this machine."""
 
     cxx: tuple[str, ...] = ()
     cuda: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ class Options:
 
 
 def checked_options(solution: Solution) -> Options:
-    """BuildError names the flag that is refused."""
+    """Check the flags; BuildError names the one that is refused."""
     options = solution.spec.compile_options
     if options is None:
         return Options()
@@ -156,7 +156,7 @@ def checked_options(solution: Solution) -> Options:
 
 
 def _words(flags: Sequence[str]) -> Iterator[str]:
-    """With its value in the same word, whichever way it is given."""
+    """Join flags with their values, in whichever way they are given."""
     rest = iter(" ".join(flags).split())
     for word in rest:
         if word in _WITH_VALUE:
@@ -211,7 +211,7 @@ def _any(patterns: Sequence[str], text: str) -> bool:
 
 
 def _archs(solution: Solution, flag: str) -> tuple[Arch, ...]:
-    """The targets that a flag names: they are the build's."""
+    """Target architectures that a flag names; the build takes them over."""
     name, _, value = flag.partition("=")
     try:
         if name in ("-gencode", "--generate-code"):

@@ -1,4 +1,4 @@
-"""The function that a solution names as its entry, and whether it can be called as is declared."""
+"""The entry function of a solution, and checks of its signature."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def entry_function(solution: Solution, module: Any) -> Callable[..., Any]:
 def check_signature(
     definition: Definition, solution: Solution, function: Callable[..., Any]
 ) -> None:
-    """That it takes as many arguments as it will get; what tells no signature is not checked."""
+    """Check the number of arguments, if the function tells its signature."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -72,12 +72,12 @@ def _spelled(signature: inspect.Signature) -> str:
 
 
 def _is_kernel(value: object) -> bool:
-    """What `@triton.jit` makes has a __call__, which says that it is none."""
+    """Tell whether it is a `@triton.jit` kernel: its __call__ only raises."""
     return type(value).__module__.startswith("triton.") and hasattr(value, "run")
 
 
 def _defined(module: Any) -> str:
-    """Public functions of its own."""
+    """Names of the public functions that a module defines itself."""
     own = [
         name
         for name, value in vars(module).items()

@@ -1,4 +1,4 @@
-"""Arithmetic and conditions over axes, as traces write them: evaluated without `eval`."""
+"""Arithmetic and conditions over axes, as traces write them, evaluated without `eval`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_POWER = 64
 
 
 def _power(base: Number, power: Number) -> Number:
-    """A size has few digits: nobody's expression may take a machine's time and memory."""
+    """Power with limits, so that no expression exhausts time or memory."""
     if abs(power) > _LARGEST_POWER or abs(base) > sys.maxsize:
         raise ArithmeticError(f"{base} ** {power} is too large")
     raised: Number = base**power
@@ -54,18 +54,18 @@ _ALLOWED = "numbers, axes, scalar inputs, + - * / // % **, comparisons, and, or,
 
 
 class Malformed(UsageError):
-    """A text that is no such expression, or that has no value."""
+    """An invalid expression, or one without a value."""
 
 
 def names_in(text: str) -> set[str]:
-    """The axes and scalars that it needs."""
+    """Names of the axes and scalars in an expression."""
     tree = _parse(text)
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called}
 
 
 def evaluate(text: str, values: Mapping[str, Number]) -> Any:
-    """`values` has every name in it."""
+    """Evaluate an expression; `values` must have every name in it."""
     try:
         return _value(_parse(text), values)
     except (ArithmeticError, TypeError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""A function as text that runs by itself: with the imports and definitions of its file it uses."""
+"""Makes a function's source run by itself, with the imports and definitions of its file it uses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Standalone:
 
 @lru_cache(maxsize=256)
 def standalone(function: Callable[..., Any]) -> Standalone:
-    """Of a function at the top level of a file, or a lambda."""
+    """Extract a function at the top level of a file, or a lambda."""
     code = getattr(function, "__code__", None)
     path = inspect.getsourcefile(function) if code else None
     if code is None or path is None:
@@ -49,7 +49,7 @@ def standalone(function: Callable[..., Any]) -> Standalone:
 
 
 def _spaced(text: str, statements: list[ast.stmt]) -> str:
-    """Imports below each other, definitions apart."""
+    """Join statements: imports directly below each other, blank lines between definitions."""
     nexts = [*statements, None][1:]
     return "".join(
         _text(text, statement) + _gap(statement, following)
@@ -81,7 +81,7 @@ def _node(tree: ast.Module, line: int, name: str, where: str) -> ast.stmt | ast.
 
 
 def _needed(tree: ast.Module, wanted: ast.stmt | ast.Lambda, where: str) -> Iterator[ast.stmt]:
-    """What it uses, however far away, in the order of the file."""
+    """Statements that the function uses, directly or indirectly, in the order of the file."""
     binding = {name: statement for statement in tree.body for name in _binds(statement)}
     needed, queue = set[int](), [wanted]
     while queue:

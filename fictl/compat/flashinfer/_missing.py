@@ -1,4 +1,4 @@
-"""What is said of a name that is not here: whether FlashInfer has it, where, and what serves instead."""
+"""Messages about missing names: whether FlashInfer has them, where, and what to use instead."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _OTHERWISE = "`fictl list` shows the ops that there are"
 
 
 def missing(module: str, name: str, here: Iterable[str]) -> str:
-    """A sentence; `here` are the names that `module` has."""
+    """One sentence; `here` are the names that `module` has."""
     place = theirs(module)
     names = recorded()
     begun = f"module {module!r} has no {name!r}"

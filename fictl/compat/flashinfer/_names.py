@@ -1,4 +1,4 @@
-"""Where FlashInfer has its public names: the recorded list, names.txt."""
+"""FlashInfer's public names and their modules: the recorded list names.txt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCUMENTED = {"jit": ("define_variant",)}
 
 @cache
 def recorded() -> Mapping[str, frozenset[str]]:
-    """Module -> its names, with those of DOCUMENTED; the package itself is TOP."""
+    """Names by module, with those of DOCUMENTED; TOP is the package itself."""
     by_module: dict[str, set[str]] = {}
     module = TOP
     for line in Path(__file__).with_name("names.txt").read_text(encoding="utf-8").splitlines():
@@ -33,10 +33,10 @@ def recorded() -> Mapping[str, frozenset[str]]:
 
 
 def theirs(module: str) -> str:
-    """What the recorded list calls a module of ours."""
+    """Name of our module in the recorded list."""
     return module.removeprefix(PACKAGE).lstrip(".") or TOP
 
 
 def spelled(module: str) -> str:
-    """A module of the recorded list as FlashInfer's users write it."""
+    """Name of a recorded module as FlashInfer's users write it."""
     return "flashinfer" if module == TOP else f"flashinfer.{module}"

@@ -1,4 +1,4 @@
-"""main.py of an op's solution: what takes a definition's inputs and calls the op with them."""
+"""main.py of an op's solution: takes a definition's inputs and calls the op with them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FILE, FUNCTION = "main.py", "run"
 
 @dataclass(frozen=True)
 class Entry:
-    """Of one definition of a public function."""
+    """The entry function for one definition of a public function."""
 
     traced: Traced
     definition: Definition
 
     @property
     def passes_destinations(self) -> bool:
-        """Whether the caller may allocate all outputs: none is also an input, each is a parameter."""
+        """Tell whether the caller can allocate all outputs: each is a parameter, and none an input."""
         return not self._is_class and all(
             name in self._parameters and name not in self.definition.inputs
             for name in self.definition.outputs
@@ -68,7 +68,7 @@ class Entry:
             yield f"    return {', '.join(outputs)}"
 
     def _planned(self) -> Iterator[str]:
-        """A class plans in every call: what it plans by may differ from call to call."""
+        """Lines that plan in every call: the values it plans by may differ between calls."""
         inputs = [f'"{name}": {value}' for name, value in self._inputs().items()]
         yield py_literal("    inputs = {", inputs, "}")
         yield f"    plan, launch = bind({self.traced.name}, inputs)"
@@ -77,7 +77,7 @@ class Entry:
 
     @property
     def _returned(self) -> int:
-        """How many values the function says that it returns."""
+        """Number of values in the function's return annotation."""
         annotation = str(inspect.signature(self._api).return_annotation)
         node = ast.parse(annotation, mode="eval").body
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
@@ -90,7 +90,7 @@ class Entry:
         return {**given, **{name: name for name in room}}
 
     def _inputs(self) -> dict[str, str]:
-        """By parameter; those that the definition lacks are not passed."""
+        """Arguments by parameter, for the inputs that the definition has."""
         template, there = self.traced.template, self.definition.inputs
         return {
             template.parameter(name): name if name in there else "None" for name in template.inputs
@@ -98,7 +98,7 @@ class Entry:
 
     @property
     def _allocated(self) -> list[str]:
-        """The outputs that the op wants room for, where its caller does not give it."""
+        """Outputs that the op requires the caller to allocate."""
         if self.passes_destinations or self._is_class:
             return []
         outputs = (name for name in self.definition.outputs if name not in self.definition.inputs)
@@ -116,7 +116,7 @@ class Entry:
         return str(self.definition.outputs[name].dtype)
 
     def _size(self, axis: str) -> str:
-        """As Python, of the inputs."""
+        """Expression in Python for an axis's size, from the inputs."""
         declared = self.traced.template.axes[axis]
         constant = self.definition.const_axes.get(axis)
         if constant is not None:

@@ -1,4 +1,4 @@
-"""The cases of an op as workloads: numbers are said, what cannot be random lies beside as a file."""
+"""The cases of an op as workloads: numbers as values, tensors that cannot be random as a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPACE = uuid.UUID("5f1e4a3c-3a53-4a0e-9f0e-6d1f1c7c0a11")
 
 @dataclass(frozen=True)
 class CaseWorkload:
-    """One case of a definition. The same case is the same workload, whenever it is exported."""
+    """A case of a definition. The same case always gets the same uuid."""
 
     traced: Traced
     definition: Definition
@@ -43,7 +43,7 @@ class CaseWorkload:
 
     @property
     def path(self) -> str:
-        """Of the tensors that it has in a file; relative to the dataset."""
+        """Path of the file of its tensors, relative to the dataset."""
         definition = self.definition
         name = f"{definition.name}_{self.uuid}.safetensors"
         return f"blob/workloads/{definition.op_type}/{definition.name}/{name}"
@@ -59,7 +59,7 @@ class CaseWorkload:
 
     @cached_property
     def tensors(self) -> dict[str, torch.Tensor]:
-        """What its file holds."""
+        """Tensors to store in its file."""
         if not self.is_in_file:
             return {}
         import torch
@@ -86,7 +86,7 @@ class CaseWorkload:
 
     @property
     def _initial(self) -> list[str]:
-        """The inputs that the trace's `init` makes."""
+        """Inputs that the trace's `init` generates."""
         generated = _made_by_init(self.traced, self.case.passing)
         return [n for n in self.definition.inputs if self.traced.template.parameter(n) in generated]
 
@@ -117,7 +117,7 @@ class CaseWorkload:
 
 
 def workloads_of(traced: Traced, most: int = 0) -> Iterator[CaseWorkload]:
-    """Of each case, or with `most` of those of at most so many elements; none twice."""
+    """Yield a workload for each case, without duplicates; `most` limits the elements."""
     seen = set[str]()
     for case in traced.cases:
         if most and traced.template.elements(case.sizes, case.passing) > most:
@@ -130,7 +130,7 @@ def workloads_of(traced: Traced, most: int = 0) -> Iterator[CaseWorkload]:
 
 @lru_cache(maxsize=256)
 def _made_by_init(traced: Traced, passing: tuple[str, ...]) -> frozenset[str]:
-    """By parameter: what it makes of the smallest such case, for it takes memory to run it."""
+    """Parameters that `init` generates, found with the smallest case to save memory."""
     import torch
 
     template = traced.template

@@ -1,4 +1,4 @@
-"""A dataset folder of ops: what goes where, and writing it so that once more changes nothing."""
+"""Writes ops to a dataset folder; writing the same ops again changes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was, or would be, written."""
+    """Paths that were written, or would be."""
 
     root: Path
     definitions: int
@@ -36,7 +36,9 @@ class Exported:
 
 @dataclass(frozen=True)
 class Export:
-    """Of these functions to a folder. `most` leaves out cases of more elements; 0 leaves out none."""
+    """Writes these functions to a folder. `most` leaves out cases of more elements; 0 means no
+    limit.
+    """
 
     root: Path
     every: tuple[Traced, ...]
@@ -59,7 +61,7 @@ class Export:
         return Exported(self.root, **counts, written=not dry_run)
 
     def _definitions_of(self, cases: Iterable[CaseWorkload]) -> dict[str, Definition]:
-        """By name; two that differ are of two ops, or of a trace that does not tell them apart."""
+        """Definitions by name; two different ones of one name are refused."""
         definitions = {}
         for definition in (case.definition for case in cases):
             known = self._known.setdefault(definition.name, definition)
@@ -94,7 +96,7 @@ class Export:
 
 
 def _write_tensors(path: Path, case: CaseWorkload) -> None:
-    """A file that is there is the same: its name has its case's digest."""
+    """Write the file unless it exists: its name contains a digest of its case."""
     if not case.is_in_file or os.path.isfile(path):
         return
     from safetensors.torch import save_file

@@ -1,4 +1,4 @@
-"""A report as Markdown."""
+"""A report in Markdown."""
 
 from __future__ import annotations
 

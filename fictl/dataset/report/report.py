@@ -1,4 +1,4 @@
-"""A report of a dataset."""
+"""DatasetReport: the results of a dataset, summarised."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBERS = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
 
 @dataclass(frozen=True)
 class Cause:
-    """A way to fail; `example` is one of those that did."""
+    """A kind of failure; `example` names one solution that failed this way."""
 
     status: str
     cause: str
@@ -34,7 +34,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Report:
-    """Of the last result of each solution on each workload and kind of hardware."""
+    """Summary of the last result of each solution on each workload and kind of hardware."""
 
     root: str
     results: tuple[Result, ...]
@@ -51,7 +51,7 @@ class Report:
 
     @property
     def elsewhere(self) -> int:
-        """Results of the emulated device or the CPU, whose times say nothing."""
+        """Number of results from the emulated device or the CPU, whose times mean nothing."""
         return sum(not result.is_of_gpu for result in self.results)
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +80,10 @@ def report(
     op_types: Sequence[str] = (),
     hardware: Sequence[str] = (),
 ) -> Report:
-    """What cannot be read is named, and left out. Hardware may be a pattern, as in '*H200*'."""
+    """Summarise a dataset; lines that cannot be read are listed and left out.
+
+    Hardware may be a pattern, as in '*H200*'.
+    """
     problems: list[str] = []
     every: set[str] = set()
     last: dict[tuple[str, ...], Result] = {}
@@ -143,7 +146,7 @@ def _require_known(dataset: TraceSet, definitions: Sequence[str], op_types: Sequ
 
 
 def _causes(results: Sequence[Result]) -> list[Cause]:
-    """The most frequent first. What differs in its numbers only is one, said as it was first."""
+    """The most frequent failures first; texts that differ only in numbers count as one."""
     by_cause: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         if not result.passed:

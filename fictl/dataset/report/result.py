@@ -1,4 +1,4 @@
-"""One result of a dataset, without what a report does not need: a dataset may have very many."""
+"""Result: one result of a dataset, without what a report does not need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STRANGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`speedup` is 0 where the reference was not timed; `cause` is a line of the log."""
+    """`speedup` is 0 if the reference was not timed; `cause` is a line of the log."""
 
     definition: str
     solution: str
@@ -34,7 +34,7 @@ class Result:
 
     @property
     def is_of_gpu(self) -> bool:
-        """Others' results do not say, and are."""
+        """Tell whether it ran on a GPU; results of other tools do not say, and count as such."""
         return self.device not in ("emu", "cpu")
 
     @property
@@ -47,7 +47,7 @@ class Result:
 
     @classmethod
     def of(cls, trace: Trace, author: str) -> Result | None:
-        """None of what is no result."""
+        """Read a trace; None if it is not a result."""
         evaluation = trace.evaluation
         if evaluation is None or trace.solution is None:
             return None
@@ -67,7 +67,7 @@ class Result:
 
 
 def cause(log: str) -> str:
-    """The line that says it: the first one, or what a traceback comes to."""
+    """The line of a log that explains the failure: the first, or the end of a traceback."""
     lines = [line for line in _STRANGE.sub("", log[: 1 << 16]).splitlines() if line.strip()]
     if not lines:
         return ""

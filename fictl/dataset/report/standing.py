@@ -1,4 +1,4 @@
-"""How solutions and authors stand."""
+"""Standings of solutions and authors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.dataset.report.result import Result
 
 @dataclass(frozen=True)
 class Standing:
-    """The best solution of a definition: the one that passes most, and of those the fastest."""
+    """The best solution of a definition: it passes most workloads, and is the fastest of those."""
 
     definition: str
     solution: str
@@ -30,9 +30,9 @@ class Standing:
 
 @dataclass(frozen=True)
 class Author:
-    """Over the workloads that the solutions of an author were run on, each at its best.
+    """Results of an author over the workloads of all own solutions, the best of each.
 
-    A win is a workload on which no other author's is faster.
+    A win is a workload on which no other author is faster.
     """
 
     author: str
@@ -48,7 +48,7 @@ class Author:
 
 
 def standings(results: Iterable[Result]) -> list[Standing]:
-    """One a definition that has a result; `solution` is '' where none has passed anything."""
+    """One for each definition with results; `solution` is '' if none has passed."""
     by_definition: dict[str, dict[str, list[Result]]] = {}
     for result in results:
         among = by_definition.setdefault(result.definition, {})
@@ -57,7 +57,7 @@ def standings(results: Iterable[Result]) -> list[Standing]:
 
 
 def authors(results: Sequence[Result]) -> list[Author]:
-    """The best first."""
+    """Authors, the best first."""
     by_author: dict[str, list[Result]] = {}
     for result in results:
         by_author.setdefault(result.author, []).append(result)

@@ -1,4 +1,4 @@
-"""The tables of a report, as text: what a terminal, Markdown and a page show."""
+"""Tables of a report as text, for terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Section:
 
 
 def sections(report: Report) -> Iterator[Section]:
-    """Those that have something to show."""
+    """Yield the tables that have rows."""
     for section in (_best(report), _authors(report), _distribution(report), _causes(report)):
         if section.rows:
             yield section
@@ -99,7 +99,7 @@ def _distribution(report: Report) -> Section:
 
 
 def _between(low: float, high: float) -> str:
-    """The outermost hold what is beyond them, too."""
+    """Label of a step; the outermost steps include all values beyond them."""
     if low <= 2**LOWEST:
         return f"up to {high:.2f}x"
     return f"from {low:.2f}x" if low >= 2**HIGHEST else f"{low:.2f}x to {high:.2f}x"

@@ -1,4 +1,4 @@
-"""Adding lines to a file that other processes add to as well."""
+"""Appends lines to a file that other processes append to as well."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCK = 1 << 20
 
 
 def append_lines(path: Path, lines: Iterable[str]) -> None:
-    """Whole lines or none: one that a crash cut off is ended first, and spoils no other."""
+    """Append whole lines; a line that a crash cut off is terminated first."""
     try:
         with _opened(path) as handle:
             size = os.fstat(handle).st_size
@@ -27,7 +27,7 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def cut_unfinished(path: Path, aside: Path, is_broken: Callable[[bytes], bool]) -> bool:
-    """Move a broken last line without an end to the file `aside`; False where there is none."""
+    """Move an unfinished, broken last line to the file `aside`; False if there is none."""
     try:
         with _opened(path) as handle:
             size = os.fstat(handle).st_size
@@ -67,7 +67,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _append(handle: int, data: bytes) -> None:
-    """The system may take a part only: of a huge line, or where the disk is almost full."""
+    """Write all of a line, or none of it if the disk is full."""
     size = os.fstat(handle).st_size
     try:
         while data:

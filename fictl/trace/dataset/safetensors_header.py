@@ -1,4 +1,4 @@
-"""What tensors a safetensors file holds, read of its header alone."""
+"""Reads the header of a safetensors file: which tensors it holds."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _DTYPES = {
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """`dtype` is a definition's, or the file's own where definitions have none."""
+    """`dtype` is named as in definitions, or as in the file if definitions have no such dtype."""
 
     dtype: str
     shape: tuple[int, ...]
 
 
 def read_header(path: Path) -> dict[str, TensorInfo]:
-    """By key. The places of all tensors lie in the file."""
+    """Read dtype and shape of each tensor, by key; refuse a file that is cut off."""
     try:
         with open_regular(path) as file:
             length = int.from_bytes(file.read(8), "little")

@@ -1,4 +1,4 @@
-"""Scores: what flashinfer-bench's get_solution_score, get_author_score and rank_authors return."""
+"""Scores, as flashinfer-bench's get_solution_score, get_author_score and rank_authors return them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class UnknownDefinition(InvalidValue, KeyError):
-    """A KeyError too, as flashinfer-bench raises it."""
+    """Also a KeyError, as flashinfer-bench raises it."""
 
     __str__ = InvalidValue.__str__
 
 
 class Scores:
-    """Of a dataset, against one author's solutions. Its traces are read once."""
+    """Scores against one author's solutions. The traces are read once."""
 
     def __init__(self, dataset: TraceSet, baseline_author: str) -> None:
         self._dataset, self._baseline = dataset, baseline_author
@@ -63,7 +63,7 @@ class Scores:
     def ranking(
         self, op_type: str | None = None, definition: str | None = None
     ) -> list[tuple[str, SpeedupMetrics]]:
-        """The best first; who has no score, the baseline among them, is left out."""
+        """Authors with their scores, the best first; authors without a score are left out."""
         solutions = self._dataset.solutions
         chosen = [*self._definitions(op_type, definition)]
         authors = {solution.author for name in chosen for solution in solutions.get(name, ())}
@@ -87,7 +87,7 @@ class Scores:
 
     @cached_property
     def _latencies(self) -> dict[str, Latencies]:
-        """By solution."""
+        """Latencies by solution."""
         latencies: dict[str, Latencies] = {}
         for trace in self._dataset.traces():
             if trace.solution is not None:

@@ -12,7 +12,7 @@ from fictl.trace.documents.part import NonEmpty, Part
 
 
 class SupportedLanguages(str, Enum):
-    """What builders are chosen by."""
+    """Languages of solutions, by which builders are selected."""
 
     PYTHON = "python"
     TRITON = "triton"
@@ -22,7 +22,7 @@ class SupportedLanguages(str, Enum):
 
 
 class SupportedBindings(str, Enum):
-    """How compiled code is called from Python."""
+    """Libraries by which compiled code is called from Python."""
 
     TVM_FFI = "tvm-ffi"
     TORCH = "torch"
@@ -35,7 +35,7 @@ _COMPILED = {"cuda_cpp", *_LIBRARIES}
 
 
 class CompileOptions(Part):
-    """Flags of SOL-ExecBench, with its defaults."""
+    """Compiler flags of SOL-ExecBench, with its defaults."""
 
     cflags: tuple[NonEmpty, ...] = ()
     cuda_cflags: tuple[NonEmpty, ...] = ("-O3", "--use_fast_math")
@@ -57,7 +57,7 @@ class BuildSpec(Part):
     @model_validator(mode="before")
     @classmethod
     def _translated(cls, document: Any) -> Any:
-        """Of a document of SOL-ExecBench's: what flashinfer-bench would say."""
+        """Translate a document of SOL-ExecBench into flashinfer-bench's fields."""
         if not isinstance(document, Mapping) or "language" in document:
             return document
         languages = document.get("languages")

@@ -1,4 +1,4 @@
-"""Evaluation: what came of running a solution on a workload."""
+"""Evaluation: the result of running a solution on a workload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.trace.documents.part import NonEmpty, NotNegative, Part, RealNotNegat
 
 
 class EvaluationStatus(str, Enum):
-    """Of flashinfer-bench, and the last two of SOL-ExecBench."""
+    """Statuses of flashinfer-bench; the last two are SOL-ExecBench's."""
 
     PASSED = "PASSED"
     INCORRECT_SHAPE = "INCORRECT_SHAPE"
@@ -33,7 +33,7 @@ _MAY = {EvaluationStatus.REWARD_HACK, EvaluationStatus.INVALID_REFERENCE}
 
 
 class Correctness(Part):
-    """The largest errors found; NaN where they are not defined."""
+    """Largest errors; NaN if they are not defined."""
 
     max_relative_error: RealNotNegative = 0.0
     max_absolute_error: RealNotNegative = 0.0
@@ -49,14 +49,14 @@ class Performance(Part):
 
 
 class Environment(Part):
-    """Where it ran: `hardware` as in NVIDIA_H200, versions of what took part."""
+    """Machine of the run: `hardware` as in NVIDIA_H200, and versions of libraries."""
 
     hardware: NonEmpty
     libs: dict[str, str] = Field(default_factory=dict)
 
 
 class Evaluation(Part):
-    """`fictl` is ours: the timer, the seed, the sandbox, the solution's hash."""
+    """`fictl` is fictl's own: the timer, the seed, the sandbox, the solution's hash."""
 
     status: EvaluationStatus
     environment: Environment

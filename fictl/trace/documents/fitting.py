@@ -1,4 +1,4 @@
-"""Whether a workload is one of its definition: sizes, constraints, inputs and their numbers."""
+"""Checks that a workload fits its definition: sizes, constraints, inputs and their numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_BYTES, _WIDEST = (1 << 63) - 1, 8
 
 
 def require_fit(definition: Definition, workload: Workload) -> dict[str, int]:
-    """The sizes of all axes. InvalidValue where the definition allows no such workload."""
+    """Return the sizes of all axes; raise InvalidValue if the workload does not fit."""
     where = f"workload {workload.uuid}"
     try:
         sizes = definition.sizes(workload.axes, workload.scalars())
@@ -29,7 +29,7 @@ def require_fit(definition: Definition, workload: Workload) -> dict[str, int]:
 
 
 def wrong_inputs(definition: Definition, workload: Workload) -> dict[str, str]:
-    """What is wrong with inputs, by name. One that is left out is made at random."""
+    """Problems of inputs, by name. An input that is left out is random."""
     problems: dict[str, str] = {}
     for name, given in workload.inputs.items():
         spec = definition.inputs.get(name)

@@ -1,4 +1,4 @@
-"""On which line of a JSON text a field stands: asked only where something is wrong."""
+"""Line numbers of fields in a JSON text, looked up for errors only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _decoder = json.JSONDecoder()
 
 
 def line_of(text: str, field: Sequence[str | int]) -> int:
-    """Of the last part of `field` that is there, in a text that is valid."""
+    """Line of the last part of `field` that exists, in a valid text."""
     value = stands = _skip(text, 0)
     for part in field:
         member = next((places for key, *places in _members(text, value) if key == part), None)
@@ -27,7 +27,7 @@ def last_line_with(text: str, word: str) -> int:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Of an object or a list: the key, where it stands, where its value does."""
+    """Members of an object or a list: key, position of the key, position of the value."""
     closing = {"{": "}", "[": "]"}.get(text[at])
     if closing is None:
         return

@@ -1,4 +1,4 @@
-"""Which numbers a scalar of a definition's dtype can be. Nothing here needs torch."""
+"""Values that a scalar of each dtype can have, checked without torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BEYOND = {
 
 
 def problem(value: float, dtype: str) -> str:
-    """Why a scalar of this dtype cannot be `value`, or ''."""
+    """Explain why a scalar of this dtype cannot be `value`; '' if it can."""
     if dtype == "bool" or isinstance(value, bool):
         return "" if dtype == "bool" and isinstance(value, bool) else f"{value!r} is no {dtype}"
     if dtype in _BEYOND:
@@ -48,5 +48,5 @@ def _of_float(value: float, dtype: str) -> str:
 
 
 def _huge(dtype: str) -> str:
-    """Of a whole number that may have hundreds of digits."""
+    """Message about an integer that may have hundreds of digits."""
     return f"{dtype} holds no number that large"

@@ -1,4 +1,4 @@
-"""Part: what every document of a dataset is made of."""
+"""Part: base class of a dataset's documents and of their parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TAKEN = {"nan", "inf", "infinity"}
 
 
 class Part(BaseModel):
-    """Others' extensions of the format are kept, and written as they were."""
+    """Keeps unknown fields, and writes them as they were."""
 
     model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
 
@@ -44,7 +44,7 @@ class Part(BaseModel):
 
 
 def _said(value: Any) -> Any:
-    """Also what others added: pydantic leaves numbers as they are where it makes no text."""
+    """Encode NaN and infinities as text, also in unknown fields, which pydantic leaves as they are."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
@@ -53,7 +53,7 @@ def _said(value: Any) -> Any:
 
 
 def scalar(value: Any) -> bool | int | float:
-    """A text is no number, but for the words of what JSON lacks."""
+    """Accept a number, or the words for NaN and infinity, which JSON lacks."""
     value = _words(value)
     if not isinstance(value, bool | int | float):
         raise ValueError("expected a number, true or false")  # noqa: TRY004 - as pydantic wants
@@ -85,7 +85,7 @@ def _title(value: str) -> str:
 
 
 def _inside(value: str) -> str:
-    """Links are found out where a file is opened: a document cannot know them."""
+    """Check a relative path; links are checked when the file is opened."""
     if "\\" in value or not value.isprintable():
         raise ValueError("paths have / between their parts, and no characters that are not shown")
     parts = value.removeprefix("./").split("/")

@@ -1,4 +1,4 @@
-"""Reading documents strictly: what is wrong is told by file, line and field."""
+"""Reads documents strictly: errors name file, line and field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong; `line` is 0 where the file itself is."""
+    """One error of a document; `line` is 0 if it concerns the whole file."""
 
     path: Path
     line: int
@@ -42,7 +42,7 @@ class Problem:
 
 
 class NotReadable(UsageError):
-    """A document that is none, with everything that is wrong with it."""
+    """An invalid document, with all its problems."""
 
     def __init__(self, problems: list[Problem], hint: str = "") -> None:
         more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
@@ -58,7 +58,7 @@ class NotThere(NotReadable, MissingFile):
 
 
 def read_document(model: type[Model], path: Path, largest: int, hint: str = "") -> Model:
-    """A whole file of JSON."""
+    """Read a JSON file of one document."""
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -71,7 +71,7 @@ def read_document(model: type[Model], path: Path, largest: int, hint: str = "") 
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes | NotReadable]]:
-    """The lines that are not blank, by number. One at a time is in memory, and never a huge one."""
+    """Yield lines that are not blank, with their numbers; very long lines are not kept in memory."""
     try:
         with open_regular(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
@@ -88,7 +88,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes | NotReadable]]:
 def parse_document(
     model: type[Model], data: bytes, path: Path, line: int = 0, hint: str = ""
 ) -> Model:
-    """`line` is that of a file of many; 0 where the document is the file."""
+    """Parse one document; `line` is its line in the file, 0 if it is the whole file."""
     text = _text(data, path, line, hint)
     document = _json(text, path, line, hint)
     try:
@@ -138,7 +138,7 @@ def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
 
 
 def _refuse_deep(document: Any) -> None:
-    """Whoever writes it again goes as deep."""
+    """Refuse deep nesting, which would make writing it again fail."""
     level = [document] if isinstance(document, dict | list) else []
     for _ in range(_DEEPEST):
         level = [
@@ -178,7 +178,7 @@ def _float(text: str) -> float:
 
 
 def _field(loc: tuple[int | str, ...], document: Any) -> tuple[int | str, ...]:
-    """Without what pydantic adds: the tags of unions. The last part may be one that is missing."""
+    """Path of a field without the tags that pydantic adds; its last part may be missing."""
     path: list[int | str] = []
     for depth, part in enumerate(part for part in loc if part != "[key]"):
         try:

@@ -1,4 +1,4 @@
-"""The sizes of a definition's axes for a workload, and whether they may be."""
+"""Sizes of a definition's axes for a workload, and their constraints."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def computed_axes(
     equations: Mapping[str, str],
     scalars: Mapping[str, Number],
 ) -> dict[str, int]:
-    """All axes in their order: those given, those fixed, and those that follow.
+    """Sizes of all axes in order: given, constant or computed.
 
-    An axis that is named as a scalar input has its value.
+    An axis named like a scalar input has its value.
     """
     if unknown := [axis for axis in given if axis not in declared]:
         raise InvalidValue(
@@ -54,7 +54,7 @@ def computed_axes(
 
 
 def equations_of(constraints: Iterable[str]) -> dict[str, str]:
-    """Constraints that say an axis: what is left of `==`, by what is right of it."""
+    """Constraints that define an axis: the name left of `==`, with the expression right of it."""
     equations: dict[str, str] = {}
     for text in constraints:
         match parse_expression(text):
@@ -72,7 +72,7 @@ def check_constraints(name: str, constraints: Iterable[str], values: Mapping[str
 
 
 def can_be_told(text: str, values: Iterable[str]) -> bool:
-    """The format allows any Python: one that looks into tensors is the reference's business."""
+    """Tell whether an expression uses `values` only; others may look into tensors."""
     try:
         return names_in(text) <= {*values}
     except Malformed:
@@ -93,7 +93,7 @@ def shapes_of(
 def _follow(
     name: str, waiting: dict[str, str], known: dict[str, Any], scalars: Mapping[str, Number]
 ) -> None:
-    """In whatever order they need each other."""
+    """Compute axes in whatever order they depend on each other."""
     while waiting:
         values = {**scalars, **known}
         ready = [axis for axis, text in waiting.items() if can_be_told(text, values)]

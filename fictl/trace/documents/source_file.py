@@ -11,7 +11,7 @@ _LARGEST = 1 << 20
 
 
 class SourceFile(Part):
-    """`path` lies below the folder that a solution is built in: nothing leads out of it."""
+    """`path` is relative to the folder of the build, and cannot lead out of it."""
 
     path: InsidePath
     content: NonEmpty

@@ -1,4 +1,4 @@
-"""Checking a dataset without running anything: layout, references, axes, what files hold."""
+"""Checks a dataset without running anything: layout, references, axes, contents of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fictl.trace.dataset.speedup_metrics import BASELINE
 
 
 def validate(scope: Scope) -> Iterator[Finding]:
-    """What is wrong, in the order of the files. `scope` counts what was looked at."""
+    """Yield findings in the order of the files; `scope` counts what was checked."""
     yield from _strange_files(scope) if scope.wants("layout") else ()
     yield from check_definitions(scope)
     yield from check_solutions(scope)
@@ -45,7 +45,7 @@ def _workload_files(scope: Scope) -> dict[str, list[Path]]:
 
 
 def _by_definition(scope: Scope, paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """A file is of the definition that it is named after."""
+    """Group files by the definition they are named after."""
     known = {stem: name for name in scope.definitions for stem in reversed(stems(name))}
     files: dict[str, list[Path]] = {}
     for path in paths:
@@ -54,7 +54,7 @@ def _by_definition(scope: Scope, paths: Iterable[Path]) -> dict[str, list[Path]]
 
 
 def _coverage(scope: Scope, lines: Lines) -> Iterator[Finding]:
-    """What a benchmark of the definition would lack."""
+    """Findings about what a benchmark of the definition would lack."""
     if lines.name not in scope.definitions:
         return
     path = scope.definitions[lines.name][1]

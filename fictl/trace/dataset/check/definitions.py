@@ -1,4 +1,4 @@
-"""The checks of definitions."""
+"""Checks of definitions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _of_one(scope: Scope, definition: Definition, path: Path, first: Path) -> It
 
 
 def _parameters(definition: Definition, path: Path) -> Iterator[Finding]:
-    """The reference is called with the inputs in their order."""
+    """Check that the reference takes the inputs in their order."""
     functions = (n for n in ast.parse(definition.reference).body if isinstance(n, ast.FunctionDef))
     arguments = next(node.args for node in functions if node.name == "run")
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
@@ -90,7 +90,7 @@ def _constraints(definition: Definition, path: Path) -> Iterator[Finding]:
 
 
 def _constraint(definition: Definition, text: str) -> str:
-    """Why no workload at all can keep it, or what it names that is not there."""
+    """Explain why no workload can satisfy a constraint, or which name in it is unknown."""
     there = {
         *definition.axes,
         *definition.inputs,
@@ -112,7 +112,7 @@ def _constraint(definition: Definition, text: str) -> str:
 
 
 def _portability(definition: Definition, path: Path) -> Iterator[Finding]:
-    """What flashinfer-bench's own reader refuses."""
+    """Note what flashinfer-bench's own reader refuses."""
     specs = [
         *(("inputs", *entry) for entry in definition.inputs.items()),
         *(("outputs", *entry) for entry in definition.outputs.items()),

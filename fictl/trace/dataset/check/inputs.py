@@ -1,4 +1,4 @@
-"""Whether a workload has the inputs of its definition, and its files hold them."""
+"""Checks that a workload has the inputs of its definition, and that its files contain them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Wrong = tuple[str, str, str]
 def check_inputs(
     files: DatasetFiles, definition: Definition, workload: Workload, sizes: Mapping[str, int]
 ) -> Iterator[Wrong]:
-    """`sizes` are those of all axes."""
+    """Yield problems of a workload's inputs; `sizes` has all axes."""
     if missing := [name for name in definition.inputs if name not in workload.inputs]:
         yield "inputs", f"{definition.name} takes {', '.join(missing)} too", ""
     shapes = dict(zip(definition.inputs, shapes_of(definition.inputs.values(), sizes), strict=True))

@@ -1,4 +1,4 @@
-"""The checks of workloads and traces: line by line, of one definition after the other."""
+"""Checks of workloads and traces, line by line, one definition after the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROUNDING = 0.02
 
 
 class Lines:
-    """Of one definition. Its workloads' uuids are in memory, nothing else of them."""
+    """Checks the lines of one definition; only the uuids of its workloads are kept in memory."""
 
     def __init__(self, scope: Scope, name: str) -> None:
         self.scope = scope
@@ -118,7 +118,7 @@ class Lines:
             yield found("performance", problem, "evaluation.performance", "warning")
 
     def _place(self, path: Path, kind: str) -> Iterator[Finding]:
-        """That of the file, once for all its lines."""
+        """Check the place of a file, once for all its lines."""
         if self.definition is None:
             if self.scope.wants(kind) and self.name not in self.scope.unreadable:
                 yield Finding(f"{kind}-dangling", path, f"there is no definition {self.name}")

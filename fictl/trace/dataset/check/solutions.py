@@ -1,4 +1,4 @@
-"""The checks of solutions."""
+"""Checks of solutions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SUFFIXES = {".cu", ".cpp", ".cc", ".cxx", ".c"}
 
 
 def check_solutions(scope: Scope) -> Iterator[Finding]:
-    """Sources are looked at one solution at a time, and not kept."""
+    """Check one solution at a time; sources are not kept in memory."""
     same: dict[str, str] = {}
     for path in scope.files.solutions():
         try:
@@ -83,7 +83,7 @@ def _python(solution: Solution, path: Path) -> Iterator[Finding]:
 
 
 def _may_define(solution: Solution) -> bool:
-    """Also by an assignment or an import; what a star brings is not known."""
+    """Tell whether a file can define the symbol, also by assignment, import or a star import."""
     symbol = solution.get_entry_symbol().partition(".")[0]
     try:
         tree = ast.parse(solution.get_entry_source().content)
