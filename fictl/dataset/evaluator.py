@@ -24,7 +24,7 @@ from fictl.process import ending
 
 if TYPE_CHECKING:
     from fictl.dataset.run_plan import EvaluationJob
-    from fictl.dataset.slot import Slot
+    from fictl.dataset.slot import DeviceSlot
     from fictl.trace import Evaluation, Workload
 
 _ERRORS = {2: UsageError, 3: SetupError}
@@ -57,7 +57,7 @@ class Stopped(FictlError):
 class ProcessEvaluator:
     """Starts `python -m fictl.dataset.worker` when it is needed, and again after it has died."""
 
-    def __init__(self, root: Path, slot: Slot, isolated: bool = False) -> None:
+    def __init__(self, root: Path, slot: DeviceSlot, isolated: bool = False) -> None:
         self._root, self._slot, self._isolated = root, slot, isolated
         self._child: subprocess.Popen[bytes] | None = None
         self._answers: Lines | None = None

@@ -20,7 +20,7 @@ from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_options import RunOptions
 from fictl.dataset.run_outcome import RunOutcome
 from fictl.dataset.run_plan import EvaluationJob, RunPlan, plan
-from fictl.dataset.slot import Slot, slots
+from fictl.dataset.slot import DeviceSlot, slots
 from fictl.dataset.summary import Summary
 from fictl.dataset.torn import told
 from fictl.errors import FictlError, SetupError, UsageError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 
-MakeEvaluator = Callable[[Path, Slot], Evaluator]
+MakeEvaluator = Callable[[Path, DeviceSlot], Evaluator]
 
 
 def run_dataset(
@@ -42,7 +42,7 @@ def run_dataset(
     options: RunOptions = RunOptions(),  # noqa: B008 frozen
     observer: RunObserver | None = None,
     make_evaluator: MakeEvaluator | None = None,
-    places: tuple[Slot, ...] | None = None,
+    places: tuple[DeviceSlot, ...] | None = None,
 ) -> Summary:
     """Evaluate a dataset. A failing solution is an outcome; an error means nothing can be run.
 
@@ -105,10 +105,12 @@ class _Run:
         self._problem: BaseException | None = None
         self._slots_left = 0
 
-    def on(self, places: tuple[Slot, ...], make_evaluator: MakeEvaluator) -> Summary:
+    def on(self, places: tuple[DeviceSlot, ...], make_evaluator: MakeEvaluator) -> Summary:
         start = time.monotonic()
         root = self._dataset.root
-        compilers = [make_evaluator(root, Slot("compiler")) for _ in range(self._builds.workers)]
+        compilers = [
+            make_evaluator(root, DeviceSlot("compiler")) for _ in range(self._builds.workers)
+        ]
         with self._builds.running(compilers):
             self._run([(slot, make_evaluator(root, slot)) for slot in places])
         problem = self._problem or self._builds.problem
@@ -123,7 +125,7 @@ class _Run:
             self._broken,
         )
 
-    def _run(self, evaluators: list[tuple[Slot, Evaluator]]) -> None:
+    def _run(self, evaluators: list[tuple[DeviceSlot, Evaluator]]) -> None:
         threads = [
             threading.Thread(target=self._work, args=pair, name=f"slot {pair[0].name}", daemon=True)
             for pair in evaluators
@@ -147,7 +149,7 @@ class _Run:
         with suppress(queue.Empty):
             self._done.get(timeout=_TICK_SECONDS)()
 
-    def _work(self, slot: Slot, evaluator: Evaluator) -> None:
+    def _work(self, slot: DeviceSlot, evaluator: Evaluator) -> None:
         try:
             with slot.held(self._say, self._stop.is_set):
                 for job in self._builds.jobs():

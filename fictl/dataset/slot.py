@@ -13,7 +13,7 @@ from fictl.testing.runner.gpu_lock import gpu_names, held, lock_of
 
 
 @dataclass(frozen=True)
-class Slot:
+class DeviceSlot:
     """`variables` are environment variables of its processes; `lock` is held while it is used."""
 
     name: str
@@ -28,12 +28,12 @@ class Slot:
         return held(self.lock, lambda: waits(message), stopped)
 
 
-def slots(device: str, gpus: Sequence[str] = ()) -> tuple[Slot, ...]:
+def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
     """One slot for each GPU: the named ones, or all that this process may use."""
     if device.partition(":")[0] != "cuda":
         if gpus:
             raise UsageError(f"--gpus names GPUs, and the device is {device}", "leave one out")
-        return (Slot(device),)
+        return (DeviceSlot(device),)
     names = gpu_names()
     if not names:
         raise SetupError(
@@ -46,5 +46,5 @@ def slots(device: str, gpus: Sequence[str] = ()) -> tuple[Slot, ...]:
     return tuple(_of_gpu(name) for name in gpus or names)
 
 
-def _of_gpu(name: str) -> Slot:
-    return Slot(name, {settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))
+def _of_gpu(name: str) -> DeviceSlot:
+    return DeviceSlot(name, {settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))

@@ -157,6 +157,6 @@ def _with_torch(source: Standalone) -> str:
 def _refuse_run(source: Standalone, reference: Callable[..., Any]) -> None:
     if "run" in source.names:
         raise UsageError(
-            f"{reference.__module__}: the reference uses the name run",
-            "definitions call it that themselves: give yours another name",
+            f"{reference.__module__}: the reference defines the name run",
+            "definitions define run themselves: choose another name",
         )

@@ -23,7 +23,7 @@ def axis_sizes(template: TraceTemplate, arguments: Mapping[str, Any]) -> dict[st
         if before != size:
             raise InvalidValue(
                 f"{axis} is {size} in {where} and {before} in {source}",
-                "the sizes of one axis are the same everywhere",
+                "all sizes of one axis must be the same",
             )
     sizes = {axis: size for axis, (size, _) in seen.items()}
     absent = template.optional_axes(passed(template, arguments))

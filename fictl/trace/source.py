@@ -34,8 +34,8 @@ def standalone(function: Callable[..., Any]) -> Standalone:
     where = f"{path}:{code.co_firstlineno}: {code.co_name}"
     if code.co_freevars:
         raise UsageError(
-            f"{where} uses {', '.join(code.co_freevars)} of the function around it",
-            "a reference stands alone: write it at the top level of trace.py",
+            f"{where} uses {', '.join(code.co_freevars)} of the enclosing function",
+            "a reference must run by itself: write it at the top level of trace.py",
         )
     text = read_text(Path(path))
     tree = parse_module(text)
@@ -77,7 +77,9 @@ def _node(tree: ast.Module, line: int, name: str, where: str) -> ast.stmt | ast.
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == name and _first(node) == line:
             return node
-    raise UsageError(f"{where} is not at the top level", "write it there: a reference stands alone")
+    raise UsageError(
+        f"{where} is not at the top level", "write it there: a reference must run by itself"
+    )
 
 
 def _needed(tree: ast.Module, wanted: ast.stmt | ast.Lambda, where: str) -> Iterator[ast.stmt]:
@@ -98,7 +100,7 @@ def _needed(tree: ast.Module, wanted: ast.stmt | ast.Lambda, where: str) -> Iter
         ):
             raise UsageError(
                 f"{where} uses {ast.unparse(statement)!r}",
-                "what others run cannot import that: define it in trace.py",
+                "an exported reference cannot import it: define it in trace.py",
             )
         yield statement
 

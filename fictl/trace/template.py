@@ -137,7 +137,7 @@ class TraceTemplate:
                 raise self._wrong(f"{name} has the unknown axes {unknown}", "add them")
             if tensor.dtype_from and tensor.dtype_from not in self.inputs:
                 raise self._wrong(
-                    f"{name} takes its dtype from {tensor.dtype_from!r}, which is no input",
+                    f"{name} takes its dtype from {tensor.dtype_from!r}, which is not an input",
                     f"one of {', '.join(self.inputs)}",
                 )
         for text in (*self.constraints, *self._expressions().values()):

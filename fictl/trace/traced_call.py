@@ -25,7 +25,8 @@ def fictl_trace(api: Any, save_dir: str | Path | None = None) -> Callable[..., D
     op = getattr(run, "op", None)
     if op is None:
         raise UsageError(
-            f"{api!r} is no op", "pass a function, or a class with plan and run, that @op declares"
+            f"{api!r} is not an op",
+            "pass a function, or a class with plan and run, that @op declares",
         )
 
     def trace(*args: Any, **kwargs: Any) -> Definition:

@@ -133,7 +133,7 @@ def test_an_import_says_the_same(module: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("from {} import comm", "has no 'comm': FlashInfer 0.7.2 has it, fictl has not"),
+        ("from {} import comm", "has no 'comm': FlashInfer 0.7.2 has it, fictl does not"),
         ("from {}.norm import top_k", "there it is in flashinfer and flashinfer.topk"),
         ("from {}.jit import gen_pod_module", "compiles an op at its first call"),
         ("from {} import rmsnrm", "did you mean 'rmsnorm'"),

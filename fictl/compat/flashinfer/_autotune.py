@@ -31,7 +31,7 @@ def autotune(
     }
     for name, value in refused.items():
         if value is not None:
-            raise InvalidValue(f"autotune: {name}={value!r} is not taken here", "leave it out")
+            raise InvalidValue(f"autotune: {name}={value!r} is not supported here", "leave it out")
     if tune_mode:
         from fictl.tune import autotune as tuned
 

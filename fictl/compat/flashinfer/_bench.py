@@ -170,7 +170,7 @@ def _with_fallbacks(timer: str) -> str:
 
 def _stop(rounds: int | None, milliseconds: float) -> Stop:
     if rounds is not None and rounds < 1:
-        raise InvalidValue(f"{rounds} samples are none", "repeat_iters is at least 1")
+        raise InvalidValue(f"repeat_iters is {rounds}", "repeat_iters is at least 1")
     if rounds is not None:
         return Stop(min_rounds=rounds, max_rounds=rounds, max_seconds=float("inf"))
     return Stop(max_seconds=milliseconds / 1e3)

@@ -12,7 +12,7 @@ from fictl.compat.flashinfer._names import VERSION, recorded, spelled, theirs
 _INSTEAD = (
     (
         r"cake_\w+|Cake\w+|prims_ts\w*|b12x\w*|B12x\w+|\w*sm1[0-2]\d\w*|nvfp4_attention\w*",
-        "it is for Blackwell GPUs alone, for which fictl has no kernels",
+        "it is for Blackwell GPUs only, for which fictl has no kernels",
     ),
     (
         r"(gen|load|get)_\w+_module",
@@ -46,7 +46,7 @@ _INSTEAD = (
         "ops declare their tactics with @op, and `fictl.autotune()` times them",
     ),
 )
-_OTHERWISE = "`fictl list` shows the ops that there are"
+_OTHERWISE = "`fictl list` shows all ops"
 
 
 def missing(module: str, name: str, here: Iterable[str]) -> str:
@@ -56,7 +56,7 @@ def missing(module: str, name: str, here: Iterable[str]) -> str:
     begun = f"module {module!r} has no {name!r}"
     below = name if place == "." else f"{place}.{name}"
     if name in names[place] or below in names:
-        return f"{begun}: FlashInfer {VERSION} has it, fictl has not; {_instead(name)}"
+        return f"{begun}: FlashInfer {VERSION} has it, fictl does not; {_instead(name)}"
     elsewhere = [spelled(other) for other in names if name in names[other]]
     if elsewhere:
         return f"{begun}, nor has FlashInfer {VERSION}: there it is in {' and '.join(elsewhere)}"

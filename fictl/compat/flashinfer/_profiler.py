@@ -77,7 +77,7 @@ def _events(buffer: torch.Tensor) -> Iterator[_Event]:
     blocks, groups = words[0] & 0xFFFFFFFF, words[0] >> 32
     if not groups:
         raise InvalidValue(
-            "profiler_buffer names no groups in its first word", "no kernel has written it"
+            "profiler_buffer has no number of groups in its first word", "no kernel has written it"
         )
     for word in filter(None, words[1:]):
         block, group, name, kind, sm = decode_tag(word & 0xFFFFFFFF, blocks, groups)

@@ -87,6 +87,6 @@ def _refuse(function: str, **values: object) -> None:
     for name, value in values.items():
         if value is not None:
             raise InvalidValue(
-                f"{function}: {name}={value!r} is not taken here",
-                f"fictl.trace.{function} has the parameters that there are",
+                f"{function}: {name}={value!r} is not supported here",
+                f"fictl.trace.{function} shows the supported parameters",
             )

@@ -13,7 +13,7 @@ BINS = 64
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TallyComparison:
     """`distance` is the total variation distance over `shares` bins of tokens."""
 
     distance: float
@@ -46,7 +46,7 @@ class Tally:
         self.drawn = [a + b for a, b in zip(self.drawn, drawn.tolist(), strict=True)]
         self.samples += share.shape[0]
 
-    def compare(self, limit: float) -> Comparison | None:
+    def compare(self, limit: float) -> TallyComparison | None:
         """Compare over as many bins as keep the noise of correct samples below half of `limit`.
 
         Returns None if there are too few samples for two bins.
@@ -57,7 +57,7 @@ class Tally:
         drawn, expected = _merged(self.drawn, most), _merged(self.expected, most)
         off = [abs(d - e) / self.samples for d, e in zip(drawn, expected, strict=True)]
         relative = [o * self.samples / e for o, e in zip(off, expected, strict=True) if e]
-        return Comparison(0.5 * sum(off), max(off), max(relative, default=0.0), most)
+        return TallyComparison(0.5 * sum(off), max(off), max(relative, default=0.0), most)
 
 
 def _merged(fine: list[float], count: int) -> list[float]:

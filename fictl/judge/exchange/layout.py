@@ -12,14 +12,14 @@ from fictl.trace import Definition
 if TYPE_CHECKING:
     import torch
 
-    from fictl.judge.exchange.memory import Memory
+    from fictl.judge.exchange.memory import SharedMemory
 
 # Each part begins on a page of its own.
 _ALIGNMENT = 4096
 
 
 @dataclass(frozen=True)
-class Part:
+class ExchangePart:
     """One dense tensor; `dtype` is torch's name of it."""
 
     name: str
@@ -32,7 +32,7 @@ class Part:
         """Size in bytes."""
         return math.prod(self.shape) * _dtype(self.dtype).itemsize
 
-    def view(self, memory: Memory) -> torch.Tensor:
+    def view(self, memory: SharedMemory) -> torch.Tensor:
         """A new tensor with a storage of its own."""
         import torch
 
@@ -42,11 +42,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ExchangeLayout:
     """Parts of a turn; `outputs` are those that are not also inputs."""
 
-    inputs: tuple[Part, ...]
-    outputs: tuple[Part, ...]
+    inputs: tuple[ExchangePart, ...]
+    outputs: tuple[ExchangePart, ...]
 
     @property
     def size(self) -> int:
@@ -57,7 +57,7 @@ class Layout:
     @classmethod
     def of(
         cls, inputs: Mapping[str, Any], definition: Definition, axes: Mapping[str, int]
-    ) -> Layout:
+    ) -> ExchangeLayout:
         """Place all tensors of `inputs` and the outputs; numbers among the inputs need no place."""
         from fictl.trace.documents.tensor_spec import torch_dtype
 
@@ -79,18 +79,21 @@ class Layout:
         }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Layout:
+    def from_dict(cls, document: Mapping[str, Any]) -> ExchangeLayout:
         inputs, outputs = (
-            tuple(Part(name, dtype, tuple(shape), at) for name, dtype, shape, at in document[kind])
+            tuple(
+                ExchangePart(name, dtype, tuple(shape), at)
+                for name, dtype, shape, at in document[kind]
+            )
             for kind in ("inputs", "outputs")
         )
         return cls(inputs, outputs)
 
 
-def _placed(tensors: Iterable[tuple[str, Any, tuple[int, ...]]]) -> tuple[Part, ...]:
+def _placed(tensors: Iterable[tuple[str, Any, tuple[int, ...]]]) -> tuple[ExchangePart, ...]:
     parts, offset = [], 0
     for name, dtype, shape in tensors:
-        parts.append(Part(name, str(dtype).removeprefix("torch."), shape, offset))
+        parts.append(ExchangePart(name, str(dtype).removeprefix("torch."), shape, offset))
         offset = _up(offset + parts[-1].size)
     return tuple(parts)
 

@@ -15,7 +15,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 _NAME = "fictl-exchange"
 
 
-class Memory(Protocol):
+class SharedMemory(Protocol):
     """Memory mapped into this process; it stays while a tensor over it does."""
 
     @property
@@ -41,7 +41,7 @@ class HostMemory:
         return torch.frombuffer(self._map, dtype=torch.uint8, count=size, offset=offset)
 
 
-def create(size: int, device: str) -> tuple[Memory, int]:
+def create(size: int, device: str) -> tuple[SharedMemory, int]:
     """Create memory, mapped here, and a handle to send to the other process and then to close."""
     if device == "cuda":
         from fictl.judge.exchange import device_memory
@@ -53,7 +53,7 @@ def create(size: int, device: str) -> tuple[Memory, int]:
     return HostMemory(handle, size), handle
 
 
-def adopt(handle: int, size: int, device: str) -> Memory:
+def adopt(handle: int, size: int, device: str) -> SharedMemory:
     """Map the memory of another process, and close its handle."""
     try:
         if device == "cuda":

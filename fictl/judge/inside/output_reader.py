@@ -22,7 +22,7 @@ class OutputReader:
         for name, place in places.items():
             size = place.numel() * place.element_size()
             if device == "cuda" or size <= _SHORT:
-                self._copies[name] = place.clone()  # Memory that has been touched.
+                self._copies[name] = place.clone()  # SharedMemory that has been touched.
             else:
                 self._words[name] = _random(size // _WORD)
 

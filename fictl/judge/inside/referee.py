@@ -23,7 +23,7 @@ from fictl.judge.inputs import make_inputs
 from fictl.judge.inside.reference_call import NoOutputs, ReferenceCall, problem
 from fictl.judge.inside.traceback_text import told
 from fictl.judge.inside.turn import HACK, WRONG
-from fictl.judge.inside.turn_driver import Failed, Seen, TurnDriver
+from fictl.judge.inside.turn_driver import Failed, TurnDriver, TurnRecord
 from fictl.judge.process.channel import Channel, serve
 from fictl.timing.gpu_state import gpu_state
 from fictl.trace import Definition, EvaluationStatus, Workload
@@ -163,7 +163,7 @@ class Referee:
         fitting = _CHECKING_SECONDS / max(self._check_seconds, 1e-4)
         return max(wanted, int(fitting))
 
-    def _passes(self, seen: Seen, inputs: Mapping[str, Any]) -> bool:
+    def _passes(self, seen: TurnRecord, inputs: Mapping[str, Any]) -> bool:
         start = time.perf_counter()
         self._verdicts.append(self._verdict(seen.outputs, inputs))
         self._check_seconds = time.perf_counter() - start
@@ -213,14 +213,14 @@ class Batch:
         self._seconds, self._spent = seconds, 0.0
         self._turns: list[dict[str, Any]] = []
 
-    def turn(self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str) -> Seen:
+    def turn(self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str) -> TurnRecord:
         start = time.perf_counter()
         try:
             return self.driver.turn(inputs, axes, start + self._seconds - self._spent, idle)
         finally:
             self._spent += time.perf_counter() - start
 
-    def add(self, seen: Seen, is_checked: bool) -> None:
+    def add(self, seen: TurnRecord, is_checked: bool) -> None:
         self._turns.append(
             {
                 "span": seen.span,
@@ -234,7 +234,7 @@ class Batch:
         return {"turns": self._turns, "spent": self._spent, "problem": self.problem}
 
 
-def _problem(seen: Seen) -> tuple[str, str] | None:
+def _problem(seen: TurnRecord) -> tuple[str, str] | None:
     """A finding about how outputs were written or inputs changed; None if there is none."""
     if seen.late:
         note = f"{seen.late} was written after the call had ended: that time is not measured"

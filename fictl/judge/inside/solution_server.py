@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from fictl.errors import FictlError, SetupError
 from fictl.judge.exchange import memory
-from fictl.judge.exchange.layout import Layout
+from fictl.judge.exchange.layout import ExchangeLayout
 from fictl.judge.exchange.wire import Closed, Wire
 from fictl.judge.fault import FAULT
 from fictl.judge.inside import heap, signal_handlers
@@ -136,7 +136,7 @@ class SolutionServer:
         timer.begin()
         self._wire.send({"step": "ready", "token": token})
         message, handles = self._wire.receive()
-        layout = Layout.from_dict(message["layout"])
+        layout = ExchangeLayout.from_dict(message["layout"])
         lent = self._adopted(handles[0], layout)
         turn = Turn(self._definition, layout, message["numbers"], lent)
         try:
@@ -151,7 +151,7 @@ class SolutionServer:
         self._wire.send({"step": "done", "token": message["token"]})
         self._tell(message, turn, timer)
 
-    def _adopted(self, handle: int, layout: Layout) -> memory.Memory:
+    def _adopted(self, handle: int, layout: ExchangeLayout) -> memory.SharedMemory:
         """Map the referee's memory; no code of the solution takes part."""
         try:
             return memory.adopt(handle, layout.size, self._device)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fictl.judge.exchange.layout import Layout
-from fictl.judge.exchange.memory import Memory
+from fictl.judge.exchange.layout import ExchangeLayout
+from fictl.judge.exchange.memory import SharedMemory
 from fictl.judge.modes import RETURNS
 from fictl.trace import Definition
 
@@ -41,7 +41,11 @@ class Turn:
     __slots__ = ("_definition", "_given", "_inputs", "_left", "_lent", "_out", "_result")
 
     def __init__(
-        self, definition: Definition, layout: Layout, numbers: dict[str, Any], memory: Memory
+        self,
+        definition: Definition,
+        layout: ExchangeLayout,
+        numbers: dict[str, Any],
+        memory: SharedMemory,
     ) -> None:
         inputs: dict[str, Any] = {part.name: part.view(memory) for part in layout.inputs}
         inputs |= numbers

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.bench.worker.poison import poison
 from fictl.judge.exchange import memory
-from fictl.judge.exchange.layout import Layout
+from fictl.judge.exchange.layout import ExchangeLayout
 from fictl.judge.exchange.wire import Garbled, Wire
 from fictl.judge.inside.output_reader import OutputReader
 from fictl.judge.inside.turn import same
@@ -32,7 +32,7 @@ class Failed(Exception):
 
 
 @dataclass
-class Seen:
+class TurnRecord:
     """Record of one turn. `span` is in seconds, from lending the inputs to having read the outputs.
 
     `waited` are seconds in which either side waited for a CPU; `claim` is what the process reports.
@@ -58,9 +58,9 @@ class TurnDriver:
 
     def turn(
         self, inputs: Mapping[str, Any], axes: Mapping[str, int], deadline: float, idle: str = ""
-    ) -> Seen:
+    ) -> TurnRecord:
         """Run one turn; `idle` names the style of an empty call."""
-        layout = Layout.of(inputs, self._definition, axes)
+        layout = ExchangeLayout.of(inputs, self._definition, axes)
         lent, handle = memory.create(layout.size, self._device)
         try:
             places = self._filled(layout, lent, inputs)
@@ -85,7 +85,9 @@ class TurnDriver:
             for part in layout.inputs
             if part.name not in outputs and not same(places[part.name], inputs[part.name])
         )
-        return Seen(span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late)
+        return TurnRecord(
+            span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late
+        )
 
     def rest(self) -> None:
         """End the sequence of turns."""
@@ -133,7 +135,7 @@ class TurnDriver:
         return float(self._watch.receive()[0]["waited"])
 
     def _filled(
-        self, layout: Layout, lent: memory.Memory, inputs: Mapping[str, Any]
+        self, layout: ExchangeLayout, lent: memory.SharedMemory, inputs: Mapping[str, Any]
     ) -> dict[str, torch.Tensor]:
         places = {part.name: part.view(lent) for part in (*layout.inputs, *layout.outputs)}
         for part in layout.inputs:

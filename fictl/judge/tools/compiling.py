@@ -7,7 +7,7 @@ from typing import Any
 
 from fictl.judge.tools.child import BUILD
 from fictl.judge.tools.look import Look
-from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 
 
 def compile_solution(
@@ -28,7 +28,7 @@ def compile_solution(
 
 
 def compiled(
-    subject: Subject, device: str, timeout: float, untrusted: bool = False
+    subject: SolutionSubject, device: str, timeout: float, untrusted: bool = False
 ) -> dict[str, Any]:
     if untrusted:
         return _behind_walls(subject, device, timeout)
@@ -45,7 +45,7 @@ def compiled(
     }
 
 
-def _behind_walls(subject: Subject, device: str, timeout: float) -> dict[str, Any]:
+def _behind_walls(subject: SolutionSubject, device: str, timeout: float) -> dict[str, Any]:
     """Build in the judge's sandboxed process, which can read and write next to nothing."""
     from fictl.judge.config import EvalConfig
     from fictl.judge.solution_judge import Judge

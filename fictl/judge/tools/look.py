@@ -15,7 +15,7 @@ from fictl import settings
 from fictl.errors import SetupError
 from fictl.judge.process.scratch import scratch_folder
 from fictl.judge.tools.first_error import FirstError, first_error
-from fictl.judge.tools.subject import Subject
+from fictl.judge.tools.subject import SolutionSubject
 from fictl.paths import same_packages
 from fictl.process import TimedOut, ending, run
 from fictl.toolchain import require_gpu
@@ -29,7 +29,7 @@ _LONGEST_LOG = 64 << 10
 class Look:
     """A run to be made. `mode` is the child's: build or calls."""
 
-    subject: Subject
+    subject: SolutionSubject
     mode: str
     device: str
     timeout: float = 600.0
@@ -58,7 +58,7 @@ class Look:
 
     def take(
         self, before: Sequence[str | Path] = (), variables: Mapping[str, str] | None = None
-    ) -> Seen:
+    ) -> LookResult:
         """Run the child; `before` are the words of a tool's command line that precede it."""
         if self.device == "cuda":
             require_gpu("there is no GPU here", "--device emu runs it on the emulated device")
@@ -67,19 +67,23 @@ class Look:
             try:
                 done = run([*before, *self.argv(job, outcome)], environment, self.timeout)
             except TimedOut as error:
-                return Seen("TIMEOUT", f"it did not end within {self.timeout:g} s", error.hint)
+                return LookResult(
+                    "TIMEOUT", f"it did not end within {self.timeout:g} s", error.hint
+                )
             if os.path.isfile(outcome):
                 return self._seen(json.loads(outcome.read_text(encoding="utf-8")), done.output)
         died = f"it ended its process with {ending(done.code)}"
-        return Seen("RUNTIME_ERROR", died, log=done.output[-_LONGEST_LOG:], output=done.output)
+        return LookResult(
+            "RUNTIME_ERROR", died, log=done.output[-_LONGEST_LOG:], output=done.output
+        )
 
-    def _seen(self, answer: dict[str, Any], output: str) -> Seen:
+    def _seen(self, answer: dict[str, Any], output: str) -> LookResult:
         sources = [source.path for source in self.subject.solution.sources]
         message, log = answer.get("message", ""), answer.get("log", "")
         error = None
         if message:
             error = first_error((message, log, output), sources, message)
-        return Seen(
+        return LookResult(
             answer["status"],
             message,
             answer.get("hint", ""),
@@ -108,7 +112,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Seen:
+class LookResult:
     """Outcome of a run: `status` is built, called or a failure; `code` an exit code of fictl."""
 
     status: str

@@ -11,7 +11,7 @@ from fictl.bench.options import Options
 from fictl.judge.tools.child import CALLS
 from fictl.judge.tools.first_error import own_path
 from fictl.judge.tools.look import Look
-from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 from fictl.profile.ncu.collection import Collection
 from fictl.profile.ncu.report import Report
 from fictl.profile.ncu.run import profile
@@ -42,7 +42,7 @@ def profile_solution(
 
 
 def profiled(
-    subject: Subject, collection: Collection, out: Path, timeout: float, seed: int = 0
+    subject: SolutionSubject, collection: Collection, out: Path, timeout: float, seed: int = 0
 ) -> Report:
     require_gpu("ncu measures GPUs, and there is none here", "run it on a machine with a GPU")
     look = Look(subject, CALLS, "cuda", timeout, seed=seed)
@@ -60,7 +60,7 @@ def profiled(
     return replace(report, op=subject.solution.name)
 
 
-def answered(subject: Subject, report: Report) -> dict[str, Any]:
+def answered(subject: SolutionSubject, report: Report) -> dict[str, Any]:
     sources = [source.path for source in subject.solution.sources]
     kernels = [_located(kernel, sources) for kernel in report.to_dict()["kernels"]]
     document = {**report.to_dict(), "kernels": kernels}
@@ -90,7 +90,7 @@ class _Program(Request):
         return {**(self.variables or {})}
 
 
-def _folder(subject: Subject) -> OpFolder:
+def _folder(subject: SolutionSubject) -> OpFolder:
     """A stand-in for an op's folder: ncu's lines are ranked by their distance to it."""
     from fictl.runnable.builder import cache_path
 

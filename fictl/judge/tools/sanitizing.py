@@ -8,8 +8,8 @@ from typing import Any
 from fictl import settings
 from fictl.judge.tools.child import CALLS
 from fictl.judge.tools.first_error import own_path
-from fictl.judge.tools.look import Look, Seen
-from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.judge.tools.look import Look, LookResult
+from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 from fictl.sanitize import compute_sanitizer
 from fictl.sanitize.finding import findings
 from fictl.sanitize.records import records
@@ -37,7 +37,7 @@ def sanitize_solution(
 
 
 def sanitized(
-    subject: Subject, tools: Sequence[str], device: str, timeout: float, seed: int = 0
+    subject: SolutionSubject, tools: Sequence[str], device: str, timeout: float, seed: int = 0
 ) -> dict[str, Any]:
     chosen = (EMULATED,) if device == "emu" else compute_sanitizer.choose(tools)
     look = Look(subject, CALLS, device, timeout, seed=seed)
@@ -72,7 +72,7 @@ def _check(look: Look, tool: str) -> dict[str, Any]:
     }
 
 
-def _reported(seen: Seen) -> list[dict[str, Any]]:
+def _reported(seen: LookResult) -> list[dict[str, Any]]:
     """Reports of compute-sanitizer; it is told to skip the kernels of torch itself."""
     reports = records(seen.output)
     refused = None if reports else compute_sanitizer.refusal(seen.output)

@@ -28,7 +28,7 @@ _LARGEST_FILE = 96 << 20
 
 
 @dataclass(frozen=True)
-class Subject:
+class SolutionSubject:
     """`root` is the dataset that contains the solution, if there is one."""
 
     definition: Definition
@@ -63,7 +63,7 @@ def find_subject(
     workload: Given = "",
     axes: Mapping[str, int] | None = None,
     root: str | Path = "",
-) -> Subject:
+) -> SolutionSubject:
     """Read the solution, its definition and a workload.
 
     `definition` is a file, a document or a name in the dataset; by default the solution names it.
@@ -81,7 +81,7 @@ def find_subject(
             f"{answer.name} is a solution of {answer.definition}, not of {answered.name}",
             "name another definition, or say so in the solution",
         )
-    subject = Subject(answered, answer, None, place)
+    subject = SolutionSubject(answered, answer, None, place)
     chosen = _workload(subject, workload, axes)
     if chosen is not None:
         require_fit(answered, chosen)
@@ -120,7 +120,9 @@ def _is_named(path: Path, name: str) -> bool:
         return False
 
 
-def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) -> Workload | None:
+def _workload(
+    subject: SolutionSubject, given: Given, axes: Mapping[str, int] | None
+) -> Workload | None:
     from fictl.trace import Workload
 
     if isinstance(given, Mapping) or Path(given).suffix == ".json":
@@ -138,7 +140,7 @@ def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) ->
     return None
 
 
-def _workloads(subject: Subject) -> Iterator[Workload]:
+def _workloads(subject: SolutionSubject) -> Iterator[Workload]:
     from fictl.trace.dataset.record_lines import parse_workload
     from fictl.trace.documents.reading import lines_of
 

@@ -23,7 +23,7 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
             for line in lines:
                 _append(handle, line.encode("utf-8"))
     except OSError as error:
-        raise SetupError(f"{path} cannot be added to: {error.strerror}") from None
+        raise SetupError(f"{path} cannot be appended to: {error.strerror}") from None
 
 
 def cut_unfinished(path: Path, aside: Path, is_broken: Callable[[bytes], bool]) -> bool:

@@ -49,13 +49,13 @@ def read_header(path: Path) -> dict[str, TensorInfo]:
     except OSError as error:
         raise unreadable(path, error) from None
     if not fits:
-        raise _wrong(path, f"{size} bytes that say their header has {length}")
+        raise _wrong(path, f"{size} bytes, and a header that should have {length}")
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _wrong(path, f"a header that is no JSON: {error}") from None
+        raise _wrong(path, f"a header that is not JSON: {error}") from None
     if not isinstance(header, dict):
-        raise _wrong(path, "a header that is no JSON object")
+        raise _wrong(path, "a header that is not a JSON object")
     tensors = {key: value for key, value in header.items() if key != "__metadata__"}
     return {key: _info(path, key, value, size - 8 - length) for key, value in tensors.items()}
 
@@ -68,7 +68,7 @@ def _info(path: Path, key: str, entry: Any, room: int) -> TensorInfo:
     except (TypeError, ValueError, LookupError):
         whole = False
     if not whole:
-        raise _wrong(path, f"a tensor {key!r} without dtype, shape and place")
+        raise _wrong(path, f"a tensor {key!r} without dtype, shape or offsets")
     if not start <= end <= room or (bits and math.prod(shape) * bits != (end - start) * 8):
         raise _wrong(path, f"a tensor {key!r} of {name}{[*shape]} in {end - start} bytes of {room}")
     return TensorInfo(name, shape)
@@ -76,5 +76,6 @@ def _info(path: Path, key: str, entry: Any, room: int) -> TensorInfo:
 
 def _wrong(path: Path, problem: str) -> UsageError:
     return UsageError(
-        f"{path} is no whole safetensors file: it has {problem}", "fetch it again (git lfs pull)"
+        f"{path} is not a complete safetensors file: it has {problem}",
+        "fetch it again (git lfs pull)",
     )

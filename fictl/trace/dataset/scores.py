@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from fictl.errors import InvalidValue
 from fictl.trace.dataset.chosen import nearest
@@ -15,9 +15,23 @@ from fictl.trace.dataset.speedup_metrics import (
     baseline_of,
     solution_score,
 )
+from fictl.trace.documents.definition import Definition
+from fictl.trace.documents.record import Trace
+from fictl.trace.documents.solution import Solution
 
-if TYPE_CHECKING:
-    from fictl.trace.dataset.trace_set import TraceSet
+
+class ScoredDataset(Protocol):
+    """The parts of a dataset that scores are computed from."""
+
+    @property
+    def definitions(self) -> Mapping[str, Definition]: ...
+
+    @property
+    def solutions(self) -> Mapping[str, Sequence[Solution]]: ...
+
+    def get_solution(self, name: str) -> Solution | None: ...
+
+    def traces(self) -> Iterator[Trace]: ...
 
 
 class UnknownDefinition(InvalidValue, KeyError):
@@ -29,7 +43,7 @@ class UnknownDefinition(InvalidValue, KeyError):
 class Scores:
     """Scores against one author's solutions. The traces are read once."""
 
-    def __init__(self, dataset: TraceSet, baseline_author: str) -> None:
+    def __init__(self, dataset: ScoredDataset, baseline_author: str) -> None:
         self._dataset, self._baseline = dataset, baseline_author
 
     def of_solution(self, name: str) -> SpeedupMetrics | None:
@@ -74,9 +88,7 @@ class Scores:
     def _definitions(self, op_type: str | None, definition: str | None) -> Iterator[str]:
         definitions = self._dataset.definitions
         if op_type is not None and definition is not None:
-            raise InvalidValue(
-                "op_type and definition_name are both given", "leave one of them out"
-            )
+            raise InvalidValue("op_type and definition_name exclude each other", "give one of them")
         if definition is not None and definition not in definitions:
             raise UnknownDefinition(
                 f"there is no definition {definition!r}", nearest(definition, definitions)

@@ -43,7 +43,7 @@ class TraceSet:
         root = Path(path or settings.DATASET_PATH.get()).expanduser()
         if not os.path.isdir(root):
             raise MissingFile(
-                f"{root} is no folder",
+                f"{root} is not a folder",
                 f"name a dataset, or set {settings.DATASET_PATH.name} to one",
             )
         return cls(root)

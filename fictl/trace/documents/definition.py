@@ -35,7 +35,7 @@ def _condition(text: str) -> str:
     parsed = _python(text.strip(), "eval")
     is_not = isinstance(parsed, ast.UnaryOp) and isinstance(parsed.op, ast.Not)
     if not is_not and not isinstance(parsed, _CONDITIONS):
-        raise ValueError("no condition: it says nothing that could be false")
+        raise ValueError("not a condition: it cannot be false")
     return text
 
 
@@ -78,7 +78,7 @@ class Definition(Part):
     @classmethod
     def _defines_run(cls, value: str) -> str:
         if "run" not in _functions(value):
-            raise ValueError("no top-level function run")
+            raise ValueError("there is no top-level function run")
         return value
 
     @model_validator(mode="after")
@@ -93,7 +93,7 @@ class Definition(Part):
         entry = self.custom_inputs_entrypoint
         if entry is not None and entry not in _functions(self.reference):
             raise ValueError(
-                f"the reference has no top-level function {entry!r}, which makes inputs"
+                f"the reference has no top-level function {entry!r} to generate inputs"
             )
         return self
 

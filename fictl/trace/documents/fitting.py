@@ -36,7 +36,7 @@ def wrong_inputs(definition: Definition, workload: Workload) -> dict[str, str]:
         if spec is None:
             problems[name] = f"{definition.name} has no such input"
         elif isinstance(given, ScalarInput) and spec.shape is not None:
-            problems[name] = f"a number, where a tensor of {spec.dtype} is taken"
+            problems[name] = f"a number, instead of a tensor of {spec.dtype}"
         elif isinstance(given, ScalarInput) and (wrong := problem(given.value, spec.dtype)):
             problems[name] = wrong
     return problems

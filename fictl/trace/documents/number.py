@@ -25,11 +25,15 @@ _BEYOND = {
 def problem(value: float, dtype: str) -> str:
     """Explain why a scalar of this dtype cannot be `value`; '' if it can."""
     if dtype == "bool" or isinstance(value, bool):
-        return "" if dtype == "bool" and isinstance(value, bool) else f"{value!r} is no {dtype}"
+        return (
+            ""
+            if dtype == "bool" and isinstance(value, bool)
+            else f"{value!r} is not of dtype {dtype}"
+        )
     if dtype in _BEYOND:
         return _of_float(value, dtype)
     if not isinstance(value, int):
-        return f"{value!r} is no {dtype}"
+        return f"{value!r} is not of dtype {dtype}"
     low, high = (0, 255) if dtype == "uint8" else _range(_BITS[dtype])
     return "" if low <= value <= high else f"{dtype} holds {low} to {high}, not {value}"
 

@@ -74,20 +74,20 @@ def _name(value: str) -> str:
     if not value.isidentifier() or unicodedata.normalize("NFKC", value) != value:
         raise ValueError("a name has letters, digits and _, and begins with no digit")
     if keyword.iskeyword(value) or value.casefold() in _TAKEN:
-        raise ValueError("this word means something else: choose another name")
+        raise ValueError("this word is reserved: choose another name")
     return value
 
 
 def _title(value: str) -> str:
     if not value.strip() or not value.isprintable():
-        raise ValueError("a name has characters that are shown, and not spaces alone")
+        raise ValueError("a name needs printable characters other than spaces")
     return value
 
 
 def _inside(value: str) -> str:
     """Check a relative path; links are checked when the file is opened."""
     if "\\" in value or not value.isprintable():
-        raise ValueError("paths have / between their parts, and no characters that are not shown")
+        raise ValueError("paths have / between their parts, and printable characters only")
     parts = value.removeprefix("./").split("/")
     if value.startswith("/") or re.match(r"[A-Za-z]:", value):
         raise ValueError("an absolute path; it must be relative")

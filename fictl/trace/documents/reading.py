@@ -63,7 +63,9 @@ def read_document(model: type[Model], path: Path, largest: int, hint: str = "") 
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > largest:
-                _refuse(path, 0, f"has {size} bytes: that is no {model.__name__.lower()}", hint)
+                _refuse(
+                    path, 0, f"has {size} bytes: too large for a {model.__name__.lower()}", hint
+                )
             data = file.read(largest)
     except OSError as error:
         raise _unreadable(path, error, hint) from None
@@ -104,12 +106,14 @@ def parse_document(
 
 def _text(data: bytes, path: Path, line: int, hint: str) -> str:
     if data.startswith(_BOM):
-        _refuse(path, line or 1, "begins with a byte-order mark: save it as UTF-8 without", hint)
+        _refuse(
+            path, line or 1, "begins with a byte-order mark: save it as UTF-8 without one", hint
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         at = line or data.count(b"\n", 0, error.start) + 1
-        _refuse(path, at, f"byte {error.start} is no UTF-8 ({data[error.start]:#04x})", hint)
+        _refuse(path, at, f"byte {error.start} is not UTF-8 ({data[error.start]:#04x})", hint)
 
 
 def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
@@ -124,7 +128,7 @@ def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         at, column = (line, error.pos + 1) if line else (error.lineno, error.colno)
         cut = "; it is cut off" if error.pos >= len(text.rstrip()) else ""
-        _refuse(path, at, f"no JSON: {error.msg} (column {column}){cut}", hint)
+        _refuse(path, at, f"not valid JSON: {error.msg} (column {column}){cut}", hint)
     except _Unclear as error:
         at = line or last_line_with(text, error.key)
         _refuse(path, at, error.text, hint)
@@ -133,7 +137,7 @@ def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
     except ValueError as error:  # A half of a character, or a number of thousands of digits.
         _refuse(path, line or 1, f"has a value that cannot be read: {error}"[:200], hint)
     if not isinstance(document, dict):
-        _refuse(path, line or 1, f"is no JSON object but {_short(document)}", hint)
+        _refuse(path, line or 1, f"is not a JSON object but {_short(document)}", hint)
     return document
 
 
@@ -162,18 +166,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Unclear(f"{twice}: the name stands twice in one object", twice)
+        raise _Unclear(f"{twice}: the name occurs twice in one object", twice)
     return value
 
 
 def _constant(word: str) -> NoReturn:
-    raise _Unclear(f'{word} is no JSON: write "{word}", as text', word)
+    raise _Unclear(f'{word} is not JSON: write "{word}", as text', word)
 
 
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise _Unclear(f"{text} is more than a number of 64 bits holds", text)
+        raise _Unclear(f"{text} is too large for a 64-bit number", text)
     return value
 
 

@@ -49,7 +49,7 @@ def computed_axes(
             if source.get(axis, size) != size:
                 raise InvalidValue(f"{axis} of {name} is given as {source[axis]}", f"it is {size}")
         if size < 0 or isinstance(size, bool) or not isinstance(size, int):
-            raise InvalidValue(f"{axis} of {name} is {size!r}", "a size is a whole number from 0")
+            raise InvalidValue(f"{axis} of {name} is {size!r}", "a size must be an integer from 0")
     return {axis: known[axis] for axis in declared}
 
 
@@ -68,7 +68,7 @@ def check_constraints(name: str, constraints: Iterable[str], values: Mapping[str
         if can_be_told(text, values) and not evaluate(text, values):
             named = {axis: values[axis] for axis in sorted(names_in(text))}
             shown = ", ".join(f"{axis}={value}" for axis, value in named.items())
-            raise InvalidValue(f"{name} demands {text}", f"here {shown}")
+            raise InvalidValue(f"{name} requires {text}", f"here {shown}")
 
 
 def can_be_told(text: str, values: Iterable[str]) -> bool:
@@ -99,10 +99,12 @@ def _follow(
         ready = [axis for axis, text in waiting.items() if can_be_told(text, values)]
         if not ready:
             unknown = "; ".join(f"{axis} = {text}" for axis, text in waiting.items())
-            raise InvalidValue(f"{name} needs more to know {unknown}", f"known are {values}")
+            raise InvalidValue(f"{name} cannot compute {unknown}", f"known are {values}")
         for axis in ready:
             text = waiting.pop(axis)
             size = evaluate(text, values)
             if isinstance(size, float) and not size.is_integer():
-                raise InvalidValue(f"{axis} of {name} is {text} = {size}", "a size is whole")
+                raise InvalidValue(
+                    f"{axis} of {name} is {text} = {size}", "a size must be an integer"
+                )
             known[axis] = int(size)

@@ -99,4 +99,4 @@ def _refuse_clashes(paths: list[str]) -> None:
         if folded.count(key) > 1:
             raise ValueError(f"two sources at {path}")
         if any(other.startswith(f"{key}/") for other in folded):
-            raise ValueError(f"{path} is a file, and a folder of others")
+            raise ValueError(f"{path} is both a file and a folder of other files")

@@ -23,12 +23,12 @@ class SourceFile(Part):
             if len(value) > _LARGEST or len(value.encode("utf-8", "replace")) > _LARGEST:
                 raise ValueError(f"a source of more than {_LARGEST >> 20} MiB")
             if "\0" in value:
-                raise ValueError("a NUL character: that is no source text")
+                raise ValueError("a NUL character: the file is not text")
         return value
 
     @field_validator("path")
     @classmethod
     def _names_a_file(cls, value: str) -> str:
         if value.startswith("./"):
-            raise ValueError("write it without ./: one file has one name")
+            raise ValueError("write it without ./, so that each file has one name")
         return value

@@ -139,7 +139,9 @@ def test_no_network_is_reached_from_a_namespace() -> None:
 
 
 def test_untrusted_code_is_refused_without_walls() -> None:
-    with pytest.raises(SetupError, match="this machine cannot restrict writing files and the network"):
+    with pytest.raises(
+        SetupError, match="this machine cannot restrict writing files and the network"
+    ):
         require(SandboxPolicy())
     with pytest.raises(SetupError, match="this machine cannot restrict the network"):
         require(SandboxPolicy("landlock", ""))

@@ -31,7 +31,7 @@ def validate(scope: Scope) -> Iterator[Finding]:
 
 def _strange_files(scope: Scope) -> Iterator[Finding]:
     for path, suffix in scope.files.others():
-        text = f"nobody reads it: what is here ends in {suffix}"
+        text = f"ignored: files in this folder end in {suffix}"
         yield Finding("layout-unknown", path, text, level="warning")
 
 

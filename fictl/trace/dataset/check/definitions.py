@@ -29,7 +29,7 @@ def check_definitions(scope: Scope) -> Iterator[Finding]:
         if scope.has(definition.name):
             yield from _of_one(scope, definition, path, first[1])
     if scope.wants("layout") and not (scope.definitions or scope.unreadable):
-        yield Finding("layout-empty", scope.files.root, "no definitions are in it", level="warning")
+        yield Finding("layout-empty", scope.files.root, "it has no definitions", level="warning")
 
 
 def _of_one(scope: Scope, definition: Definition, path: Path, first: Path) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def _constraints(definition: Definition, path: Path) -> Iterator[Finding]:
         if problem := _constraint(definition, text):
             yield in_document("definition-constraint", path, problem, "constraints", index)
         elif not can_be_told(text, known):
-            problem = f"{text!r} is about more than axes and scalar inputs: it is not checked"
+            problem = f"{text!r} uses more than axes and scalar inputs: it is not checked"
             yield in_document(
                 "definition-constraint", path, problem, "constraints", index, level="note"
             )
@@ -103,11 +103,11 @@ def _constraint(definition: Definition, text: str) -> str:
     names = [node for node in nodes if isinstance(node, ast.Name)]
     bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     if unknown := sorted({node.id for node in names} - there - bound):
-        return f"{text!r} is about {', '.join(unknown)}, which is no axis, input or output"
+        return f"{text!r} uses {', '.join(unknown)}, which is not an axis, input or output"
     try:
         check_constraints(definition.name, [text], definition.const_axes)
     except UsageError as error:
-        return f"no workload keeps it: {error.message} ({error.hint})"
+        return f"no workload satisfies it: {error.message} ({error.hint})"
     return ""
 
 

@@ -44,13 +44,13 @@ def check_inputs(
 def _problem(definition: Definition, spec: TensorSpec, given: InputSpec) -> str:
     if isinstance(given, CustomInput):
         makes = definition.custom_inputs_entrypoint or definition.init
-        return "" if makes else "nothing in the definition makes custom inputs"
+        return "" if makes else "the definition has no code that generates custom inputs"
     if isinstance(given, ScalarInput):
         if spec.shape is not None:
-            return f"a number, where a tensor of {spec.dtype} is taken"
+            return f"a number, instead of a tensor of {spec.dtype}"
         return number.problem(given.value, spec.dtype)
     is_number = isinstance(given, RandomInput) and spec.shape is None
-    return "a number has a value: it is not made at random" if is_number else ""
+    return "a number needs a value: it cannot be random" if is_number else ""
 
 
 def _tensor(
@@ -61,7 +61,7 @@ def _tensor(
     shape: tuple[int, ...] | None,
 ) -> Iterator[Wrong]:
     if shape is None:
-        yield "inputs", "a tensor, where a number is taken", name
+        yield "inputs", "a tensor, instead of a number", name
         return
     try:
         held = read_header(files.blob(given.path))
@@ -75,5 +75,5 @@ def _tensor(
         return
     # Values of four bits may be kept two in a byte, whose shape is another.
     if "float4" not in spec.dtype and (info.dtype, info.shape) != (spec.dtype, shape):
-        text = f"it is {info.dtype}{[*info.shape]}, taken is {spec.dtype}{[*shape]}"
+        text = f"it is {info.dtype}{[*info.shape]}, expected {spec.dtype}{[*shape]}"
         yield "blob", text, name

@@ -123,7 +123,7 @@ class Lines:
             if self.scope.wants(kind) and self.name not in self.scope.unreadable:
                 yield Finding(f"{kind}-dangling", path, f"there is no definition {self.name}")
         elif self.scope.wants("layout") and not self._is_right(path):
-            text = f"{self.name} is a {self.definition.op_type}: so is its folder"
+            text = f"{self.name} is a {self.definition.op_type}: its folder must have this name"
             yield Finding("layout-misplaced", path, text)
 
     def _is_right(self, path: Path) -> bool:
@@ -142,5 +142,5 @@ def _performance(trace: Trace) -> str:
         return "a latency of 0" if evaluation.status is EvaluationStatus.PASSED else ""
     ratio = performance.reference_latency_ms / performance.latency_ms
     if ratio and not math.isclose(performance.speedup_factor, ratio, rel_tol=_ROUNDING):
-        return f"a speedup of {performance.speedup_factor:g}, where the times make {ratio:g}"
+        return f"a speedup of {performance.speedup_factor:g}, but the times give {ratio:g}"
     return ""
