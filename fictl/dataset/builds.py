@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fictl.trace import Evaluation
 
 _TICK_SECONDS = 0.2
-# A compiler uses several cores by itself, and what is timed meanwhile needs some, too.
+# A compiler uses several cores, and evaluations that run meanwhile need some.
 _CORES_EACH = 4
 
 Failed = Callable[["EvaluationJob", "Evaluation | JudgeFault"], object]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fictl.trace import Evaluation, Workload
 
 _ERRORS = {2: UsageError, 3: SetupError}
-# Beyond what the judge itself allows: for starting.
+# Added to the judge's own timeouts, for starting.
 _SPARE_SECONDS = 120.0
 _PATIENCE = 5.0
 _PROGRAM = ("-m", "fictl.dataset.worker")
@@ -70,7 +70,7 @@ class ProcessEvaluator:
 
     def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
         config = job.config
-        # It is built, called for the first time and timed; its reference takes its time, too.
+        # Time to build, to call for the first time and to measure, and time of the reference.
         seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
         asked = {"kind": "workload", "workload": workload.model_dump(mode="json")}
         evaluation = self._asked(job, asked, seconds)
@@ -141,7 +141,7 @@ class ProcessEvaluator:
         if self._stopped:
             raise Stopped("the run was stopped")
         if self._child is not None and self._child.poll() is not None:
-            self._end()  # It ended while nobody asked it anything.
+            self._end()  # It ended between two requests.
         if self._child is None:
             variables = {**os.environ, **same_packages(), **self._slot.variables}
             self._child = subprocess.Popen(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fictl.trace import TraceSet
     from fictl.trace.documents.reading import NotReadable
 
-# In Evaluation.fictl: which text of the solution it was, and on what it ran.
+# Keys of Evaluation.fictl: hash of the solution, device of the run.
 HASH, DEVICE = "solution_hash", "device"
 
 

@@ -30,7 +30,7 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from fictl.trace import Evaluation, TraceSet, Workload
 
-# A solution that hangs this often takes no more of anybody's time; nor one that the judge fails at.
+# After this many timeouts, or faults of the judge, a solution is given up.
 _MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 

@@ -27,7 +27,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _terminated)
     answers = os.dup(1)
     os.dup2(2, 1)
-    # The judged processes do not inherit it: they could answer for themselves.
+    # Not inherited by sandboxed processes, which could otherwise forge answers.
     os.set_inheritable(answers, False)
     evaluator = _JudgeServer()
     try:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DEVICES = ("cuda", "emu", "cpu")
 FORMULAS = ("either", "sum")
-# Of what a dataset may say in its file; the others are of the machine or of the person who runs it.
+# Fields that a dataset's file may set; the others concern the machine or the person who runs it.
 OF_FILES = (
     "warmup_runs",
     "iterations",

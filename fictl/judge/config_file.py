@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fictl.trace import Definition
 
 NAMES = ("eval_config.toml", "eval_config.yaml", "eval_config.yml")
-# Ours, and flashinfer-bench's spelling.
+# fictl's spelling and flashinfer-bench's.
 _OP_TYPE = ("op_type", "op_type_config")
 _DEFINITION = ("definition", "definition_config")
 # Routing decides which experts run: a near tie sends a few tokens elsewhere, and they are right.
@@ -42,7 +42,7 @@ _OP_TYPES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-# What flashinfer-bench's files say of a run, not of an evaluation; the last is ignored there, too.
+# Keys of flashinfer-bench that concern a run, not an evaluation; it ignores the last one as well.
 _SELECTIONS, _ISOLATED, _IGNORED = ("definitions", "solutions"), "use_isolated_runner", "log_dir"
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from fictl.errors import FictlError, SetupError
 
-# What a judged process calls its own answer where its judge's part has failed.
+# Kind of answer of a sandboxed process in which the judge's own code failed.
 FAULT = "fault of the judge"
 _HINTS = {
     errno.ENOSPC: "free some space, or set TMPDIR to a folder of another disk",
@@ -23,7 +23,7 @@ _HINTS = {
 }
 _OF_MACHINE = {*_HINTS, errno.EIO, errno.ENOBUFS, errno.ESTALE} - {errno.EACCES}
 NO_VERDICT = "this is not a verdict on the solution: judge it again"
-# As libraries in Rust write an error of the system into their own.
+# The form in which Rust libraries quote a system error.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
 

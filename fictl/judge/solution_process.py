@@ -51,7 +51,7 @@ class SolutionProcess:
         """
         withheld = {"reference": _WITHHELD, "init": None, "custom_inputs_entrypoint": None}
         shown = definition.model_copy(update=withheld) if solution else definition
-        self.ask({"op": "greet"})  # It is there, and nothing of the solution's is.
+        self.ask({"op": "greet"})  # The process runs, and the solution is not loaded yet.
         self._signals = self._surveyed().signals
         answer = self._answer(
             {
@@ -100,7 +100,7 @@ class SolutionProcess:
         try:
             batch = take(max(0.01, self.deadline - start))
         except BaseException:
-            self.is_spent = True  # It still waits for a turn.
+            self.is_spent = True  # The process still waits for a turn.
             raise
         self.deadline += time.monotonic() - start - float(batch["spent"])
         if batch["outcome"] == "hung":
@@ -159,7 +159,7 @@ class SolutionProcess:
         for what, bits in seen.signals.items():
             others = bits ^ self._signals.get(what, bits)
             changed = [n for n in range(1, signal.NSIG) if others >> (n - 1) & 1]
-            # A compiler that is called in the process may catch what Python ignores.
+            # A compiler called in the process may catch signals that Python ignores.
             own = [n for n in changed if what == "blocks" or not self._is_of_a_library(n)]
             if own:
                 self.is_spent = True

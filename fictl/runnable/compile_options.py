@@ -73,7 +73,7 @@ _LINK = (
     r"-l[A-Za-z][\w+.-]*",
     r"-Wl,(--as-needed|--no-as-needed|-O[0-2]|--gc-sections|--no-undefined|-z,(now|relro|defs))",
 )
-# What fictl brings by itself, or decides by itself.
+# Flags that fictl adds or decides itself.
 _DROPPED = (
     r"-[IL]/usr/local/cuda[\w.-]*/(include|lib|lib64)(/stubs)?/?",
     r"(-t|--threads)[= ]\d+",

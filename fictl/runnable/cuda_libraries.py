@@ -29,7 +29,7 @@ _SYSTEM = tuple(
     )
 )
 _HEADER = {"cublas": "cublas_v2.h", "cublasLt": "cublasLt.h", "nvrtc": "nvrtc.h"}
-# Those that must be loaded before.
+# Libraries that must be loaded first.
 _BEFORE = {"cublas": ("cublasLt",), "cusolver": ("cublasLt", "cublas", "cusparse")}
 _LINKED = ("cublas", "cublasLt", "cudnn", "curand", "cusparse", "cusolver", "cufft", "nvrtc")
 _OF_CCCL = ("cccl", "libcudacxx", "cub", "thrust")

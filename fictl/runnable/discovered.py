@@ -32,7 +32,7 @@ def third_party() -> Iterator[type[Builder]]:
             if kind.is_available():
                 kind()  # type: ignore[call-arg]
                 yield kind
-        except Exception as error:  # Whatever a stranger's package raises.
+        except Exception as error:  # Other packages may raise anything.
             warn_once(f"the builder {entry.name} ({entry.value}) is passed over: {error!r}")
 
 

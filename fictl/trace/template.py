@@ -88,8 +88,8 @@ TOLERANCES: Mapping[str, tuple[float, float]] = {
     "float8_e8m0fnu": (1.0, 0.0),
 }
 
-# Values, beside normal random ones, that tests give an op. The first two are sound for any: what
-# cancels, or what a mask leaves out, need not survive the others in finite precision.
+# Values that tests use beside normal random ones. The first two suit every op; the others may
+# overflow where terms cancel or a mask excludes values.
 EXTREMES = ("zeros", "small", "large", "nonfinite")
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from fictl.compat.flashinfer._names import VERSION, recorded, spelled, theirs
 
-# The first that fits the name, or its module's.
+# The first pattern that matches the name or its module.
 _INSTEAD = (
     (
         r"cake_\w+|Cake\w+|prims_ts\w*|b12x\w*|B12x\w+|\w*sm1[0-2]\d\w*|nvfp4_attention\w*",

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-# Of the API that is followed.
+# Version of the API that is followed.
 VERSION = "0.7.2"
 PACKAGE = "fictl.compat.flashinfer"
 TOP = "."
 
-# What FlashInfer's own pages import, and its wheel does not have.
+# Names that FlashInfer's documentation uses but its wheel does not have.
 DOCUMENTED = {"jit": ("define_variant",)}
 
 

@@ -1,4 +1,4 @@
 """Exports ops as a dataset: traces as definitions, cases as workloads, sources as solutions."""
 
-# Whose solutions they are where nobody says another.
+# Default author of exported solutions.
 AUTHOR = "fictl"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from fictl.trace import Definition, Workload
 
-# Above this the definition's own init makes them again where they are needed.
+# Larger tensors are not stored: the definition's init generates them again.
 _LARGEST_FILE = 1 << 20
 _SPACE = uuid.UUID("5f1e4a3c-3a53-4a0e-9f0e-6d1f1c7c0a11")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fictl.dataset.report.result import Result
 
-# fast_p is the share of tasks that are right, and more than p times as fast as the reference.
+# fast_p: share of tasks that are correct and more than p times as fast as the reference.
 FAST = (1.0, 1.5, 2.0)
 LOWEST, HIGHEST = -4, 6
 

@@ -96,7 +96,7 @@ def report(
         if not is_chosen(result.hardware, hardware):
             continue
         if _is_chosen(dataset, result.definition, definitions, op_types):
-            # What is added later stands behind what was there.
+            # Later lines of a file replace earlier ones.
             last[(result.definition, result.solution, result.workload, result.hardware)] = result
     results = tuple(last.values())
     _require_known(dataset, definitions, op_types)
@@ -110,7 +110,7 @@ def report(
 def _of(
     dataset: TraceSet, results: tuple[Result, ...], problems: Sequence[str], without: int
 ) -> Report:
-    # Where there are GPUs, only they are compared: others' times would win or lose by chance.
+    # If there are results from GPUs, only these are compared.
     timed = [result for result in results if result.is_of_gpu] or results
     best = best_by_task(timed)
     passed = [result for result in results if result.passed]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 200
 _TRACEBACK = "Traceback (most recent call last)"
-# What would move a terminal's cursor, or be a page's markup of directions.
+# Control characters of terminals, and Unicode's direction marks.
 _STRANGE = re.compile(
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-# Sums over a vocabulary in half precision end so far from one.
+# Rounding error of sums over a vocabulary in half precision.
 _SLACK = 1e-2
 _CHUNK = 1 << 24
 # Patterns, since the names are written with and without _.

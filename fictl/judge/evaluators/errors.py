@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fictl.judge.config import EvalConfig
 
 _EPS = 1e-8
-# In fp64 a chunk of so many takes 128 MiB a tensor.
+# Elements of a chunk: 128 MiB a tensor in fp64.
 _CHUNK = 1 << 24
 _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import torch
 
-# Nobody makes it smaller, or a reader would fault; nor does anybody take these seals back.
+# Seals: no process can shrink the memory, which would make a reader fault, or remove the seals.
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 _NAME = "fictl-exchange"
 

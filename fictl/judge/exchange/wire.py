@@ -11,10 +11,10 @@ import time
 from contextlib import suppress
 from typing import Any
 
-# Held from before a solution is there: what it puts in their places is not called.
+# Bound before a solution is loaded, so that its replacement is not called.
 _NOW = time.perf_counter
 _LONGEST, _ROOM = 1 << 16, socket.CMSG_SPACE(4 * 4)
-# What comes within this time is not waited for: waking up takes as long.
+# Poll this long before sleeping: waking up takes as long.
 _SPIN_SECONDS = 400e-6
 
 

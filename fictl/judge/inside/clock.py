@@ -13,11 +13,11 @@ from fictl.timing.activity import Recording
 from fictl.timing.event_pair import EventPair
 from fictl.timing.timer import LaunchedNothing, Unusable
 
-# Held from before a solution is there: what it puts in their places is not called.
+# Bound before a solution is loaded, so that its replacement is not called.
 _NOW = time.perf_counter
 _NS = 1e-9
 _CALL = 1
-# In nanoseconds: when the GPU says that a kernel began is not by the host's clock.
+# Tolerance in nanoseconds between the GPU's and the host's clocks.
 _CLOCKS_DIFFER = 50_000
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# What is longer is not copied while the clock runs: who writes just ahead of a copy, after it has
-# said that it is done, would have the time of the copy for nothing.
+# Longer outputs are not copied while the clock runs: a solution that has reported `done` could go
+# on writing just ahead of the copy.
 _SHORT = 1 << 16
 _WORD, _PLACES = 8, 256
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fictl.judge.evaluators.evaluator import Evaluator
 
 _FIRST_SECONDS, _SLOW_SECONDS = 0.1, 10.0
-# Beyond the checks that are asked for, as many as fit into this time.
+# Additional checks are made as long as they fit into this time.
 _CHECKING_SECONDS, _CHEAP_SECONDS = 1.0, 0.05
 _OUTCOMES: dict[type[Exception], str] = {
     Late: "hung",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fictl.runnable import Runnable
 
 _MOST = 8
-# Results of so many calls stay: an allocator gives none of them to the next call.
+# Results of this many calls are kept, so that an allocator cannot reuse their memory.
 _KEPT = 3
 _LEAVE = os._exit
 _GC_OFF, _GC_ON, _GC_COLLECT = gc.disable, gc.enable, gc.collect

@@ -7,9 +7,9 @@ import traceback
 from fictl.paths import PACKAGE
 
 _MOST = 60_000
-# Who called it: nothing in them is of interest to the author of what was called.
+# Frames of the callers, which do not concern the solution's author.
 _CALLERS = tuple(str(PACKAGE / part) for part in ("judge", "runnable"))
-# Their __str__ is the solution's own code, and may raise anything.
+# Longest chain of causes to shorten.
 _DEPTH = 8
 
 

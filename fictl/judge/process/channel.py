@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 Answer = dict[str, Any]
-# Of one message: sources and log come with it.
+# Largest message in bytes: it may contain sources and a log.
 LONGEST = 64 << 20
 TOKEN = "token"  # noqa: S105  # the name of a field
 

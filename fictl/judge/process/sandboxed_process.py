@@ -20,7 +20,7 @@ from fictl.judge.process.supervisor import ENDED, HOLD, NEVER_BEGAN, RELEASE, SU
 from fictl.process import ending
 
 _PATIENCE = 10.0
-# Of a MiB at most: a pipe holds no more of what is over, and what is not may go on for ever.
+# Reads of at most 1 MiB: a finished process left no more in its pipe, others may print for ever.
 _LAST_WORDS = 8
 
 
@@ -107,7 +107,7 @@ class SandboxedProcess:
     def introduce(self, other: SandboxedProcess) -> None:
         """Give this process the other's sockets for turns and for questions to its supervisor."""
         ends = other.ends
-        with suppress(OSError):  # That it has ended shows when it is asked.
+        with suppress(OSError):  # If it has ended, the next request shows it.
             socket.send_fds(self.ends.post, [b"it"], [ends.post.fileno(), ends.watch.fileno()])
         ends.post.close()
         ends.watch.close()

@@ -24,7 +24,7 @@ from fictl.judge.sandbox.policy import SandboxPolicy, require
 from fictl.paths import same_packages
 
 _START_SECONDS, _END_SECONDS = 300.0, 5.0
-# Of the sockets of a process: for its supervisor, requests, handles and turns, and the referee's questions.
+# Kinds of a process's sockets: control (supervisor), requests, turns, and the referee's questions.
 _KINDS = (
     socket.SOCK_SEQPACKET,
     socket.SOCK_STREAM,

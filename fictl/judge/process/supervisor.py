@@ -21,12 +21,12 @@ from fictl.judge.sandbox.policy import SandboxPolicy
 
 SURVEY, HOLD, RELEASE, ENDED = "survey", "hold", "release", "ended"
 Inside = Callable[[int, int], NoReturn]
-# The anteroom, the first of its namespace, and the judged process itself.
+# The anteroom, the first process of the namespace, and the sandboxed process itself.
 _LEADING = 3
 _known: dict[int, int] = {}
 _SIGNALS = {"catches": "SigCgt", "ignores": "SigIgn", "blocks": "SigBlk"}
 _STATUS = struct.Struct("i")
-# In place of a signal or an exit code: the judged code runs now, or it never did.
+# Values beside signals and exit codes: the sandboxed code runs now, or it never ran.
 _BEGAN, NEVER_BEGAN = 1 << 16, 1 << 17
 _FAILED = 120
 _KILLED = -signal.SIGKILL
@@ -127,7 +127,7 @@ def _first(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside)
         _guarded(handles.log, lambda: _inside(handles, begins, policy, inside))
     for handle in (handles.channel, handles.log, handles.post, begins):
         os.close(handle)
-    if not os.read(heard, 1):  # It ended while its sandbox was built.
+    if not os.read(heard, 1):  # It ended before its sandbox was complete.
         os._exit(_FAILED)
     os.write(status, _STATUS.pack(_BEGAN))
     while True:
@@ -176,7 +176,7 @@ def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
         step()
     except BaseException as error:
         message = f"the judge's sandbox failed: {error!r}\n".encode()
-        for handle in (log, 2):  # Of the two, the second is all that an inner one has left open.
+        for handle in (log, 2):  # The innermost process has only the second one open.
             with suppress(OSError):
                 os.write(handle, message)
                 break

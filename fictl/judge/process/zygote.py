@@ -30,7 +30,7 @@ def main(words: list[str]) -> int:
     from fictl.judge.inside import roles
 
     roles.preload()
-    # What is here now is never collected: neither visited nor copied by those who fork off.
+    # Exclude existing objects from collections, which would copy their pages in each fork.
     gc.freeze()
     parent.send(json.dumps({"policy": possible().to_dict()}).encode())
     while True:

@@ -8,7 +8,7 @@ import os
 from functools import cache
 from typing import Any
 
-# x86-64 and AArch64 share the numbers of calls this young.
+# x86-64 and AArch64 share the numbers of recent system calls.
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 MOUNT_SETATTR = 442
 
@@ -58,9 +58,9 @@ def drop_capabilities() -> None:
         try:
             prctl(_PR_CAPBSET_DROP, number)
         except OSError as error:
-            if error.errno == errno.EPERM:  # It has none to drop.
+            if error.errno == errno.EPERM:  # The process has no capabilities.
                 break
-            if error.errno == errno.EINVAL:  # The kernel knows no more of them.
+            if error.errno == errno.EINVAL:  # The kernel has no more capabilities.
                 break
             raise
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)

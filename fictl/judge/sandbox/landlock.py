@@ -16,7 +16,7 @@ _PATH_BENEATH = 1
 _EXECUTE, _WRITE, _READ, _LIST = (1 << bit for bit in range(4))
 _OF_FILES = _EXECUTE | _WRITE | _READ
 _READING = _EXECUTE | _READ | _LIST
-# What each ABI can refuse: all but ioctl on devices, by which a GPU is driven.
+# Rights that each ABI can refuse, except for ioctl on devices, which drives a GPU.
 _ALL = (1 << 13) - 1
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
 _TCP = 0b11  # bind, connect
@@ -50,7 +50,7 @@ def restrict(
             _allow(ruleset, path, _READING)
         for path in writable:
             _allow(ruleset, path, handled)
-        # Held open, so that /proc does not forget the inode that the rule is of.
+        # Held open, so that /proc keeps the inode of the rule.
         own = os.open("/proc/self", os.O_PATH | os.O_CLOEXEC)
         _allow_open(ruleset, own, handled & (_WRITE | _TRUNCATE))
         kernel.call(kernel.LANDLOCK_RESTRICT_SELF, ruleset, 0)

@@ -94,7 +94,7 @@ class SandboxPolicy:
         kernel.gain_nothing()
         if self.files == "landlock":
             open_to = [*map(Path, (*self.writable, *_DEVICES, *namespaces.OWN)), *_devices()]
-            # Where there are namespaces, what is hidden has an empty folder over it already.
+            # With namespaces, an empty folder is already mounted over hidden ones.
             hidden = () if self.has_namespaces else self.hidden
             landlock.restrict(open_to, map(Path, hidden), map(Path, self.shown))
         if self.calls:
@@ -158,7 +158,7 @@ def _seccomp() -> None:
 
 def _works(step: Callable[[], None]) -> bool:
     with warnings.catch_warnings():
-        # Python 3.12 warns of threads that others may have begun; the child runs none of their code.
+        # Python 3.12 warns about forking with threads; the child runs none of their code.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from fictl.judge.sandbox import kernel
 
-# Numbers on x86-64, and on AArch64.
+# System call numbers on x86-64 and on AArch64.
 _REFUSED = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
@@ -33,7 +33,7 @@ _REFUSED = {
     "delete_module": (176, 106),
 }
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-# Beyond it are the same calls under other numbers, on x86-64.
+# On x86-64, numbers from here on are the same calls of the x32 ABI.
 _X32 = 0x40000000
 
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06

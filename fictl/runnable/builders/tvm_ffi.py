@@ -25,7 +25,7 @@ from fictl.trace import Definition, Solution, SupportedBindings, SupportedLangua
 
 PROJECT = "solutions"
 _COMPILED = (".cu", ".cpp", ".cc", ".cxx")
-# What can be compiled where there is no GPU to say it: most code is for this or what is before.
+# Architecture to compile for without a GPU: most code targets it or an earlier one.
 _FALLBACK_ARCHS = "9.0a"
 _DRIVER_MISSING = re.compile(r"undefined reference to `(cu[A-Z]\w+)'")
 

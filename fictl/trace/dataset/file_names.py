@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import PurePosixPath
 
-# Of bytes, with room for an ending below the 255 that file systems allow.
+# In bytes: file systems allow 255, including a suffix.
 _LONGEST, _READABLE = 200, 40
 _STAND_IN = re.compile(r"~[0-9a-f]{16}$")
 

@@ -12,7 +12,7 @@ from fictl.errors import UsageError
 from fictl.paths import files_below, matching, real
 from fictl.trace.dataset.file_names import file_name, stems
 
-# SOL-ExecBench has a folder a problem, with these in it.
+# Files in each problem folder of SOL-ExecBench.
 _SOL_DEFINITION, _SOL_WORKLOADS = "definition.json", "workload.jsonl"
 _DEEPEST = 4
 _SUFFIXES = {

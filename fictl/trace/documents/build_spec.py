@@ -28,7 +28,7 @@ class SupportedBindings(str, Enum):
     TORCH = "torch"
 
 
-# SOL-ExecBench says languages finer, and several of them; those of C++ it calls through torch.
+# SOL-ExecBench has several, finer languages; its C++ is called through torch.
 _PYTHON = {"pytorch", "cute_dsl", "cutile", "cudnn_frontend", "python"}
 _LIBRARIES = ("cublas", "cudnn", "cutlass")
 _COMPILED = {"cuda_cpp", *_LIBRARIES}

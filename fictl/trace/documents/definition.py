@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import torch
 
 API_TAG = "fi_api:"
-# Far above what any op is, far below what takes a reader's memory.
+# Larger than any definition, and small enough to read into memory.
 _LARGEST_FILE = 4 << 20
 Shape = tuple[int, ...] | None
 

@@ -28,7 +28,7 @@ _MUST: dict[EvaluationStatus, set[str]] = {
     EvaluationStatus.PASSED: {"correctness", "performance"},
     EvaluationStatus.INCORRECT_NUMERICAL: {"correctness"},
 }
-# How it was measured is told even of what does not count.
+# Statuses that may have measurements although these do not count.
 _MAY = {EvaluationStatus.REWARD_HACK, EvaluationStatus.INVALID_REFERENCE}
 
 

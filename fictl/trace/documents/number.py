@@ -8,7 +8,7 @@ _BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 # Formats without an infinity, and the one that has no NaN either.
 _FINITE = {"float8_e4m3fn", "float8_e8m0fnu", "float4_e2m1", "float4_e2m1fn_x2"}
 _NEVER_NAN = {"float4_e2m1", "float4_e2m1fn_x2"}
-# From here on a number is rounded to infinity, or to nothing.
+# Smallest number that rounds to infinity, or is out of range.
 _BEYOND = {
     "float64": 2**1024 - 2**970,
     "float32": 2**128 - 2**103,

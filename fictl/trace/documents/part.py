@@ -18,10 +18,10 @@ from pydantic import (
     model_serializer,
 )
 
-# What JSON has no numbers for is written as words; read are all that flashinfer-bench reads.
+# NaN and infinities are written as words; every spelling of flashinfer-bench is read.
 _WORD = re.compile(r"\s*[+-]?(nan|inf|infinity)\s*", re.IGNORECASE | re.ASCII)
 _LARGEST = (1 << 63) - 1  # As torch's sizes are.
-# They mean something else wherever the name would be written: in expressions, in --axes, in JSON.
+# Reserved in expressions, in --axes and in JSON.
 _TAKEN = {"nan", "inf", "infinity"}
 
 
@@ -30,7 +30,7 @@ class Part(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
 
-    # Fields whose null says something. Others that are None are left out of JSON.
+    # Fields whose null is written; other fields that are None are left out of JSON.
     says_null: ClassVar[frozenset[str]] = frozenset()
 
     @model_serializer(mode="wrap", when_used="json")
@@ -101,12 +101,12 @@ NotNegative: TypeAlias = Annotated[float, BeforeValidator(_words), Field(ge=0, s
 RealNotNegative: TypeAlias = Annotated[
     float, BeforeValidator(_words), Field(strict=True), AfterValidator(_not_negative)
 ]
-# Of a workload, which may have nothing in it; of a definition, which may not.
+# Sizes: those of a workload may be 0, those of a definition may not.
 Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST, strict=True)]
 Size: TypeAlias = Annotated[int, Field(ge=1, le=_LARGEST, strict=True)]
-# Of an axis, an input or an output.
+# Name of an axis, an input or an output.
 Name: TypeAlias = Annotated[str, Field(max_length=200), AfterValidator(_name)]
-# Of a document: any text that can be shown. What file it lies in is fictl.trace.dataset's business.
+# Name of a document: any printable text. fictl.trace.dataset chooses its file name.
 Title: TypeAlias = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_title)]
 InsidePath: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=1024), AfterValidator(_inside)

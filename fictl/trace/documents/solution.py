@@ -75,7 +75,7 @@ class Solution(Part):
         digest = hashlib.sha256()
         for part in self._deciding():
             data = part.encode()
-            # With its length, so that no two lists of parts are the same bytes.
+            # Length-prefixed, so that different lists of parts give different bytes.
             digest.update(b"%d:" % len(data) + data)
         return digest.hexdigest()
 

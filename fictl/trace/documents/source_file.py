@@ -6,7 +6,7 @@ from pydantic import field_validator
 
 from fictl.trace.documents.part import InsidePath, NonEmpty, Part
 
-# A kernel is text that people write. What is larger is data, and has its place elsewhere.
+# Larger files are data, not source code.
 _LARGEST = 1 << 20
 
 

@@ -26,7 +26,7 @@ _Published = Literal[
 ]
 _Ours = Literal["float64", "uint8", "float8_e8m0fnu", "float4_e2m1fn_x2"]
 
-# What flashinfer-bench reads, and what fictl reads and writes beside it.
+# Dtypes of flashinfer-bench, and those that fictl adds.
 PUBLISHED_TYPES: tuple[str, ...] = get_args(_Published)
 ELEMENT_TYPES: tuple[str, ...] = PUBLISHED_TYPES + get_args(_Ours)
 _MOST_DIMENSIONS = 64  # As torch's tensors have.

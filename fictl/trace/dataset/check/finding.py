@@ -10,7 +10,7 @@ from fictl.trace.documents.json_line import line_of
 from fictl.trace.documents.reading import NotReadable, Problem
 from fictl.user_file import read_text
 
-# An error is what a run would trip over; a warning what it would miss; a note is for others' tools.
+# error: a run would fail; warning: a run would lack something; note: concerns other tools.
 Level: TypeAlias = Literal["error", "warning", "note"]
 
 

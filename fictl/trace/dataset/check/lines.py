@@ -17,7 +17,7 @@ from fictl.trace.documents.fitting import too_large
 from fictl.trace.documents.reading import NotReadable, lines_of
 from fictl.trace.documents.record import Trace
 
-# A speedup is written with what it is the ratio of: how far they may be apart.
+# Tolerance between a speedup and the ratio of its times.
 _ROUNDING = 0.02
 
 

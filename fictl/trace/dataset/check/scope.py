@@ -41,7 +41,7 @@ class Scope:
     names: Sequence[str] = ()
     definitions: dict[str, tuple[Definition, Path]] = field(default_factory=dict)
     solutions: dict[str, KnownSolution] = field(default_factory=dict)
-    # Files that say they are of a definition which nobody can read are not blamed for it.
+    # Unreadable definitions: files that refer to them are not reported.
     unreadable: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
 
