@@ -1,4 +1,4 @@
-"""Lines of a pipe, waited for until a deadline."""
+"""Lines of a pipe, read with a deadline."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import time
 
 
 class Lines:
+    """Reads a pipe line by line."""
+
     def __init__(self, handle: int) -> None:
         self._handle = handle
         self._read = bytearray()
 
     def next(self, deadline: float) -> bytes | None:
-        """b"" at the end, None at the deadline."""
+        """Return the next line; b"" at the end of the pipe, None at the deadline."""
         while b"\n" not in self._read:
             left = deadline - time.monotonic()
             if left <= 0:

@@ -1,4 +1,4 @@
-"""Evaluating a dataset: jobs are handed to slots, and what comes of them is written at once."""
+"""Runs the evaluation of a dataset: hands jobs to slots, and writes each result at once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.dataset.builds import Builds
-from fictl.dataset.desk import Desk, ProcessDesk, Stopped
-from fictl.dataset.earlier import DEVICE, HASH, kind_of
-from fictl.dataset.observer import Observer
-from fictl.dataset.options import RunOptions
-from fictl.dataset.outcome import Outcome
-from fictl.dataset.plan import Job, Plan, plan
-from fictl.dataset.slot import Slot, slots
+from fictl.dataset.evaluator import Evaluator, ProcessEvaluator, Stopped
+from fictl.dataset.previous import DEVICE, HASH, kind_of
+from fictl.dataset.run_observer import RunObserver
+from fictl.dataset.run_options import RunOptions
+from fictl.dataset.run_outcome import RunOutcome
+from fictl.dataset.run_plan import EvaluationJob, RunPlan, plan
+from fictl.dataset.slot import DeviceSlot, slots
 from fictl.dataset.summary import Summary
 from fictl.dataset.torn import told
 from fictl.errors import FictlError, SetupError, UsageError
@@ -30,43 +30,44 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from fictl.trace import Evaluation, TraceSet, Workload
 
-# A solution that hangs this often takes no more of anybody's time; nor one that the judge fails at.
+# After this many timeouts, or faults of the judge, a solution is given up.
 _MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 
-MakeDesk = Callable[[Path, Slot], Desk]
+MakeEvaluator = Callable[[Path, DeviceSlot], Evaluator]
 
 
 def run_dataset(
     root: Path,
     options: RunOptions = RunOptions(),  # noqa: B008 frozen
-    observer: Observer | None = None,
-    make_desk: MakeDesk | None = None,
-    places: tuple[Slot, ...] | None = None,
+    observer: RunObserver | None = None,
+    make_evaluator: MakeEvaluator | None = None,
+    places: tuple[DeviceSlot, ...] | None = None,
 ) -> Summary:
-    """Failures of solutions are outcomes. An error is raised where nothing can be run at all.
+    """Evaluate a dataset. A failing solution is an outcome; an error means nothing can be run.
 
-    `make_desk` and `places` are for who evaluates, and where; else it is the judge, on the GPUs.
+    `make_evaluator` and `places` replace the evaluators and the slots; the default is the judge, on
+    the GPUs.
     """
     from fictl.trace import TraceSet
 
     dataset = TraceSet.from_path(root)
     planned = plan(dataset, options)
     if not (planned.total or planned.skipped or planned.left_out):
-        raise UsageError(f"{root}: there is no solution with a workload among those chosen", _WHAT)
-    watching = observer or Observer()
+        raise UsageError(f"{root}: none of the chosen solutions has a workload", _WHAT)
+    watching = observer or RunObserver()
     watching.planned(planned.total, len(planned.jobs), planned.skipped)
     if options.save and planned.jobs:
         _require_writable(root)
     broken = told(planned.unreadable, mend=options.save)
-    for each in broken:
-        watching.note(each)
+    for note in broken:
+        watching.note(note)
     if not planned.jobs:
         return Summary((), planned.skipped, planned.left_out, saved=options.save, unreadable=broken)
-    found = slots(options.device, options.gpus) if places is None else places
+    usable = slots(options.device, options.gpus) if places is None else places
     isolated = options.isolated or planned.is_isolated
-    desk = make_desk or (lambda at, slot: ProcessDesk(at, slot, isolated))
-    return _Run(dataset, planned, options, watching, broken).on(found, desk)
+    evaluator = make_evaluator or (lambda at, slot: ProcessEvaluator(at, slot, isolated))
+    return _Run(dataset, planned, options, watching, broken).on(usable, evaluator)
 
 
 _WHAT = "fictl dataset validate shows what a dataset has"
@@ -83,14 +84,14 @@ def _require_writable(root: Path) -> None:
 
 
 class _Run:
-    """Slots have a thread each; outcomes are written and told by the one that began the run."""
+    """One thread for each slot; the thread that began the run writes and reports the outcomes."""
 
     def __init__(
         self,
         dataset: TraceSet,
-        planned: Plan,
+        planned: RunPlan,
         options: RunOptions,
-        observer: Observer,
+        observer: RunObserver,
         broken: tuple[str, ...] = (),
     ) -> None:
         self._broken = broken
@@ -99,17 +100,19 @@ class _Run:
         self._done: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._builds = Builds(planned.jobs, options.jobs, self._not_built)
         self._stop = threading.Event()
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[RunOutcome] = []
         self._left_out = [*planned.left_out]
         self._problem: BaseException | None = None
         self._slots_left = 0
 
-    def on(self, places: tuple[Slot, ...], make_desk: MakeDesk) -> Summary:
+    def on(self, places: tuple[DeviceSlot, ...], make_evaluator: MakeEvaluator) -> Summary:
         start = time.monotonic()
         root = self._dataset.root
-        compilers = [make_desk(root, Slot("compiler")) for _ in range(self._builds.workers)]
+        compilers = [
+            make_evaluator(root, DeviceSlot("compiler")) for _ in range(self._builds.workers)
+        ]
         with self._builds.running(compilers):
-            self._run([(slot, make_desk(root, slot)) for slot in places])
+            self._run([(slot, make_evaluator(root, slot)) for slot in places])
         problem = self._problem or self._builds.problem
         if problem is not None:
             raise problem
@@ -122,10 +125,10 @@ class _Run:
             self._broken,
         )
 
-    def _run(self, desks: list[tuple[Slot, Desk]]) -> None:
+    def _run(self, evaluators: list[tuple[DeviceSlot, Evaluator]]) -> None:
         threads = [
-            threading.Thread(target=self._work, args=each, name=f"slot {each[0].name}", daemon=True)
-            for each in desks
+            threading.Thread(target=self._work, args=pair, name=f"slot {pair[0].name}", daemon=True)
+            for pair in evaluators
         ]
         self._slots_left = len(threads)
         for thread in threads:
@@ -137,8 +140,8 @@ class _Run:
             # Also after Ctrl-C, and where a trace cannot be written.
             self._stop.set()
             self._builds.stop()
-            for _, desk in desks:
-                desk.stop()
+            for _, evaluator in evaluators:
+                evaluator.stop()
             for thread in threads:
                 thread.join()
 
@@ -146,40 +149,40 @@ class _Run:
         with suppress(queue.Empty):
             self._done.get(timeout=_TICK_SECONDS)()
 
-    def _work(self, slot: Slot, desk: Desk) -> None:
+    def _work(self, slot: DeviceSlot, evaluator: Evaluator) -> None:
         try:
             with slot.held(self._say, self._stop.is_set):
                 for job in self._builds.jobs():
                     if self._stop.is_set():
                         break
-                    self._judge(job, desk)
+                    self._judge(job, evaluator)
         except Stopped:
             pass
         except BaseException as error:
             self._problem = self._problem or error
             self._stop.set()
         finally:
-            desk.close()
+            evaluator.close()
             self._done.put(self._slot_ended)
 
     def _slot_ended(self) -> None:
         self._slots_left -= 1
 
-    def _not_built(self, job: Job, failure: Evaluation | JudgeFault) -> None:
-        """What cannot be built needs no slot."""
+    def _not_built(self, job: EvaluationJob, failure: Evaluation | JudgeFault) -> None:
+        """Record the failure for all workloads of the job, without using a slot."""
         for workload in job.workloads(self._dataset):
             if isinstance(failure, JudgeFault):
                 outcome = _not_judged(job, workload, failure)
             else:
-                outcome = Outcome(*_names(job, workload), evaluation=_marked(failure, job))
+                outcome = RunOutcome(*_names(job, workload), evaluation=_marked(failure, job))
             self._done.put(partial(self._keep, job, workload, outcome))
 
-    def _judge(self, job: Job, desk: Desk) -> None:
+    def _judge(self, job: EvaluationJob, evaluator: Evaluator) -> None:
         timeouts = faults = 0
         for position, workload in enumerate(job.workloads(self._dataset)):
             if self._stop.is_set():
                 return
-            outcome = self._outcome(job, workload, desk)
+            outcome = self._outcome(job, workload, evaluator)
             self._done.put(partial(self._keep, job, workload, outcome))
             timeouts += outcome.status == "TIMEOUT"
             faults += outcome.is_fault
@@ -190,12 +193,12 @@ class _Run:
                 self._done.put(partial(self._leave_out, why))
                 return
 
-    def _outcome(self, job: Job, workload: Workload, desk: Desk) -> Outcome:
+    def _outcome(self, job: EvaluationJob, workload: Workload, evaluator: Evaluator) -> RunOutcome:
         from fictl.trace.documents.fitting import require_fit
 
         try:
             require_fit(job.definition, workload)
-            made = desk.evaluate(job, workload)
+            evaluation = evaluator.evaluate(job, workload)
         except Stopped:
             raise
         except JudgeFault as fault:
@@ -203,10 +206,10 @@ class _Run:
         except SetupError:
             raise  # As for every other solution.
         except FictlError as error:
-            return Outcome(*_names(job, workload), error=_said(error))
-        return Outcome(*_names(job, workload), evaluation=_marked(made, job))
+            return RunOutcome(*_names(job, workload), error=_said(error))
+        return RunOutcome(*_names(job, workload), evaluation=_marked(evaluation, job))
 
-    def _keep(self, job: Job, workload: Workload, outcome: Outcome) -> None:
+    def _keep(self, job: EvaluationJob, workload: Workload, outcome: RunOutcome) -> None:
         from fictl.trace import Trace
 
         if outcome.evaluation is not None and self._options.save:
@@ -228,27 +231,27 @@ class _Run:
         self._done.put(partial(self._observer.note, text))
 
 
-def _names(job: Job, workload: Workload) -> tuple[str, str, str]:
+def _names(job: EvaluationJob, workload: Workload) -> tuple[str, str, str]:
     return job.definition.name, job.solution.name, workload.uuid
 
 
-def _not_judged(job: Job, workload: Workload, fault: JudgeFault) -> Outcome:
-    """Nothing is saved of it, so that --resume comes back to it."""
-    return Outcome(*_names(job, workload), error=_said(fault), is_fault=True)
+def _not_judged(job: EvaluationJob, workload: Workload, fault: JudgeFault) -> RunOutcome:
+    """Outcome of a fault. Nothing is saved, so that --resume runs the workload again."""
+    return RunOutcome(*_names(job, workload), error=_said(fault), is_fault=True)
 
 
 def _said(error: FictlError) -> str:
     return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
-def _marked(evaluation: Evaluation, job: Job) -> Evaluation:
-    """With what a run that goes on later asks for."""
+def _marked(evaluation: Evaluation, job: EvaluationJob) -> Evaluation:
+    """Add what --resume looks for: the solution's hash and the device."""
     marks = {HASH: job.solution.hash(), DEVICE: kind_of(job.config.device)}
     return evaluation.model_copy(update={"fictl": {**(evaluation.fictl or {}), **marks}})
 
 
-def _without_log(outcome: Outcome) -> Outcome:
-    """A run has very many of them, and a log may have megabytes."""
+def _without_log(outcome: RunOutcome) -> RunOutcome:
+    """Drop the log, which may have megabytes: a run has very many outcomes."""
     if outcome.evaluation is None:
         return outcome
     return replace(outcome, evaluation=outcome.evaluation.model_copy(update={"log": ""}))

@@ -1,6 +1,6 @@
-"""The process of one slot: jobs and workloads come on stdin, evaluations go to what was stdout.
+"""The process of one slot: reads jobs and workloads from stdin, writes evaluations to stdout.
 
-stdout itself is stderr here: a reference that prints disturbs nobody.
+Its own stdout is redirected to stderr, so that a reference that prints disturbs nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fictl.dataset.earlier import kind_of
 from fictl.dataset.lines import Lines
+from fictl.dataset.previous import kind_of
 from fictl.errors import FictlError
 from fictl.judge.fault import JudgeFault, own_faults
 
@@ -27,23 +27,23 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _terminated)
     answers = os.dup(1)
     os.dup2(2, 1)
-    # The judged processes do not inherit it: they could answer for themselves.
+    # Not inherited by sandboxed processes, which could otherwise forge answers.
     os.set_inheritable(answers, False)
-    desk = _Desk()
+    evaluator = _JudgeServer()
     try:
-        for line in _lines(desk):
-            answer = _answer(desk, json.loads(line))
+        for line in _lines(evaluator):
+            answer = _answer(evaluator, json.loads(line))
             if answer is not None:
                 _write(answers, json.dumps(answer).encode() + b"\n")
     except (KeyboardInterrupt, BrokenPipeError):
         return 130
     finally:
-        desk.close()
+        evaluator.close()
     return 0
 
 
-def _lines(desk: _Desk) -> Iterator[bytes]:
-    """Until there are no more: whoever asks may be gone in the middle of an evaluation, too."""
+def _lines(evaluator: _JudgeServer) -> Iterator[bytes]:
+    """Yield requests. The process that asks may end in the middle of an evaluation."""
     read: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -51,7 +51,7 @@ def _lines(desk: _Desk) -> Iterator[bytes]:
         lines = Lines(sys.stdin.fileno())
         while line := lines.next(math.inf):
             read.put(line)
-        if desk.is_busy:
+        if evaluator.is_busy:
             os.kill(os.getpid(), signal.SIGTERM)
         read.put(b"")
 
@@ -65,24 +65,24 @@ def _write(handle: int, data: bytes) -> None:
         data = data[os.write(handle, data) :]
 
 
-def _answer(desk: _Desk, message: dict[str, Any]) -> dict[str, Any] | None:
+def _answer(evaluator: _JudgeServer, message: dict[str, Any]) -> dict[str, Any] | None:
     if message["kind"] == "job":
-        desk.begin(message)
+        evaluator.begin(message)
         return None
     try:
         with own_faults("judging"):
             if message["kind"] == "build":
-                return {"kind": "evaluation", "evaluation": desk.build()}
-            return {"kind": "evaluation", "evaluation": desk.evaluate(message["workload"])}
+                return {"kind": "evaluation", "evaluation": evaluator.build()}
+            return {"kind": "evaluation", "evaluation": evaluator.evaluate(message["workload"])}
     except JudgeFault as error:
         return {"kind": "fault", "message": error.message, "hint": error.hint}
     except FictlError as error:
-        said = {"message": error.message, "hint": error.hint, "code": error.exit_code}
-        return {"kind": "error", **said}
+        problem = {"message": error.message, "hint": error.hint, "code": error.exit_code}
+        return {"kind": "error", **problem}
 
 
-class _Desk:
-    """The judge of the job that is on. What a reference computes is kept for one definition."""
+class _JudgeServer:
+    """Holds the judge of the current job; a reference is kept for the next jobs of its definition."""
 
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}
@@ -95,18 +95,18 @@ class _Desk:
         self._message = message
 
     def build(self) -> dict[str, Any] | None:
-        """None where it was built."""
+        """Build the solution; return None, or the evaluation that says why it failed."""
         with self._busy():
-            made = self._opened().build()
+            evaluation = self._opened().build()
         self._end_judge()
-        return None if made is None else _document(made)
+        return None if evaluation is None else _document(evaluation)
 
     def evaluate(self, workload: dict[str, Any]) -> dict[str, Any]:
         from fictl.trace import Workload
 
         with self._busy():
-            made = self._opened().evaluate(Workload.model_validate(workload))
-        return _document(made)
+            evaluation = self._opened().evaluate(Workload.model_validate(workload))
+        return _document(evaluation)
 
     def close(self) -> None:
         self._end_judge()
@@ -132,23 +132,23 @@ class _Desk:
 
     def _made(self) -> Any:
         from fictl.judge.config import EvalConfig
-        from fictl.judge.judging import Judge
         from fictl.judge.reference import Reference
+        from fictl.judge.solution_judge import Judge
         from fictl.trace import Definition, Solution
 
-        said, root = self._message, Path(self._message["root"])
-        config = EvalConfig(**{**said["config"], "said": tuple(said["config"]["said"])})
-        definition = Definition.model_validate(said["definition"])
+        job, root = self._message, Path(self._message["root"])
+        config = EvalConfig(**{**job["config"], "flags": tuple(job["config"]["flags"])})
+        definition = Definition.model_validate(job["definition"])
         if self._reference is None or definition != self._reference.definition:
             self._end_reference()
             self._reference = Reference(definition, kind_of(config.device), root=root)
         return Judge(
             definition,
-            Solution.model_validate(said["solution"]),
+            Solution.model_validate(job["solution"]),
             config,
             root=root,
-            scratch=Path(said["scratch"]) if said["scratch"] else None,
-            isolated=said["isolated"],
+            scratch=Path(job["scratch"]) if job["scratch"] else None,
+            isolated=job["isolated"],
             reference=self._reference,
         )
 
@@ -158,12 +158,14 @@ class _Desk:
             reference.close()
 
 
-def _document(made: Any) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(made.model_dump_json())
+def _document(evaluation: Any) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(evaluation.model_dump_json())
     return document
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
+    """End once: a second signal must not interrupt the closing of the judge."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fictl.dataset.observer import Observer
+from fictl.dataset.run_observer import RunObserver
 from fictl.trace import TraceSet
 
 from .samples import run, saved
@@ -17,7 +17,7 @@ def test_resume_after_a_kill_in_the_middle_of_a_line(dataset: TraceSet) -> None:
     again = run(dataset, resume=True, solutions=("scale_a",))
     assert [each.workload for each in again.outcomes] == ["s2"]
     (said,) = again.unreadable
-    assert said.startswith(f"{path}:3: no JSON: ")
+    assert said.startswith(f"{path}:3: not valid JSON: ")
     assert "it is in .scale.jsonl.torn now" in said
     assert path.with_name(".scale.jsonl.torn").read_bytes() == whole.splitlines()[2][:-39]
     assert len(saved(dataset)) == 3
@@ -77,7 +77,7 @@ def test_what_is_not_kept_mends_nothing(dataset: TraceSet) -> None:
     assert path.read_bytes() == before
 
 
-class _Notes(Observer):
+class _Notes(RunObserver):
     def __init__(self) -> None:
         self.notes: list[str] = []
 

@@ -12,7 +12,7 @@ from fictl.cli.options import sizes, use_device
 from fictl.quantity import MOST_WHOLE
 
 if TYPE_CHECKING:
-    from fictl.judge.tools.subject import Subject
+    from fictl.judge.tools.subject import SolutionSubject
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="JSON file of a solution.", show_default=False)
@@ -67,7 +67,7 @@ Untrusted = Annotated[
 
 def subject_of(
     file: Path, definition: str, dataset: str, workload: str = "", axes: str = ""
-) -> Subject:
+) -> SolutionSubject:
     from fictl.judge.tools.subject import find_subject
 
     return find_subject(file, definition, workload, sizes(axes), dataset)

@@ -1,4 +1,4 @@
-"""Starting judged processes: one zygote for this process, a fork of it for each of them."""
+"""Starts sandboxed processes: one zygote for this process, and a fork of it for each of them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.judge.process.cell import Cell, Ends
 from fictl.judge.process.environment import environment
-from fictl.judge.process.room import furnish
+from fictl.judge.process.sandboxed_process import Ends, SandboxedProcess
+from fictl.judge.process.scratch import make_home
 from fictl.judge.sandbox.limits import all_memory
-from fictl.judge.sandbox.walls import Walls, require
+from fictl.judge.sandbox.policy import SandboxPolicy, require
 from fictl.paths import same_packages
 
 _START_SECONDS, _END_SECONDS = 300.0, 5.0
-# Of the sockets of a process: for its keeper, requests, handles and turns, and the referee's questions.
+# Kinds of a process's sockets: control (supervisor), requests, turns, and the referee's questions.
 _KINDS = (
     socket.SOCK_SEQPACKET,
     socket.SOCK_STREAM,
@@ -36,24 +36,24 @@ _zygotes: dict[int, Zygote] = {}
 
 
 class Zygote:
-    """Its process, and the socket that it is asked by."""
+    """The judge's side of a zygote: its process and the socket for requests."""
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with _closed_on_failure(self._socket), theirs, tempfile.TemporaryFile() as said:
+        with _closed_on_failure(self._socket), theirs, tempfile.TemporaryFile() as output:
             self._popen = subprocess.Popen(
                 [sys.executable, "-m", "fictl.judge.process.zygote", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 pass_fds=[theirs.fileno()],
                 env={**environment(), **same_packages()},
                 start_new_session=True,
             )
             theirs.close()
-            self.walls = self._greeted(said)
+            self.policy = self._greeted(output)
 
-    def _greeted(self, said: object) -> Walls:
+    def _greeted(self, output: object) -> SandboxPolicy:
         self._socket.settimeout(_START_SECONDS)
         try:
             hello = self._socket.recv(1 << 16)
@@ -62,27 +62,27 @@ class Zygote:
         if not hello:
             self._popen.kill()
             self._popen.wait()
-            said.seek(0)  # type: ignore[attr-defined]
-            last = said.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
+            output.seek(0)  # type: ignore[attr-defined]
+            last = output.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
             raise SetupError(
-                "the process that solutions are judged in does not start",
-                last[-2000:] or "it said nothing: fictl doctor looks at this Python",
+                "the process that starts sandboxes (the zygote) does not start",
+                last[-2000:] or "it printed nothing: fictl doctor checks this Python",
             )
-        return Walls.from_dict(json.loads(hello)["walls"])
+        return SandboxPolicy.from_dict(json.loads(hello)["policy"])
 
     @property
     def is_alive(self) -> bool:
         return self._popen.poll() is None
 
     def close(self) -> None:
-        """It ends when its socket does."""
+        """Close the socket; the zygote then ends."""
         self._socket.close()
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_SECONDS)
 
-    def cell(self, role: str, walls: Walls) -> Cell:
-        """A new process in this role, behind these walls."""
-        request = json.dumps({"role": role, "walls": walls.to_dict()}).encode()
+    def sandboxed(self, role: str, policy: SandboxPolicy) -> SandboxedProcess:
+        """Start a process in this role, restricted by `policy`."""
+        request = json.dumps({"role": role, "policy": policy.to_dict()}).encode()
         with ExitStack() as ours, ExitStack() as theirs:
             pairs = []
             for kind in _KINDS:
@@ -95,7 +95,7 @@ class Zygote:
             with _lock:
                 socket.send_fds(self._socket, [request], [control, channel, log_end, post, watch])
             ours.pop_all()
-        return Cell(Ends(*(our_end for our_end, _ in pairs)), log, walls.label)
+        return SandboxedProcess(Ends(*(our_end for our_end, _ in pairs)), log, policy.label)
 
 
 @contextmanager
@@ -108,7 +108,9 @@ def _closed_on_failure(ours: socket.socket) -> Iterator[None]:
 
 
 def zygote() -> Zygote:
-    """Of this process: a fork of it starts its own."""
+    """Return the zygote of this process, starting it if needed; a fork of this process starts its
+    own.
+    """
     if sys.platform != "linux":
         raise SetupError(f"solutions are judged on Linux, and this is {sys.platform}")
     with _lock:
@@ -130,27 +132,28 @@ def start(
     device: str,
     gpu: int | None,
     untrusted: bool = False,
-) -> Cell:
-    """It may write to `folder` and to those of `also` alone, and not read those of `hidden`, but
-    for those of `shown`.
+) -> SandboxedProcess:
+    """Start a sandboxed process that may write below `folder` and `also` only.
+
+    It cannot read what lies below `hidden`, except for `shown`.
     """
-    made = zygote()
-    furnish(folder)
+    parent = zygote()
+    make_home(folder)
     if untrusted:
-        require(made.walls)
+        require(parent.policy)
     writable = tuple(str(path.resolve()) for path in (folder, *also))
-    walls = replace(
-        made.walls,
+    policy = replace(
+        parent.policy,
         writable=writable,
         shown=tuple(str(path.resolve()) for path in shown),
         hidden=tuple(str(path.resolve()) for path in hidden),
         memory=None if device == "cuda" else all_memory(),
         environment=environment(folder.resolve(), device, gpu),
-        processes=_processes(made.walls, device),
+        processes=_processes(parent.policy, device),
     )
-    return made.cell(role, walls)
+    return parent.sandboxed(role, policy)
 
 
-def _processes(walls: Walls, device: str) -> str:
-    """CUDA looks for itself in /proc, and finds another there if that is not its namespace's."""
-    return "" if device == "cuda" and walls.processes == "pidns" else walls.processes
+def _processes(policy: SandboxPolicy, device: str) -> str:
+    """Leave out a pid namespace without its own /proc: CUDA looks itself up there."""
+    return "" if device == "cuda" and policy.processes == "pidns" else policy.processes

@@ -1,6 +1,6 @@
-"""The process that a tool looks at: python -m … JOB OUTCOME. A solution is built there, and called.
+"""The process that a tool observes: builds a solution and calls it (python -m … JOB OUTCOME).
 
-What a profiler collects between cudaProfilerStart and -Stop are the calls alone.
+Only the calls lie between cudaProfilerStart and cudaProfilerStop.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ BUILD, CALLS = "build", "calls"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The outcome is a document; the exit code says nothing that it does not."""
+    """Write the outcome as a document; the exit code adds nothing to it."""
     job, outcome = (Path(word) for word in arguments)
-    said = json.loads(job.read_text(encoding="utf-8"))
+    request = json.loads(job.read_text(encoding="utf-8"))
     rows: list[dict[str, Any]] = []
     if settings.EMU_CHECK.get():
         listen(_heard(rows))
-    answer = _answer(said)
+    answer = _answer(request)
     text = json.dumps({**answer, "rows": rows}, default=str)
     outcome.write_text(text, encoding="utf-8")
     return 0
@@ -68,7 +68,7 @@ def _answer(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _build_kernels(runnable: Runnable) -> None:
-    """Of an op that was exported, the modules that its first calls would build: one of each folder."""
+    """Build the modules that an exported op's first calls would build: one a folder."""
     module = sys.modules.get(str(runnable.metadata.misc.get("module_name")))
     project = Project.of(Path(module.__file__).parent) if module and module.__file__ else None
     if project is None or not os.path.isdir(project.kernels):
@@ -80,7 +80,7 @@ def _build_kernels(runnable: Runnable) -> None:
 
 
 def _specs(folder: OpFolder, package: str) -> list[Any]:
-    """Specs of the copy of its jit.py that the solution imports, or the default one."""
+    """Specs from the copy of jit.py that the solution imports, or the default one."""
     if not os.path.isfile(folder.jit):
         return folder.specs()
     from importlib import import_module
@@ -125,7 +125,7 @@ def _collected(device: str) -> Iterator[None]:
 
 def _heard(rows: list[dict[str, Any]]) -> Callable[[str, list[Any]], None]:
     def add(op: str, reports: list[Any]) -> None:
-        rows.extend({"op": op, **each.to_dict(), "text": each.text()} for each in reports)
+        rows.extend({"op": op, **report.to_dict(), "text": report.text()} for report in reports)
 
     return add
 

@@ -1,4 +1,4 @@
-"""A look at a solution in a process of its own, by itself or under a tool that watches it."""
+"""Runs a solution in a process of its own, alone or under a tool that observes it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 from fictl import settings
 from fictl.errors import SetupError
-from fictl.judge.process.room import room
+from fictl.judge.process.scratch import scratch_folder
 from fictl.judge.tools.first_error import FirstError, first_error
-from fictl.judge.tools.subject import Subject
+from fictl.judge.tools.subject import SolutionSubject
 from fictl.paths import same_packages
 from fictl.process import TimedOut, ending, run
 from fictl.toolchain import require_gpu
@@ -27,9 +27,9 @@ _LONGEST_LOG = 64 << 10
 
 @dataclass(frozen=True)
 class Look:
-    """`mode` is the child's: build or calls."""
+    """A run to be made. `mode` is the child's: build or calls."""
 
-    subject: Subject
+    subject: SolutionSubject
     mode: str
     device: str
     timeout: float = 600.0
@@ -38,8 +38,8 @@ class Look:
 
     @contextmanager
     def job(self) -> Iterator[tuple[Path, Path]]:
-        """Files of the job and of its outcome."""
-        with room("look") as place:
+        """Write the job's file; yields its path and that of the outcome."""
+        with scratch_folder("look") as place:
             job, outcome = place / "job.json", place / "outcome.json"
             job.write_text(json.dumps(self._document()), encoding="utf-8")
             yield job, outcome
@@ -58,8 +58,8 @@ class Look:
 
     def take(
         self, before: Sequence[str | Path] = (), variables: Mapping[str, str] | None = None
-    ) -> Seen:
-        """`before` stands before the program, as a tool that watches it does."""
+    ) -> LookResult:
+        """Run the child; `before` are the words of a tool's command line that precede it."""
         if self.device == "cuda":
             require_gpu("there is no GPU here", "--device emu runs it on the emulated device")
         environment = {**self.environment(), **(variables or {})}
@@ -67,29 +67,33 @@ class Look:
             try:
                 done = run([*before, *self.argv(job, outcome)], environment, self.timeout)
             except TimedOut as error:
-                return Seen("TIMEOUT", f"it did not end within {self.timeout:g} s", error.hint)
+                return LookResult(
+                    "TIMEOUT", f"it did not end within {self.timeout:g} s", error.hint
+                )
             if os.path.isfile(outcome):
                 return self._seen(json.loads(outcome.read_text(encoding="utf-8")), done.output)
         died = f"it ended its process with {ending(done.code)}"
-        return Seen("RUNTIME_ERROR", died, log=done.output[-_LONGEST_LOG:], output=done.output)
+        return LookResult(
+            "RUNTIME_ERROR", died, log=done.output[-_LONGEST_LOG:], output=done.output
+        )
 
-    def _seen(self, said: dict[str, Any], output: str) -> Seen:
+    def _seen(self, answer: dict[str, Any], output: str) -> LookResult:
         sources = [source.path for source in self.subject.solution.sources]
-        message, log = said.get("message", ""), said.get("log", "")
+        message, log = answer.get("message", ""), answer.get("log", "")
         error = None
         if message:
             error = first_error((message, log, output), sources, message)
-        return Seen(
-            said["status"],
+        return LookResult(
+            answer["status"],
             message,
-            said.get("hint", ""),
+            answer.get("hint", ""),
             error,
             log[-_LONGEST_LOG:],
-            said.get("code", 0),
-            said.get("rows", []),
+            answer.get("code", 0),
+            answer.get("rows", []),
             output,
-            said.get("builder", ""),
-            said.get("seconds", 0.0),
+            answer.get("builder", ""),
+            answer.get("seconds", 0.0),
         )
 
     def _document(self) -> dict[str, Any]:
@@ -108,8 +112,8 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """`status` is built or called, or that of a failed evaluation; `code` an exit code of fictl's."""
+class LookResult:
+    """Outcome of a run: `status` is built, called or a failure; `code` an exit code of fictl."""
 
     status: str
     message: str = ""
@@ -127,7 +131,7 @@ class Seen:
         return self.status in ("built", "called")
 
     def failure(self) -> dict[str, Any]:
-        """Of an answer: what went wrong; None three times where nothing did."""
+        """Fields of an answer about the failure; all None if there was none."""
         if self.ok:
             return {"message": None, "hint": None, "error": None, "log": ""}
         error = self.error or FirstError(self.message)
@@ -139,6 +143,6 @@ class Seen:
         }
 
     def refuse_machine(self) -> None:
-        """What this machine lacks is no verdict on a solution."""
+        """Raise SetupError if the machine, not the solution, is the cause."""
         if self.code == SetupError.exit_code:
             raise SetupError(self.message, self.hint)

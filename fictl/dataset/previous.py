@@ -1,0 +1,45 @@
+"""Results of earlier runs, so that --resume continues a run that was ended."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fictl.dataset.readable import readable_traces
+
+if TYPE_CHECKING:
+    from fictl.trace import TraceSet
+    from fictl.trace.documents.reading import NotReadable
+
+# Keys of Evaluation.fictl: hash of the solution, device of the run.
+HASH, DEVICE = "solution_hash", "device"
+
+
+@dataclass
+class PreviousResults:
+    """Workloads that have a result on this kind of device, by the hash of their solution.
+
+    A solution that was edited has another hash; results of other tools have none. `unreadable` are
+    lines left broken by a crash or another tool.
+    """
+
+    results: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    unreadable: list[NotReadable] = field(default_factory=list)
+
+
+def evaluated(dataset: TraceSet, definition: str, device: str) -> PreviousResults:
+    uuids_by_hash: defaultdict[str, set[str]] = defaultdict(set)
+    broken: list[NotReadable] = []
+    for trace in readable_traces(dataset, definition, broken.append):
+        facts = trace.evaluation.fictl if trace.evaluation is not None else None
+        if facts and facts.get(DEVICE) == kind_of(device) and isinstance(facts.get(HASH), str):
+            uuids_by_hash[facts[HASH]].add(trace.workload.uuid)
+    return PreviousResults(
+        {digest: frozenset(uuids) for digest, uuids in uuids_by_hash.items()}, broken
+    )
+
+
+def kind_of(device: str) -> str:
+    return device.partition(":")[0]

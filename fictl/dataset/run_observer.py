@@ -1,0 +1,18 @@
+"""RunObserver: callbacks for the progress of a run, which the command line displays."""
+
+from __future__ import annotations
+
+from fictl.dataset.run_outcome import RunOutcome
+
+
+class RunObserver:
+    """Ignores everything: the default. Outcomes come from one thread at a time."""
+
+    def planned(self, total: int, jobs: int, skipped: int) -> None:
+        """The run begins: `total` evaluations by `jobs` solutions."""
+
+    def outcome(self, outcome: RunOutcome, done: int, total: int) -> None:
+        """One evaluation is done."""
+
+    def note(self, text: str) -> None:
+        """Another event: a GPU is waited for, or a solution is given up."""

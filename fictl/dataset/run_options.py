@@ -1,0 +1,31 @@
+"""RunOptions: what to evaluate of a dataset, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """An empty selection stands for everything. `flags` are fields of EvalConfig that were given.
+
+    `gpus` are names as in CUDA_VISIBLE_DEVICES; `jobs` solutions are compiled at a time, 0 for as
+    many as the cores allow. `isolated` starts a process for each workload; `large` also runs the
+    workloads that take minutes on the emulated device.
+    """
+
+    definitions: tuple[str, ...] = ()
+    solutions: tuple[str, ...] = ()
+    op_types: tuple[str, ...] = ()
+    device: str = "cuda"
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    config: Path | None = None
+    isolated: bool = False
+    large: bool = False
+    resume: bool = False
+    save: bool = True
+    jobs: int = 0
+    gpus: tuple[str, ...] = ()

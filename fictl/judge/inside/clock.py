@@ -1,0 +1,166 @@
+"""Timers in a solution's process, for its claims: the host's clock, CUDA events or CUPTI."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fictl.judge.modes import CLOCKED, WARM
+from fictl.timing.activity import Recording
+from fictl.timing.event_pair import EventPair
+from fictl.timing.timer import LaunchedNothing, Unusable
+
+# Bound before a solution is loaded, so that its replacement is not called.
+_NOW = time.perf_counter
+_NS = 1e-9
+_CALL = 1
+# Tolerance in nanoseconds between the GPU's and the host's clocks.
+_CLOCKS_DIFFER = 50_000
+
+
+class WorkedElsewhere(Exception):
+    """The GPU worked for this process outside of a call."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Seconds of one call and of its host part; `why` tells why no better timer was used."""
+
+    seconds: float
+    host: float
+    timer: str
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class HostClock:
+    """Times calls that have ended when they return."""
+
+    def __init__(self, why: str = "") -> None:
+        self._why = why
+
+    def __enter__(self) -> HostClock:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+    def begin(self) -> None:
+        """Start a turn, before its inputs exist."""
+
+    def time(self, call: Callable[[], object]) -> None:
+        start = _NOW()
+        call()
+        self._seconds = _NOW() - start
+
+    def end(self) -> Claim:
+        """End a turn, after its outputs were read, and return the claim."""
+        return Claim(self._seconds, self._seconds, "host", self._why)
+
+
+class EventClock(HostClock):
+    """Times a call by a pair of CUDA events, if CUPTI is not available."""
+
+    def time(self, call: Callable[[], object]) -> None:
+        start = _NOW()
+        with EventPair() as self._pair:
+            call()
+        self._seconds = _NOW() - start
+
+    def end(self) -> Claim:
+        return Claim(self._pair.seconds(), self._seconds, "events", self._why)
+
+
+class CuptiClock(HostClock):
+    """Times a call from its first kernel's start to the end of its last kernel."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._recording = Recording()
+
+    def __enter__(self) -> CuptiClock:
+        self._recording.__enter__()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._recording.__exit__(None, None, None)
+
+    def begin(self) -> None:
+        wait()
+        self._recording.take_all()
+        self._begun = self._recording.now()
+
+    def time(self, call: Callable[[], object]) -> None:
+        self._start = self._recording.now()
+        start = _NOW()
+        self._recording.run(_CALL, call)
+        self._seconds = _NOW() - start
+        wait()
+        self._end = self._recording.now()
+
+    def end(self) -> Claim:
+        """Separate the call's kernels from the harness's own copies, which come after it."""
+        wait()
+        done = self._recording.take_all()
+        if done is None:
+            return Claim(self._seconds, self._seconds, "host", "CUPTI lost records")
+        own = [one for one in done if one.call == _CALL]
+        others = [one for one in done if one.call != _CALL and one.start <= self._end]
+        if any(one.start < self._start - _CLOCKS_DIFFER for one in others):
+            raise WorkedElsewhere("the GPU worked before the call began: that time is not measured")
+        inside = own + [one for one in others if one.start > self._start + _CLOCKS_DIFFER]
+        if not inside:
+            raise LaunchedNothing(
+                "the call launched nothing on the GPU: a result kept from an earlier "
+                "call, or work on the CPU, cannot be timed as a kernel"
+            )
+        seconds = (max(one.end for one in inside) - min(one.start for one in inside)) * _NS
+        return Claim(seconds, self._seconds, "cupti")
+
+
+@contextmanager
+def clock(device: str, mode: str) -> Iterator[HostClock]:
+    """The most exact timer here for TIMED turns; a timer without overhead for other modes."""
+    with ExitStack() as kept:
+        if device != "cuda" or mode == CLOCKED:
+            yield HostClock()
+        elif mode == WARM:
+            yield EventClock()
+        else:
+            yield _cupti(kept)
+
+
+def _cupti(kept: ExitStack) -> HostClock:
+    with ExitStack() as tried:
+        try:
+            cupti = tried.enter_context(CuptiClock())
+            _try(cupti)
+        except Unusable as error:
+            return EventClock(error.message)
+        kept.push(tried.pop_all())
+        return cupti
+
+
+def wait() -> None:
+    """Wait until the GPU is idle; errors of its kernels are raised here."""
+    import torch
+
+    torch.cuda.synchronize()
+
+
+def _try(cupti: CuptiClock) -> None:
+    """Record one kernel: CUPTI without permission accepts all calls and records nothing."""
+    import torch
+
+    one = torch.zeros(1, device="cuda")
+    cupti.begin()
+    with suppress(LaunchedNothing):  # Nothing was recorded of it.
+        cupti.time(lambda: one.add_(1))
+        cupti.end()
+        return
+    raise Unusable("CUPTI records no kernel of this process", "fictl doctor")
