@@ -13,6 +13,7 @@ import pytest
 from fictl import setting, settings, toolchain
 from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
 from fictl.paths import cache_root
+from fictl.project import OpFolder
 from fictl.testing.device import choose_device
 from fictl.toolchain import Nvcc, find_nvcc, gpus
 
@@ -155,8 +156,8 @@ def _kept_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def twice_build(tiny: Path, _kept_cache: Path) -> Path:
     """Where `twice` is built, alone in this test's cache; it is compiled once for all tests."""
+    from fictl.builds.building import build
     from fictl.jit.progress import LogObserver
-    from fictl.op.builds.building import build
 
     if _kept_cache.is_dir():
         shutil.copytree(_kept_cache, cache_root())
@@ -179,6 +180,17 @@ def stray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, users_cache: None) ->
     monkeypatch.chdir(root)
     yield root
     for name in [name for name in sys.modules if name.split(".")[0] == "stray"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpFolder]:
+    """Its one op folder; the working folder is there, the device is the emulated one."""
+    root = shutil.copytree(Path(__file__).with_name("hostile_project"), tmp_path / "hostile")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("FICTL_DEVICE", "emu")
+    yield OpFolder.of(root / "kernels" / "doubling" / "doubling" / "op.py")
+    for name in [name for name in sys.modules if name.split(".")[0] == "hostile"]:
         del sys.modules[name]
 
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Imports go one way: a part of fictl sees the parts above its layer, and the siblings named here.
 LAYERS = [
-    {"arch", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
+    {"arch", "child", "dtype", "errors", "lazy", "log", "paths", "private_folder", "process"}
     | {"project_file", "quantity", "redact", "removal", "rooted", "sealed", "syntax"}
     | {
         "setting",
@@ -26,8 +26,9 @@ LAYERS = [
         "user_file",
         "version",
     },
-    {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
+    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},
+    {"builds", "case", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
     | {"replay", "inspect", "watch", "debug", "judge", "dataset"},
     {"cli"},
@@ -36,18 +37,14 @@ LAYERS = [
 SIBLINGS = {
     "emu": {"toolchain"},
     "timing": {"toolchain"},
+    "power": {"timing"},
     "scaffold": {"project", "translate", "trace"},
     "jit": {"toolchain", "emu", "project"},
-    "sanitize": {"testing", "bench"},
-    "replay": {"testing", "sanitize", "profile"},
-    "profile": {"bench", "testing"},
-    "inspect": {"bench"},
-    "watch": {"bench", "testing"},
-    "debug": {"bench", "testing"},
-    "bench": {"testing"},
-    "tune": {"testing"},
-    "judge": {"runnable", "testing", "bench", "profile", "sanitize"},
-    "dataset": {"judge", "runnable", "testing", "bench"},
+    "sanitize": {"testing"},
+    "replay": {"sanitize", "profile"},
+    "watch": {"bench"},
+    "judge": {"runnable", "profile", "sanitize"},
+    "dataset": {"judge"},
 } | {name: layer for layer in (LAYERS[0], LAYERS[-1]) for name in layer}
 
 VOCABULARY = LAYERS[0]
@@ -124,6 +121,22 @@ def test_imports_go_one_way() -> None:
         for path in files("fictl")
         for name in imported(path, nodes(path))
         if name[0] == "fictl" and name[1] not in visible(part(path))
+    ]
+
+
+def test_no_part_may_import_what_it_does_not() -> None:
+    used = {
+        (part(path), name[1])
+        for path in files("fictl")
+        for name in imported(path, nodes(path))
+        if name[0] == "fictl" and len(name) > 1
+    }
+    shared = {*LAYERS[0], *LAYERS[-1]}
+    assert not [
+        f"SIBLINGS lets {name} import {other}, which it does not: remove it"
+        for name, others in SIBLINGS.items()
+        for other in others
+        if name not in shared and (name, other) not in used
     ]
 
 

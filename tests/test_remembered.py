@@ -32,7 +32,7 @@ KEPT = {
     "fictl/project/trusted.py require_trusted": "a project that may run; one that may not raises",
     "fictl/project_file.py _nearest": "the projects of a run of pytest",
     "fictl/bench/compare/both.py subjects": "a revision's files, in a worker",
-    "fictl/bench/worker/one.py sides": "a project's files, in a worker",
+    "fictl/case/selected.py subject": "a project's files, in a worker",
     "fictl/dataset/export/solution.py _sources": "an op's files, of one command",
     "fictl/dataset/export/workloads.py _made_by_init": "an op's code, of one command",
     "fictl/emu/toolchain.py emulator_digest": "fictl's own files",

@@ -8,8 +8,8 @@ from typing import Any
 
 from fictl.bench.observer import Observer
 from fictl.bench.row import FAILED, Row
-from fictl.bench.worker.channel import received
-from fictl.bench.worker.contender import OURS
+from fictl.case.contender import OURS
+from fictl.child.message import received
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.process import ending
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.worker.one import of_folder
-from fictl.bench.worker.selection import functions
-from fictl.bench.worker.traffic import moved
+from fictl.case.selection import functions
+from fictl.case.traffic import moved
 from fictl.project import OpFolder
 from fictl.quantity import spell_size
 
@@ -31,7 +31,7 @@ class Planned:
         return asdict(self)
 
 
-def planned(folder: OpFolder, ops: Collection[str], options: Options) -> Iterator[Planned]:
+def planned(folder: OpFolder, ops: Collection[str], options: BenchOptions) -> Iterator[Planned]:
     for subject, case, contenders in of_folder(folder, functions(folder, ops), options):
         size = None if subject.template.bytes else moved(subject, case)
         yield Planned(subject.op, str(case), tuple(each.name for each in contenders), size)

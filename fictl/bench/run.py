@@ -13,10 +13,10 @@ from fictl import settings
 from fictl.bench.conversation import Conversation
 from fictl.bench.environment import environment
 from fictl.bench.observer import Observer
-from fictl.bench.options import DEFAULTS, Options
+from fictl.bench.options import DEFAULTS, BenchOptions
 from fictl.bench.result import Report
 from fictl.bench.row import TIMED, Row
-from fictl.bench.worker.selection import functions
+from fictl.case.selection import functions
 from fictl.errors import SetupError, UsageError
 from fictl.paths import same_packages
 from fictl.process import TimedOut, TimeLimit, stream
@@ -28,7 +28,7 @@ _START_SECONDS = 600.0
 
 
 def bench(
-    ops: Sequence[str], options: Options = DEFAULTS, observer: Observer | None = None
+    ops: Sequence[str], options: BenchOptions = DEFAULTS, observer: Observer | None = None
 ) -> Report:
     """Of the ops named, or all of the project here. Sides of one case are timed interleaved.
 
@@ -41,7 +41,7 @@ def bench(
 def bench_file(
     path: Path,
     values: Mapping[str, str],
-    options: Options = DEFAULTS,
+    options: BenchOptions = DEFAULTS,
     observer: Observer | None = None,
 ) -> Report:
     """Of one .cu file; `values` are its tensors ('4096x4096:bfloat16') and scalars ('2.0').
@@ -66,11 +66,11 @@ def _of_folder(folder: OpFolder, ops: Sequence[str]) -> Request:
     return Request(str(folder), said)
 
 
-def measured(requests: Sequence[Request], options: Options, observer: Observer) -> Report:
+def measured(requests: Sequence[Request], options: BenchOptions, observer: Observer) -> Report:
     return _report(_talks(requests, options, observer))
 
 
-def _run(requests: Sequence[Request], options: Options, observer: Observer | None) -> Report:
+def _run(requests: Sequence[Request], options: BenchOptions, observer: Observer | None) -> Report:
     talks = _talks(requests, options, observer or Observer())
     report = _report(talks)
     if not report.rows:
@@ -85,7 +85,9 @@ def _report(talks: Sequence[Conversation]) -> Report:
     return Report(environment(settings.DEVICE.get(), talks), rows)
 
 
-def _talks(requests: Sequence[Request], options: Options, observer: Observer) -> list[Conversation]:
+def _talks(
+    requests: Sequence[Request], options: BenchOptions, observer: Observer
+) -> list[Conversation]:
     device = settings.DEVICE.get()
     if device == "cuda":
         require_gpu(
@@ -95,7 +97,7 @@ def _talks(requests: Sequence[Request], options: Options, observer: Observer) ->
     return [_talk(request, device, options, observer) for request in requests]
 
 
-def _talk(request: Request, device: str, options: Options, observer: Observer) -> Conversation:
+def _talk(request: Request, device: str, options: BenchOptions, observer: Observer) -> Conversation:
     limit = TimeLimit(_START_SECONDS)
     talk = Conversation(request.op, observer, lambda: limit.restart(options.timeout))
     said = {**request.said, "device": device, "options": options.to_dict()}
@@ -120,7 +122,7 @@ def _variables(device: str) -> dict[str, str]:
     }
 
 
-def _require_baseline(rows: Sequence[Row], options: Options) -> None:
+def _require_baseline(rows: Sequence[Row], options: BenchOptions) -> None:
     """Where none of those asked for could be timed, there is nothing to compare with."""
     others = [row for row in rows if row.is_baseline]
     ours = any(row.status == TIMED and not row.is_baseline for row in rows)

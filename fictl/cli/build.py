@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Compile ops, those of the project here if none is named. What is built already is kept."""
     from fictl.arch import parse_archs
+    from fictl.builds import building
     from fictl.cli.progress import ConsoleObserver
-    from fictl.op.builds import building
     from fictl.toolchain import native_targets
 
     if time and dry_run:
@@ -75,7 +75,7 @@ def _built(out: Console, built: list[Any]) -> None:
 
 def show_plans(command: str, ops: list[str], archs: tuple[Arch, ...]) -> None:
     """What `command` would build, and how."""
-    from fictl.op.builds.building import plan
+    from fictl.builds.building import plan
 
     plans = plan(ops, archs)
     data = [each.to_dict() for each in plans]

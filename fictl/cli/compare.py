@@ -58,11 +58,11 @@ def command(
     """
     from fictl.bench.compare.results import compare_baseline
     from fictl.bench.compare.two import compare_two
-    from fictl.bench.options import Options
+    from fictl.bench.options import BenchOptions
     from fictl.cli.bench.progress import BenchProgress
 
     use_device(device)
-    options = Options(dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds)
+    options = BenchOptions(dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds)
     limit = _share(threshold)
     if baseline and what:
         raise UsageError(

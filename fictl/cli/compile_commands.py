@@ -34,8 +34,8 @@ def command(
 ) -> None:
     """Write compile_commands.json for clangd: sources and headers of ops, as they are built."""
     from fictl.arch import parse_archs
+    from fictl.builds.building import specs_of
     from fictl.jit.compile_commands import database
-    from fictl.op.builds.building import specs_of
     from fictl.toolchain import native_targets
 
     use_device("cuda")

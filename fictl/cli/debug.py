@@ -18,7 +18,7 @@ from fictl.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.bench.options import Options
+    from fictl.bench.options import BenchOptions
     from fictl.debug.session import Program, Session
     from fictl.debug.transcript import Stop, Transcript
 
@@ -84,7 +84,7 @@ def command(
     A small case of those that match is called once, on a debug build: slow, every variable is there.
     """
     from fictl import settings
-    from fictl.bench.options import Options
+    from fictl.bench.options import BenchOptions
     from fictl.bench.sweep import parse_axis
     from fictl.cli.progress import ConsoleObserver
     from fictl.debug.focus import Focus
@@ -98,7 +98,7 @@ def command(
     use_device(device)
     settings.DEVICE.set_by_flag("--device", choose_device(settings.DEVICE.get() if device else ""))
     axes = dict(parse_axis(text) for text in axis or ())
-    options = Options(case=case, dtype=dtype, axes=axes, refcheck=False)
+    options = BenchOptions(case=case, dtype=dtype, axes=axes, refcheck=False)
     asked = Asked(
         _program(words[0], options),
         kernel,
@@ -124,9 +124,9 @@ def command(
     )
 
 
-def _program(word: str, options: Options) -> Program:
+def _program(word: str, options: BenchOptions) -> Program:
     """Of an op, its smallest case; of a dump, the call."""
-    from fictl.bench.worker.selection import functions
+    from fictl.case.selection import functions
     from fictl.cli.one_op import one_op
     from fictl.debug.session import Program
     from fictl.op.watch.dump.record import METADATA

@@ -10,7 +10,7 @@ from fictl.errors import SetupError
 
 if TYPE_CHECKING:
     from fictl.arch import Arch
-    from fictl.op.catalogue import Row
+    from fictl.builds.catalogue import Row
 
 _COLUMNS = ("project", "family", "module", "function", "dtypes", "archs", "devices", "built")
 _STYLES = {"built": "green", "stale": "yellow", "no": "dim"}
@@ -19,7 +19,7 @@ _STYLES = {"built": "green", "stale": "yellow", "no": "dim"}
 def command(ops: Ops = None, arch: Archs = "", json: Json = False) -> None:
     """List ops: functions, dtypes, architectures, devices, and whether they are built."""
     from fictl.arch import parse_archs
-    from fictl.op.catalogue import catalogue
+    from fictl.builds.catalogue import catalogue
 
     rows = catalogue(ops or [], parse_archs(arch, _present))
     table = console.Table(_COLUMNS, [_cells(row) for row in rows], _STYLES)

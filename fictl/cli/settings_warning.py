@@ -33,7 +33,7 @@ def _strange() -> list[tuple[str, str]]:
     if not settings.unknown():
         return []
     # Only now, because reading what ops declare takes as long as all the rest of a short command.
-    from fictl.op.builds.configuration import names_of_ops
+    from fictl.builds.configuration import names_of_ops
 
     return settings.unknown(names_of_ops())
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from fictl.cli.late_bar import LateBar
     from fictl.project import OpFolder
+    from fictl.report.outcome import Outcome
+    from fictl.report.test_report import TestReport
     from fictl.testing.runner.journal import Journal
-    from fictl.testing.runner.outcome import Outcome
-    from fictl.testing.runner.report import TestReport
 
 
 Case = Annotated[
@@ -87,8 +87,8 @@ def command(
     """
     from fictl import settings
     from fictl.cli.late_bar import LateBar
+    from fictl.report.test_report import TestReport
     from fictl.testing.device import choose_device, is_asked_for, require_device
-    from fictl.testing.runner.report import TestReport
     from fictl.testing.runner.request import TestRequest
 
     use_device(device)
@@ -116,7 +116,7 @@ def command(
         say = (lambda line: None) if json else console.note
         report = request.run(say, lambda journal: _tell(bar, journal))
     if junit:
-        from fictl.testing.runner.junit import to_junit
+        from fictl.report.junit import to_junit
 
         write_text("--junit", junit, to_junit(report))
     # What the machine cannot do is a failure, where it has to.
@@ -135,8 +135,8 @@ def _tell(bar: LateBar, journal: Journal) -> None:
 
 def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], str]:
     """The ops to test, or why there is none."""
+    from fictl.builds.changed import changed_since, split_words
     from fictl.project import Project, select
-    from fictl.testing.runner.changed import changed_since, split_words
 
     names, revision = split_words(words) if changed else (words, "")
     wanted = select(names, [] if names else [Project.at()])
@@ -149,7 +149,7 @@ def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], 
 
 
 def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
-    from fictl.testing.runner.outcome import remedy
+    from fictl.report.outcome import remedy
 
     mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[code]
     failed, full = len(report.failed), len(report.out_of_memory)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fictl import settings
+from fictl.case.gpu_lock import gpu_names, held, lock_of
 from fictl.errors import SetupError, UsageError
-from fictl.testing.runner.gpu_lock import gpu_names, held, lock_of
 
 
 @dataclass(frozen=True)

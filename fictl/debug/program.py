@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from fictl import settings
-from fictl.bench.options import Options
-from fictl.bench.worker.one_case import CaseCall, case_calls
+from fictl.case.one_case import CaseCall, case_calls
+from fictl.case.options import CaseOptions
 from fictl.errors import FictlError
 from fictl.log import logger
 from fictl.project import OpFolder
@@ -20,7 +20,7 @@ _WARP_BYTES = 512
 def main(arguments: Sequence[str]) -> int:
     """Of a request {op: its file, functions, options}."""
     request = json.loads(arguments[0])
-    options = Options.from_dict(request["options"])
+    options = CaseOptions.from_dict(request["options"])
     try:
         calls = case_calls(OpFolder.of(request["op"]), request["functions"], options)
         call = min(calls, key=_preference)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from fictl import settings
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.debug.debugger import Debugger
 from fictl.debug.focus import Focus
 from fictl.debug.transcript import Transcript
@@ -45,7 +45,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of_case(cls, folder: OpFolder, functions: Iterable[str], options: Options) -> Program:
+    def of_case(cls, folder: OpFolder, functions: Iterable[str], options: CaseOptions) -> Program:
         """A small case of those that `options` choose."""
         said = {
             "op": str(folder.op),

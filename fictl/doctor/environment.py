@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fictl import settings
+from fictl.builds.configuration import configuration
 from fictl.doctor.finding import Finding, error, ok, warning
-from fictl.op.builds.configuration import configuration
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts

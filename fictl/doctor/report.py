@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 
+from fictl.builds.configuration import SettingRow, configuration
 from fictl.doctor.finding import Finding, tally
 from fictl.jit.jobs import available_kib, usable_cores
-from fictl.op.builds.configuration import SettingRow, configuration
 from fictl.redact import redact
 from fictl.version import describe
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from fictl.arch import Arch
+from fictl.builds.building import specs_of
 from fictl.errors import UsageError
 from fictl.inspect.binary import inspect_file
 from fictl.inspect.inspected import Inspected
 from fictl.inspect.run import inspect_specs
 from fictl.jit import JitSpec, gen_jit_spec
 from fictl.jit.progress import Observer
-from fictl.op.builds.building import specs_of
 from fictl.project import Project, select
 
 _COMPILED = (".cubin", ".so")
@@ -40,8 +40,7 @@ def inspect_revision(
 ) -> tuple[str, list[Inspected]]:
     """The same ops as they were, and what to call that."""
     # Why here: they load what measures, which takes longer than a cached answer.
-    from fictl.bench.compare.checkout import checkout
-    from fictl.bench.compare.revisions import project_of
+    from fictl.project.revision import checkout, project_of
 
     files = [name for name in names if _is_file(name)]
     if files:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from fictl import settings
-from fictl.bench.options import Options
-from fictl.bench.worker.one import of_folder
-from fictl.bench.worker.selection import NoCase, functions
-from fictl.bench.worker.subject import Subject
+from fictl.case.options import CaseOptions
+from fictl.case.selected import selected
+from fictl.case.selection import NoCase, functions
+from fictl.case.subject import Subject
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import UsageError
 from fictl.profile.request import Request
@@ -18,7 +18,7 @@ from fictl.project import OpFolder, select
 from fictl.trace import Case
 
 
-def requests(ops: Sequence[str], options: Options, calls: int, out: Path) -> list[Request]:
+def requests(ops: Sequence[str], options: CaseOptions, calls: int, out: Path) -> list[Request]:
     """One for each case. Without a choice it is one case a function, as a look at each costs time
     and a small case shows little but its launch.
     """
@@ -37,10 +37,10 @@ def requests(ops: Sequence[str], options: Options, calls: int, out: Path) -> lis
 
 
 def _of_folder(
-    folder: OpFolder, ops: Sequence[str], options: Options, calls: int, out: Path
+    folder: OpFolder, ops: Sequence[str], options: CaseOptions, calls: int, out: Path
 ) -> list[Request]:
     names = _functions(folder, ops)
-    found = [(subject, case) for subject, case, _ in of_folder(folder, names, options)]
+    found = list(selected(folder, names, options))
     if not (options.case or options.axes):
         found = _largest(found)
     return [

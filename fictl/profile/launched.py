@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fictl.bench.worker.channel import received
+from fictl.child.message import received
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.process import TimedOut, stream
 from fictl.profile.request import Request

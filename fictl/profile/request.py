@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl import settings
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.errors import SetupError
 from fictl.paths import same_packages
 from fictl.project import OpFolder
 
 CALLS = 20
 # A tool that looks at a case on its own way takes the first that these options choose.
-_PROGRAM = "fictl.bench.worker.one_case"
+_PROGRAM = "fictl.case.one_case"
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Request:
 
     folder: OpFolder
     functions: frozenset[str]
-    options: Options
+    options: CaseOptions
     calls: int = CALLS
     out: Path = Path("profiles")
 

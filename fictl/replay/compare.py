@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch.utils.dlpack import from_dlpack
 
+from fictl.case.compare import assert_close
 from fictl.op.watch.dump.values import Opaque
-from fictl.testing.compare import assert_close
 
 # Two numbers a byte, which torch cannot convert: they are compared as bytes.
 _PAIRS = {getattr(torch, "float4_e2m1fn_x2", None)}

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 
 from fictl import settings
+from fictl.case.compare import assert_right
+from fictl.case.results import named_results
 from fictl.errors import SetupError
 from fictl.op import Op, declaration
 from fictl.op.bound import bind
@@ -27,8 +29,6 @@ from fictl.replay.compare import Comparison
 from fictl.replay.dump import Dump
 from fictl.replay.looking import profiled, reported, timed
 from fictl.sanitize import compute_sanitizer
-from fictl.testing.compare import assert_right
-from fictl.testing.results import named_results
 from fictl.trace import TraceTemplate
 from fictl.trace.template import TOLERANCES
 

@@ -16,11 +16,11 @@ from fictl.process import Finished, TimedOut, ending, run
 from fictl.replay.child import Child
 from fictl.replay.dump import Dump
 from fictl.replay.outcome import DEFECT, Outcome
+from fictl.report.finding import Finding, findings
+from fictl.report.suppression import FILE, read_suppressions
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.finding import Finding, findings
 from fictl.sanitize.records import records
 from fictl.sanitize.rows import rows_of
-from fictl.sanitize.suppression import FILE, read_suppressions
 
 
 def replay(path: Path, device: str, timeout: float, under: str = "") -> Outcome:

@@ -11,10 +11,10 @@ from pathlib import Path
 from fictl import settings
 from fictl.errors import FictlError
 from fictl.project import OpFolder
-from fictl.sanitize.checked import Check, Checked
+from fictl.report.checked import Check, Checked
+from fictl.report.suppression import FILE, Suppression, read_suppressions
+from fictl.report.test_report import TestReport
 from fictl.sanitize.sources import Sources
-from fictl.sanitize.suppression import FILE, Suppression, read_suppressions
-from fictl.testing.runner.report import TestReport
 from fictl.testing.runner.run import run_tests
 
 TOOL = "emulated"

@@ -10,14 +10,14 @@ from pathlib import Path
 from fictl import settings
 from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder
+from fictl.report.checked import Check, Checked
+from fictl.report.outcome import FAILED, OUT_OF_MEMORY, Outcome
+from fictl.report.suppression import FILE, read_suppressions
+from fictl.report.test_report import TestReport
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.checked import Check, Checked
 from fictl.sanitize.records import counted, own_words, records, unprinted
 from fictl.sanitize.rows import rows_of
-from fictl.sanitize.suppression import FILE, read_suppressions
 from fictl.testing.generated.seed import session_seed
-from fictl.testing.runner.outcome import FAILED, OUT_OF_MEMORY, Outcome
-from fictl.testing.runner.report import TestReport
 from fictl.testing.runner.run import run_tests
 
 # A test's letter alone on a line, and how far that is.

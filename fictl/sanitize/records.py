@@ -9,9 +9,9 @@ from pathlib import Path
 
 from fictl.emu.report import Place, Report, Thread
 from fictl.emu.symbols import plain_name
+from fictl.report.test_markers import NAMED, STARTED
 from fictl.sanitize.record import HostFrame, Record
 from fictl.sanitize.titles import ASSERT, classify
-from fictl.testing.runner.announced import NAMED, STARTED
 
 # The program's own words may stand before it: pytest's dots do.
 _OURS = re.compile(r"(?<!=)={9}(?: (?P<text>.*)|$)")

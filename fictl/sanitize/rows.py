@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.project import OpFolder
-from fictl.sanitize.finding import site
+from fictl.report.finding import site
 from fictl.sanitize.record import Record
 from fictl.sanitize.sources import Sources
 

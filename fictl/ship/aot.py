@@ -14,14 +14,14 @@ from typing import Any
 
 from fictl import rooted
 from fictl.arch import Arch
+from fictl.builds import building
+from fictl.builds.building import Built
 from fictl.errors import UsageError
 from fictl.jit.progress import Observer
 from fictl.jit.store.entry import MANIFEST, Entry
 from fictl.jit.store.staging import publish
 from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.jit.store.writing import writing
-from fictl.op.builds import building
-from fictl.op.builds.building import Built
 from fictl.paths import matching
 from fictl.user_file import read_text
 from fictl.version import VERSION

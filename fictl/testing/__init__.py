@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from fictl.lazy import lazy
 
 if TYPE_CHECKING:
+    from fictl.case.compare import assert_close
+    from fictl.case.inputs import make_inputs
     from fictl.testing.archs import (
         get_compute_capability,
         is_sm90a_supported,
@@ -17,9 +19,7 @@ if TYPE_CHECKING:
         is_sm120f_supported,
         is_sm121a_supported,
     )
-    from fictl.testing.compare import assert_close
     from fictl.testing.gpu_time import bench_gpu_time
-    from fictl.testing.inputs import make_inputs
 
 __all__ = [
     "assert_close",
@@ -41,8 +41,8 @@ __getattr__ = lazy(
     __name__,
     {
         **dict.fromkeys(_ARCHS, "archs"),
-        "assert_close": "compare",
+        "assert_close": "fictl.case.compare",
         "bench_gpu_time": "gpu_time",
-        "make_inputs": "inputs",
+        "make_inputs": "fictl.case.inputs",
     },
 )

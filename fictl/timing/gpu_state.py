@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fictl.errors import SetupError
 from fictl.toolchain.smi import Row, Smi, read_smi, throttled
 
 
@@ -87,6 +88,17 @@ def _ancestors(pid: int) -> Iterator[int]:
         except OSError:
             return
         pid = int(status.rpartition(")")[2].split()[1])
+
+
+def uuid_of(device: str) -> str:
+    """UUID of a torch device, 'cuda' or 'cuda:1', as NVML spells it."""
+    import torch
+
+    index = torch.device(device).index
+    uuid = _uuid(torch.cuda.current_device() if index is None else index)
+    if not uuid:
+        raise SetupError(f"the UUID of {device} is unknown", "fictl doctor")
+    return uuid
 
 
 def _uuid(index: int) -> str:

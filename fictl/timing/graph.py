@@ -64,6 +64,14 @@ def _capture(rotation: Rotation) -> _Captured:
     )
 
 
+def replay_of(rotation: Rotation) -> Callable[[], object]:
+    """Replay of a CUDA graph of all calls of a rotation, without its flush."""
+    for call in rotation.calls:
+        call()
+    replay: Callable[[], object] = _replay(rotation, rotation.calls).graph.replay
+    return replay
+
+
 def _replay(rotation: Rotation, steps: Sequence[Callable[[], object]]) -> _Replay:
     import torch
 

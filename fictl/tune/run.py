@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fictl import settings
+from fictl.case.inputs import make_inputs
 from fictl.op.bound import bind
 from fictl.op.tactics import recorded
 from fictl.op.tactics.machine import Machine, machine
 from fictl.op.tactics.tuning import tuning
-from fictl.testing.inputs import make_inputs
 from fictl.timing.gpu_state import gpu_state
 from fictl.tune.plan import Work
 from fictl.tune.tuner import Outcome, Tuner

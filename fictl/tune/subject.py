@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
+from fictl.case.compare import assert_close
+from fictl.case.copies import bytes_of, copied, poisoned_like
+from fictl.case.results import as_tuple, named_results
 from fictl.op.tactics.tuning import Untuned
-from fictl.testing.compare import assert_close
-from fictl.testing.results import named_results
-from fictl.tune.copies import bytes_of, copied, poisoned_like
 
 
 class Subject:
@@ -21,7 +21,7 @@ class Subject:
         self._template = call.tactics.op.template
         given = copied(call.arguments)
         returned = self.run(given, 0)
-        self._arguments = {**call.arguments, **self._allocated(given, _several(returned))}
+        self._arguments = {**call.arguments, **self._allocated(given, as_tuple(returned))}
         self._expected = list(self._results(given, returned))
 
     @property
@@ -81,9 +81,5 @@ class Subject:
     def _results(self, arguments: Mapping[str, Any], returned: Any) -> Iterator[torch.Tensor]:
         """What a call returned, and what it wrote; each once."""
         written = (arguments.get(name) for name in self._call.tactics.op.mutates)
-        values = (*_several(returned), *written)
+        values = (*as_tuple(returned), *written)
         yield from {id(each): each for each in values if isinstance(each, torch.Tensor)}.values()
-
-
-def _several(returned: Any) -> tuple[Any, ...]:
-    return returned if isinstance(returned, tuple) else (returned,)

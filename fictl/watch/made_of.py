@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fictl.builds.changed import files_of
 from fictl.errors import FictlError
 from fictl.paths import files_below, real
 from fictl.project import OpFolder, Project, find
 from fictl.project.config import OWN_FILE, SHARED_FILE
-from fictl.testing.runner.changed import files_of
 from fictl.user_file import read_bytes
 from fictl.watch.leftovers import is_leftover
 

@@ -15,7 +15,7 @@ import threading
 from importlib import import_module
 
 # Half a second, which would be the first half second after a save.
-_NEEDED = ("typer", "rich.console", "fictl.op.builds.building", "fictl.testing.runner.request")
+_NEEDED = ("typer", "rich.console", "fictl.builds.building", "fictl.testing.runner.request")
 
 
 def main() -> int:

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.result import Environment, Report
 from fictl.bench.row import Row
 from fictl.bench.worker.measuring import Place, measure_case
 from fictl.bench.worker.one import of_folder
 from fictl.project import OpFolder
-
-HOSTILE = Path(__file__).parents[1] / "hostile_project"
-
-
-@pytest.fixture
-def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpFolder]:
-    """Its one op folder; the working folder is there, the device is the emulated one."""
-    root = shutil.copytree(HOSTILE, tmp_path / "hostile")
-    monkeypatch.chdir(root)
-    monkeypatch.setenv("FICTL_DEVICE", "emu")
-    yield OpFolder.of(root / "kernels" / "doubling" / "doubling" / "op.py")
-    for name in [name for name in sys.modules if name.split(".")[0] == "hostile"]:
-        del sys.modules[name]
 
 
 @pytest.fixture
@@ -36,7 +20,7 @@ def measure(hostile: OpFolder) -> Callable[..., list[Row]]:
     """The rows of a function's smallest case, over few rounds."""
 
     def rows(function: str, case: str = "-64", **options: object) -> list[Row]:
-        asked = Options(**{"rounds": 12, "case": case, **options})  # type: ignore[arg-type]
+        asked = BenchOptions(**{"rounds": 12, "case": case, **options})  # type: ignore[arg-type]
         place = Place("cpu", {}, Observer())
         work = of_folder(hostile, [function], asked)
         return [row for each in work for row in measure_case(*each, asked, place)]

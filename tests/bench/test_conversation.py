@@ -8,7 +8,7 @@ import pytest
 from fictl.bench.conversation import Conversation
 from fictl.bench.observer import Observer
 from fictl.bench.row import FAILED, Row
-from fictl.bench.worker.channel import received
+from fictl.child.message import received
 from fictl.errors import FictlError, SetupError, UsageError
 
 CASE = {

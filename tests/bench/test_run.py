@@ -5,14 +5,14 @@ import shutil
 import pytest
 
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, TIMED, Row
 from fictl.bench.run import bench
 from fictl.errors import SetupError, UsageError
 from fictl.project import OpFolder
 
 pytestmark = pytest.mark.usefixtures("hostile")
-FEW = Options(case="-64", rounds=10)
+FEW = BenchOptions(case="-64", rounds=10)
 
 
 def test_a_report_says_on_what_it_was_measured() -> None:
@@ -25,7 +25,7 @@ def test_a_report_says_on_what_it_was_measured() -> None:
 
 
 def test_a_hang_is_killed_and_the_rest_is_said_to_be_left() -> None:
-    report = bench(["hanging", "inplace"], Options(case="-64", timeout=8.0))
+    report = bench(["hanging", "inplace"], BenchOptions(case="-64", timeout=8.0))
     (row,) = report.rows
     assert (row.function, row.status) == ("hanging", FAILED)
     assert row.note == "it did not end within 8 s, and was killed"
@@ -40,7 +40,7 @@ def test_a_crash_is_a_row_with_its_signal(hostile: OpFolder) -> None:
 
 def test_no_case_of_that_name_is_a_mistake_in_the_request() -> None:
     with pytest.raises(UsageError, match="no case of right matches nothing_like_it"):
-        bench(["right"], Options(case="nothing_like_it"))
+        bench(["right"], BenchOptions(case="nothing_like_it"))
 
 
 def test_of_several_ops_one_may_have_no_such_case(hostile: OpFolder) -> None:
@@ -49,14 +49,14 @@ def test_of_several_ops_one_may_have_no_such_case(hostile: OpFolder) -> None:
     for name in ("op.py", "trace.py", "bench.py"):
         text = (other / name).read_text(encoding="utf-8")
         (other / name).write_text(text.replace("right", "correct"), encoding="utf-8")
-    report = bench(["right", "correct"], Options(case="right-64", rounds=5))
+    report = bench(["right", "correct"], BenchOptions(case="right-64", rounds=5))
     assert [row.function for row in report.rows] == ["right"]
     assert "no case of correct matches right-64" in report.environment.warnings[-1]
 
 
 def test_no_baseline_left_of_those_asked_for_is_an_error() -> None:
     with pytest.raises(SetupError, match="no baseline of absent could be timed") as caught:
-        bench(["right"], Options(case="-64", rounds=5, baselines=("absent",)))
+        bench(["right"], BenchOptions(case="-64", rounds=5, baselines=("absent",)))
     assert "not installed" in caught.value.hint
 
 

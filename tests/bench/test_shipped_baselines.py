@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.bench.worker.contender import baseline
-from fictl.bench.worker.sides import declared_baselines
-from fictl.bench.worker.subject import of_function
-from fictl.bench.worker.trial import Trial
-from fictl.bench.worker.workload import Workload
+from fictl.bench.worker.sides import baseline, declared_baselines
+from fictl.case.subject import of_function
+from fictl.case.trial import Trial
+from fictl.case.workload import Workload
 from fictl.project import OpFolder, Project, folders
 from fictl.trace import Case
 

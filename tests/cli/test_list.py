@@ -13,7 +13,7 @@ def _built(monkeypatch: pytest.MonkeyPatch) -> None:
             return BuildStatus("built", (Arch(9, 0, "a"),))
         return BuildStatus("no")
 
-    monkeypatch.setattr("fictl.op.catalogue.built", built)
+    monkeypatch.setattr("fictl.builds.catalogue.built", built)
 
 
 def test_a_row_says_all_that_is_declared(fictl, repo) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from fictl.op.watch.dump.record import METADATA
 from fictl.replay.outcome import Outcome
-from fictl.sanitize.finding import Finding
+from fictl.report.finding import Finding
 
 
 @pytest.fixture

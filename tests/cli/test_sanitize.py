@@ -11,12 +11,12 @@ import pytest
 
 from fictl.arch import parse_archs
 from fictl.errors import FictlError, SetupError
-from fictl.sanitize.checked import Check, Checked
-from fictl.sanitize.finding import Finding
+from fictl.report.checked import Check, Checked
+from fictl.report.finding import Finding
+from fictl.report.outcome import Outcome
+from fictl.report.suppression import Suppression
+from fictl.report.test_report import TestReport
 from fictl.sanitize.gpu import Request
-from fictl.sanitize.suppression import Suppression
-from fictl.testing.runner.outcome import Outcome
-from fictl.testing.runner.report import TestReport
 from fictl.toolchain import Gpu
 
 RACE = {"kind": "race", "test": "test_sum[1-f16]", "text": "race: read after write\n  at [k].cuh:3"}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fictl.arch import Arch
-from fictl.testing.runner.outcome import Outcome
-from fictl.testing.runner.report import TestReport
+from fictl.report.outcome import Outcome
+from fictl.report.test_report import TestReport
 from fictl.toolchain import Gpu
 
 PASSED = Outcome("tests/test_halve.py::test_good", "passed", 0.5)
@@ -291,16 +291,14 @@ def test_a_file_that_cannot_be_written_is_said_before_the_tests_run(
 
 def test_where_nothing_has_changed_nothing_runs(fictl, repo: Path, asked, monkeypatch) -> None:
     calls = asked(TestReport((PASSED,)))
-    monkeypatch.setattr("fictl.testing.runner.changed.changed_since", lambda revision, folders: ())
+    monkeypatch.setattr("fictl.builds.changed.changed_since", lambda revision, folders: ())
     answer = fictl("test", "--changed")
     assert (answer.code, answer.out, calls) == (0, "no op has changed since HEAD\n", [])
 
 
 def test_what_has_changed_runs_and_is_named(fictl, repo: Path, asked, monkeypatch) -> None:
     calls = asked(TestReport((PASSED,)))
-    monkeypatch.setattr(
-        "fictl.testing.runner.changed.changed_since", lambda revision, folders: folders[:1]
-    )
+    monkeypatch.setattr("fictl.builds.changed.changed_since", lambda revision, folders: folders[:1])
     answer = fictl("test", "--changed", "HEAD~3")
     assert calls[0][0] == ["my_kernels/elementwise/halve"]
     assert "changed since HEAD~3: halve" in answer.err

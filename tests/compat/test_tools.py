@@ -120,9 +120,9 @@ def test_the_module_of_the_gated_activations() -> None:
 
 
 def test_building_ahead(monkeypatch, tmp_path: Path) -> None:
+    from fictl.builds import building
     from fictl.compat.flashinfer import _aot
     from fictl.errors import FictlError
-    from fictl.op.builds import building
 
     made = [building.Built("fictl", "norm.rmsnorm")]
     asked = []

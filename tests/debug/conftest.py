@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fictl import settings
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.debug.debugger import find_debugger
 from fictl.debug.session import Program, Session
 from fictl.debug.start import Asked, session
@@ -36,7 +36,7 @@ def debugging(
             pytest.skip(problem.message)
         settings.DEVICE.set_by_flag("--device", device)
         folder = OpFolder.of(root / "kernels" / "planted" / "faults" / "op.py")
-        case = Program.of_case(folder, [function], Options())
+        case = Program.of_case(folder, [function], CaseOptions())
         return session(Asked(case, **asked), LogObserver())
 
     yield start

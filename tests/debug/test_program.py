@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.debug.program import main
 from fictl.errors import UsageError
 
@@ -31,7 +31,7 @@ class Call:
 def request_of(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     op = tiny / "kernels" / "elementwise" / "twice" / "op.py"
-    asked = {"op": str(op), "functions": ["twice"], "options": Options().to_dict()}
+    asked = {"op": str(op), "functions": ["twice"], "options": CaseOptions().to_dict()}
     return json.dumps(asked)
 
 

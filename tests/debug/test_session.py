@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.debug.debugger import Debugger
 from fictl.debug.focus import Focus
 from fictl.debug.session import Program, Session
@@ -23,7 +23,7 @@ CONDITION = "blockIdx.x == 3 && blockIdx.y == 0 && blockIdx.z == 0"
 @pytest.fixture
 def session(tiny: Path) -> Callable[..., Session]:
     folder = OpFolder.of(tiny / "kernels" / "elementwise" / "twice" / "op.py")
-    program = Program.of_case(folder, ["twice"], Options(case="1"))
+    program = Program.of_case(folder, ["twice"], CaseOptions(case="1"))
 
     def make(
         name: str, path: str = "/bin/debugger", focus: Focus = FOCUS, has_python=False, **more

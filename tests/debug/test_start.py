@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.debug.debugger import Debugger
 from fictl.debug.session import Program, Session
 from fictl.debug.start import Asked, session
@@ -30,7 +30,7 @@ def start(tiny: Path, monkeypatch: pytest.MonkeyPatch, program) -> Callable[...,
     folder = OpFolder.of(tiny / "kernels" / "elementwise" / "twice" / "op.py")
 
     def make(**asked) -> Session:
-        case = Program.of_case(folder, ["twice"], Options())
+        case = Program.of_case(folder, ["twice"], CaseOptions())
         return session(Asked(case, **asked), LogObserver())
 
     return make

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.result import Report
 from fictl.bench.row import FAILED, TIMED, WRONG
 from fictl.bench.run import bench
@@ -27,7 +27,7 @@ def _in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def measured(timer: str, *functions: str, **options: object) -> Report:
-    asked = Options(**{"timer": timer, "rounds": 12, "max_seconds": 1.0, **options})  # type: ignore[arg-type]
+    asked = BenchOptions(**{"timer": timer, "rounds": 12, "max_seconds": 1.0, **options})  # type: ignore[arg-type]
     return bench(functions, asked)
 
 

@@ -11,12 +11,12 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import fictl.ops
+from fictl.case.outputs import rooms
 from fictl.op.ffi.schema import Schema, read_schema
 from fictl.project import OpFolder, Project, folders
 from fictl.project.cpp_source import CppSource
 from fictl.project.written import written_by
 from fictl.testing import make_inputs
-from fictl.testing.generated.room import rooms
 
 FOLDERS = [folder for folder in folders(Project.shipped()) if folder.binding.is_file()]
 # What is called as no public function is, or writes a part of what one does.

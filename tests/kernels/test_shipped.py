@@ -10,10 +10,10 @@ import torch
 
 import fictl.ops
 from fictl.arch import parse_archs
+from fictl.case.outputs import rooms
 from fictl.jit import JitSpec
 from fictl.project import OpFolder, Project, folders
 from fictl.testing import make_inputs
-from fictl.testing.generated.room import rooms
 from fictl.toolchain import can_target, require_nvcc
 
 FOLDERS = folders(Project.shipped())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.errors import UsageError
 from fictl.profile.chosen import requests
 
@@ -14,7 +14,7 @@ _OUT = Path("profiles")
 
 
 def cases(*ops: str, **options: object) -> list[str]:
-    return [r.case for r in requests(ops, Options(**options), 1, _OUT)]  # type: ignore[arg-type]
+    return [r.case for r in requests(ops, CaseOptions(**options), 1, _OUT)]  # type: ignore[arg-type]
 
 
 def test_by_default_it_is_the_largest_case_of_each_function():
@@ -22,12 +22,12 @@ def test_by_default_it_is_the_largest_case_of_each_function():
 
 
 def test_a_functions_name_means_it_alone_though_the_module_has_it_too():
-    (only,) = requests(["rmsnorm"], Options(), 1, _OUT)
+    (only,) = requests(["rmsnorm"], CaseOptions(), 1, _OUT)
     assert only.functions == {"rmsnorm"}
 
 
 def test_a_family_means_all_of_its_functions():
-    asked = requests(["norm"], Options(), 1, _OUT)
+    asked = requests(["norm"], CaseOptions(), 1, _OUT)
     assert {"rmsnorm", "layernorm", "fused_add_rmsnorm"} <= {
         name for request in asked for name in request.functions
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.errors import SetupError
 from fictl.profile.request import Request
 from fictl.project import OpFolder
@@ -17,15 +17,15 @@ from fictl.project import OpFolder
 @pytest.fixture
 def request_of(tiny: Path) -> Request:
     folder = OpFolder.of(tiny / "kernels" / "elementwise" / "twice" / "op.py")
-    return Request(folder, frozenset({"twice"}), Options(case="twice-8"), 3, Path("kept"))
+    return Request(folder, frozenset({"twice"}), CaseOptions(case="twice-8"), 3, Path("kept"))
 
 
 def test_its_program_is_told_everything(request_of):
     python, _, program, said = request_of.argv()
-    assert (python, program) == (sys.executable, "fictl.bench.worker.one_case")
+    assert (python, program) == (sys.executable, "fictl.case.one_case")
     document = json.loads(said)
     assert (document["functions"], document["calls"]) == (["twice"], 3)
-    assert Options.from_dict(document["options"]) == request_of.options
+    assert CaseOptions.from_dict(document["options"]) == request_of.options
     assert document["op"] == str(request_of.folder.op)
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder, find
+from fictl.report.checked import Checked
+from fictl.report.outcome import Outcome
+from fictl.report.test_report import TestReport
 from fictl.sanitize import emulated
-from fictl.sanitize.checked import Checked
 from fictl.sanitize.emulated import check_ops
-from fictl.testing.runner.outcome import Outcome
-from fictl.testing.runner.report import TestReport
 
 RACE = {
     "op": "twice",

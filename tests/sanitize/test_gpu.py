@@ -9,7 +9,7 @@ import pytest
 
 from fictl.errors import SetupError, UsageError
 from fictl.project import OpFolder, find
-from fictl.sanitize.checked import Checked
+from fictl.report.checked import Checked
 from fictl.sanitize.gpu import Request, check_ops
 from fictl.testing.runner import group
 

@@ -11,11 +11,11 @@ from typing import ClassVar
 import pytest
 
 from fictl.arch import Arch
+from fictl.builds.building import build
 from fictl.errors import UsageError
 from fictl.jit.progress import LogObserver
 from fictl.jit.store.entry import Entry
 from fictl.jit.store.stores import STORE_FILE, Store
-from fictl.op.builds.building import build
 from fictl.project import find
 from fictl.ship.aot import ship
 from fictl.version import VERSION

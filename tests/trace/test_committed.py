@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from fictl.case.definitions import Traced, traced
 from fictl.project import Project, select
-from fictl.testing.traced.definitions import Traced, traced
 from fictl.testing.traced.trace_check import check
 
 COMMITTED = sorted((Path(__file__).parent / "definitions").rglob("*.json"))

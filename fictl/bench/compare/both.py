@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from fictl.bench.options import Options
-from fictl.bench.worker.contender import Contender, own
+from fictl.bench.options import BenchOptions
 from fictl.bench.worker.one import Work, respond
-from fictl.bench.worker.selection import chosen
-from fictl.bench.worker.subject import Call, Subject, of_function
+from fictl.case.contender import Contender, own
+from fictl.case.selection import chosen
+from fictl.case.subject import Call, Subject, of_function
 from fictl.project import OpFolder
 
 
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     return respond(arguments, work)
 
 
-def work(request: Mapping[str, Any], options: Options) -> Iterator[Work]:
+def work(request: Mapping[str, Any], options: BenchOptions) -> Iterator[Work]:
     """The cases and the reference are those of the newer one, which comes first."""
     folders = {label: OpFolder.of(op) for label, op in request["sides"].items()}
 

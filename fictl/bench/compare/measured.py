@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fictl.bench import run
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.result import Report
 
 
@@ -20,7 +20,7 @@ class Request:
     functions: tuple[str, ...]
 
 
-def measured(requests: Sequence[Request], options: Options, observer: Observer) -> Report:
+def measured(requests: Sequence[Request], options: BenchOptions, observer: Observer) -> Report:
     return run.measured([_said(each) for each in requests], options, observer)
 
 

@@ -9,11 +9,11 @@ from fictl.bench.compare.conditions import where
 from fictl.bench.compare.outcome import Outcome, Untimed
 from fictl.bench.compare.pairs import case_name, of_one_run, pair
 from fictl.bench.observer import Observer
-from fictl.bench.options import DEFAULTS, Options
+from fictl.bench.options import DEFAULTS, BenchOptions
 from fictl.bench.result import Report
 from fictl.bench.row import FAILED, WRONG, Row
 from fictl.bench.run import bench
-from fictl.bench.worker.contender import OURS
+from fictl.case.contender import OURS
 from fictl.errors import UsageError
 from fictl.project import Project, select
 
@@ -25,7 +25,7 @@ def compare_sides(
     a: str,
     b: str,
     threshold: float,
-    options: Options = DEFAULTS,
+    options: BenchOptions = DEFAULTS,
     observer: Observer | None = None,
 ) -> Outcome:
     """Each is a backend of the ops, 'fictl' for the one that they choose, or a baseline."""

@@ -6,11 +6,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fictl.bench.compare.checkout import WORKING_TREE, is_revision
 from fictl.bench.compare.one_run import declared_backends
-from fictl.bench.compare.revisions import project_of
-from fictl.bench.worker.contender import OURS
+from fictl.case.contender import OURS
 from fictl.errors import UsageError
+from fictl.project.revision import WORKING_TREE, is_revision, project_of
 
 RESULTS, REVISIONS, SIDES = "results", "revisions", "sides"
 

@@ -10,7 +10,7 @@ from fictl.bench.compare.conditions import differences, require_alike, where
 from fictl.bench.compare.outcome import Outcome
 from fictl.bench.compare.pairs import case_and_side, of_two_runs, pair
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.result import Report, load
 from fictl.bench.row import Row
 from fictl.bench.run import bench
@@ -67,7 +67,7 @@ def stored(projects: Iterable[Project]) -> list[tuple[Path, Report]]:
 def compare_baseline(
     ops: Sequence[str],
     threshold: float,
-    options: Options,
+    options: BenchOptions,
     observer: Observer,
     force: bool = False,
 ) -> Outcome:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fictl.bench.compare.checkout import Checkout, checkout
 from fictl.bench.compare.measured import Request, measured
 from fictl.bench.compare.one_run import compare_in
 from fictl.bench.compare.outcome import Outcome
 from fictl.bench.observer import Observer
-from fictl.bench.options import DEFAULTS, Options
-from fictl.bench.worker.selection import functions
+from fictl.bench.options import DEFAULTS, BenchOptions
+from fictl.case.selection import functions
 from fictl.errors import UsageError
 from fictl.project import OpFolder, Project, discover, select
+from fictl.project.revision import Checkout, checkout, project_of
 
 
 def compare_revisions(
@@ -21,7 +21,7 @@ def compare_revisions(
     a: str,
     b: str,
     threshold: float,
-    options: Options = DEFAULTS,
+    options: BenchOptions = DEFAULTS,
     observer: Observer | None = None,
 ) -> Outcome:
     """The fictl that runs them is this one; kernels, launchers and Python of the ops are theirs."""
@@ -47,17 +47,6 @@ def compare_revisions(
         only_a=(*sorted(gone), *outcome.only_a),
         only_b=(*sorted({*wanted} - {*had}), *outcome.only_b),
     )
-
-
-def project_of(ops: Sequence[str]) -> Project:
-    """The one that the ops are of; without ops, the one here."""
-    if not ops:
-        return Project.at()
-    projects = {folder.project for folder in select(ops)}
-    if len(projects) > 1:
-        names = ", ".join(sorted(project.name for project in projects))
-        raise UsageError(f"the ops are of several projects: {names}", "compare one at a time")
-    return projects.pop()
 
 
 def _functions(project: Project) -> dict[str, OpFolder]:

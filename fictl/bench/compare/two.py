@@ -11,14 +11,14 @@ from fictl.bench.compare.request import RESULTS, SIDES, understand
 from fictl.bench.compare.results import compare_files
 from fictl.bench.compare.revisions import compare_revisions
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 
 
 def compare_two(
     words: Sequence[str],
     ops: Sequence[str],
     threshold: float,
-    options: Options,
+    options: BenchOptions,
     observer: Observer,
     force: bool = False,
 ) -> Outcome:

@@ -1,1 +1,1 @@
-"""Pictures of results: bars, sweeps over an axis and a roofline, as SVG, HTML or PNG."""
+"""Pictures of benchmarks: bars, sweeps over an axis and a roofline."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fictl.bench.plot.canvas import COLOURS, Box, Canvas, Words
 from fictl.bench.row import Row
+from fictl.plot.canvas import COLOURS, Box, Canvas, Words
 
 _WIDTH, _LABEL, _VALUE = 900.0, 300.0, 110.0
 _BAR, _GAP, _TOP = 14.0, 8.0, 34.0

@@ -7,14 +7,14 @@ from html import escape
 from pathlib import Path
 
 from fictl.bench.plot.bars import bars
-from fictl.bench.plot.canvas import Canvas, stacked
-from fictl.bench.plot.png import write_png
 from fictl.bench.plot.roofline import roofline
-from fictl.bench.plot.svg import svg
 from fictl.bench.plot.sweep import sweeps
 from fictl.bench.result import Report
 from fictl.bench.row import TIMED
 from fictl.errors import UsageError
+from fictl.plot.canvas import Canvas, stacked
+from fictl.plot.png import write_png
+from fictl.plot.svg import svg
 
 _KINDS = (".svg", ".html", ".png")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fictl.bench.plot.axes import Frame, LogAxis
-from fictl.bench.plot.canvas import COLOURS, INK, Canvas, Dot, Line
 from fictl.bench.row import Row
+from fictl.plot.axes import Frame, LogAxis
+from fictl.plot.canvas import COLOURS, INK, Canvas, Dot, Line
 
 
 def roofline(title: str, rows: Sequence[Row], ceilings: Mapping[str, float]) -> Canvas | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fictl.bench.plot.axes import Frame, LogAxis
-from fictl.bench.plot.canvas import COLOURS, Canvas, Dot, Line
 from fictl.bench.row import Row
+from fictl.plot.axes import Frame, LogAxis
+from fictl.plot.canvas import COLOURS, Canvas, Dot, Line
 
 # Two sizes are no sweep.
 _FEWEST = 3

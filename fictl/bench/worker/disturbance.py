@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fictl.bench.observer import Observer
-from fictl.bench.worker.poison import poison
-from fictl.bench.worker.trial import Trial
+from fictl.case.poison import poison
+from fictl.case.trial import Trial
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fictl.bench.worker.trial import Prepared
+from fictl.case.trial import Prepared
 from fictl.timing.samples import Samples
 from fictl.timing.side import Side
 from fictl.timing.stop import Stop

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
-from fictl.bench.worker.contender import Contender
 from fictl.bench.worker.disturbance import Disturbance
 from fictl.bench.worker.host_time import time_host, time_plan
-from fictl.bench.worker.subject import Subject
-from fictl.bench.worker.trial import Prepared, Trial
-from fictl.bench.worker.workload import Workload
+from fictl.case.contender import Contender
+from fictl.case.subject import Subject
+from fictl.case.trial import Prepared, Trial
+from fictl.case.workload import Workload
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import FictlError, NotOnDevice, SetupError
 from fictl.op import BackendRefused
@@ -36,7 +36,11 @@ class Place:
 
 
 def measure_case(
-    subject: Subject, case: Case, contenders: Sequence[Contender], options: Options, place: Place
+    subject: Subject,
+    case: Case,
+    contenders: Sequence[Contender],
+    options: BenchOptions,
+    place: Place,
 ) -> Iterator[Row]:
     """The op comes first; where it is wrong, nothing is timed."""
     workload = Workload(subject, case, place.device, options.seed, refcheck=options.refcheck)
@@ -84,7 +88,7 @@ def _checked(trial: Trial) -> tuple[str, str]:
 
 
 def _timed(
-    workload: Workload, trials: list[Trial], options: Options, place: Place
+    workload: Workload, trials: list[Trial], options: BenchOptions, place: Place
 ) -> Iterator[Row]:
     rows = [_with_work(_row(workload, trial.contender), workload) for trial in trials]
     disturbance = Disturbance(trials, place.observer)
@@ -116,7 +120,7 @@ def _timed(
 
 
 def _samples(
-    trials: Sequence[Trial], options: Options, place: Place, disturbance: Disturbance
+    trials: Sequence[Trial], options: BenchOptions, place: Place, disturbance: Disturbance
 ) -> dict[str, Samples]:
     from fictl.timing.measure import measure
 
@@ -130,7 +134,7 @@ def _samples(
     )
 
 
-def _after(row: Row, trial: Trial, disturbance: Disturbance, options: Options) -> Row:
+def _after(row: Row, trial: Trial, disturbance: Disturbance, options: BenchOptions) -> Row:
     """What the timed calls left decides whether their times count."""
     workload = trial.workload
     try:
@@ -145,7 +149,7 @@ def _after(row: Row, trial: Trial, disturbance: Disturbance, options: Options) -
     return replace(row, checked=workload.refcheck, host_seconds=host, note=note)
 
 
-def _plan(row: Row, made: Prepared, options: Options, device: str) -> Row:
+def _plan(row: Row, made: Prepared, options: BenchOptions, device: str) -> Row:
     plan = replace(row, step="plan")
     try:
         return _with_samples(plan, time_plan(made, device, options.stop))

@@ -7,22 +7,21 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
-from fictl.bench.worker.channel import send
-from fictl.bench.worker.contender import Contender, own
+from fictl.bench.options import BenchOptions
 from fictl.bench.worker.measuring import Place, measure_case
-from fictl.bench.worker.selection import NoCase, chosen
 from fictl.bench.worker.sides import contenders, missing_baselines
-from fictl.bench.worker.subject import Subject, of_function
+from fictl.case.contender import Contender, own
+from fictl.case.device_fault import device_fault
+from fictl.case.selected import selected
+from fictl.case.selection import NoCase
+from fictl.case.subject import Subject
+from fictl.child.message import send
 from fictl.errors import FictlError
-from fictl.jit.recipe import recipe_of
 from fictl.project import OpFolder
-from fictl.testing.hooks.faults import device_fault
 from fictl.trace import Case
 
 Work: TypeAlias = tuple[Subject, Case, Sequence[Contender]]
@@ -41,23 +40,14 @@ class _Sender(Observer):
             send("round", number=number)
 
 
-def of_folder(folder: OpFolder, names: Iterable[str], options: Options) -> Iterator[Work]:
-    """The cases of an op folder, each with its sides; ours come first."""
-    bench, key = folder.load("bench"), _key(folder)
-
-    @cache
-    def sides(function: str) -> tuple[Subject, list[Contender]]:
-        subject = of_function(folder, function, key)
-        return subject, contenders(folder, subject, options, bench)
-
-    for case in chosen(folder.cases(), {*names}, options):
-        subject, among = sides(case.function)
-        yield subject, case, among
-
-
-def _key(folder: OpFolder) -> str:
-    """Of the builds that it runs: one recipe, or several by ','."""
-    return ",".join(recipe_of(spec).key for spec in folder.specs())
+def of_folder(folder: OpFolder, names: Iterable[str], options: BenchOptions) -> Iterator[Work]:
+    """Cases of an op folder, each with its sides; ours come first."""
+    bench = folder.load("bench")
+    sides: dict[str, list[Contender]] = {}
+    for subject, case in selected(folder, names, options):
+        if subject.function not in sides:
+            sides[subject.function] = contenders(folder, subject, options, bench)
+        yield subject, case, sides[subject.function]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,11 +55,11 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def respond(
-    arguments: Sequence[str], work_of: Callable[[Mapping[str, Any], Options], Iterable[Work]]
+    arguments: Sequence[str], work_of: Callable[[Mapping[str, Any], BenchOptions], Iterable[Work]]
 ) -> int:
     """To a request of fictl.bench.run; rows go out as they are there."""
     request = json.loads(arguments[0])
-    options = Options.from_dict(request["options"])
+    options = BenchOptions.from_dict(request["options"])
     try:
         _measure(list(work_of(request, options)), request["device"] == "emu", options)
     except NoCase as error:
@@ -80,7 +70,7 @@ def respond(
     return 0
 
 
-def _measure(work: Sequence[Work], emulated: bool, options: Options) -> None:
+def _measure(work: Sequence[Work], emulated: bool, options: BenchOptions) -> None:
     send("cases", count=len(work))
     ceilings = _facts(emulated, options.timer)
     place = Place("cpu" if emulated else "cuda", ceilings, _Sender())
@@ -102,7 +92,7 @@ def _measure(work: Sequence[Work], emulated: bool, options: Options) -> None:
     send("done")
 
 
-def _work(request: Mapping[str, Any], options: Options) -> list[Work]:
+def _work(request: Mapping[str, Any], options: BenchOptions) -> list[Work]:
     if "file" in request:
         from fictl.bench.worker.source_file import source_subjects
 

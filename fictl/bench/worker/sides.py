@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from fictl.bench.options import ALL, Options
-from fictl.bench.worker.contender import Contender, baseline, own
-from fictl.bench.worker.subject import Subject
+from fictl.bench.options import ALL, BenchOptions
+from fictl.case.contender import Contender, own
+from fictl.case.subject import Call, Subject
 from fictl.errors import UsageError
 from fictl.project import OpFolder
 
@@ -23,7 +23,7 @@ def declared_baselines(bench: ModuleType, function: str) -> dict[str, Callable[.
 
 
 def contenders(
-    folder: OpFolder, subject: Subject, options: Options, bench: ModuleType
+    folder: OpFolder, subject: Subject, options: BenchOptions, bench: ModuleType
 ) -> list[Contender]:
     """Ours first."""
     there = declared_baselines(bench, subject.function)
@@ -32,14 +32,14 @@ def contenders(
     return [*_own(folder, subject, options), *others]
 
 
-def missing_baselines(folder: OpFolder, names: set[str], options: Options) -> list[str]:
+def missing_baselines(folder: OpFolder, names: set[str], options: BenchOptions) -> list[str]:
     """Those asked for that no function of the folder has."""
     bench = folder.load("bench")
     there = {name for each in names for name in declared_baselines(bench, each)}
     return [name for name in options.baselines if name not in there | {ALL}]
 
 
-def _own(folder: OpFolder, subject: Subject, options: Options) -> Iterator[Contender]:
+def _own(folder: OpFolder, subject: Subject, options: BenchOptions) -> Iterator[Contender]:
     declared = next(d for d in folder.declarations() if d.name == subject.function)
     if not options.backends:
         yield own(subject)
@@ -52,3 +52,18 @@ def _own(folder: OpFolder, subject: Subject, options: Options) -> Iterator[Conte
         )
     wanted = [*declared.backends] if ALL in options.backends else options.backends
     yield from (own(subject, name) for name in wanted)
+
+
+def baseline(name: str, function: Callable[..., Any]) -> Contender:
+    """What it returns may be callable: then it has prepared the call, which alone is timed."""
+
+    def prepare(inputs: Mapping[str, Any], _outputs: Mapping[str, Any]) -> tuple[Call, Call]:
+        first = function(**inputs)
+        run = first if callable(first) else lambda: function(**inputs)
+        return _nothing, run
+
+    return Contender(name, prepare, is_baseline=True)
+
+
+def _nothing() -> None:
+    """A baseline has no plan that is timed."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fictl.bench.worker.subject import Call, Subject
+from fictl.case.subject import Call, Subject
 from fictl.dtype import parse_dtype
 from fictl.errors import InvalidValue, UsageError, unreadable
 from fictl.op.notebook.inline import load_inline

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.sweep import parse_axis
 from fictl.errors import FictlError, UsageError
 
@@ -23,7 +23,7 @@ class Request:
     """Ops, or one .cu `file` with the `values` of its parameters; `place` is a line of a list."""
 
     ops: tuple[str, ...]
-    options: Options
+    options: BenchOptions
     file: Path | None = None
     values: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
@@ -62,7 +62,7 @@ class Request:
     def plans(self) -> list[Planned]:
         """None of a file. An op without such cases is a mistake where no other has any."""
         from fictl.bench.planned import planned
-        from fictl.bench.worker.selection import NoCase
+        from fictl.case.selection import NoCase
 
         made: list[Planned] = []
         missed: NoCase | None = None
@@ -82,8 +82,8 @@ class Request:
         return type(error)(f"{self.place}: {error.message}", error.hint)
 
 
-def _options(flags: Mapping[str, Any]) -> Options:
-    return Options(
+def _options(flags: Mapping[str, Any]) -> BenchOptions:
+    return BenchOptions(
         baselines=_names(flags["baseline"]),
         backends=_names(flags["backend"]),
         dtype=flags["dtype"],

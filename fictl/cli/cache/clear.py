@@ -21,6 +21,6 @@ def command(
     json: Json = False,
 ) -> None:
     """Remove what is cached, builds of older versions too; what is in use stays without --force."""
-    from fictl.op.builds.cached import clear_builds
+    from fictl.builds.cached import clear_builds
 
     console.show(result("cache.clear", clear_builds(ops or [], force, dry_run), dry_run))

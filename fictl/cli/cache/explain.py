@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Say of each module of an op whether a build is there, and if not, which input changed."""
     from fictl.arch import parse_archs
-    from fictl.op.builds.cached import explain_ops
+    from fictl.builds.cached import explain_ops
     from fictl.toolchain import native_targets
 
     use_device(device, arch)

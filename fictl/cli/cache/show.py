@@ -12,15 +12,15 @@ from fictl.cli.options import Json, Ops
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fictl.builds.cached import Contents
     from fictl.jit.cache.inventory import Item
-    from fictl.op.builds.cached import Contents
 
 _COLUMNS = ("op", "archs", "variant", "size", "built", "last use", "origin", "")
 
 
 def command(ops: Ops = None, json: Json = False) -> None:
     """Show what is built: op, architectures, size, age, last use, and the store that has it."""
-    from fictl.op.builds.cached import contents
+    from fictl.builds.cached import contents
 
     found = contents(ops or [])
     console.show(console.Result("cache.show", found.to_dict(), lambda out: _view(out, found)))

@@ -27,7 +27,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Compare every build, object and record of every store with its hash; exit 1 if one is corrupt."""
-    from fictl.op.builds.cached import verify
+    from fictl.builds.cached import verify
 
     found = verify(repair)
     standing = [broken for broken in found.broken if not broken.removed]

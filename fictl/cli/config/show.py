@@ -12,7 +12,7 @@ from fictl.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.op.builds.configuration import Configuration, SettingRow
+    from fictl.builds.configuration import Configuration, SettingRow
 
 _WHO = {"flag": "cyan", "environment": "green", "file": "green", "unreadable": "red"}
 
@@ -20,7 +20,7 @@ _WHO = {"flag": "cyan", "environment": "green", "file": "green", "unreadable": "
 def command(arch: Archs = "", verbose: Verbose = False, json: Json = False) -> None:
     """Show every setting: value, default, and whether a flag, a variable or a file decided it."""
     from fictl import settings
-    from fictl.op.builds.configuration import configuration
+    from fictl.builds.configuration import configuration
 
     if arch:
         settings.CUDA_ARCH_LIST.set_by_flag("--arch", arch)

@@ -47,9 +47,9 @@ def command(
 
     What random numbers cannot be, offsets and page tables, lies beside as safetensors.
     """
+    from fictl.case.definitions import traced
     from fictl.dataset.export.write import Export
     from fictl.project import select
-    from fictl.testing.traced.definitions import traced
 
     every = tuple(traced(select(ops or [])))
     made = Export(out.absolute(), every, author, solutions, max_elements).run(dry_run)

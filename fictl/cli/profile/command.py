@@ -18,7 +18,7 @@ from fictl.errors import FictlError, SetupError, UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.bench.options import Options
+    from fictl.bench.options import BenchOptions
     from fictl.profile.outcome import Outcome
     from fictl.profile.request import Request
 
@@ -71,11 +71,13 @@ def command(
     _show(list(chosen.look(asked, context.params, say)), chosen)
 
 
-def _options(case: str, dtype: str, axis: Sequence[str], warm: bool, timeout: float) -> Options:
-    from fictl.bench.options import Options
+def _options(
+    case: str, dtype: str, axis: Sequence[str], warm: bool, timeout: float
+) -> BenchOptions:
+    from fictl.bench.options import BenchOptions
     from fictl.bench.sweep import parse_axis
 
-    return Options(
+    return BenchOptions(
         case=case, dtype=dtype, axes=dict(map(parse_axis, axis)), cold=not warm, timeout=timeout
     )
 

@@ -14,7 +14,7 @@ from fictl.errors import UsageError
 
 if TYPE_CHECKING:
     from fictl.project import OpFolder
-    from fictl.sanitize.checked import Checked
+    from fictl.report.checked import Checked
 
 
 def command(

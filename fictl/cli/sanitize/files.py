@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fictl.user_file import write_text
 
 if TYPE_CHECKING:
-    from fictl.sanitize.checked import Checked
+    from fictl.report.checked import Checked
 
 Write = Callable[["Sequence[Checked]"], str]
 
@@ -43,12 +43,12 @@ def _lines(checked: Sequence[Checked]) -> str:
 
 
 def _sarif(checked: Sequence[Checked]) -> str:
-    from fictl.sanitize.sarif import to_sarif
+    from fictl.report.sarif import to_sarif
 
     return json.dumps(to_sarif(checked, Path.cwd()), indent=2) + "\n"
 
 
 def _junit(checked: Sequence[Checked]) -> str:
-    from fictl.sanitize.junit import to_junit
+    from fictl.report.defects_junit import to_junit
 
     return to_junit(checked)

@@ -17,8 +17,8 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.sanitize.checked import Checked
-    from fictl.sanitize.finding import Finding
+    from fictl.report.checked import Checked
+    from fictl.report.finding import Finding
 
 
 @dataclass(frozen=True)

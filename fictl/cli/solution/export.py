@@ -16,8 +16,8 @@ from fictl.dataset.export import AUTHOR
 from fictl.quantity import counted
 
 if TYPE_CHECKING:
+    from fictl.case.definitions import Traced
     from fictl.project import OpFolder
-    from fictl.testing.traced.definitions import Traced
 
 
 def command(
@@ -76,7 +76,7 @@ def command(
 
 def _traced(folder: OpFolder, said: str) -> list[Traced]:
     """Of a function that is named, its own; of a module, those of all its functions."""
-    from fictl.testing.traced.definitions import traced
+    from fictl.case.definitions import traced
 
     name = said.rpartition("/")[2]
     every = [*traced([folder])]

@@ -25,8 +25,8 @@ def command(
     json: Json = False,
 ) -> None:
     """Compare tests/trace/definitions with what the cases of ops make, and traces with their ops."""
+    from fictl.case.definitions import traced
     from fictl.project import Project, select
-    from fictl.testing.traced.definitions import traced
     from fictl.testing.traced.trace_check import check, update_definitions
 
     every = [*traced(select(ops or [], [] if ops else [Project.at()]))]

@@ -24,9 +24,9 @@ def command(
     json: Json = False,
 ) -> None:
     """Write one definition for each set of constant sizes and dtypes among the cases of ops."""
+    from fictl.case.definitions import export, traced
     from fictl.paths import friendly
     from fictl.project import select
-    from fictl.testing.traced.definitions import export, traced
 
     written = export(traced(select(ops or [])), out.absolute(), dry_run)
     data = {"written": not dry_run, "paths": [str(path) for path in written]}

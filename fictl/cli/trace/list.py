@@ -10,8 +10,8 @@ _COLUMNS = ("op", "axes", "inputs", "cases", "definitions")
 
 def command(ops: Ops = None, json: Json = False) -> None:
     """List traces: axes, inputs, how many cases, how many definitions these make."""
+    from fictl.case.definitions import traced
     from fictl.project import select
-    from fictl.testing.traced.definitions import traced
     from fictl.trace import Const, Expr
 
     rows, data = [], []

@@ -30,8 +30,8 @@ def compile_and_package_modules(
             f"compile_and_package_modules: config={dict(config)!r} is not taken",
             "each op's jit.py says in aot() what is built",
         )
+    from fictl.builds import building
     from fictl.jit.progress import LogObserver
-    from fictl.op.builds import building
     from fictl.project import Project, folders
     from fictl.ship.aot import ship
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fictl.case.definitions import Traced
+from fictl.case.parameters import flat_parameters
 from fictl.scaffold.kinds.wrap import py, py_literal
-from fictl.testing.traced.definitions import Traced
-from fictl.testing.traced.trace_check import flat_parameters
 from fictl.trace import Const, Definition, Expr
 
 FILE, FUNCTION = "main.py", "run"

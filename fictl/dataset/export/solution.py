@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from fictl.case.definitions import Traced
 from fictl.dataset.export import AUTHOR
 from fictl.dataset.export.entry import FILE, FUNCTION, Entry
 from fictl.dataset.export.luggage import Luggage, standalone
@@ -14,7 +15,6 @@ from fictl.paths import real
 from fictl.project import OpFolder, Project
 from fictl.project.config import OWN_FILE
 from fictl.scaffold.existing.belongings import text_of
-from fictl.testing.traced.definitions import Traced
 
 if TYPE_CHECKING:
     from fictl.trace import Definition, Solution, SourceFile

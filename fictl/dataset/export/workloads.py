@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from fictl.case.definitions import Traced
 from fictl.dtype import parse_dtype
-from fictl.testing.traced.definitions import Traced
 from fictl.trace import Case, Tensor
 from fictl.trace.extract import case_dtypes
 

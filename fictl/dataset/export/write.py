@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fictl.case.definitions import Traced
 from fictl.dataset.export import AUTHOR
 from fictl.dataset.export.solution import solution_of
 from fictl.dataset.export.workloads import CaseWorkload, workloads_of
 from fictl.errors import UsageError
-from fictl.testing.traced.definitions import Traced
 
 if TYPE_CHECKING:
     from fictl.trace import Definition, TraceSet

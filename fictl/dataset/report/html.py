@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from fictl.bench.plot.canvas import FAINT, INK, Canvas
-from fictl.bench.plot.svg import svg
 from fictl.dataset.report.pictures import pictures
 from fictl.dataset.report.report import Report
 from fictl.dataset.report.tables import Section, headline, remarks, sections
+from fictl.plot.canvas import FAINT, INK, Canvas
+from fictl.plot.svg import svg
 
 # Light or dark, as the reader's system is. The policy holds even where a name slipped through.
 _HEAD = """<!doctype html>

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fictl.bench.plot.canvas import COLOURS, FAINT, INK, Box, Canvas, Line, Words
 from fictl.dataset.report.numbers import best_by_task, fast
 from fictl.dataset.report.report import Report
+from fictl.plot.canvas import COLOURS, FAINT, INK, Box, Canvas, Line, Words
 
 _WIDTH, _HEIGHT = 720.0, 260.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 180.0, 40.0, 40.0

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fictl.bench.worker.poison import poison
+from fictl.case.poison import poison
 from fictl.judge.exchange import memory
 from fictl.judge.exchange.layout import Layout
 from fictl.judge.exchange.wire import Garbled, Wire

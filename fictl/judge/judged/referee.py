@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from fictl.bench.worker.poison import unwritten
+from fictl.case.poison import unwritten
 from fictl.errors import SetupError, UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.evaluators.choose import evaluator_for

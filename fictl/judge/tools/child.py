@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl import settings
-from fictl.bench.worker.channel import send
+from fictl.child.message import send
 from fictl.errors import FictlError
 from fictl.judge.inputs import make_inputs
 from fictl.op.ffi.emulated import KernelDefect, listen

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.judge.tools.child import CALLS
 from fictl.judge.tools.first_error import own_path
 from fictl.judge.tools.look import Look
@@ -50,7 +50,7 @@ def profiled(
         asked = _Program(
             _folder(subject),
             frozenset(),
-            Options(case=subject.solution.name, timeout=timeout),
+            CaseOptions(case=subject.solution.name, timeout=timeout),
             1,
             out,
             tuple(look.argv(job, outcome)),

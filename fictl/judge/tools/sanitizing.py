@@ -10,8 +10,8 @@ from fictl.judge.tools.child import CALLS
 from fictl.judge.tools.first_error import own_path
 from fictl.judge.tools.look import Look, Seen
 from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.report.finding import findings
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.finding import findings
 from fictl.sanitize.records import records
 
 EMULATED = "emulated"

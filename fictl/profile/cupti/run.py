@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from fictl.bench.worker.channel import received
+from fictl.child.message import received
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.process import TimedOut, stream
 from fictl.profile.cupti.summary import Summary

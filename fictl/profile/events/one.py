@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from fictl import settings
-from fictl.bench.options import Options
-from fictl.bench.worker.channel import send
-from fictl.bench.worker.one_case import CaseCall, case_calls
+from fictl.case.one_case import CaseCall, case_calls
+from fictl.case.options import CaseOptions
+from fictl.child.message import send
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import FictlError, UsageError
 from fictl.profile.events.blocks import Blocks
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _call(request: Mapping[str, Any]) -> CaseCall:
     """The first that the options choose."""
-    options = Options.from_dict(request["options"])
+    options = CaseOptions.from_dict(request["options"])
     call = next(case_calls(OpFolder.of(request["op"]), request["functions"], options))
     template, case = call.trial.workload.subject.template, call.case
     elements = template.elements(case.sizes, case.passing)

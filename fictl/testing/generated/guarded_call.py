@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from fictl import settings
+from fictl.case.outputs import Room
+from fictl.case.results import named_results
 from fictl.op.bound import bind
 from fictl.op.declared import declaration
 from fictl.testing.generated.guard import Guarded
 from fictl.testing.generated.layout import Layout
-from fictl.testing.generated.room import Room
-from fictl.testing.results import named_results
 
 
 @dataclass(frozen=True)

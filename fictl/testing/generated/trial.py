@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 
-from fictl.testing.compare import assert_right
+from fictl.case.compare import assert_right
+from fictl.case.inputs import make_inputs
+from fictl.case.outputs import Room, rooms
 from fictl.testing.generated.guarded_call import GuardedCall
 from fictl.testing.generated.layout import Layout
-from fictl.testing.generated.room import Room, rooms
 from fictl.testing.generated.variant import Variant
-from fictl.testing.inputs import make_inputs
 from fictl.trace import TraceTemplate
 from fictl.trace.extract import case_dtypes
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from fictl.testing.hooks.faults import device_fault
+from fictl.case.device_fault import device_fault
+from fictl.report.test_markers import NAMED, STARTED
 from fictl.testing.hooks.record import name
-from fictl.testing.runner.announced import NAMED, STARTED
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fictl.testing.hooks.faults import is_out_of_memory
+from fictl.case.device_fault import is_out_of_memory
 
 
 class UsedUpMemory:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fictl import settings
+from fictl.case.device_fault import device_fault, is_out_of_memory
+from fictl.report.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, Outcome
 from fictl.testing.hooks import schedules
-from fictl.testing.hooks.faults import device_fault, is_out_of_memory
 from fictl.testing.runner.journal import Journal, Writer
-from fictl.testing.runner.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, Outcome
 
 if TYPE_CHECKING:
     from fictl.testing.generated.suite import OpSuite

@@ -16,9 +16,9 @@ from fictl.errors import FictlError, SetupError
 from fictl.paths import same_packages
 from fictl.process import ending, stream
 from fictl.project import OpFolder
+from fictl.report.outcome import FAILED, Outcome
+from fictl.report.test_report import TestReport
 from fictl.testing.runner.journal import Journal, Writer
-from fictl.testing.runner.outcome import FAILED, Outcome
-from fictl.testing.runner.report import TestReport
 from fictl.testing.runner.watch import Told, watched
 
 CONTRACT = Path(__file__).parents[1] / "generated" / "contract.py"

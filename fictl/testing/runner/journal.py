@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fictl.testing.runner.outcome import FAILED, Outcome
+from fictl.report.outcome import FAILED, Outcome
 
 
 class Writer:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fictl import settings
 from fictl.errors import UsageError
 from fictl.project import OpFolder
-from fictl.testing.runner.report import TestReport
+from fictl.report.test_report import TestReport
 from fictl.testing.runner.run import run_tests
 from fictl.testing.runner.spread import Slot, find_slots
 from fictl.testing.runner.watch import Told

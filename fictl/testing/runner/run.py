@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fictl.errors import UsageError
 from fictl.project import OpFolder, require_trusted
+from fictl.report.test_report import TestReport, merge
 from fictl.testing.generated.seed import session_seed
 from fictl.testing.runner.group import Group
-from fictl.testing.runner.report import TestReport, merge
 from fictl.testing.runner.spread import Slot, spread
 from fictl.testing.runner.watch import Told
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from fictl import settings
+from fictl.case.gpu_lock import gpu_names, held, lock_of
 from fictl.errors import SetupError, UsageError
 from fictl.process import stop_all
-from fictl.testing.runner.gpu_lock import gpu_names, held, lock_of
+from fictl.report.test_report import TestReport
 from fictl.testing.runner.group import Group
 from fictl.testing.runner.journal import Journal
-from fictl.testing.runner.report import TestReport
 from fictl.testing.runner.watch import Told
 
 

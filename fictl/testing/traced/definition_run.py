@@ -8,15 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from fictl.case.compare import assert_right
+from fictl.case.definitions import Traced
+from fictl.case.inputs import make_inputs
+from fictl.case.outputs import rooms
 from fictl.errors import UsageError
 from fictl.project import Project
 from fictl.project.discover import find_function
-from fictl.testing.compare import assert_right
 from fictl.testing.generated.guarded_call import GuardedCall
 from fictl.testing.generated.layout import Layout
-from fictl.testing.generated.room import rooms
-from fictl.testing.inputs import make_inputs
-from fictl.testing.traced.definitions import Traced
 from fictl.testing.traced.trace_check import run_reference
 from fictl.trace import Case, Definition, TraceTemplate
 from fictl.trace.describe import definition

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fictl.case.definitions import Traced
+from fictl.case.inputs import make_inputs
+from fictl.case.parameters import flat_parameters
 from fictl.errors import FictlError
 from fictl.paths import matching, write_atomic
-from fictl.testing.inputs import make_inputs
-from fictl.testing.traced.definitions import Traced
 from fictl.trace import Case, Definition, Expr
 from fictl.user_file import read_text
 
@@ -92,17 +92,6 @@ def _inconsistent(traced: Traced) -> Iterator[str]:
     for dtype in sorted({case.dtype for case in traced.cases}):
         if dtype not in {known.name for known in op.dtypes}:
             yield f"a case is for {dtype}, the op for {' '.join(d.short for d in op.dtypes)}"
-
-
-def flat_parameters(api: Any) -> dict[str, inspect.Parameter]:
-    """Of a function, or of a class's plan and run."""
-    methods: list[Callable[..., Any]] = (
-        [getattr(api, name) for name in ("plan", "run") if hasattr(api, name)]
-        if inspect.isclass(api)
-        else [api]
-    )
-    every = [p for method in methods for p in inspect.signature(method).parameters.items()]
-    return {name: parameter for name, parameter in every if name != "self"}
 
 
 def _not_alone(traced: Traced, wanted: dict[str, Definition]) -> Iterator[str]:

@@ -9,10 +9,10 @@ import pytest
 
 from fictl import settings
 from fictl.bench.compare.both import work
-from fictl.bench.compare.checkout import checkout
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.errors import InvalidValue, UsageError
 from fictl.project import Project, folders
+from fictl.project.revision import checkout
 
 
 @pytest.fixture
@@ -31,30 +31,30 @@ def request_of(history, tiny, monkeypatch) -> Iterator[dict[str, Any]]:
 
 
 def test_both_are_sides_of_every_case_and_the_newer_comes_first(request_of) -> None:
-    ((subject, case, contenders),) = work(request_of, Options())
+    ((subject, case, contenders),) = work(request_of, BenchOptions())
     assert subject.op == "tiny/elementwise/twice"
     assert str(case) == "twice-1-int32"
     assert [each.name for each in contenders] == list(request_of["sides"])
 
 
 def test_each_side_runs_its_own_code(request_of) -> None:
-    ((_, _, contenders),) = work(request_of, Options())
+    ((_, _, contenders),) = work(request_of, BenchOptions())
     results = [contender.prepare({"input": 3}, {})[1]() for contender in contenders]
     assert results == ["new", "old"]
 
 
 def test_an_input_that_is_not_passed_may_be_unknown(request_of) -> None:
-    ((_, _, contenders),) = work(request_of, Options())
+    ((_, _, contenders),) = work(request_of, BenchOptions())
     for contender in contenders:
         contender.prepare({"input": 3, "of_tomorrow": None}, {})
 
 
 def test_an_input_that_is_passed_may_not(request_of) -> None:
-    ((_, _, contenders),) = work(request_of, Options())
+    ((_, _, contenders),) = work(request_of, BenchOptions())
     with pytest.raises(InvalidValue, match="of_tomorrow"):
         contenders[0].prepare({"input": 3, "of_tomorrow": 1}, {})
 
 
 def test_a_case_that_there_is_not_is_refused(request_of) -> None:
     with pytest.raises(UsageError, match="no case of twice"):
-        list(work(request_of, Options(case="nonsense")))
+        list(work(request_of, BenchOptions(case="nonsense")))

@@ -10,7 +10,7 @@ import pytest
 
 from fictl.bench.compare.one_run import compare_in, compare_sides
 from fictl.bench.compare.outcome import Untimed
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED
 from fictl.errors import UsageError
 
@@ -32,11 +32,11 @@ def halve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, row, report) -> list[Options]:
+def asked(monkeypatch: pytest.MonkeyPatch, row, report) -> list[BenchOptions]:
     """What the benchmark was asked for; it finds sm80, sm90 and torch."""
-    calls: list[Options] = []
+    calls: list[BenchOptions] = []
 
-    def bench(ops: Sequence[str], options: Options, observer: Any) -> Any:
+    def bench(ops: Sequence[str], options: BenchOptions, observer: Any) -> Any:
         calls.append(options)
         rows = [row(20.0, side="sm80"), row(19.0, side="sm90"), row(30.0, side="torch")]
         return report(*rows, row(19.0))

@@ -14,7 +14,7 @@ from fictl.bench.compare.results import (
     stored,
 )
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.result import save
 from fictl.bench.stored import FOLDER
 from fictl.errors import SetupError, UsageError
@@ -133,10 +133,11 @@ def test_force_takes_no_baseline_of_another_gpu(row, report, project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "missing"), [(Options(), ("halve-16-float16",)), (Options(case="halve-8"), ())]
+    ("options", "missing"),
+    [(BenchOptions(), ("halve-16-float16",)), (BenchOptions(case="halve-8"), ())],
 )
 def test_cases_that_are_gone_are_listed_unless_some_were_asked_for(
-    row, report, tiny, monkeypatch, options: Options, missing: tuple[str, ...]
+    row, report, tiny, monkeypatch, options: BenchOptions, missing: tuple[str, ...]
 ) -> None:
     kept = report(row(), row(case="halve-16-float16"))
     save(kept, tiny / FOLDER / "h200-1980" / "halve.json")

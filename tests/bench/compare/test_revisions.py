@@ -11,11 +11,11 @@ import pytest
 from fictl import settings
 from fictl.bench.compare.measured import Request
 from fictl.bench.compare.revisions import compare_revisions
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.errors import UsageError
 from fictl.timing.verdict import Verdict
 
-_QUICK = Options(rounds=10, max_seconds=10.0)
+_QUICK = BenchOptions(rounds=10, max_seconds=10.0)
 _SLOW = """
 int twice(int value) {
   for (volatile int i = 0; i < 1000000; ++i) {}
@@ -39,7 +39,7 @@ def requests(monkeypatch: pytest.MonkeyPatch, row, report) -> list[Request]:
     """What would be run, which both revisions answer alike; whether its files were there."""
     asked: list[Request] = []
 
-    def measured(them: Sequence[Request], options: Options, observer: Any) -> Any:
+    def measured(them: Sequence[Request], options: BenchOptions, observer: Any) -> Any:
         assert all(Path(op).is_file() for each in them for op in each.sides.values())
         asked.extend(them)
         return report(*(row(side=label, op=each.op) for each in them for label in each.sides))

@@ -3,18 +3,19 @@ from __future__ import annotations
 import pytest
 
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
-from fictl.bench.worker.contender import baseline, own
+from fictl.bench.options import BenchOptions
 from fictl.bench.worker.disturbance import Disturbance
 from fictl.bench.worker.one import of_folder
-from fictl.bench.worker.trial import Trial
-from fictl.bench.worker.workload import Workload
+from fictl.bench.worker.sides import baseline
+from fictl.case.contender import own
+from fictl.case.trial import Trial
+from fictl.case.workload import Workload
 from fictl.project import OpFolder
 
 
 @pytest.fixture
 def trials(hostile: OpFolder) -> list[Trial]:
-    ((subject, case, _),) = of_folder(hostile, ["right"], Options(case="-64"))
+    ((subject, case, _),) = of_folder(hostile, ["right"], BenchOptions(case="-64"))
     work = Workload(subject, case, "cpu")
     made = [Trial(own(subject), work), Trial(baseline("torch", lambda input: input + input), work)]
     for trial in made:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
 from fictl.bench.worker.measuring import Place, measure_case
 from fictl.bench.worker.one import of_folder
@@ -113,9 +113,9 @@ def test_what_is_too_large_to_emulate_is_skipped(measure: Measure) -> None:
 
 
 def test_an_op_that_is_not_for_the_device_is_skipped(hostile: OpFolder) -> None:
-    ((subject, case, sides),) = of_folder(hostile, ["right"], Options(case="-64"))
+    ((subject, case, sides),) = of_folder(hostile, ["right"], BenchOptions(case="-64"))
     elsewhere = replace(subject, devices=("cuda",))
-    (row,) = measure_case(elsewhere, case, sides, Options(), Place("cpu", {}, Observer()))
+    (row,) = measure_case(elsewhere, case, sides, BenchOptions(), Place("cpu", {}, Observer()))
     assert row.note == "it is for cuda, not for emu"
 
 
@@ -139,7 +139,7 @@ def test_rounds_are_heard_of(hostile: OpFolder) -> None:
             self.heard.append(number)
 
     observer = Listening()
-    options = Options(case="-64", rounds=5)
+    options = BenchOptions(case="-64", rounds=5)
     ((subject, case, sides),) = of_folder(hostile, ["right"], options)
     list(measure_case(subject, case, sides, options, Place("cpu", {}, observer)))
     assert observer.heard == [1, 2, 3, 4, 5]

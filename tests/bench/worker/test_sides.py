@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.worker.sides import contenders, declared_baselines, missing_baselines
-from fictl.bench.worker.subject import of_function
+from fictl.case.subject import of_function
 from fictl.errors import UsageError
 from fictl.project import OpFolder
 
@@ -27,7 +27,9 @@ def test_baselines_may_depend_on_the_function() -> None:
 
 def sides(folder: OpFolder, **options: Any) -> list[str]:
     subject = of_function(folder, "right", "key")
-    return [c.name for c in contenders(folder, subject, Options(**options), folder.load("bench"))]
+    return [
+        c.name for c in contenders(folder, subject, BenchOptions(**options), folder.load("bench"))
+    ]
 
 
 def test_the_op_comes_first_and_baselines_as_they_are_asked_for(hostile: OpFolder) -> None:
@@ -41,7 +43,7 @@ def test_all_is_every_baseline_that_is_declared(hostile: OpFolder) -> None:
 
 
 def test_a_baseline_that_is_not_declared_is_missed(hostile: OpFolder) -> None:
-    asked = Options(baselines=("torch", "cudnn", "all"))
+    asked = BenchOptions(baselines=("torch", "cudnn", "all"))
     assert missing_baselines(hostile, {"right"}, asked) == ["cudnn"]
 
 

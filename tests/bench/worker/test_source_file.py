@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from fictl.bench.observer import Observer
-from fictl.bench.options import Options
+from fictl.bench.options import BenchOptions
 from fictl.bench.row import TIMED, WRONG, Row
 from fictl.bench.worker import source_file
-from fictl.bench.worker.contender import own
 from fictl.bench.worker.measuring import Place, measure_case
 from fictl.bench.worker.source_file import assignments, source_subjects
+from fictl.case.contender import own
 from fictl.errors import InvalidValue, UsageError
 
 TEXT = """// bench: out=8x4 x=8x4:float32
@@ -51,7 +51,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]
 
 
 def rows(path: Path, **values: str) -> list[Row]:
-    options = Options(rounds=5)
+    options = BenchOptions(rounds=5)
     place = Place("cpu", {}, Observer())
     return [
         row

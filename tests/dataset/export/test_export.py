@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
+from fictl.case.definitions import Traced, traced
 from fictl.dataset.export.luggage import Luggage
 from fictl.dataset.export.solution import solution_of, solutions_of
 from fictl.dataset.export.workloads import CaseWorkload, workloads_of
@@ -16,7 +17,6 @@ from fictl.dataset.export.write import Export
 from fictl.errors import UsageError
 from fictl.project import OpFolder, Project, folders
 from fictl.project.cpp_source import read_cpp
-from fictl.testing.traced.definitions import Traced, traced
 from fictl.trace import Solution, TraceSet
 
 SHIPPED = Project.shipped()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.errors import SetupError
 from fictl.profile.cupti import run
 from fictl.profile.cupti.summarise import summarise
@@ -16,7 +16,7 @@ from fictl.project import OpFolder
 
 _PROGRAM = """
 import json, os, signal, sys, time
-from fictl.bench.worker.channel import send
+from fictl.child.message import send
 summary = json.loads(open("summary.json").read())
 for request in json.loads(sys.argv[1]):
     case = request["options"]["case"]
@@ -51,7 +51,7 @@ def profiled(tiny: Path, monkeypatch, kernel) -> Callable[..., list]:
 
     def outcomes(*cases: str, timeout: float = 60.0, **more) -> list:
         asked = [
-            Request(folder, frozenset({"twice"}), Options(case=case, timeout=timeout), 2)
+            Request(folder, frozenset({"twice"}), CaseOptions(case=case, timeout=timeout), 2)
             for case in cases
         ]
         return list(run.profile(asked, **more))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.errors import FictlError, UsageError
 from fictl.profile.events.run import profile
 from fictl.profile.request import Request
@@ -24,7 +24,9 @@ EVENTS = """  FICTL_KERNEL("shift");
 @pytest.fixture
 def request_of(stray: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
-    return Request(find("shift")[0], frozenset({"shift"}), Options(case="shift-40", timeout=120))
+    return Request(
+        find("shift")[0], frozenset({"shift"}), CaseOptions(case="shift-40", timeout=120)
+    )
 
 
 @pytest.fixture

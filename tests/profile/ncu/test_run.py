@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
+from fictl.case.options import CaseOptions
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.process import TimedOut
 from fictl.profile.ncu.collection import Collection
@@ -49,7 +49,7 @@ def ncu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script) -> Callable[[st
 @pytest.fixture
 def request_of(tmp_path: Path) -> Callable[..., Request]:
     def make(**options: float | str) -> Request:
-        chosen = Options(**{"case": "twice-8", **options})
+        chosen = CaseOptions(**{"case": "twice-8", **options})
         return Request(OpFolder.of(OP), frozenset({"twice"}), chosen, 1, tmp_path / "out")
 
     return make

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import torch
 
+from fictl.case.outputs import Room
 from fictl.op import op
 from fictl.testing.generated.guarded_call import GuardedCall
 from fictl.testing.generated.layout import Layout
-from fictl.testing.generated.room import Room
 from fictl.trace import TraceTemplate
 
 TEMPLATE = TraceTemplate({}, {}, {}, lambda: None)

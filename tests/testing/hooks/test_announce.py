@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fictl.testing.runner.announced import NAMED, STARTED
+from fictl.report.test_markers import NAMED, STARTED
 
 TESTS = """
 import inspect

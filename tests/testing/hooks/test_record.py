@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fictl.report.outcome import Outcome
 from fictl.testing.runner.journal import Journal
-from fictl.testing.runner.outcome import Outcome
 
 HEAD = "import pytest\n"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fictl.report.outcome import Outcome
 from fictl.testing.runner.journal import Journal, Writer
-from fictl.testing.runner.outcome import Outcome
 
 GOOD, BAD = Outcome("test_it", "passed", 0.5), Outcome("test_it", "failed", 0.5, "why", "fictl …")
 

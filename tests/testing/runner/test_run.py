@@ -12,8 +12,8 @@ import pytest
 from fictl.errors import FictlError, UsageError
 from fictl.process import run
 from fictl.project import OpFolder, find
+from fictl.report.test_report import TestReport
 from fictl.testing.runner import group
-from fictl.testing.runner.report import TestReport
 from fictl.testing.runner.run import run_tests
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from fictl.case.definitions import Traced, traced
 from fictl.project import find
-from fictl.testing.traced.definitions import Traced, traced
 from fictl.testing.traced.trace_check import Finding, check, update_definitions
 
 _TRACE = """from fictl.trace import Const, Expr, Scalar, Tensor, TraceTemplate, Var

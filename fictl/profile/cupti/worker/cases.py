@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fictl.bench.options import Options
-from fictl.bench.worker.channel import send
-from fictl.bench.worker.one_case import CaseCall, case_calls
+from fictl.case.device_fault import device_fault
+from fictl.case.one_case import CaseCall, case_calls
+from fictl.case.options import CaseOptions
+from fictl.child.message import send
 from fictl.errors import FictlError, NotOnDevice
 from fictl.profile.cupti.profile import Profile
 from fictl.profile.cupti.recorder import Recorder
 from fictl.project import OpFolder
-from fictl.testing.hooks.faults import device_fault
 from fictl.timing.rotation import Rotation, rotations
 
 # So long the GPU works before it is looked at: its clocks rise meanwhile.
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
 def _profiled(request: Mapping[str, Any]) -> dict[str, Any]:
     from fictl.timing.gpu_state import gpu_state
 
-    call, options = _case(request), Options.from_dict(request["options"])
+    call, options = _case(request), CaseOptions.from_dict(request["options"])
     turn = rotations({str(call.case): call.trial.side}, "cuda", cold=options.cold)[0]
     profile = record(turn, request["calls"])
     state = gpu_state()
@@ -56,7 +56,7 @@ def _profiled(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _case(request: Mapping[str, Any]) -> CaseCall:
-    options, folder = Options.from_dict(request["options"]), OpFolder.of(request["op"])
+    options, folder = CaseOptions.from_dict(request["options"]), OpFolder.of(request["op"])
     calls = case_calls(folder, request["functions"], options)
     found = next(call for call in calls if str(call.case) == options.case)
     devices = found.trial.workload.subject.devices

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.options import Options
-from fictl.bench.worker.channel import received
+from fictl.case.options import CaseOptions
+from fictl.child.message import received
 from fictl.errors import NotOnDevice
 from fictl.profile.cupti.work import BETWEEN
 from fictl.profile.cupti.worker import cases
@@ -44,7 +44,7 @@ def test_what_makes_l2_cold_is_of_no_call(cupti):
 
 
 def request(folder: Path, case: str, functions: list[str]) -> dict:
-    options = Options(case=case).to_dict()
+    options = CaseOptions(case=case).to_dict()
     return {
         "op": str(folder / "op.py"),
         "functions": functions,

@@ -1,0 +1,1 @@
+"""A public function on the tensors of its trace: select, make, allocate, poison, call, compare."""

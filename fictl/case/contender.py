@@ -1,0 +1,33 @@
+"""Contenders: the sides of a case, which are the op, its backends and the baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fictl.case.subject import Call, Subject
+
+OURS = "fictl"
+
+
+@dataclass(frozen=True)
+class Contender:
+    """`prepare(inputs, outputs)` gives (plan, run); only what `takes_outputs` is given some."""
+
+    name: str
+    prepare: Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[Call, Call]]
+    takes_outputs: bool = False
+    backend: str = ""
+    is_baseline: bool = False
+
+
+def own(subject: Subject, backend: str = "") -> Contender:
+    """The op, or one of its backends under that backend's name."""
+    asked = {"backend": backend} if backend else {}
+    return Contender(
+        backend or OURS,
+        lambda inputs, outputs: subject.bind({**inputs, **outputs, **asked}),
+        takes_outputs=True,
+        backend=backend,
+    )

@@ -1,0 +1,1 @@
+"""Pictures of results: a canvas with axes, written as SVG or PNG."""

@@ -1,0 +1,122 @@
+"""A project as it was at a git revision: a worktree in a temporary folder, always removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import FictlError, SetupError, UsageError
+from fictl.project import Project, select
+from fictl.project.config import OWN_FILE, SHARED_FILE, read_config
+
+WORKING_TREE = "."
+_SHORT = 7
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """`label` is for people; the name and package of `project` are its own in this process."""
+
+    label: str
+    project: Project
+
+
+@contextmanager
+def checkout(project: Project, revision: str) -> Iterator[Checkout]:
+    """The sources of `project` at `revision`; '.' are those that lie there now, dirty or not."""
+    if revision == WORKING_TREE:
+        yield Checkout("working tree", project)
+        return
+    repo = _repository(project.root)
+    commit = _commit(repo, revision)
+    if not commit:
+        raise UsageError(f"there is no revision {revision!r}", "git log --oneline lists them")
+    short = commit[:_SHORT]
+    label = revision if commit.startswith(revision) else f"{revision} ({short})"
+    inside = project.root.relative_to(Path(repo.working_tree_dir).resolve())
+    with _worktree(repo, commit) as root:
+        yield Checkout(label, _renamed(root / inside, short, label))
+
+
+def is_revision(word: str, root: Path) -> bool:
+    try:
+        return bool(_commit(_repository(root), word))
+    except SetupError:
+        return False
+
+
+def project_of(ops: Sequence[str]) -> Project:
+    """The one that the ops are of; without ops, the one here."""
+    if not ops:
+        return Project.at()
+    projects = {folder.project for folder in select(ops)}
+    if len(projects) > 1:
+        names = ", ".join(sorted(project.name for project in projects))
+        raise UsageError(f"the ops are of several projects: {names}", "compare one at a time")
+    return projects.pop()
+
+
+def _repository(root: Path) -> Any:
+    try:
+        import git
+    except ImportError as error:
+        raise SetupError(f"git cannot be used: {error}", "install git") from error
+    try:
+        return git.Repo(root, search_parent_directories=True)
+    except git.InvalidGitRepositoryError:
+        raise SetupError(
+            f"{root} lies in no git repository", "revisions are those of a git repository"
+        ) from None
+
+
+def _commit(repo: Any, revision: str) -> str:
+    """The full hash; '' where it is no revision."""
+    import git
+
+    if revision.startswith("-"):
+        return ""
+    try:
+        return str(repo.git.rev_parse("--verify", "--quiet", f"{revision}^{{commit}}"))
+    except git.GitCommandError:
+        return ""
+
+
+@contextmanager
+def _worktree(repo: Any, commit: str) -> Iterator[Path]:
+    import git
+
+    with tempfile.TemporaryDirectory(prefix="fictl-compare-") as folder:
+        root = Path(folder).resolve() / commit[:_SHORT]
+        try:
+            repo.git.worktree("add", "--detach", str(root), commit)
+        except git.GitCommandError as error:
+            raise FictlError(
+                f"git cannot check out {commit[:_SHORT]}: {error.stderr.strip()}",
+                "git worktree list shows what is checked out",
+            ) from error
+        try:
+            yield root
+        finally:
+            repo.git.worktree("remove", "--force", str(root))
+
+
+def _renamed(folder: Path, short: str, label: str) -> Project:
+    """Under a name of its own: two revisions are imported and built beside each other."""
+    files = (folder / name for name in (OWN_FILE, SHARED_FILE))
+    config = next(filter(None, (read_config(path) for path in files if os.path.isfile(path))), None)
+    if config is None:
+        raise UsageError(f"{label} has no project at {folder}", f"it has no {OWN_FILE} there")
+    package = (config.package or config.name).replace(".", "_")
+    own = replace(config, name=f"{config.name}_{short}", package=f"{package}_{short}", templates="")
+    # A JSON string without escapes beyond ASCII is a TOML string, too.
+    lines = [f"{key} = {json.dumps(value)}\n" for key, value in asdict(own).items() if value]
+    (folder / OWN_FILE).write_text("".join(lines), encoding="utf-8")
+    project = Project.of(folder)
+    assert project is not None
+    return project

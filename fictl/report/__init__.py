@@ -1,0 +1,1 @@
+"""What tests and checkers found: outcomes, defects, suppressions, as JUnit and SARIF."""

@@ -1,0 +1,127 @@
+"""Findings as SARIF 2.1.0, which code hosts show beside the lines that they are about."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from fictl.paths import real
+from fictl.report.checked import Checked
+from fictl.report.finding import Finding
+from fictl.report.kinds import sentence
+from fictl.version import describe
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_BASE = "SRCROOT"
+
+
+def to_sarif(checked: Sequence[Checked], base: Path) -> dict[str, Any]:
+    """Files in `base` are named from there: it is the root of the checkout in CI."""
+    found = [finding for each in checked for finding in each.findings]
+    driver = {
+        "name": "fictl sanitize",
+        "version": describe(),
+        "rules": [_rule(kind) for kind in sorted({each.facts["kind"] for each in found})],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "originalUriBaseIds": {_BASE: {"uri": f"{real(base).as_uri()}/"}},
+        "invocations": [_invocation(checked)],
+        "results": [_result(each, real(base)) for each in found],
+        "columnKind": "utf16CodeUnits",
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(kind: str) -> dict[str, Any]:
+    return {
+        "id": kind,
+        "shortDescription": {"text": sentence(kind)},
+        "defaultConfiguration": {"level": "error"},
+    }
+
+
+def _invocation(checked: Sequence[Checked]) -> dict[str, Any]:
+    """What kept it from looking is no result, and must not be taken for a clean one."""
+    said = [text for each in checked for text in _troubles(each)]
+    notes = [{"level": "error", "message": {"text": text}} for text in said]
+    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
+
+
+def _troubles(each: Checked) -> Iterator[str]:
+    if each.problem:
+        yield f"{each.op}: {each.problem.message}"
+    for failed in each.tests.failed:
+        yield f"{each.op}: {failed.test}: {failed.reason}"
+
+
+def _result(finding: Finding, base: Path) -> dict[str, Any]:
+    facts = finding.facts
+    result: dict[str, Any] = {
+        "ruleId": facts["kind"],
+        "level": "error",
+        "message": {"text": _message(finding)},
+        "locations": [_location(facts, base)],
+        "partialFingerprints": {"fictl/v1": _fingerprint(facts, base)},
+        "properties": {"op": facts["folder"], "function": facts["op"], "test": facts["test"]},
+    }
+    if facts.get("other"):
+        other = facts["other"]
+        result["relatedLocations"] = [
+            {**_location(other, base), "message": {"text": other["what"]}}
+        ]
+    if finding.suppressed:
+        accepted = {"kind": "external", "status": "accepted", "justification": finding.suppressed}
+        result["suppressions"] = [accepted]
+    return result
+
+
+def _message(finding: Finding) -> str:
+    facts = finding.facts
+    cause = f" Cause: {facts['cause']}." if facts.get("cause") else ""
+    more = f" and {finding.tests - 1} more" if finding.tests > 1 else ""
+    seen = f" Seen in {facts['test']}{more}." if facts["test"] else ""
+    return f"{facts['op']}: {facts.get('what') or facts['kind']}.{cause}{seen}"
+
+
+def _location(place: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """SARIF counts lines from 1; a place that is not known has none."""
+    location: dict[str, Any] = {}
+    if place.get("file"):
+        physical: dict[str, Any] = {"artifactLocation": _artifact(place["file"], base)}
+        if place.get("line"):
+            physical["region"] = {"startLine": place["line"]}
+        location["physicalLocation"] = physical
+    if place.get("kernel"):
+        kernel = {"fullyQualifiedName": place["kernel"], "kind": "function"}
+        location["logicalLocations"] = [kernel]
+    return location
+
+
+def _artifact(file: str, base: Path) -> dict[str, str]:
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(base):
+        return {"uri": quote(path.relative_to(base).as_posix()), "uriBaseId": _BASE}
+    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
+
+
+def _fingerprint(facts: Mapping[str, Any], base: Path) -> str:
+    """By what the lines say, not where they stand: lines above them come and go."""
+    sides = [(_artifact(side["file"], base)["uri"], _line(side)) for side in _sides(facts)]
+    text = repr((facts["kind"], facts["folder"], sides))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _sides(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield facts
+    if facts.get("other"):
+        yield facts["other"]
+
+
+def _line(side: Mapping[str, Any]) -> str:
+    linecache.checkcache(side["file"])  # It may have been edited since this process read it.
+    return linecache.getline(side["file"], side["line"]).strip()
