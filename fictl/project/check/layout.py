@@ -1,4 +1,4 @@
-"""The files of an op, and what each of its Python files defines (DESIGN 3)."""
+"""The files of an op, and what each of its Python files defines (docs/architecture.md)."""
 
 from __future__ import annotations
 
