@@ -157,10 +157,10 @@ def test_functions_of_the_architecture_page_are_in_their_files() -> None:
 
 @cache
 def _defined(path: Path) -> set[str]:
-    """Functions and classes of a file, methods as Class.method; of C++, every word before a `(`."""
+    """Functions and classes of a file, methods as Class.method; of C++, words before a `(` and structs."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
-        return set(re.findall(r"\b(\w+)\s*\(", text))
+        return set(re.findall(r"\b\w+(?=\s*\()|(?<=struct )\w+", text))
     names: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
