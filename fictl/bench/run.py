@@ -94,6 +94,8 @@ def _talks(
             "there is no GPU here",
             "--device emu runs on the emulated device, whose times say nothing of a GPU's",
         )
+    elif options.power:
+        raise UsageError("--power: the emulated device uses no power of a GPU", "leave it out")
     return [_talk(request, device, options, observer) for request in requests]
 
 

@@ -46,6 +46,7 @@ def command(
     timer: flags.Timer = "auto",
     warm: flags.Warm = False,
     rounds: flags.Rounds = 0,
+    power: flags.Power = False,
     force: Annotated[
         bool, typer.Option("--force", help="Compare results of different GPUs, clocks, timers.")
     ] = False,
@@ -62,7 +63,9 @@ def command(
     from fictl.cli.bench.progress import BenchProgress
 
     use_device(device)
-    options = BenchOptions(dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds)
+    options = BenchOptions(
+        dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds, power=power
+    )
     limit = _share(threshold)
     if baseline and what:
         raise UsageError(
@@ -100,8 +103,14 @@ def _view(out: Console, outcome: Outcome) -> None:
         soft_wrap=True,
     )
     if outcome.cases:
-        rows = [_row(each) for each in outcome.cases]
-        columns = ("case", outcome.a, outcome.b, "B / A", "95 % interval", "verdict")
+        columns = ["case", outcome.a, outcome.b, "B / A", "95 % interval", "verdict"]
+        rows = [_row(case) for case in outcome.cases]
+        if any(case.joules for case in outcome.cases):
+            columns.insert(-1, "energy")
+            rows = [
+                (*row[:-1], _energy(case), row[-1])
+                for row, case in zip(rows, outcome.cases, strict=True)
+            ]
         console.print_table(console.Table(columns, rows, _STYLES))
     for name, label in ((outcome.only_a, outcome.a), (outcome.only_b, outcome.b)):
         for case in name:
@@ -124,6 +133,14 @@ def _row(each: Compared) -> tuple[str, ...]:
         f"{found.low:.3f} .. {found.high:.3f}",
         f"{found.verdict.value}{advice}",
     )
+
+
+def _energy(case: Compared) -> str:
+    """`31.2 → 28.0 mJ (0.90x)`"""
+    if case.joules is None:
+        return ""
+    a, b = case.joules
+    return f"{a * 1e3:.3g} → {b * 1e3:.3g} mJ ({b / a:.2f}x)"
 
 
 def _summary(outcome: Outcome) -> str:

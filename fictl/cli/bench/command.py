@@ -33,6 +33,7 @@ def command(
     rounds: flags.Rounds = 0,
     stdrel: flags.Stdrel = 0.003,
     max_time: flags.MaxTime = 2.0,
+    power: flags.Power = False,
     refcheck: flags.Refcheck = True,
     seed: flags.Seed = 0,
     timeout: flags.Timeout = 600.0,

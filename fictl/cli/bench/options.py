@@ -49,6 +49,14 @@ Stdrel = Annotated[
 MaxTime = Annotated[
     float, number("--max-time", low=0, high=DAY, help="Seconds that one case is timed at most.")
 ]
+Power = Annotated[
+    bool,
+    typer.Option(
+        "--power",
+        help="Count the energy of a call: joules, watts, TFLOP/s per watt.",
+        show_default=False,
+    ),
+]
 Refcheck = Annotated[
     bool,
     typer.Option("--refcheck/--no-refcheck", help="Check against the reference, before and after."),

@@ -98,6 +98,7 @@ def _options(flags: Mapping[str, Any]) -> BenchOptions:
         seed=flags["seed"],
         timeout=flags["timeout"],
         host=flags["verbose"],
+        power=flags["power"],
     )
 
 

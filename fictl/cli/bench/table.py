@@ -104,6 +104,9 @@ def _columns(environment: Environment, verbose: bool) -> _Columns:
         "GB/s": lambda row: f"{row.gbps:.4g}" if row.gbps else "",
         "TFLOP/s": lambda row: f"{row.tflops:.3g}" if row.tflops else "",
         "of ceiling": _share,
+        "energy": lambda row: f"{row.joules * 1e3:.3g} mJ" if row.joules else "",
+        "power": lambda row: f"{row.watts:.0f} W" if row.watts else "",
+        "TFLOP/s/W": lambda row: f"{row.tflops_per_watt:.3g}" if row.tflops_per_watt else "",
     }
     details: dict[str, Callable[[Row], str]] = {
         "host": lambda row: _time(row.host_seconds) if row.host_seconds else "",

@@ -121,6 +121,15 @@ def test_details_are_shown_on_request() -> None:
     assert "2.10 us" in said
 
 
+def test_energy_is_shown_where_it_was_measured() -> None:
+    said = shown(row(flops=10**11, joules=0.0362, watts=612.4))
+    assert "36.2 mJ" in said
+    assert "612 W" in said
+    assert "2.76" in said
+    assert "TFLOP/s/W" in said
+    assert "energy" not in shown(row())
+
+
 def test_warnings_come_before_the_numbers() -> None:
     said = shown(row(), warnings=("other processes use this GPU (7): do not trust the times",))
     assert said.index("do not trust") < said.index("64.")
