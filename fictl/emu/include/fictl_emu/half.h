@@ -1,6 +1,6 @@
-// The parts of cuda_fp16.h and cuda_bf16.h that only nvcc compiles: conversions in a chosen rounding
-// mode, fused multiply-add, mathematics, shuffles, loads and stores, atomics. The two types and
-// their pairs have the same functions, so each is written once.
+// The parts of cuda_fp16.h and cuda_bf16.h that only nvcc compiles: conversions in a chosen
+// rounding mode, fused multiply-add, mathematics, shuffles, loads and stores, atomics. The two
+// types and their pairs have the same functions, so each is written once.
 #pragma once
 
 #include <cuda_bf16.h>
