@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
+import layers
 from counterparts import COUNTERPARTS, counterpart
 
 DOCS = Path(__file__).resolve().parent
@@ -31,9 +32,9 @@ def cli_page() -> str:
     group = typer.main.get_command(application())
     lines = [NOTE + "# Commands\n"]
     lines += [
-        "Every command takes `--json`: one document on stdout, `{schema, ok, data, error}`, all else on "
-        "stderr. Exit codes: 0 done, 1 the thing asked for failed, 2 usage, 3 the environment "
-        "cannot do it.\n"
+        "Every command takes `--json`: it prints one document on stdout, `{schema, ok, data, error}`, and "
+        "everything else on stderr. Exit codes: 0 done; 1 the requested work failed; 2 wrong usage; 3 the "
+        "environment cannot do it.\n"
     ]
     for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
         if not command.hidden:
@@ -62,12 +63,12 @@ def _command(name: str, command: Any) -> Iterator[str]:
 
 SETTINGS_INTRO = """# Settings
 
-Environment variables. Empty is unset; booleans are 1/true/yes/on and 0/false/no/off. A value that cannot be read is an
-error of the command that reads it, and a warning of every other command; a `FICTL_` name that means nothing is a warning
-with the nearest name. `fictl config show` prints what is in force, and who decided it.
+fictl reads these environment variables. An empty value counts as unset; booleans are 1/true/yes/on and 0/false/no/off. A value
+that cannot be read is an error of the command that reads it, and a warning of every other command. An unknown `FICTL_` name is
+a warning with the nearest known name. `fictl config show` prints the values in force and where each comes from.
 
-What you always want can stand in a file, `~/.config/fictl/settings.toml` or what `FICTL_CONFIG` names, which has to be
-there: the same names in lower case without `FICTL_`. A flag beats the environment, the environment beats the file.
+Permanent settings go into the file `~/.config/fictl/settings.toml`, or the file that `FICTL_CONFIG` names, which must
+exist: the same names in lower case without `FICTL_`. A flag overrides the environment, the environment overrides the file.
 
 ```toml
 max_jobs = 8
@@ -78,13 +79,13 @@ stores = ["/shared/prebuilt"]
 
 FLASHINFER_INTRO = """## Coming from FlashInfer
 
-Its variables are not read. This is what stands for each:
+FlashInfer's variables are not read. This table has the counterpart of each:
 """
 
 
-OPS_INTRO = """## Of ops
+OPS_INTRO = """## Settings of ops
 
-What shipped ops declare themselves, by `@op(settings=…)`; one that is above, too, means this to them besides:
+Shipped ops declare these by `@op(settings=…)`. A variable of the table above can have a further meaning for an op:
 """
 
 
@@ -121,8 +122,9 @@ PAGES = {
     "cli.md": cli_page,
     "settings.md": settings_page,
     "ops.md": lambda: NOTE + catalogue.page(),
+    "assets/layers.svg": layers.picture,
 }
-PICTURES = {"list": ["list"], "build": ["build", "scale"], "test": ["test", "scale"]}
+PICTURES = {"build": ["build", "scale"]}
 
 
 def picture(arguments: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""The files of an op and of its family, and what each Python file of an op defines."""
+"""The files of an op and of its family, and what each defines (docs/architecture.md)."""
 
 from __future__ import annotations
 
