@@ -41,7 +41,7 @@ def test_a_call_is_described(tmp_path: Path) -> None:
     made = flashinfer.fi_trace(flashinfer.rmsnorm, tmp_path, input=x, weight=weight)
     assert made["name"].startswith("rmsnorm")
     assert [each.suffix for each in tmp_path.iterdir()] == [".json"]
-    with pytest.raises(ValueError, match="is not an op"):
+    with pytest.raises(ValueError, match="is (no|not an) op"):
         flashinfer.fi_trace(torch.neg, input=x)
 
 
