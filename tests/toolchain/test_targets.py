@@ -159,7 +159,9 @@ def test_nothing_at_all_names_what_was_looked_for():
 
 
 def test_a_driver_that_fails_is_named(monkeypatch):
-    monkeypatch.setattr(arch_request, "probe", lambda: Probe((), "the CUDA driver failed: cuInit 999"))
+    monkeypatch.setattr(
+        arch_request, "probe", lambda: Probe((), "the CUDA driver failed: cuInit 999")
+    )
     with pytest.raises(SetupError, match="the CUDA driver failed: cuInit 999"):
         select(gpus=None)
 
