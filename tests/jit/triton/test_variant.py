@@ -68,7 +68,7 @@ def test_a_type_that_no_launcher_passes_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["fp32:16", "fp64:16", "i1:16"])
 def test_what_has_no_multiples_cannot_be_assumed_to_be_one(text: str) -> None:
-    with pytest.raises(UsageError, match="only pointers and whole numbers"):
+    with pytest.raises(UsageError, match="only pointers and integers"):
         read_variant(Double(), {**GIVEN, "n": text})
 
 
