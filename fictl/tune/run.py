@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl import settings
-from fictl.case.inputs import make_inputs
+from fictl.case.inputs import case_inputs
 from fictl.op.bound import bind
 from fictl.op.tactics import recorded
 from fictl.op.tactics.machine import Machine, machine
@@ -76,10 +76,7 @@ def _notes() -> Iterator[str]:
 
 def _call(work: Work) -> None:
     place = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
-    template, case = work.tactics.op.template, work.case
-    inputs = make_inputs(
-        template, case.sizes, case.dtype, place, passing=case.passing, scalars=case.scalars
-    )
+    inputs = case_inputs(work.tactics.op.template, work.case, place)
     plan, run = bind(work.function, inputs)
     plan()
     run()

@@ -21,7 +21,7 @@ from fictl.op.tactics.tuning import Untuned
 from fictl.timing.measure import measure
 from fictl.tune.file import merge
 from fictl.tune.ranks import Ranks
-from fictl.tune.trial import Measure, Trial
+from fictl.tune.tuning_trial import Measure, TuningTrial
 
 # What is timed at the same time disturbs one another.
 _measuring = threading.RLock()
@@ -84,7 +84,7 @@ class Tuner:
     def _decided(self, call: Untuned) -> Any:
         known = None if self._again else call.tactics.known(call)
         if known is None:
-            entry, winner, refused = self._tried(Trial(call, self._measure))
+            entry, winner, refused = self._tried(TuningTrial(call, self._measure))
         else:
             entry, winner, refused = None, call.candidates.index(known), ()
         if self._ranks:
@@ -98,7 +98,7 @@ class Tuner:
             call.tactics.remembered[call.key] = tactic
         return tactic
 
-    def _tried(self, trial: Trial) -> tuple[Entry | None, int, Collection[int]]:
+    def _tried(self, trial: TuningTrial) -> tuple[Entry | None, int, Collection[int]]:
         """What was measured, the candidate that wins, and those that are out."""
         call = trial.call
         try:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import torch
 
 from fictl.case.options import CaseOptions
-from fictl.case.selected import selected
+from fictl.case.selection import selected_cases
 from fictl.case.workload import Workload
 from fictl.project import OpFolder
 
 
 def workload(folder: OpFolder, function: str, seed: int = 0) -> Workload:
-    ((subject, case),) = selected(folder, [function], CaseOptions(case="-64"))
+    ((subject, case),) = selected_cases(folder, [function], CaseOptions(case="-64"))
     return Workload(subject, case, "cpu", seed)
 
 

@@ -12,7 +12,7 @@ from fictl.bench.worker.disturbance import Disturbance
 from fictl.bench.worker.host_time import time_host, time_plan
 from fictl.case.contender import Contender
 from fictl.case.subject import Subject
-from fictl.case.trial import Prepared, Trial
+from fictl.case.trial import Prepared, CaseTrial
 from fictl.case.workload import Workload
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import FictlError, NotOnDevice, SetupError
@@ -48,10 +48,10 @@ def measure_case(
     if reason:
         yield replace(_row(workload, contenders[0]), status=SKIPPED, note=reason)
         return
-    fit: list[Trial] = []
+    fit: list[CaseTrial] = []
     refused: list[Row] = []
     for contender in contenders:
-        trial = Trial(contender, workload)
+        trial = CaseTrial(contender, workload)
         status, note = _checked(trial)
         if status == TIMED:
             fit.append(trial)
@@ -72,7 +72,7 @@ def _unsuitable(subject: Subject, case: Case, place: Place) -> str:
     return ""
 
 
-def _checked(trial: Trial) -> tuple[str, str]:
+def _checked(trial: CaseTrial) -> tuple[str, str]:
     """Called once on the first copy, before anything is timed."""
     try:
         problem = trial.attempt(0)
@@ -88,7 +88,7 @@ def _checked(trial: Trial) -> tuple[str, str]:
 
 
 def _timed(
-    workload: Workload, trials: list[Trial], options: BenchOptions, place: Place
+    workload: Workload, trials: list[CaseTrial], options: BenchOptions, place: Place
 ) -> Iterator[Row]:
     rows = [_with_work(_row(workload, trial.contender), workload) for trial in trials]
     disturbance = Disturbance(trials, place.observer)
@@ -120,7 +120,7 @@ def _timed(
 
 
 def _samples(
-    trials: Sequence[Trial], options: BenchOptions, place: Place, disturbance: Disturbance
+    trials: Sequence[CaseTrial], options: BenchOptions, place: Place, disturbance: Disturbance
 ) -> dict[str, Samples]:
     from fictl.timing.measure import measure
 
@@ -134,7 +134,7 @@ def _samples(
     )
 
 
-def _after(row: Row, trial: Trial, disturbance: Disturbance, options: BenchOptions) -> Row:
+def _after(row: Row, trial: CaseTrial, disturbance: Disturbance, options: BenchOptions) -> Row:
     """What the timed calls left decides whether their times count."""
     workload = trial.workload
     try:

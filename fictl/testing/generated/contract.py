@@ -10,8 +10,8 @@ import pytest
 from fictl.arch import Arch
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.jit import JitSpec
+from fictl.testing.generated.guarded_trial import GuardedTrial
 from fictl.testing.generated.suite import OpSuite
-from fictl.testing.generated.trial import Trial
 from fictl.testing.generated.variant import Variant
 
 
@@ -30,4 +30,4 @@ def test_reference(fictl_suite: OpSuite, fictl_case: Variant, device: str) -> No
     template = fictl_suite.template(case)
     if device == "cpu" and template.elements(case.sizes, case.passing) > MOST_ELEMENTS:
         pytest.skip("too large for the emulated device")
-    Trial(fictl_suite.function(case), template, fictl_case, device).check()
+    GuardedTrial(fictl_suite.function(case), template, fictl_case, device).check()

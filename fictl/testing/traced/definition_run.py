@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fictl.case.compare import assert_right
+from fictl.case.compare import mismatch
 from fictl.case.definitions import Traced
 from fictl.case.inputs import make_inputs
-from fictl.case.outputs import rooms
+from fictl.case.outputs import argument_specs
+from fictl.case.results import as_tuple
 from fictl.errors import UsageError
 from fictl.project import Project
 from fictl.project.discover import find_function
@@ -88,10 +89,11 @@ def run_definition(made: Definition, device: str, axes: Mapping[str, int]) -> De
         raise UsageError(f"the reference of {made.name} fails: {error!r}", str(sizes)) from error
     api = getattr(traced.folder.load("op"), traced.name)
     case = Case(traced.name, sizes, dtype, (*passing,))
-    room = {n: r for n, r in rooms(api, template, case, inputs).items() if r.required}
-    call = GuardedCall(api, inputs, [*template.outputs], room, place)
-    mismatch = _mismatch(template, inputs, call.run(Layout.CONTIGUOUS, []), expected)
-    return DefinitionRun(made.name, made.api, device, sizes, mismatch)
+    specs = argument_specs(api, template, case)
+    call = GuardedCall(api, inputs, {n: s for n, s in specs.items() if s.required}, place)
+    results = call.run(Layout.CONTIGUOUS, [])
+    problem = _mismatch(template, inputs, results, as_tuple(expected))
+    return DefinitionRun(made.name, made.api, device, sizes, problem)
 
 
 def refuse_hostile(made: Definition) -> None:
@@ -181,11 +183,13 @@ def _shapes(specs: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
 
 
 def _mismatch(
-    template: TraceTemplate, inputs: Mapping[str, Any], actual: Mapping[str, Any], expected: Any
+    template: TraceTemplate,
+    inputs: Mapping[str, Any],
+    results: Mapping[str, Any],
+    expected: tuple[Any, ...],
 ) -> str:
-    want = expected if isinstance(expected, tuple) else (expected,)
+    """Also of a reference that returns another number of values than the op has outputs."""
     try:
-        assert_right(template, inputs, actual, lambda: want)
-    except (AssertionError, ValueError) as error:
+        return mismatch(template, inputs, lambda: results, lambda: expected)
+    except ValueError as error:
         return str(error)
-    return ""

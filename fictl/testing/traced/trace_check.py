@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from fictl.case.definitions import Traced
-from fictl.case.inputs import make_inputs
-from fictl.case.parameters import flat_parameters
+from fictl.case.inputs import case_inputs
+from fictl.case.parameters import flat_parameters, input_parameters
 from fictl.errors import FictlError
 from fictl.paths import matching, write_atomic
-from fictl.trace import Case, Definition, Expr
+from fictl.trace import Definition, Expr
 from fictl.user_file import read_text
 
 # A reference runs on the CPU here, only to see that its text is whole.
@@ -76,7 +76,7 @@ def update_definitions(findings: Iterable[Finding]) -> list[Path]:
 def _inconsistent(traced: Traced) -> Iterator[str]:
     template, op = traced.template, traced.op
     parameters = flat_parameters(getattr(traced.folder.load("op"), traced.name))
-    inputs = {template.parameter(name) for name in template.inputs}
+    inputs = input_parameters(template)
     for name in sorted(inputs - {*parameters}):
         yield f"the input {name} is no parameter of {traced.name}"
     for name, parameter in parameters.items():
@@ -101,7 +101,7 @@ def _not_alone(traced: Traced, wanted: dict[str, Definition]) -> Iterator[str]:
     if smallest is None or elements[id(smallest)] > _MOST_ELEMENTS:
         return
     made = wanted[traced.definition(smallest).name]
-    inputs = _inputs(traced, smallest)
+    inputs = case_inputs(traced.template, smallest, "cpu")
     if traced.template.validate is not None:
         try:
             traced.template.validate(**inputs)
@@ -118,12 +118,6 @@ def run_reference(made: Definition, template: Any, inputs: dict[str, Any]) -> An
     namespace: dict[str, Any] = {"__name__": made.name}
     exec(compile(made.reference, f"<{made.name}>", "exec"), namespace)  # noqa: S102 what it is for
     return namespace["run"](*(inputs[template.parameter(name)] for name in made.inputs))
-
-
-def _inputs(traced: Traced, case: Case) -> dict[str, Any]:
-    return make_inputs(
-        traced.template, case.sizes, case.dtype, "cpu", passing=case.passing, scalars=case.scalars
-    )
 
 
 def _files(traced: Traced, wanted: dict[str, Definition]) -> Iterator[Finding]:

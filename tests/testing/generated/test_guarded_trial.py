@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from fictl.op import op
+from fictl.testing.generated.guarded_trial import GuardedTrial
 from fictl.testing.generated.layout import Layout
 from fictl.testing.generated.selection import variants
-from fictl.testing.generated.trial import Trial
 from fictl.testing.generated.variant import Variant
 from fictl.trace import Case, Tensor, TraceTemplate, Var
 
@@ -46,7 +46,7 @@ def check(
 ) -> None:
     template = template or traced()
     variant = Variant(case, layout, 7, values, declared=case is CASE)
-    Trial(declared(function, template, mutates), template, variant, "cpu").check()
+    GuardedTrial(declared(function, template, mutates), template, variant, "cpu").check()
 
 
 def double(input: torch.Tensor, out: Optional = None) -> torch.Tensor:
@@ -65,7 +65,7 @@ def test_a_right_op_passes_in_every_way() -> None:
     every = list(variants(template, [CASE], seed=7))
     assert len(every) == 11
     for variant in every:
-        Trial(api, template, variant, "cpu").check()
+        GuardedTrial(api, template, variant, "cpu").check()
 
 
 def test_where_several_results_are_right_the_judge_decides() -> None:
@@ -301,6 +301,6 @@ class Forgetful(Planned):
 @pytest.mark.parametrize("layout", Layout)
 def test_a_class_is_planned_and_run(layout: Layout) -> None:
     variant = Variant(CASE, layout, 7)
-    Trial(Planned, traced(), variant, "cpu").check()
+    GuardedTrial(Planned, traced(), variant, "cpu").check()
     with pytest.raises(AssertionError, match="input was written"):
-        Trial(Forgetful, traced(), variant, "cpu").check()
+        GuardedTrial(Forgetful, traced(), variant, "cpu").check()

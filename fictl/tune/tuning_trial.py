@@ -15,7 +15,7 @@ from fictl.op.tactics.spelling import spelled
 from fictl.op.tactics.tuning import Untuned, paused
 from fictl.timing.side import Side
 from fictl.timing.verdict import Verdict, compare_rounds
-from fictl.tune.subject import Subject
+from fictl.tune.tuned_call import TunedCall
 
 if TYPE_CHECKING:
     from fictl.timing.samples import Samples
@@ -25,7 +25,7 @@ Measure = Callable[..., "Mapping[str, Samples]"]
 
 
 @dataclass(frozen=True)
-class Trial:
+class TuningTrial:
     """`measure` is who times; `problems` has the candidates that are out, and why."""
 
     call: Untuned
@@ -34,27 +34,27 @@ class Trial:
 
     def run(self) -> Entry:
         with torch.no_grad(), paused():
-            subject = Subject(self.call)
+            tuned = TunedCall(self.call)
             for index in range(1, len(self.call.candidates)):
-                problem = subject.problem(index)
+                problem = tuned.problem(index)
                 if problem:
                     self.problems[index] = problem
-            return self._chosen(subject)
+            return self._chosen(tuned)
 
-    def _chosen(self, subject: Subject) -> Entry:
+    def _chosen(self, tuned: TunedCall) -> Entry:
         """The fastest of many is partly luck: it wins if it is faster once more, timed alone."""
         count = len(self.call.candidates)
-        samples = self._timed(subject, [i for i in range(count) if i not in self.problems])
+        samples = self._timed(tuned, [i for i in range(count) if i not in self.problems])
         rows = [self._row(index, samples) for index in range(count)]
         faster = [index for index in range(count) if _is_faster(rows[index])]
         best = min(faster, key=lambda index: rows[index].ratio, default=0)
         if best:
-            again = self._timed(subject, [0, best])
+            again = self._timed(tuned, [0, best])
             rows[best] = self._row(best, again)
             best = best if _is_faster(rows[best]) else 0
         return self._entry(rows, best, samples.get(0))
 
-    def _timed(self, subject: Subject, candidates: Collection[int]) -> dict[int, Samples]:
+    def _timed(self, tuned: TunedCall, candidates: Collection[int]) -> dict[int, Samples]:
         if len(candidates) < 2:
             return {}
         copies: dict[int, dict[str, Any]] = {}
@@ -62,14 +62,14 @@ class Trial:
         def make(copy: int, candidate: int) -> Callable[[], object]:
             # The candidates share the copies: when one's turn comes, the others have been around.
             if copy not in copies:
-                copies[copy] = subject.copy()
-            return lambda: subject.run(copies[copy], candidate)
+                copies[copy] = tuned.copy()
+            return lambda: tuned.run(copies[copy], candidate)
 
         def side(candidate: int) -> Side:
-            return Side(lambda copy: make(copy, candidate), subject.working_set)
+            return Side(lambda copy: make(copy, candidate), tuned.working_set)
 
         sides = {str(candidate): side(candidate) for candidate in candidates}
-        samples = self.measure(sides, device=subject.device)
+        samples = self.measure(sides, device=tuned.device)
         return {int(name): each for name, each in samples.items()}
 
     def _row(self, index: int, samples: Mapping[int, Samples]) -> Candidate:

@@ -1,4 +1,4 @@
-"""One variant of an op, called with guarded tensors and held against its reference."""
+"""One variant of an op: called on guarded tensors and compared with its reference."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any
 import torch
 
 from fictl.case.compare import assert_right
-from fictl.case.inputs import make_inputs
-from fictl.case.outputs import Room, rooms
+from fictl.case.inputs import case_inputs
+from fictl.case.outputs import OutputSpec, argument_specs, case_sizes
+from fictl.case.results import reference_results
 from fictl.testing.generated.guarded_call import GuardedCall
 from fictl.testing.generated.layout import Layout
 from fictl.testing.generated.variant import Variant
@@ -22,8 +23,8 @@ from fictl.trace.extract import case_dtypes
 
 
 @dataclass(frozen=True)
-class Trial:
-    """`api` is the public function or class; `device` is where its tensors go."""
+class GuardedTrial:
+    """A variant with its public function or class (`api`) and the device of its tensors."""
 
     api: Any
     template: TraceTemplate
@@ -31,25 +32,23 @@ class Trial:
     device: str
 
     def check(self) -> None:
-        """Twice where the function may take its outputs: they are given, then it allocates them.
+        """Raise the op's own error, or an AssertionError where its results are wrong.
 
-        What is wrong is raised, an AssertionError where the op itself raised nothing.
+        An op with optional output arguments is called twice: with them, then without.
         """
-        # Why in this order: who writes past the end is found before that hits others' memory.
-        required = {name: room for name, room in self._room.items() if room.required}
-        for room in (self._room, required) if required != self._room else (required,):
-            found = self._accepted(room)
-            if found is None:
+        # Why in this order: a write past the end hits guard bytes before it hits others' memory.
+        required = {name: spec for name, spec in self._outputs.items() if spec.required}
+        for outputs in (self._outputs, required) if required != self._outputs else (required,):
+            results = self._accepted(outputs)
+            if results is None:
                 return
-            for name, value in found.items():
+            for name, value in results.items():
                 self._check_dtype(name, value)
-            assert_right(self.template, self._inputs, found, lambda: self._expected)
+            assert_right(self.template, self._inputs, results, lambda: self._expected)
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
-        case = self.variant.case
-        absent = self.template.optional_axes(case.passing)
-        return self.template.check_sizes(case.sizes, absent=absent)
+        return case_sizes(self.template, self.variant.case)
 
     @cached_property
     def _dtypes(self) -> dict[str, str]:
@@ -58,33 +57,23 @@ class Trial:
 
     @cached_property
     def _inputs(self) -> dict[str, Any]:
-        case, variant = self.variant.case, self.variant
-        with self._of_trace("init"):
-            return make_inputs(
-                self.template,
-                case.sizes,
-                case.dtype,
-                self.device,
-                variant.seed,
-                case.passing,
-                variant.values,
-                case.scalars,
-            )
+        case, seed, values = self.variant.case, self.variant.seed, self.variant.values
+        with self._blaming_trace("init"):
+            return case_inputs(self.template, case, self.device, seed, values)
 
     @cached_property
-    def _room(self) -> dict[str, Room]:
-        """For the outputs that the function takes as arguments of their names."""
-        return rooms(self.api, self.template, self.variant.case, self._inputs)
+    def _outputs(self) -> dict[str, OutputSpec]:
+        """The outputs that the function takes as arguments."""
+        return argument_specs(self.api, self.template, self.variant.case)
 
     @cached_property
     def _expected(self) -> tuple[Any, ...]:
-        with self._of_trace("reference"):
-            result = self.template.reference(**_doubles(self._inputs))
-        return result if isinstance(result, tuple) else (result,)
+        with self._blaming_trace("reference"):
+            return reference_results(self.template, self._inputs)
 
     @contextmanager
-    def _of_trace(self, part: str) -> Iterator[None]:
-        """Sizes that no case has may be too much for the trace, which is to say so."""
+    def _blaming_trace(self, part: str) -> Iterator[None]:
+        """Turn an error of the trace at sizes that bench.py does not have into advice."""
         try:
             yield
         except Exception as error:
@@ -95,12 +84,12 @@ class Trial:
                 "the op is for, say so there: constraints=(…,)"
             ) from error
 
-    def _accepted(self, room: Mapping[str, Room]) -> dict[str, Any] | None:
-        """The results of a call that the op takes; None where it refuses what it need not take.
+    def _accepted(self, outputs: Mapping[str, OutputSpec]) -> dict[str, Any] | None:
+        """Results of the op; None where it refuses a variant that it need not support.
 
-        An argument whose layout it refuses by name is made contiguous, and only that one.
+        If the op refuses the layout of an argument by name, that argument is passed contiguous.
         """
-        call = GuardedCall(self.api, self._inputs, [*self.template.outputs], room, self.device)
+        call = GuardedCall(self.api, self._inputs, outputs, self.device)
         layout = self.variant.layout
         laid_out = [] if layout is Layout.CONTIGUOUS else call.tensors
         while True:
@@ -109,7 +98,7 @@ class Trial:
             except ValueError as error:
                 if self.variant.declared and not laid_out:
                     raise
-                named = _named(str(error), [*self._inputs, *room])
+                named = _named(str(error), [*self._inputs, *outputs])
                 if not named:
                     raise AssertionError(f"it refuses, and names no argument: {error}") from error
                 if not self.variant.declared:
@@ -124,13 +113,6 @@ class Trial:
             dtype = str(value.dtype).removeprefix("torch.")
             wanted = self._dtypes[name]
             assert dtype == wanted, f"{name} has dtype {dtype}, the trace says {wanted}"
-
-
-def _doubles(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value.double() if getattr(value, "is_floating_point", bool)() else value
-        for name, value in inputs.items()
-    }
 
 
 def _named(message: str, arguments: Iterable[str]) -> set[str]:
