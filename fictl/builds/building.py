@@ -20,10 +20,12 @@ from fictl.redact import hidden, hide_secrets
 
 
 @dataclass(frozen=True)
-class Built:
-    """The outcome for one module; `error` is set where there is none, `time` where it was asked.
+class BuiltModule:
+    """Result of building one module.
 
-    `archs` are those of the build, `beyond` the ones among them that nobody asked for.
+    archs: architectures of the build; `beyond` are those of them that were not asked for.
+    error: why there is no build.
+    time: where the time of a cold build goes, if that was asked for.
     """
 
     project: str
@@ -48,8 +50,8 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Planned:
-    """What a build of one module would run."""
+class PlannedBuild:
+    """Commands that a build of one module would run."""
 
     project: str
     module: str
@@ -66,18 +68,20 @@ class Planned:
 
 def build(
     names: Sequence[str], archs: tuple[Arch, ...], observer: Observer, exact: bool = False
-) -> list[Built]:
-    """Every module of the ops named, or of the project at hand; failures are isolated.
+) -> list[BuiltModule]:
+    """Build every module of the named ops, or of this project; a failure stops no other module.
 
-    `exact` takes no build for more architectures than were asked for.
+    exact: do not reuse a build for more architectures than were asked for.
     """
     specs = specs_of(names)
     results = build_all(specs, archs, observer, exact=exact)
     return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
 
 
-def build_timed(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> list[Built]:
-    """The same, then where the time of a cold build goes, one module after another."""
+def build_timed(
+    names: Sequence[str], archs: tuple[Arch, ...], observer: Observer
+) -> list[BuiltModule]:
+    """Build, then measure where the time of a cold build goes, one module after another."""
     specs = specs_of(names)
     results = build_all(specs, archs, observer)
     return [
@@ -85,22 +89,22 @@ def build_timed(names: Sequence[str], archs: tuple[Arch, ...], observer: Observe
     ]
 
 
-def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[Planned]:
-    """What a build would run; nothing is run."""
+def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[PlannedBuild]:
+    """List the commands that a build would run, without running them."""
     return [_planned(spec, archs) for spec in specs_of(names)]
 
 
 def specs_of(names: Sequence[str]) -> list[JitSpec]:
-    """What the aot() of the ops named yield; all ops of the project here if none is named."""
+    """Specs that aot() of the named ops yields; of every op of this project if none is named."""
     folders = select(names) if names else select((), [Project.at()])
     return [spec for folder in folders for spec in folder.specs()]
 
 
-def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
+def _built(spec: JitSpec, result: Outcome | FictlError) -> BuiltModule:
     if isinstance(result, FictlError):
-        return Built(spec.project, spec.name, error=result)
+        return BuiltModule(spec.project, spec.name, error=result)
     manifest = result.entry.manifest
-    return Built(
+    return BuiltModule(
         spec.project,
         spec.name,
         manifest.archs,
@@ -122,7 +126,7 @@ def _beyond(result: Outcome) -> tuple[str, ...]:
 
 def _timed(
     spec: JitSpec, result: Outcome | FictlError, archs: tuple[Arch, ...], observer: Observer
-) -> Built:
+) -> BuiltModule:
     built = _built(spec, result)
     if isinstance(result, FictlError):
         return built
@@ -132,7 +136,7 @@ def _timed(
         return replace(built, error=error)
 
 
-def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:
+def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> PlannedBuild:
     plan = plan_build(spec, archs)
     flags = plan.recipe.flags
     from fictl.toolchain import nvcc_flags
@@ -141,7 +145,7 @@ def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:
     kernels = "nvcc" if plan.recipe.device == "cuda" else plan.recipe.device
     commands = (*(unit.argv for unit in plan.units), plan.link)
     shown = {kernels: (*flags.kernel, *targets), "cxx": flags.cxx, "link": flags.link}
-    return Planned(
+    return PlannedBuild(
         spec.project,
         spec.name,
         tuple(spell([arch]) for arch in plan.targets.archs),

@@ -36,7 +36,7 @@ def mismatch(
     results: Callable[[], Mapping[str, Any]],
     expected: Callable[[], Iterable[Any]],
 ) -> str:
-    """Why the results are wrong, as `assert_right` words it; '' where they are right."""
+    """Compare results and return the message of `assert_right`; '' where they are right."""
     try:
         assert_right(template, inputs, results(), expected)
     except AssertionError as error:

@@ -28,7 +28,7 @@ def device_fault() -> Exception | None:
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Whether memory of the GPU or the host was used up, also as the cause of another error."""
+    """True if memory of the GPU or the host was used up, also as the cause of another error."""
     if error is None:
         return False
     torch = sys.modules.get("torch")

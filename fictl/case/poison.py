@@ -62,6 +62,6 @@ def poisoned_allocations() -> Iterator[None]:
 
 
 def _overlaps_itself(tensor: torch.Tensor) -> bool:
-    """Whether two indices are one place in memory, as in an expanded tensor."""
+    """True if two indices mean one place in memory, as in an expanded tensor."""
     pairs = zip(tensor.shape, tensor.stride(), strict=True)
     return any(size > 1 and stride == 0 for size, stride in pairs)

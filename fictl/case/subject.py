@@ -38,7 +38,7 @@ class Subject:
 
     @property
     def changes_inputs(self) -> bool:
-        """Whether a call changes its inputs, so that every call needs inputs of its own."""
+        """True if a call changes its inputs, so that every call needs inputs of its own."""
         written = (*self.mutates, *self.template.outputs)
         return not input_parameters(self.template).isdisjoint(written)
 

@@ -14,7 +14,7 @@ from fictl.errors import FictlError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.doctor import Finding
+    from fictl.doctor import DoctorFinding
 
 _SIGNS = {"error": ("✗", "bold red"), "warning": ("!", "yellow"), "ok": ("✓", "green")}
 
@@ -58,7 +58,7 @@ def _waiting() -> AbstractContextManager[object]:
     return out.status("examining this machine") if out.is_interactive else nullcontext()
 
 
-def _view(out: Console, findings: list[Finding], summary: str, verbose: bool) -> None:
+def _view(out: Console, findings: list[DoctorFinding], summary: str, verbose: bool) -> None:
     """Problems first, each with its fix on a line of its own."""
     width = max(len(finding.name) for finding in findings)
     for finding in sorted(findings, key=lambda finding: list(_SIGNS).index(finding.level)):

@@ -147,7 +147,7 @@ def _value(name: str) -> str:
 
 
 def _in_kernel() -> bool:
-    """Whether what runs threads is among the callers."""
+    """True if what runs threads is among the callers."""
     frame = gdb.newest_frame()
     while frame is not None:
         if (frame.name() or "").endswith("thread_main"):

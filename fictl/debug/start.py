@@ -23,7 +23,7 @@ _LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 
 @dataclass(frozen=True)
-class Asked:
+class DebugRequest:
     """`places` are FILE:LINE or functions; with them, or to_fault, kernels are not stopped at."""
 
     program: Program
@@ -34,7 +34,7 @@ class Asked:
     more: tuple[str, ...] = ()
 
 
-def session(asked: Asked, observer: Observer) -> Session:
+def session(asked: DebugRequest, observer: Observer) -> Session:
     """On the device that ops run on in this process, of whose modules it takes the debug variant."""
     device = settings.DEVICE.get()
     if device == "cuda":

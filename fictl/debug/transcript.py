@@ -47,7 +47,7 @@ _ENDS, _ENDED_ITSELF = "fictl_emu_stop ", "the kernel ends itself"
 
 
 @dataclass(frozen=True)
-class Stop:
+class DebugStop:
     """Where it stopped: at a breakpoint, or at `fault`, which is '' there."""
 
     kernel: str
@@ -63,7 +63,7 @@ class Transcript:
     """`ended` is how the program ended by itself, as in 'with code 01'; '' where it did not."""
 
     output: str
-    stops: tuple[Stop, ...]
+    stops: tuple[DebugStop, ...]
     ended: str = ""
 
     @classmethod
@@ -74,7 +74,7 @@ class Transcript:
         return cls(text, tuple(_stops(text)), ended["how"] if ended else "")
 
     @property
-    def fault(self) -> Stop | None:
+    def fault(self) -> DebugStop | None:
         return next((stop for stop in self.stops if stop.fault), None)
 
     @property
@@ -90,12 +90,12 @@ class Transcript:
         }
 
 
-def _stops(text: str) -> list[Stop]:
+def _stops(text: str) -> list[DebugStop]:
     matches = [*_BREAKPOINT.finditer(text), *_FAULT.finditer(text)]
     return [_stop(text, match) for match in sorted(matches, key=lambda each: each.start())]
 
 
-def _stop(text: str, match: re.Match[str]) -> Stop:
+def _stop(text: str, match: re.Match[str]) -> DebugStop:
     """What is said of the thread stands behind it; where that is the one of before, nothing is."""
     fault = match.groupdict().get("fault") or _ends(match)
     behind = "".join(text[match.start() :].splitlines(keepends=True)[:_LINES])
@@ -106,7 +106,7 @@ def _stop(text: str, match: re.Match[str]) -> Stop:
     frame = _frame(behind) if fault else match["frame"]
     kernel = _KERNEL.match(frame)
     file, line = _place(frame, text[: match.start()] if fault else "")
-    return Stop(
+    return DebugStop(
         kernel["kernel"] if kernel else "",
         fault,
         _index(where, "block"),

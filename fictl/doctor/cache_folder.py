@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import SetupError
 from fictl.jit.cache.inventory import modules
 from fictl.jit.store.stores import writable_store
@@ -23,7 +23,7 @@ _LITTLE = 2 << 30
 _MOVE = f"set {settings.WORKSPACE_BASE.name} to a folder"
 
 
-def cache_folder(facts: Facts) -> Iterator[Finding]:
+def cache_folder(facts: Facts) -> Iterator[DoctorFinding]:
     root = cache_root()
     findings = [*_writable(root), *_private(), *_file_system(root)]
     yield from findings or [
@@ -31,7 +31,7 @@ def cache_folder(facts: Facts) -> Iterator[Finding]:
     ]
 
 
-def temporary_folder(facts: Facts) -> Iterator[Finding]:
+def temporary_folder(facts: Facts) -> Iterator[DoctorFinding]:
     """nvcc writes its intermediate files there."""
     folder = Path(tempfile.gettempdir())
     if _free(folder) < _LITTLE // 4:
@@ -42,7 +42,7 @@ def temporary_folder(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def stores(facts: Facts) -> Iterator[Finding]:
+def stores(facts: Facts) -> Iterator[DoctorFinding]:
     for root in settings.STORES.get():
         if not os.access(root, os.R_OK | os.X_OK):
             yield warning(
@@ -52,7 +52,7 @@ def stores(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _writable(root: Path) -> Iterator[Finding]:
+def _writable(root: Path) -> Iterator[DoctorFinding]:
     place = _existing(root)
     try:
         if not os.path.isdir(place):
@@ -69,7 +69,7 @@ def _writable(root: Path) -> Iterator[Finding]:
         )
 
 
-def _private() -> Iterator[Finding]:
+def _private() -> Iterator[DoctorFinding]:
     try:
         store = writable_store()
         store.check_private()
@@ -81,7 +81,7 @@ def _private() -> Iterator[Finding]:
         return  # Said above: it cannot even be looked at.
 
 
-def _file_system(root: Path) -> Iterator[Finding]:
+def _file_system(root: Path) -> Iterator[DoctorFinding]:
     place = _existing(root)
     if os.statvfs(place).f_flag & os.ST_NOEXEC:
         found = (

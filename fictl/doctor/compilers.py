@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import FictlError
 from fictl.toolchain import Candidate, HostCompiler, Nvcc, candidates, find_cxx, require_nvcc
 
@@ -25,7 +25,7 @@ _GCC_ABOVE = re.compile(r"#if\s+__GNUC__\s*>\s*(\d+)")
 _CLANG_FROM = re.compile(r"__clang_major__\s*>=\s*(\d+)")
 
 
-def nvcc(facts: Facts) -> Iterator[Finding]:
+def nvcc(facts: Facts) -> Iterator[DoctorFinding]:
     lines = [_place(place, facts.nvcc) for place in candidates()]
     if facts.nvcc is None:
         yield _no_nvcc(lines)
@@ -33,7 +33,7 @@ def nvcc(facts: Facts) -> Iterator[Finding]:
     yield ok("nvcc", f"{facts.nvcc.release}, {facts.nvcc.path}{_behind(facts.nvcc)}", *lines)
 
 
-def toolkit(facts: Facts) -> Iterator[Finding]:
+def toolkit(facts: Facts) -> Iterator[DoctorFinding]:
     """What inspection of an nvcc does not insist on, and every build needs."""
     if facts.nvcc is None:
         return
@@ -57,7 +57,7 @@ def toolkit(facts: Facts) -> Iterator[Finding]:
         yield ok(name, str(home), *folders, f"library: {facts.nvcc.cudart_static}")
 
 
-def host_compiler(facts: Facts) -> Iterator[Finding]:
+def host_compiler(facts: Facts) -> Iterator[DoctorFinding]:
     name = "C++ compiler"
     try:
         cxx = find_cxx()
@@ -88,7 +88,7 @@ def newest_supported(nvcc: Nvcc, family: str) -> int | None:
     return None
 
 
-def _no_nvcc(lines: list[str]) -> Finding:
+def _no_nvcc(lines: list[str]) -> DoctorFinding:
     try:
         require_nvcc()
         why, hint = "it was found only now", "run `fictl doctor` again"

@@ -12,7 +12,7 @@ _KERNEL_MODULE = Path("/proc/driver/nvidia/version")
 
 
 @dataclass(frozen=True)
-class Driver:
+class CudaDriver:
     """`release` is empty where the kernel does not show it, as in some sandboxes."""
 
     cuda: tuple[int, int]
@@ -22,7 +22,7 @@ class Driver:
         return " ".join(filter(None, (self.release, f"(CUDA {self.cuda[0]}.{self.cuda[1]})")))
 
 
-def read_driver() -> Driver | None:
+def read_driver() -> CudaDriver | None:
     try:
         library = ctypes.CDLL(LIBRARY)
     except OSError:
@@ -30,7 +30,7 @@ def read_driver() -> Driver | None:
     version = ctypes.c_int()
     library.cuDriverGetVersion(ctypes.byref(version))
     major, rest = divmod(version.value, 1000)
-    return Driver((major, rest // 10), kernel_module())
+    return CudaDriver((major, rest // 10), kernel_module())
 
 
 def kernel_module() -> str:

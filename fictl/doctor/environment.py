@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fictl import settings
 from fictl.builds.configuration import configuration
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
@@ -25,7 +25,7 @@ _BEHIND_THE_KEY = {
 _STUBS = "LD_LIBRARY_PATH"
 
 
-def settings_in_force(facts: Facts) -> Iterator[Finding]:
+def settings_in_force(facts: Facts) -> Iterator[DoctorFinding]:
     """fictl's and the ops' own, each read once, and names that are neither."""
     config, name = configuration(), "settings"
     wrong = {row.problem: row for row in config.settings if row.problem}
@@ -41,7 +41,7 @@ def settings_in_force(facts: Facts) -> Iterator[Finding]:
         yield ok(name, ", ".join(changed) or "all at their defaults")
 
 
-def flags(facts: Facts) -> Iterator[Finding]:
+def flags(facts: Facts) -> Iterator[DoctorFinding]:
     """nvcc's own variables: in the key, but easily forgotten."""
     for setting in (settings.NVCC_PREPEND_FLAGS, settings.NVCC_APPEND_FLAGS):
         if setting.get():
@@ -52,7 +52,7 @@ def flags(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def behind_the_key(facts: Facts) -> Iterator[Finding]:
+def behind_the_key(facts: Facts) -> Iterator[DoctorFinding]:
     for name, effect in _BEHIND_THE_KEY.items():
         value = facts.environ.get(name, "")
         if value:
@@ -63,7 +63,7 @@ def behind_the_key(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def stubs(facts: Facts) -> Iterator[Finding]:
+def stubs(facts: Facts) -> Iterator[DoctorFinding]:
     folders = facts.environ.get(_STUBS, "").split(":")
     bad = [folder for folder in folders if folder.rstrip("/").endswith("stubs")]
     if bad:

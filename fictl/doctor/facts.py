@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fictl.doctor.cuda_driver import Driver, read_driver
-from fictl.doctor.finding import Finding, error
+from fictl.doctor.cuda_driver import CudaDriver, read_driver
+from fictl.doctor.finding import DoctorFinding, error
 from fictl.doctor.parallel import at_once
 from fictl.errors import FictlError
 from fictl.toolchain import HostCompiler, Nvcc, Probe, find_cxx, find_nvcc, probe
@@ -24,13 +24,13 @@ class Facts:
     nvcc: Nvcc | None = None
     cxx: HostCompiler | None = None
     gpus: Probe = field(default_factory=Probe)
-    driver: Driver | None = None
+    driver: CudaDriver | None = None
     smi: Smi | None = None
     # As the programs that fictl starts see it; what fictl itself obeys is in settings.py.
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
-def gather() -> tuple[Facts, list[Finding]]:
+def gather() -> tuple[Facts, list[DoctorFinding]]:
     """The facts, and what could not be asked."""
     questions: dict[str, Callable[[], Any]] = {
         "nvcc": find_nvcc,
@@ -49,7 +49,7 @@ def gather() -> tuple[Facts, list[Finding]]:
     return Facts(**known, environ=dict(os.environ)), findings
 
 
-def broken(name: str, why: Exception) -> Finding:
+def broken(name: str, why: Exception) -> DoctorFinding:
     """A question that nobody foresaw the answer to."""
     if isinstance(why, TimeoutError):
         return error(name, f"{why}: what it asks hangs", "nvidia-smi, df and nvcc show what hangs")

@@ -10,7 +10,7 @@ Level = Literal["ok", "warning", "error"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """`found` opens with one line that says it all; further lines are evidence.
 
     `probe` marks what was tried and failed: it says that something is broken, not what.
@@ -26,19 +26,19 @@ class Finding:
         return {"name": self.name, "level": self.level, "found": self.found, "fix": self.fix}
 
 
-def ok(name: str, found: str, *evidence: str) -> Finding:
-    return Finding(name, "ok", "\n".join((found, *evidence)))
+def ok(name: str, found: str, *evidence: str) -> DoctorFinding:
+    return DoctorFinding(name, "ok", "\n".join((found, *evidence)))
 
 
-def warning(name: str, found: str, fix: str) -> Finding:
-    return Finding(name, "warning", found, fix)
+def warning(name: str, found: str, fix: str) -> DoctorFinding:
+    return DoctorFinding(name, "warning", found, fix)
 
 
-def error(name: str, found: str, fix: str) -> Finding:
-    return Finding(name, "error", found, fix)
+def error(name: str, found: str, fix: str) -> DoctorFinding:
+    return DoctorFinding(name, "error", found, fix)
 
 
-def exit_code(findings: Iterable[Finding]) -> int:
+def exit_code(findings: Iterable[DoctorFinding]) -> int:
     """3 for an environment that cannot do it, which also explains why a probe fails; else 1."""
     errors = [finding for finding in findings if finding.level == "error"]
     if any(not finding.probe for finding in errors):
@@ -46,7 +46,7 @@ def exit_code(findings: Iterable[Finding]) -> int:
     return 1 if errors else 0
 
 
-def tally(findings: Iterable[Finding]) -> str:
+def tally(findings: Iterable[DoctorFinding]) -> str:
     """'17 checks, 1 problem, 2 warnings'."""
     levels = [finding.level for finding in findings]
     counts = {"problem": levels.count("error"), "warning": levels.count("warning")}

@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.toolchain.smi import Row, throttled
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
 
-def answers(facts: Facts) -> Iterator[Finding]:
-    """Whether nvidia-smi works. Its absence matters only where there is a GPU."""
+def answers(facts: Facts) -> Iterator[DoctorFinding]:
+    """True if nvidia-smi works. Its absence matters only where there is a GPU."""
     name = "nvidia-smi"
     if facts.smi is None:
         if facts.gpus.gpus:
@@ -34,7 +34,7 @@ def answers(facts: Facts) -> Iterator[Finding]:
         yield ok(name, f"shows {count} GPU{'s' * (count != 1)}")
 
 
-def clocks(facts: Facts) -> Iterator[Finding]:
+def clocks(facts: Facts) -> Iterator[DoctorFinding]:
     slow = [(row, why) for row in _rows(facts) if (why := ", ".join(throttled(row)))]
     if slow:
         yield warning(
@@ -52,7 +52,7 @@ def clocks(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def memory_errors(facts: Facts) -> Iterator[Finding]:
+def memory_errors(facts: Facts) -> Iterator[DoctorFinding]:
     key = "ecc.errors.uncorrected.volatile.total"
     bad = [row for row in _rows(facts) if row.get(key, "0") != "0"]
     if bad:
@@ -65,7 +65,7 @@ def memory_errors(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def processes(facts: Facts) -> Iterator[Finding]:
+def processes(facts: Facts) -> Iterator[DoctorFinding]:
     numbers = {row.get("uuid"): _index(row) for row in _rows(facts)}
     others = [row for row in _processes(facts) if row.get("pid") != str(os.getpid())]
     if others:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fictl.arch import Arch
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
@@ -20,7 +20,7 @@ _DRIVER_ERRORS = {
 _HIDES = "CUDA_VISIBLE_DEVICES"
 
 
-def gpus(facts: Facts) -> Iterator[Finding]:
+def gpus(facts: Facts) -> Iterator[DoctorFinding]:
     name = "GPU"
     if facts.gpus.problem:
         fixes = (fix for sign, fix in _DRIVER_ERRORS.items() if sign in facts.gpus.problem)
@@ -31,7 +31,7 @@ def gpus(facts: Facts) -> Iterator[Finding]:
         yield _visible(name, facts)
 
 
-def _none(name: str, facts: Facts) -> Finding:
+def _none(name: str, facts: Facts) -> DoctorFinding:
     present = len(facts.smi.gpus) if facts.smi else 0
     hidden = facts.environ.get(_HIDES)
     if present and hidden is not None:
@@ -51,7 +51,7 @@ def _none(name: str, facts: Facts) -> Finding:
     )
 
 
-def _visible(name: str, facts: Facts) -> Finding:
+def _visible(name: str, facts: Facts) -> DoctorFinding:
     found = facts.gpus.gpus
     old = [gpu for gpu in found if gpu.arch < _FLOOR]
     if old:

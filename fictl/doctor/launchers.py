@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import SetupError
 from fictl.process import run
 
@@ -25,7 +25,7 @@ _SCCACHE_LAST_BAD, _NVCC_FIRST_BAD = (0, 17), (13, 3)
 _CCACHE_FIRST_CUDA = (4, 0)
 
 
-def launchers(facts: Facts) -> Iterator[Finding]:
+def launchers(facts: Facts) -> Iterator[DoctorFinding]:
     for setting in (settings.NVCC_LAUNCHER, settings.CXX_LAUNCHER):
         words = setting.get()
         if words:
@@ -36,7 +36,7 @@ def launchers(facts: Facts) -> Iterator[Finding]:
         yield from _launcher("CXX", program, facts, False)
 
 
-def _launcher(origin: str, program: str, facts: Facts, for_nvcc: bool) -> Iterator[Finding]:
+def _launcher(origin: str, program: str, facts: Facts, for_nvcc: bool) -> Iterator[DoctorFinding]:
     name = f"launcher ({origin})"
     path = shutil.which(program)
     if path is None:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.doctor.finding import Finding, ok, warning
+from fictl.doctor.finding import DoctorFinding, ok, warning
 from fictl.jit.jobs import available_kib, choose, fitting, usable_cores
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
 
-def memory(facts: Facts) -> Iterator[Finding]:
+def memory(facts: Facts) -> Iterator[DoctorFinding]:
     cores, fit, limit = usable_cores(), fitting(), settings.MAX_JOBS.get()
     jobs = choose(units=max(cores, limit or 0), device_units=0, archs=1, peak_kib=0).jobs
     seen = f"{available_kib() / 2**20:.1f} GiB free for {jobs} compiler{'s' * (jobs != 1)} at once"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from fictl.doctor.finding import Finding, ok, warning
+from fictl.doctor.finding import DoctorFinding, ok, warning
 from fictl.doctor.probe_steps import LAUNCH, LOAD, TRACE, after, failed, not_run
 from fictl.errors import FictlError
 from fictl.jit.store.entry import Entry
@@ -57,7 +57,7 @@ _CAUSES = {
 }
 
 
-def loaded(entry: Entry, facts: Facts) -> Iterator[Finding]:
+def loaded(entry: Entry, facts: Facts) -> Iterator[DoctorFinding]:
     devices = [str(gpu.index) for gpu in facts.gpus.gpus]
     done = child(_LOAD, str(entry.module), *devices)
     if "loaded\n" not in done.output:
@@ -78,7 +78,7 @@ def loaded(entry: Entry, facts: Facts) -> Iterator[Finding]:
         yield from traced(entry)
 
 
-def _launched(done: Finished, devices: list[str]) -> Finding:
+def _launched(done: Finished, devices: list[str]) -> DoctorFinding:
     results = dict(
         line.split()[1:] for line in done.output.splitlines() if line.startswith("wrong ")
     )
@@ -97,7 +97,7 @@ def _launched(done: Finished, devices: list[str]) -> Finding:
     return failed(LAUNCH, found, _cause(done.output, "nvidia-smi; sudo dmesg | grep -i xid"))
 
 
-def traced(entry: Entry) -> Iterator[Finding]:
+def traced(entry: Entry) -> Iterator[DoctorFinding]:
     try:
         metadata.version("cupti-python")
     except metadata.PackageNotFoundError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fictl import settings
 from fictl.arch import spell
-from fictl.doctor.finding import Finding, error, ok
+from fictl.doctor.finding import DoctorFinding, error, ok
 from fictl.doctor.probe_module import build_probe
 from fictl.doctor.probe_run import loaded
 from fictl.doctor.probe_steps import COMPILE, LAUNCH, LINK, LOAD, after, failed, not_run
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
 
-def probes(facts: Facts) -> Iterator[Finding]:
+def probes(facts: Facts) -> Iterator[DoctorFinding]:
     """Each step as far as it goes; what cannot be tried here is said, never passed over."""
     reason = _why_not(facts)
     if reason:
@@ -57,14 +57,14 @@ def _place() -> Path | None:
     return root if os.access(root, os.W_OK | os.X_OK) else None
 
 
-def _built(entry: Entry) -> Iterator[Finding]:
+def _built(entry: Entry) -> Iterator[DoctorFinding]:
     manifest, size = entry.manifest, entry.module.stat().st_size >> 10
     tools = [f"{tool}: {identity}" for tool, identity in manifest.toolchain.items()]
     yield ok(COMPILE, f"{manifest.seconds:.1f} s for {spell(entry.archs)}", *tools)
     yield ok(LINK, f"{size} KiB with cudart {manifest.cudart} and tvm-ffi {manifest.ffi_abi}")
 
 
-def _broken_build(problem: BuildFailed) -> Iterator[Finding]:
+def _broken_build(problem: BuildFailed) -> Iterator[DoctorFinding]:
     said = problem.message.partition(": ")[2]
     # Why not its whole hint: the folder that it names is gone by then.
     lines = (line.strip() for line in problem.hint.splitlines())

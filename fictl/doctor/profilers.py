@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fictl.doctor.finding import Finding, ok, warning
+from fictl.doctor.finding import DoctorFinding, ok, warning
 from fictl.doctor.python_packages import torch_cuda
 from fictl.errors import SetupError
 from fictl.process import run
@@ -45,8 +45,8 @@ _TOOLS = {
 }
 
 
-def cupti(facts: Facts) -> Iterator[Finding]:
-    """Whether it is there and fits; `probes` tries it."""
+def cupti(facts: Facts) -> Iterator[DoctorFinding]:
+    """True if it is there and fits; `probes` tries it."""
     name = "CUPTI"
     driver = facts.driver.cuda[0] if facts.driver else None
     if driver == 12:
@@ -75,8 +75,8 @@ def cupti(facts: Facts) -> Iterator[Finding]:
         yield ok(name, f"cupti-python {version}")
 
 
-def permission(facts: Facts) -> Iterator[Finding]:
-    """Whether this user may read hardware counters."""
+def permission(facts: Facts) -> Iterator[DoctorFinding]:
+    """True if this user may read hardware counters."""
     try:
         text = _PARAMETERS.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -98,7 +98,7 @@ def permission(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def tools(facts: Facts) -> Iterator[Finding]:
+def tools(facts: Facts) -> Iterator[DoctorFinding]:
     release = facts.nvcc.release.replace(".", "-") if facts.nvcc else "13-0"
     for name, (purpose, package) in _TOOLS.items():
         install = package.format(release=release)

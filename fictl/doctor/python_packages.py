@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import SetupError
 from fictl.jit.compile import ninja_binary
 from fictl.jit.ffi import ffi_paths
@@ -32,7 +32,7 @@ _ASK_TORCH = (
 )
 
 
-def python(facts: Facts) -> Iterator[Finding]:
+def python(facts: Facts) -> Iterator[DoctorFinding]:
     seen = f"{platform.python_version()}, {sys.executable}"
     if sys.version_info[:2] < _PYTHON:
         yield error("Python", f"{seen}: 3.10 or newer is needed", "python3.12 -m venv .venv")
@@ -40,7 +40,7 @@ def python(facts: Facts) -> Iterator[Finding]:
         yield ok("Python", seen)
 
 
-def torch(facts: Facts) -> Iterator[Finding]:
+def torch(facts: Facts) -> Iterator[DoctorFinding]:
     done = run([sys.executable, "-c", _ASK_TORCH], timeout=_SECONDS)
     said = [line.split() for line in done.output.splitlines() if line.startswith("torch ")]
     if done.code or not said or len(said[-1]) != 4:
@@ -55,7 +55,7 @@ def torch(facts: Facts) -> Iterator[Finding]:
         yield _against_nvcc(facts, version, cuda)
 
 
-def ninja(facts: Facts) -> Iterator[Finding]:
+def ninja(facts: Facts) -> Iterator[DoctorFinding]:
     try:
         binary = ninja_binary()
         done = run([binary, "--version"], timeout=_SECONDS)
@@ -71,7 +71,7 @@ def ninja(facts: Facts) -> Iterator[Finding]:
         yield ok("ninja", f"{said}, {binary}")
 
 
-def tvm_ffi(facts: Facts) -> Iterator[Finding]:
+def tvm_ffi(facts: Facts) -> Iterator[DoctorFinding]:
     name, fix = "tvm-ffi", "pip install --force-reinstall 'apache-tvm-ffi>=0.1,<0.2'"
     try:
         paths, version = ffi_paths(), metadata.version("apache-tvm-ffi")
@@ -88,14 +88,14 @@ def tvm_ffi(facts: Facts) -> Iterator[Finding]:
         yield ok(name, f"{version}, {paths.library}")
 
 
-def _no_torch(output: str) -> Finding:
+def _no_torch(output: str) -> DoctorFinding:
     said = next(reversed(output.strip().splitlines()), "it ended without a word")
     if "No module named 'torch'" in said:
         return error("torch", "not installed", "pip install torch")
     return error("torch", f"does not import: {said}", "pip install --force-reinstall torch")
 
 
-def _cpu_only(facts: Facts, version: str) -> Finding:
+def _cpu_only(facts: Facts, version: str) -> DoctorFinding:
     if not facts.gpus.gpus:
         return ok("torch", f"{version}, without CUDA, which no GPU here asks for")
     return error(
@@ -105,7 +105,7 @@ def _cpu_only(facts: Facts, version: str) -> Finding:
     )
 
 
-def _sees_nothing(facts: Facts, version: str, cuda: str) -> Finding:
+def _sees_nothing(facts: Facts, version: str, cuda: str) -> DoctorFinding:
     """The driver shows a GPU to fictl, and none to torch."""
     seen = f"{version} (CUDA {cuda}) sees no GPU"
     if facts.driver and _major(cuda) > facts.driver.cuda[0]:
@@ -119,7 +119,7 @@ def _sees_nothing(facts: Facts, version: str, cuda: str) -> Finding:
     )
 
 
-def _against_nvcc(facts: Facts, version: str, cuda: str) -> Finding:
+def _against_nvcc(facts: Facts, version: str, cuda: str) -> DoctorFinding:
     if facts.nvcc is None or _major(cuda) == facts.nvcc.cudart_major:
         return ok("torch", f"{version}, CUDA {cuda}")
     return warning(

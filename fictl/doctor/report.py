@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 
 from fictl.builds.configuration import SettingRow, configuration
-from fictl.doctor.finding import Finding, tally
+from fictl.doctor.finding import DoctorFinding, tally
 from fictl.jit.jobs import available_kib, usable_cores
 from fictl.redact import redact
 from fictl.version import describe
@@ -32,7 +32,7 @@ _PACKAGES = (
 )
 
 
-def make_report(findings: Sequence[Finding]) -> str:
+def make_report(findings: Sequence[DoctorFinding]) -> str:
     sections = {
         "Machine": _machine(),
         f"Findings: {tally(findings)}": _findings(findings),
@@ -55,7 +55,7 @@ def _machine() -> Iterator[str]:
     yield from _table(("", ""), rows.items())
 
 
-def _findings(findings: Iterable[Finding]) -> Iterator[str]:
+def _findings(findings: Iterable[DoctorFinding]) -> Iterator[str]:
     signs = {"error": "✗", "warning": "!", "ok": "✓"}
     for each in findings:
         first, *evidence = each.found.splitlines() or [""]

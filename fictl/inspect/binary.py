@@ -21,9 +21,9 @@ from fictl.inspect.disassembler import (
 )
 from fictl.inspect.inspected import Inspected
 from fictl.inspect.instruction import Instruction, parse_sass
-from fictl.inspect.kernel import Kernel, facts_of
+from fictl.inspect.kernel import InspectedKernel, facts_of
 from fictl.inspect.pressure import Peak, peaks
-from fictl.inspect.sources import Sources
+from fictl.inspect.sources import KernelSources
 from fictl.jit.jobs import usable_cores
 from fictl.user_file import read_bytes
 
@@ -45,7 +45,7 @@ _RESERVED, _RESERVED_SINCE = 1024, 9
 class Cubin:
     """One, read."""
 
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[InspectedKernel, ...]
     code: Mapping[str, tuple[Instruction, ...]]
     content: bytes
 
@@ -80,7 +80,7 @@ def inspect_file(path: Path, wanted: Collection[Arch] = ()) -> Inspected:
         module=path.name,
         archs=tuple(archs),
         units=cubins,
-        sources=Sources.nowhere(),
+        sources=KernelSources.nowhere(),
         note="" if kernels else "it holds no compiled kernel",
         kernels=tuple(kernels.values()),
     )
@@ -144,10 +144,10 @@ def _kernel(
     used: tuple[int, ...],
     threads: int | None,
     code: tuple[Instruction, ...],
-) -> Kernel:
+) -> InspectedKernel:
     registers, stack, shared, local = used
     reserved = _RESERVED if arch.major >= _RESERVED_SINCE else 0
-    return Kernel(
+    return InspectedKernel(
         mangled=name,
         arch=str(arch),
         unit="",

@@ -13,8 +13,8 @@ from fictl.errors import FictlError, SetupError
 from fictl.inspect.compiled import CUBIN, PTX, Compiled, folder_of, publish, write_report
 from fictl.inspect.disassembler import disassembly, require
 from fictl.inspect.instruction import Instruction, parse_sass
-from fictl.inspect.kernel import Kernel, facts_of
-from fictl.inspect.ptx import Entry, parse_ptx
+from fictl.inspect.kernel import InspectedKernel, facts_of
+from fictl.inspect.ptx import PtxEntry, parse_ptx
 from fictl.inspect.ptxas import Usage, parse_ptxas
 from fictl.inspect.sources import Roots
 from fictl.jit.cache.inventory import INSPECTED
@@ -96,7 +96,9 @@ def _keep_files(staging: Path, kept: Path) -> None:
         os.rename(staging / "src", kept / "src")
 
 
-def _read(folder: Path, unit: Unit, arch: Arch, log: str, roots: Roots) -> tuple[Kernel, ...]:
+def _read(
+    folder: Path, unit: Unit, arch: Arch, log: str, roots: Roots
+) -> tuple[InspectedKernel, ...]:
     used = parse_ptxas(log)
     if not used:
         return ()  # A unit without kernels has no code for nvdisasm either.
@@ -113,11 +115,11 @@ def _kernel(
     unit: str,
     arch: Arch,
     used: Usage,
-    entry: Entry | None,
+    entry: PtxEntry | None,
     code: tuple[Instruction, ...],
-) -> Kernel:
+) -> InspectedKernel:
     facts: Mapping[str, Any] = facts_of(code)
-    return Kernel(
+    return InspectedKernel(
         mangled=name,
         arch=str(Arch(arch.major, arch.minor, arch.suffix)),
         unit=unit,

@@ -14,7 +14,7 @@ from fictl import private_folder, rooted
 from fictl.arch import Arch
 from fictl.inspect.disassembler import disassembly, live_registers
 from fictl.inspect.instruction import Instruction, parse_sass
-from fictl.inspect.kernel import Kernel
+from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.pressure import Peak, peaks
 from fictl.inspect.sources import Roots
 from fictl.jit.cache.inventory import INSPECTED
@@ -35,7 +35,7 @@ class Compiled:
     """What is kept of a unit: `folder` has its cubin, its PTX and what was rendered for it."""
 
     folder: Path
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[InspectedKernel, ...]
     roots: Roots
 
     def sass(self) -> dict[str, tuple[Instruction, ...]]:
@@ -72,7 +72,7 @@ def find(folder: Path) -> Compiled | None:
     try:
         private_folder.check(folder.parents[1], folder.parent.name, folder.name)
         data = kept_folder.read(folder)
-        kernels = tuple(map(Kernel.from_json, data["kernels"]))
+        kernels = tuple(map(InspectedKernel.from_json, data["kernels"]))
         roots = Roots.from_json(data["roots"])
     except (Corrupt, ValueError, KeyError, TypeError) as error:
         logger().warning("corrupt record %s (%s): to be made again", folder, error)
@@ -84,7 +84,7 @@ def find(folder: Path) -> Compiled | None:
     return Compiled(folder, kernels, roots)
 
 
-def write_report(folder: Path, kernels: Sequence[Kernel], roots: Roots) -> None:
+def write_report(folder: Path, kernels: Sequence[InspectedKernel], roots: Roots) -> None:
     content = {"kernels": [kernel.to_json() for kernel in kernels], "roots": roots.to_json()}
     kept_folder.write(folder, content)
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fictl.inspect.kernel import Kernel
-from fictl.inspect.metrics import METRICS, Launch
+from fictl.inspect.kernel import InspectedKernel
+from fictl.inspect.metrics import METRICS, LaunchSize
 
 
 @dataclass(frozen=True)
-class Change:
+class KernelChange:
     """A number before and now; None is what is not known, or not there."""
 
     name: str
@@ -21,15 +21,15 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Difference:
+class KernelDifference:
     """One kernel in both revisions, or in one. Without changes and `same`, the code is identical."""
 
-    before: Kernel | None
-    now: Kernel | None
-    changes: tuple[Change, ...] = ()
+    before: InspectedKernel | None
+    now: InspectedKernel | None
+    changes: tuple[KernelChange, ...] = ()
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> InspectedKernel:
         found = self.now or self.before
         assert found is not None
         return found
@@ -58,8 +58,8 @@ class Difference:
 
 
 def compare(
-    before: Iterable[Kernel], now: Iterable[Kernel], launch: Launch
-) -> tuple[Difference, ...]:
+    before: Iterable[InspectedKernel], now: Iterable[InspectedKernel], launch: LaunchSize
+) -> tuple[KernelDifference, ...]:
     """By unit, name and architecture, and of one name in their order."""
     old, new = _numbered(before), _numbered(now)
     return tuple(
@@ -67,29 +67,33 @@ def compare(
     )
 
 
-def _numbered(kernels: Iterable[Kernel]) -> dict[tuple[object, int], Kernel]:
+def _numbered(kernels: Iterable[InspectedKernel]) -> dict[tuple[object, int], InspectedKernel]:
     counts: Counter[object] = Counter()
-    found: dict[tuple[object, int], Kernel] = {}
+    found: dict[tuple[object, int], InspectedKernel] = {}
     for kernel in kernels:
         found[kernel.identity, counts[kernel.identity]] = kernel
         counts[kernel.identity] += 1
     return found
 
 
-def _difference(before: Kernel | None, now: Kernel | None, launch: Launch) -> Difference:
+def _difference(
+    before: InspectedKernel | None, now: InspectedKernel | None, launch: LaunchSize
+) -> KernelDifference:
     changes = _changes(before, now, launch) if before and now else ()
-    return Difference(before, now, tuple(changes))
+    return KernelDifference(before, now, tuple(changes))
 
 
-def _changes(before: Kernel, now: Kernel, launch: Launch) -> Iterator[Change]:
+def _changes(
+    before: InspectedKernel, now: InspectedKernel, launch: LaunchSize
+) -> Iterator[KernelChange]:
     for name, metric in METRICS.items():
         pair = metric.read(before, launch), metric.read(now, launch)
         if pair[0] != pair[1]:
-            yield Change(name, *pair)
+            yield KernelChange(name, *pair)
     for name in _union(before.mix, now.mix):
         counts = before.mix.get(name, 0), now.mix.get(name, 0)
         if counts[0] != counts[1]:
-            yield Change(name, *counts)
+            yield KernelChange(name, *counts)
 
 
 def _union(*groups: Iterable[str]) -> Sequence[str]:

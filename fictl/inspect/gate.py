@@ -11,10 +11,10 @@ from typing import Any
 from fictl.errors import UsageError
 from fictl.inspect.inspected import Inspected
 from fictl.inspect.instruction import Instruction
-from fictl.inspect.kernel import Kernel, Opcode
-from fictl.inspect.metrics import METRICS, Launch
+from fictl.inspect.kernel import InspectedKernel, Opcode
+from fictl.inspect.metrics import METRICS, LaunchSize
 from fictl.inspect.mnemonics import is_instruction, matches
-from fictl.inspect.sources import Sources
+from fictl.inspect.sources import KernelSources
 
 _GATE = re.compile(
     r"\s*([A-Za-z_][\w.]*)\s*(==|!=|<=|>=|<|>)\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*%?\s*"
@@ -52,7 +52,7 @@ class Violation:
     """
 
     gate: Gate
-    kernel: Kernel
+    kernel: InspectedKernel
     value: float
     place: str
     source: str = ""
@@ -77,7 +77,7 @@ def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:
     return tuple(_parse(part) for text in texts for part in text.split(",") if part.strip())
 
 
-def check(gates: Sequence[Gate], found: Inspected, launch: Launch) -> list[Violation]:
+def check(gates: Sequence[Gate], found: Inspected, launch: LaunchSize) -> list[Violation]:
     """What does not hold. A number that is not known is an error, never a pass."""
     every = ((gate, kernel) for kernel in found.kernels for gate in gates)
     return [each for gate, kernel in every for each in _check(gate, kernel, launch, found)]
@@ -98,7 +98,9 @@ def _parse(text: str) -> Gate:
     return Gate(name, sign, float(number))
 
 
-def _check(gate: Gate, kernel: Kernel, launch: Launch, found: Inspected) -> Iterator[Violation]:
+def _check(
+    gate: Gate, kernel: InspectedKernel, launch: LaunchSize, found: Inspected
+) -> Iterator[Violation]:
     metric = METRICS.get(gate.name)
     value = metric.read(kernel, launch) if metric else _count(gate.name, kernel)
     if value is None:
@@ -106,14 +108,14 @@ def _check(gate: Gate, kernel: Kernel, launch: Launch, found: Inspected) -> Iter
     if not gate.holds(value):
         first, why = _culprit(gate, kernel, found)
         place = first.place if first and first.place else kernel.place
-        sources = found.sources or Sources.nowhere()
+        sources = found.sources or KernelSources.nowhere()
         text = sources.text(place) if place else ""
         instruction = first.text if first else ""
         yield Violation(gate, kernel, value, sources.shown(place), text, instruction, why)
 
 
 def _culprit(
-    gate: Gate, kernel: Kernel, found: Inspected
+    gate: Gate, kernel: InspectedKernel, found: Inspected
 ) -> tuple[Opcode | Instruction | None, str]:
     """The instruction that a number comes from, and why it is that one."""
     metric = METRICS.get(gate.name)
@@ -123,17 +125,17 @@ def _culprit(
     return _first(metric.culprits if metric else (gate.name,), kernel), ""
 
 
-def _count(name: str, kernel: Kernel) -> int:
+def _count(name: str, kernel: InspectedKernel) -> int:
     return sum(each.count for opcode, each in kernel.opcodes.items() if matches(opcode, name))
 
 
-def _first(names: Sequence[str], kernel: Kernel) -> Opcode | None:
+def _first(names: Sequence[str], kernel: InspectedKernel) -> Opcode | None:
     """In the order of the code, which that of the opcodes is."""
     every = kernel.opcodes.items()
     return next((one for opcode, one in every if any(matches(opcode, n) for n in names)), None)
 
 
-def _unknown(gate: Gate, kernel: Kernel) -> UsageError:
+def _unknown(gate: Gate, kernel: InspectedKernel) -> UsageError:
     message = f"{gate} cannot be told of {kernel.name} for {kernel.arch}: "
     if gate.name in ("occupancy", "blocks_per_sm"):
         return UsageError(

@@ -8,19 +8,19 @@ from typing import Any, Protocol
 
 from fictl.errors import FictlError
 from fictl.inspect.instruction import Instruction
-from fictl.inspect.kernel import Kernel
-from fictl.inspect.metrics import Launch, occupancy_of, values
+from fictl.inspect.kernel import InspectedKernel
+from fictl.inspect.metrics import LaunchSize, occupancy_of, values
 from fictl.inspect.pressure import Peak
-from fictl.inspect.sources import Sources
+from fictl.inspect.sources import KernelSources
 
 Code = tuple[Instruction, ...]
 
 
-class Unit(Protocol):
+class InspectedUnit(Protocol):
     """Where kernels come from."""
 
     @property
-    def kernels(self) -> tuple[Kernel, ...]: ...
+    def kernels(self) -> tuple[InspectedKernel, ...]: ...
 
     def sass(self) -> Mapping[str, Code]: ...
 
@@ -39,22 +39,22 @@ class Inspected:
     module: str
     archs: tuple[str, ...] = ()
     origin: str = ""
-    units: tuple[Unit, ...] = ()
-    sources: Sources | None = None
+    units: tuple[InspectedUnit, ...] = ()
+    sources: KernelSources | None = None
     note: str = ""
     warning: str = ""
     error: FictlError | None = None
-    kernels: tuple[Kernel, ...] = field(default=())
+    kernels: tuple[InspectedKernel, ...] = field(default=())
 
-    def only(self, kernels: tuple[Kernel, ...]) -> Inspected:
+    def only(self, kernels: tuple[InspectedKernel, ...]) -> Inspected:
         return replace(self, kernels=kernels)
 
-    def peak(self, kernel: Kernel) -> Peak | None:
+    def peak(self, kernel: InspectedKernel) -> Peak | None:
         """Where most registers are in use: the disassembler is asked, and only now."""
         unit = next((one for one in self.units if kernel in one.kernels), None)
         return unit.peaks().get(kernel.mangled) if unit else None
 
-    def to_dict(self, launch: Launch) -> dict[str, Any]:
+    def to_dict(self, launch: LaunchSize) -> dict[str, Any]:
         error = self.error and {"message": self.error.message, "hint": self.error.hint}
         return {
             "module": self.module,
@@ -66,7 +66,7 @@ class Inspected:
             "kernels": [self._kernel(kernel, launch) for kernel in self.kernels],
         }
 
-    def _kernel(self, kernel: Kernel, launch: Launch) -> dict[str, Any]:
+    def _kernel(self, kernel: InspectedKernel, launch: LaunchSize) -> dict[str, Any]:
         found = occupancy_of(kernel, launch)
         shown = self.sources.shown(kernel.place) if self.sources and kernel.place else None
         return {

@@ -19,7 +19,7 @@ _NAMED = re.compile(r"\.L_\w+|\$__internal_\d+_")
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """A line of a source file; `file` is a name that holds in any checkout."""
 
     file: str
@@ -36,7 +36,7 @@ class Instruction:
     offset: int
     opcode: str
     text: str
-    place: Place | None = None
+    place: SourcePlace | None = None
     label: str = ""
 
     @property
@@ -64,13 +64,13 @@ def parse_sass(
     """
     found: dict[str, list[Instruction]] = {}
     current: list[Instruction] = []
-    chain: list[Place] = []
+    chain: list[SourcePlace] = []
     in_chain, label = False, ""
     for line in text.splitlines():
         if match := _PLACE.match(line):
             chain = [] if not in_chain else chain
             in_chain = True
-            chain.append(Place(portable(match[1]), int(match[2])))
+            chain.append(SourcePlace(portable(match[1]), int(match[2])))
             continue
         in_chain = False
         if match := _INSTRUCTION.match(line):
@@ -98,7 +98,7 @@ def digest_of(code: Iterable[Instruction]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def _own(chain: list[Place]) -> Place | None:
+def _own(chain: list[SourcePlace]) -> SourcePlace | None:
     ours = (place for place in chain if not place.file.startswith("/"))
     return next(ours, chain[0] if chain else None)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fictl.arch import Arch
-from fictl.inspect.instruction import Instruction, Place, digest_of
+from fictl.inspect.instruction import Instruction, SourcePlace, digest_of
 from fictl.inspect.mnemonics import mix
 from fictl.timing.kernel_name import readable
 
@@ -21,11 +21,11 @@ class Opcode:
 
     count: int
     text: str
-    place: Place | None
+    place: SourcePlace | None
 
 
 @dataclass(frozen=True)
-class Kernel:
+class InspectedKernel:
     """`local` and `shared` are bytes of a thread and of a block, `threads` the launch bound.
 
     None is what this kind of file does not say. `code` tells whether two kernels do the same.
@@ -41,7 +41,7 @@ class Kernel:
     spill_loads: int | None
     barriers: int | None
     threads: int | None
-    place: Place | None
+    place: SourcePlace | None
     opcodes: Mapping[str, Opcode]
     code: str
 
@@ -81,7 +81,7 @@ class Kernel:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Kernel:
+    def from_json(cls, data: Mapping[str, Any]) -> InspectedKernel:
         opcodes = {
             name: Opcode(one["count"], one["text"], _place(one["place"]))
             for name, one in data["opcodes"].items()
@@ -106,8 +106,8 @@ def facts_of(code: Sequence[Instruction]) -> dict[str, Any]:
     return {"place": place, "opcodes": counted(code), "code": digest_of(code)}
 
 
-def _place(data: Mapping[str, Any] | None) -> Place | None:
-    return Place(data["file"], data["line"]) if data else None
+def _place(data: Mapping[str, Any] | None) -> SourcePlace | None:
+    return SourcePlace(data["file"], data["line"]) if data else None
 
 
 def _without_file(mangled: str) -> str:

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 
-from fictl.inspect.inspected import Code, Inspected, Unit
-from fictl.inspect.instruction import Instruction, Place
-from fictl.inspect.kernel import Kernel
+from fictl.inspect.inspected import Code, Inspected, InspectedUnit
+from fictl.inspect.instruction import Instruction, SourcePlace
+from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.ptx import parse_ptx, with_lines
-from fictl.inspect.sources import Sources
+from fictl.inspect.sources import KernelSources
 
-_NOWHERE = Sources.nowhere()
+_NOWHERE = KernelSources.nowhere()
 
 
 @dataclass(frozen=True)
-class Group:
+class SourceGroup:
     """What one line of the source became."""
 
     place: str
@@ -44,8 +44,8 @@ def ptx_of(found: Inspected) -> dict[Key, str]:
         whole = unit.ptx()
         entries = parse_ptx(whole)
 
-        def shown(file: str, line: int, unit: Unit = unit) -> str:
-            return _described(Place(unit.portable(file), line), sources)
+        def shown(file: str, line: int, unit: InspectedUnit = unit) -> str:
+            return _described(SourcePlace(unit.portable(file), line), sources)
 
         for kernel in kernels:
             body = entries[kernel.mangled].text
@@ -53,9 +53,9 @@ def ptx_of(found: Inspected) -> dict[Key, str]:
     return texts
 
 
-def in_order(code: Code, sources: Sources | None) -> Iterator[str]:
+def in_order(code: Code, sources: KernelSources | None) -> Iterator[str]:
     """Each line of the source above what it became, as often as the order comes back to it."""
-    before: Place | None = None
+    before: SourcePlace | None = None
     for each in code:
         if each.place and each.place != before:
             yield f"  // {_described(each.place, sources or _NOWHERE)}"
@@ -63,15 +63,16 @@ def in_order(code: Code, sources: Sources | None) -> Iterator[str]:
         yield from _lines(each)
 
 
-def by_source(code: Code, sources: Sources | None) -> tuple[Group, ...]:
+def by_source(code: Code, sources: KernelSources | None) -> tuple[SourceGroup, ...]:
     """Each line of the source once, file by file."""
     sources = sources or _NOWHERE
-    groups: dict[Place | None, list[Instruction]] = {}
+    groups: dict[SourcePlace | None, list[Instruction]] = {}
     for each in code:
         groups.setdefault(each.place, []).append(each)
     order = sorted(groups, key=lambda at: (at is None, (at.file, at.line) if at else ("", 0)))
     return tuple(
-        Group(sources.shown(at), sources.text(at) if at else "", tuple(groups[at])) for at in order
+        SourceGroup(sources.shown(at), sources.text(at) if at else "", tuple(groups[at]))
+        for at in order
     )
 
 
@@ -84,7 +85,7 @@ def changed(before: Code, now: Code, labels: tuple[str, str]) -> Iterator[str]:
     return (line.rstrip("\n") for line in unified_diff(old, new, *labels, lineterm=""))
 
 
-def _units(found: Inspected) -> Iterator[tuple[Unit, list[Kernel]]]:
+def _units(found: Inspected) -> Iterator[tuple[InspectedUnit, list[InspectedKernel]]]:
     wanted = {kernel.key for kernel in found.kernels}
     for unit in found.units:
         kernels = [each for each in unit.kernels if each.key in wanted]
@@ -98,5 +99,5 @@ def _lines(each: Instruction, offsets: bool = True) -> Iterator[str]:
     yield f"    {each.offset:04x}  {each.text}" if offsets else f"    {each.plain}"
 
 
-def _described(place: Place, sources: Sources) -> str:
+def _described(place: SourcePlace, sources: KernelSources) -> str:
     return f"{sources.shown(place)}  {sources.text(place)}".rstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fictl.inspect.kernel import Kernel
+from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.limits import limits_of
 from fictl.toolchain.occupancy import Occupancy, occupancy
 
@@ -13,7 +13,7 @@ _LOCAL = ("LDL", "STL")
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchSize:
     """How it is launched where the kernel does not say: threads a block, and bytes beside its own."""
 
     threads: int | None = None
@@ -28,12 +28,12 @@ class Metric:
     """
 
     doc: str
-    read: Callable[[Kernel, Launch], float | None]
+    read: Callable[[InspectedKernel, LaunchSize], float | None]
     culprits: tuple[str, ...] = ()
     of_registers: bool = False
 
 
-def occupancy_of(kernel: Kernel, launch: Launch) -> Occupancy | None:
+def occupancy_of(kernel: InspectedKernel, launch: LaunchSize) -> Occupancy | None:
     """At its launch bound unless told otherwise; None where neither says how many threads."""
     limits = limits_of(kernel.target)
     threads = launch.threads or kernel.threads
@@ -43,12 +43,12 @@ def occupancy_of(kernel: Kernel, launch: Launch) -> Occupancy | None:
     return occupancy(limits, threads, kernel.registers, shared, kernel.barriers or 0)
 
 
-def _share(kernel: Kernel, launch: Launch) -> float | None:
+def _share(kernel: InspectedKernel, launch: LaunchSize) -> float | None:
     found = occupancy_of(kernel, launch)
     return round(100 * found.share, 1) if found else None
 
 
-def _blocks(kernel: Kernel, launch: Launch) -> float | None:
+def _blocks(kernel: InspectedKernel, launch: LaunchSize) -> float | None:
     found = occupancy_of(kernel, launch)
     return found.blocks if found else None
 
@@ -69,5 +69,5 @@ METRICS = {
 }
 
 
-def values(kernel: Kernel, launch: Launch) -> dict[str, float | None]:
+def values(kernel: InspectedKernel, launch: LaunchSize) -> dict[str, float | None]:
     return {name: metric.read(kernel, launch) for name, metric in METRICS.items()}

@@ -80,7 +80,7 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]*(\.\w+)*")
 
 
 def is_instruction(name: str) -> bool:
-    """Whether some architecture has it; modifiers may follow, as in LDG.128."""
+    """True if some architecture has it; modifiers may follow, as in LDG.128."""
     return bool(_NAME.fullmatch(name)) and name.partition(".")[0] in KNOWN
 
 
@@ -104,7 +104,7 @@ def mix(opcodes: Mapping[str, int]) -> dict[str, int]:
 
 
 def matches(opcode: str, name: str) -> bool:
-    """Whether `name`, an instruction with or without modifiers, means this one."""
+    """True if `name`, an instruction with or without modifiers, means this one."""
     if group(opcode) == name:
         return True
     wanted, *modifiers = name.split(".")

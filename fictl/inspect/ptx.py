@@ -13,14 +13,14 @@ _LOCATION = re.compile(r"^[ \t]*\.loc[ \t]+(\d+)[ \t]+(\d+).*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Entry:
+class PtxEntry:
     """`threads` are the most that a block may have, or None where nobody has said."""
 
     text: str
     threads: int | None
 
 
-def parse_ptx(text: str) -> dict[str, Entry]:
+def parse_ptx(text: str) -> dict[str, PtxEntry]:
     """By mangled name."""
     starts = list(_ENTRY.finditer(text))
     entries = {}
@@ -28,7 +28,7 @@ def parse_ptx(text: str) -> dict[str, Entry]:
         end = text.find("\n}", match.start())
         body = text[match.start() : end + 2 if end >= 0 else len(text)]
         bound = _BOUND.search(body.partition("\n{")[0])
-        entries[match[1]] = Entry(body, _product(bound[1]) if bound else None)
+        entries[match[1]] = PtxEntry(body, _product(bound[1]) if bound else None)
     return entries
 
 

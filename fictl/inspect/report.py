@@ -8,16 +8,16 @@ from typing import Any
 
 from fictl.arch import Arch
 from fictl.errors import FictlError, UsageError
-from fictl.inspect.difference import Difference, compare
+from fictl.inspect.difference import KernelDifference, compare
 from fictl.inspect.gate import Gate, Violation, check, parse_gates
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.metrics import Launch
+from fictl.inspect.metrics import LaunchSize
 from fictl.inspect.selection import inspect, inspect_revision, only
 from fictl.jit.progress import Observer
 
 
 @dataclass(frozen=True)
-class Request:
+class InspectRequest:
     """`names` are ops, or compiled and .cu files; `pattern` selects kernels by name."""
 
     names: tuple[str, ...] = ()
@@ -25,20 +25,20 @@ class Request:
     pattern: str = ""
     gates: tuple[str, ...] = ()
     against: str = ""
-    launch: Launch = field(default_factory=Launch)
+    launch: LaunchSize = field(default_factory=LaunchSize)
 
 
 @dataclass(frozen=True)
-class Report:
+class InspectReport:
     """`before` are the modules of the revision that `against` is the label of."""
 
     modules: tuple[Inspected, ...]
-    launch: Launch
+    launch: LaunchSize
     gates: tuple[Gate, ...] = ()
     violations: tuple[Violation, ...] = ()
     against: str = ""
     before: tuple[Inspected, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[KernelDifference, ...] = ()
 
     @property
     def errors(self) -> list[FictlError]:
@@ -59,7 +59,7 @@ class Report:
         }
 
 
-def report(request: Request, observer: Observer) -> Report:
+def report(request: InspectRequest, observer: Observer) -> InspectReport:
     """Gates are read first: a wrong one costs no compile."""
     gates = parse_gates(request.gates)
     label, before = "", tuple[Inspected, ...]()
@@ -71,7 +71,7 @@ def report(request: Request, observer: Observer) -> Report:
         raise UsageError(f"there is no kernel to hold {gates[0]} against", _why(modules))
     violations = [each for one in modules for each in check(gates, one, request.launch)]
     differences = _compared(before, modules, request.launch) if label else ()
-    return Report(
+    return InspectReport(
         tuple(modules), request.launch, gates, tuple(violations), label, before, tuple(differences)
     )
 
@@ -85,8 +85,8 @@ def _kept(found: list[Inspected], pattern: str) -> list[Inspected]:
 
 
 def _compared(
-    before: Sequence[Inspected], now: Sequence[Inspected], launch: Launch
-) -> list[Difference]:
+    before: Sequence[Inspected], now: Sequence[Inspected], launch: LaunchSize
+) -> list[KernelDifference]:
     """Module by module: two of them may have kernels of one name."""
     old = {one.module: one for one in before}
     new = {one.module: one for one in now}

@@ -12,10 +12,9 @@ from fictl.errors import FictlError
 from fictl.inspect.binary import inspect_file
 from fictl.inspect.compile_unit import compile_unit
 from fictl.inspect.compiled import Compiled, find, folder_of
-from fictl.inspect.inspected import Inspected
-from fictl.inspect.inspected import Unit as AnyUnit
-from fictl.inspect.kernel import Kernel
-from fictl.inspect.sources import Sources
+from fictl.inspect.inspected import Inspected, InspectedUnit
+from fictl.inspect.kernel import InspectedKernel
+from fictl.inspect.sources import KernelSources
 from fictl.jit import JitSpec
 from fictl.jit.build import plan_build
 from fictl.jit.compile import SourcesChanged
@@ -56,21 +55,21 @@ def _inspect_as_is(spec: JitSpec, archs: tuple[Arch, ...], observer: Observer) -
 def _inspect_plan(plan: Plan, observer: Observer) -> Inspected:
     compiled = _all(plan, observer)
     others = _made_by_triton(plan, observer) if plan.spec.triton else ()
-    units: tuple[AnyUnit, ...] = (*compiled, *others)
+    units: tuple[InspectedUnit, ...] = (*compiled, *others)
     known = {each.key: each for unit in reversed(units) for each in unit.kernels}
     return Inspected(
         module=_title(plan.spec),
         archs=tuple(map(str, plan.targets.archs)),
         origin=plan.targets.origin,
         units=units,
-        sources=Sources.of(plan.spec, [unit.folder for unit in compiled]),
+        sources=KernelSources.of(plan.spec, [unit.folder for unit in compiled]),
         note=_note(plan.spec, known),
         warning=plan.targets.warning,
         kernels=tuple(sorted(known.values(), key=_in_source)),
     )
 
 
-def _made_by_triton(plan: Plan, observer: Observer) -> tuple[AnyUnit, ...]:
+def _made_by_triton(plan: Plan, observer: Observer) -> tuple[InspectedUnit, ...]:
     """Their code is in the built module, as bytes that nvcc has not seen; maybe for more GPUs."""
     assert plan.spec.triton is not None
     wanted = {arch.plain for arch in targets(plan.spec.triton.name, plan.targets.archs)}
@@ -113,7 +112,7 @@ def _compile(jobs: Sequence[tuple[Plan, Unit, Arch]], observer: Observer) -> lis
             raise
 
 
-def _in_source(kernel: Kernel) -> tuple[object, ...]:
+def _in_source(kernel: InspectedKernel) -> tuple[object, ...]:
     """In the order in which one reads them, its architectures side by side."""
     place = kernel.place
     where = (place.file, place.line) if place else ("", 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from fictl.inspect.instruction import Place
+from fictl.inspect.instruction import SourcePlace
 from fictl.jit.sources import locate, portable_name
 from fictl.jit.spec import JitSpec
 from fictl.paths import friendly
@@ -45,7 +45,7 @@ class Roots:
 
 
 @dataclass(frozen=True)
-class Sources:
+class KernelSources:
     """The files of a module as they are here; `rendered` is where its generated ones are kept."""
 
     base: Path
@@ -54,12 +54,12 @@ class Sources:
     _lines: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spec: JitSpec, rendered: Sequence[Path] = ()) -> Sources:
+    def of(cls, spec: JitSpec, rendered: Sequence[Path] = ()) -> KernelSources:
         dirs = tuple(path.absolute() for path in spec.include_dirs)
         return cls(spec.base.absolute(), dirs, tuple(rendered))
 
     @classmethod
-    def nowhere(cls) -> Sources:
+    def nowhere(cls) -> KernelSources:
         """For files that are not here: only full paths are found."""
         return cls(Path(), ())
 
@@ -70,7 +70,7 @@ class Sources:
         made = next((path for path in places if os.path.isfile(path)), None)
         return made or locate(name, self.base, self.include_dirs)
 
-    def shown(self, place: Place | None) -> str:
+    def shown(self, place: SourcePlace | None) -> str:
         """As one would open it from here."""
         if place is None:
             return "no line known"
@@ -81,7 +81,7 @@ class Sources:
         inside = text.startswith(f"{self._here}{os.sep}")
         return f"{text[len(self._here) + 1 :] if inside else friendly(text)}:{place.line}"
 
-    def text(self, place: Place) -> str:
+    def text(self, place: SourcePlace) -> str:
         """The line; '' where the file is not here."""
         if place.file not in self._lines:
             path = self.path(place.file)

@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fictl.errors import SetupError, UsageError
-from fictl.sanitize.record import Record
 from fictl.sanitize.records import records
 from fictl.toolchain import find_nvcc, find_tool
 from fictl.toolchain.profilers import version_of
 
-__all__ = ["TOOLS", "Record", "choose", "command", "environment", "records", "refusal", "version"]
+__all__ = [
+    "TOOLS",
+    "choose",
+    "command",
+    "environment",
+    "records",
+    "refusal",
+    "version",
+]
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from fictl import settings
 from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder
-from fictl.report.checked import Check, Checked
-from fictl.report.outcome import FAILED, OUT_OF_MEMORY, Outcome
+from fictl.report.checked import CheckedOp, ToolCheck
+from fictl.report.outcome import FAILED, OUT_OF_MEMORY, TestOutcome
 from fictl.report.suppression import FILE, read_suppressions
 from fictl.report.test_report import TestReport
 from fictl.sanitize import compute_sanitizer
@@ -26,7 +26,7 @@ _PLUGINS = ("-p", "fictl.testing.hooks.announce", "-p", "fictl.testing.hooks.no_
 
 
 @dataclass(frozen=True)
-class Request:
+class SanitizeRequest:
     """`limit` is how many reports a tool prints, `timeout` how many seconds a test may take."""
 
     tools: Sequence[str] = compute_sanitizer.TOOLS
@@ -37,15 +37,15 @@ class Request:
 
 
 def check_ops(
-    folders: Sequence[OpFolder], say: Callable[[str], object], request: Request
-) -> Iterator[Checked]:
+    folders: Sequence[OpFolder], say: Callable[[str], object], request: SanitizeRequest
+) -> Iterator[CheckedOp]:
     """Each op and tool in a process of its own."""
     for folder in folders:
         accepted = read_suppressions(request.suppressions or folder.project.root / FILE)
         # Under every tool the same tests, by the same names.
         words = [*_PLUGINS, f"--fictl-seed={session_seed()}", *request.pytest_arguments]
         checks = [_check(folder, tool, say, words, request) for tool in request.tools]
-        yield Checked.judged(folder, _together(checks), checks, accepted)
+        yield CheckedOp.judged(folder, _together(checks), checks, accepted)
 
 
 def _check(
@@ -53,8 +53,8 @@ def _check(
     tool: str,
     say: Callable[[str], object],
     words: Sequence[str],
-    request: Request,
-) -> Check:
+    request: SanitizeRequest,
+) -> ToolCheck:
     lines: list[str] = []
 
     def hear(line: str) -> None:
@@ -83,7 +83,7 @@ def _check(
     if not found and not isinstance(problem, UsageError):
         problem = _unread(tool, text) or (problem and (compute_sanitizer.refusal(text) or problem))
     rows = tuple(rows_of(ours, tool, folder))
-    return Check(tool, tests, rows, unprinted(text), len(found) - len(ours), problem)
+    return ToolCheck(tool, tests, rows, unprinted(text), len(found) - len(ours), problem)
 
 
 def _environment() -> dict[str, str]:
@@ -103,9 +103,9 @@ def _unread(tool: str, text: str) -> FictlError | None:
     )
 
 
-def _together(checks: Sequence[Check]) -> TestReport:
+def _together(checks: Sequence[ToolCheck]) -> TestReport:
     """Every test once, as badly as it went under the tools."""
-    found: dict[str, Outcome] = {}
+    found: dict[str, TestOutcome] = {}
     for check in checks:
         for each in check.tests.tests:
             bad = each.outcome in (FAILED, OUT_OF_MEMORY)

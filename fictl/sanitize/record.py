@@ -20,7 +20,7 @@ class HostFrame:
 
 
 @dataclass(frozen=True)
-class Record:
+class SanitizerReport:
     """`test` is the one that ran; `host` begins with the call nearest to the launch."""
 
     report: Report

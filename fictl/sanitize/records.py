@@ -10,7 +10,7 @@ from pathlib import Path
 from fictl.emu.report import Place, Report, Thread
 from fictl.emu.symbols import plain_name
 from fictl.report.test_markers import NAMED, STARTED
-from fictl.sanitize.record import HostFrame, Record
+from fictl.sanitize.record import HostFrame, SanitizerReport
 from fictl.sanitize.titles import ASSERT, classify
 
 # The program's own words may stand before it: pytest's dots do.
@@ -47,7 +47,7 @@ class _Block:
         else:
             self.details.append(line)
 
-    def record(self) -> Record | None:
+    def record(self) -> SanitizerReport | None:
         found = classify(self.title, self.details)
         if found is None:
             return None
@@ -65,10 +65,10 @@ class _Block:
             facts=found.facts,
         )
         named = (frame.function for frame in host if frame.function.startswith(NAMED))
-        return Record(report, host, next(named, self.test).removeprefix(NAMED))
+        return SanitizerReport(report, host, next(named, self.test).removeprefix(NAMED))
 
 
-def records(text: str) -> list[Record]:
+def records(text: str) -> list[SanitizerReport]:
     """In the order of their coming; what is no report is left out."""
     return [record for block in _blocks(text) if (record := block.record())]
 

@@ -9,13 +9,15 @@ from typing import Any
 
 from fictl.project import OpFolder
 from fictl.report.finding import site
-from fictl.sanitize.record import Record
-from fictl.sanitize.sources import Sources
+from fictl.sanitize.record import SanitizerReport
+from fictl.sanitize.sources import ReportSources
 
 
-def rows_of(records: Sequence[Record], tool: str, folder: OpFolder) -> Iterator[dict[str, Any]]:
+def rows_of(
+    records: Sequence[SanitizerReport], tool: str, folder: OpFolder
+) -> Iterator[dict[str, Any]]:
     """`accesses` is how many reports there were of it in that test."""
-    sources, found = Sources(folder.project), dict[tuple[Any, ...], dict[str, Any]]()
+    sources, found = ReportSources(folder.project), dict[tuple[Any, ...], dict[str, Any]]()
     faulty: set[str] = set()
     for record in records:
         if record.report.kind == "api-error" and record.test in faulty:
@@ -28,7 +30,9 @@ def rows_of(records: Sequence[Record], tool: str, folder: OpFolder) -> Iterator[
     yield from found.values()
 
 
-def _row(record: Record, tool: str, folder: OpFolder, sources: Sources) -> dict[str, Any]:
+def _row(
+    record: SanitizerReport, tool: str, folder: OpFolder, sources: ReportSources
+) -> dict[str, Any]:
     row = {
         "folder": str(folder),
         "op": _function(record, folder),
@@ -42,7 +46,7 @@ def _row(record: Record, tool: str, folder: OpFolder, sources: Sources) -> dict[
     return row
 
 
-def _function(record: Record, folder: OpFolder) -> str:
+def _function(record: SanitizerReport, folder: OpFolder) -> str:
     """By the calls in Python that led to it, by the name of a generated test; else the module."""
     names = [declaration.name for declaration in folder.declarations()]
     for frame in reversed(record.host):

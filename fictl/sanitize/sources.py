@@ -16,7 +16,7 @@ from fictl.project import Project
 _SUFFIXES = (".cuh", ".cu", ".h", ".hpp", ".cpp", ".inc", ".py")
 
 
-class Sources:
+class ReportSources:
     """The files of a project and of those that it includes."""
 
     def __init__(self, project: Project) -> None:

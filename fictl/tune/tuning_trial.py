@@ -1,4 +1,4 @@
-"""One call that is to be tuned: candidates that are wrong refused, the rest timed, the best chosen."""
+"""Tuning of one call: wrong candidates are refused, the others timed, the fastest chosen."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from fictl.tune.tuned_call import TunedCall
 if TYPE_CHECKING:
     from fictl.timing.samples import Samples
 
-# As fictl.timing.measure.measure, which see.
+# Has the signature of fictl.timing.measure.measure.
 Measure = Callable[..., "Mapping[str, Samples]"]
 
 
 @dataclass(frozen=True)
 class TuningTrial:
-    """`measure` is who times; `problems` has the candidates that are out, and why."""
+    """A call to tune; `measure` times sides, `problems` says why a candidate was refused."""
 
     call: Untuned
     measure: Measure
@@ -42,7 +42,10 @@ class TuningTrial:
             return self._chosen(tuned)
 
     def _chosen(self, tuned: TunedCall) -> Entry:
-        """The fastest of many is partly luck: it wins if it is faster once more, timed alone."""
+        """Choose the fastest, if it is also faster when timed alone with the default.
+
+        The fastest of many candidates is partly luck, so a second timing has to confirm it.
+        """
         count = len(self.call.candidates)
         samples = self._timed(tuned, [i for i in range(count) if i not in self.problems])
         rows = [self._row(index, samples) for index in range(count)]
@@ -60,7 +63,7 @@ class TuningTrial:
         copies: dict[int, dict[str, Any]] = {}
 
         def make(copy: int, candidate: int) -> Callable[[], object]:
-            # The candidates share the copies: when one's turn comes, the others have been around.
+            # The candidates share the copies: between two calls of one, the others have used them.
             if copy not in copies:
                 copies[copy] = tuned.copy()
             return lambda: tuned.run(copies[copy], candidate)
@@ -70,7 +73,7 @@ class TuningTrial:
 
         sides = {str(candidate): side(candidate) for candidate in candidates}
         samples = self.measure(sides, device=tuned.device)
-        return {int(name): each for name, each in samples.items()}
+        return {int(name): timed for name, timed in samples.items()}
 
     def _row(self, index: int, samples: Mapping[int, Samples]) -> Candidate:
         tactic = spelled(self.call.candidates[index])

@@ -4,13 +4,13 @@ import torch
 
 from fictl.case.options import CaseOptions
 from fictl.case.selection import selected_cases
-from fictl.case.workload import Workload
+from fictl.case.workload import CaseWorkload
 from fictl.project import OpFolder
 
 
-def workload(folder: OpFolder, function: str, seed: int = 0) -> Workload:
+def workload(folder: OpFolder, function: str, seed: int = 0) -> CaseWorkload:
     ((subject, case),) = selected_cases(folder, [function], CaseOptions(case="-64"))
-    return Workload(subject, case, "cpu", seed)
+    return CaseWorkload(subject, case, "cpu", seed)
 
 
 def test_copies_hold_other_data(hostile: OpFolder) -> None:

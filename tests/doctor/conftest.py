@@ -10,7 +10,7 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.doctor import Facts, Finding, cuda_driver, profilers, run
-from fictl.doctor.cuda_driver import Driver
+from fictl.doctor.cuda_driver import CudaDriver
 from fictl.toolchain import Gpu, Nvcc, Probe
 
 Check = Callable[[Facts], Iterator[Finding]]
@@ -34,7 +34,7 @@ def machine() -> Callable[..., Facts]:
         found = tuple(_gpu(index, words) for index, words in enumerate(gpus))
         facts: dict[str, Any] = {"gpus": Probe(found)}
         if driver:
-            facts["driver"] = Driver(_version(driver), "550.54.15")
+            facts["driver"] = CudaDriver(_version(driver), "550.54.15")
         if nvcc:
             facts["nvcc"] = _nvcc(nvcc) if isinstance(nvcc, str) else nvcc
         return Facts(**{**facts, **others})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.inspect.instruction import Instruction, Place, digest_of, parse_sass
+from fictl.inspect.instruction import Instruction, SourcePlace, digest_of, parse_sass
 
 PREFIX = "/home/me/planted/kernels/include/"
 LOST = "_ZN7planted7planted17LostThreadsKernelEPfPKfl"
@@ -43,7 +43,7 @@ def test_each_kernel_has_its_instructions_in_order(recorded: Path) -> None:
 
 def test_each_instruction_knows_its_line(recorded: Path) -> None:
     (barrier,) = [each for each in planted(recorded)[LOST] if each.opcode.startswith("BAR")]
-    assert barrier.place == Place("planted/planted/faults.cuh", 41)
+    assert barrier.place == SourcePlace("planted/planted/faults.cuh", 41)
     assert barrier.text.startswith("@!P")
 
 

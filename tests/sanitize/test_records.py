@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fictl.emu.report import Place, Thread
-from fictl.sanitize.record import HostFrame, Record
+from fictl.sanitize.record import HostFrame, SanitizerReport
 from fictl.sanitize.records import counted, own_words, records, unprinted
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -18,7 +18,7 @@ def read(name: str) -> str:
     return (RECORDED / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def only(name: str) -> Record:
+def only(name: str) -> SanitizerReport:
     """The first report on a kernel of the project."""
     return next(record for record in records(read(name)) if record.is_of_an_op)
 

@@ -12,13 +12,13 @@ from fictl.inspect.listing import by_source, changed, in_order, ptx_of, sass_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.inspect.difference import Difference
+    from fictl.inspect.difference import KernelDifference
     from fictl.inspect.gate import Violation
     from fictl.inspect.inspected import Inspected
-    from fictl.inspect.report import Report
+    from fictl.inspect.report import InspectReport
 
 
-def view(out: Console, found: Report, shown: Collection[str]) -> None:
+def view(out: Console, found: InspectReport, shown: Collection[str]) -> None:
     from fictl.cli.no_ops import no_ops
 
     if not found.modules:
@@ -41,7 +41,7 @@ def view(out: Console, found: Report, shown: Collection[str]) -> None:
         _gates(out, found)
 
 
-def data_of(found: Report, shown: Collection[str]) -> dict[str, Any]:
+def data_of(found: InspectReport, shown: Collection[str]) -> dict[str, Any]:
     """For --json: the code lies with its kernel."""
     data = found.to_dict()
     for one, module in zip(found.modules, data["modules"], strict=True):
@@ -91,7 +91,7 @@ def _block(out: Console, title: str, lines: Any) -> None:
         out.print(line, markup=False, style=style, soft_wrap=True)
 
 
-def _changes(out: Console, found: Report, with_code: bool) -> None:
+def _changes(out: Console, found: InspectReport, with_code: bool) -> None:
     names = short_names([each.kernel for each in found.differences])
     rows = [
         (names[each.kernel.mangled], each.kernel.arch, each.status, _numbers(each))
@@ -106,7 +106,7 @@ def _changes(out: Console, found: Report, with_code: bool) -> None:
             _block(out, title, lines)
 
 
-def _diffs(found: Report, names: dict[str, str]) -> Iterator[tuple[str, Iterator[str]]]:
+def _diffs(found: InspectReport, names: dict[str, str]) -> Iterator[tuple[str, Iterator[str]]]:
     old = _codes(found.before)
     new = _codes(found.modules)
     for each in found.differences:
@@ -121,7 +121,7 @@ def _codes(modules: Sequence[Inspected]) -> dict[tuple[str, str, str], Any]:
     return {key: code for one in modules for key, code in sass_of(one).items()}
 
 
-def _numbers(each: Difference) -> str:
+def _numbers(each: KernelDifference) -> str:
     if each.status == "changed" and not each.changes:
         return "other instructions, the same numbers"
     return ", ".join(
@@ -133,7 +133,7 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:g}"
 
 
-def _gates(out: Console, found: Report) -> None:
+def _gates(out: Console, found: InspectReport) -> None:
     for each in found.violations:
         _violation(out, each)
     kernels = sum(len(one.kernels) for one in found.modules)

@@ -9,15 +9,18 @@ from fictl.bench.worker.one import of_folder
 from fictl.bench.worker.sides import baseline
 from fictl.case.contender import own
 from fictl.case.trial import CaseTrial
-from fictl.case.workload import Workload
+from fictl.case.workload import CaseWorkload
 from fictl.project import OpFolder
 
 
 @pytest.fixture
 def trials(hostile: OpFolder) -> list[CaseTrial]:
     ((subject, case, _),) = of_folder(hostile, ["right"], BenchOptions(case="-64"))
-    work = Workload(subject, case, "cpu")
-    made = [CaseTrial(own(subject), work), CaseTrial(baseline("torch", lambda input: input + input), work)]
+    work = CaseWorkload(subject, case, "cpu")
+    made = [
+        CaseTrial(own(subject), work),
+        CaseTrial(baseline("torch", lambda input: input + input), work),
+    ]
     for trial in made:
         for copy in range(3):
             trial.copy(copy)()
