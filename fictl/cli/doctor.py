@@ -63,7 +63,7 @@ def _view(out: Console, findings: list[DoctorFinding], summary: str, verbose: bo
     width = max(len(finding.name) for finding in findings)
     for finding in sorted(findings, key=lambda finding: list(_SIGNS).index(finding.level)):
         sign, style = _SIGNS[finding.level]
-        first, *evidence = finding.found.splitlines() or [""]
+        first, *evidence = finding.text.splitlines() or [""]
         out.print(sign, style=style, end=" ")
         out.print(finding.name.ljust(width), first, sep="  ", markup=False, soft_wrap=True)
         if verbose or finding.level != "ok":

@@ -1,4 +1,4 @@
-"""fictl doctor: what this machine can do, what it cannot and why, and what mends it."""
+"""fictl doctor: checks of what this machine can do, with reasons and fixes."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ _SECONDS = 180.0
 
 
 def examine(checks: tuple[Check, ...] = CHECKS) -> list[DoctorFinding]:
-    """What every check found, in their order; they run side by side, and none can break another."""
+    """Run all checks in parallel and return their findings in order; none can break another."""
     facts, findings = gather()
     return [_shown(finding) for finding in findings + run(checks, facts)]
 
 
 def _shown(finding: DoctorFinding) -> DoctorFinding:
-    return replace(finding, found=hide_secrets(finding.found), fix=hide_secrets(finding.fix))
+    return replace(finding, text=hide_secrets(finding.text), fix=hide_secrets(finding.fix))
 
 
 def run(checks: tuple[Check, ...], facts: Facts) -> list[DoctorFinding]:
@@ -88,7 +88,7 @@ def run(checks: tuple[Check, ...], facts: Facts) -> list[DoctorFinding]:
 
 
 def _stopped(name: str, why: FictlError, findings: list[DoctorFinding]) -> DoctorFinding:
-    """A setting that cannot be read is one error, and stops each check that needs it."""
-    if any(finding.found.startswith(why.message) for finding in findings):
+    """Finding of a check that a bad setting stopped; the setting itself is reported once."""
+    if any(finding.text.startswith(why.message) for finding in findings):
         return warning(name, f"not run: {why.message}", "mend that, then `fictl doctor` again")
     return error(name, why.message, why.hint)

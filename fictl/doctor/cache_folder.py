@@ -1,4 +1,4 @@
-"""The folder that builds go to: writable, private, roomy, and on a file system that runs code."""
+"""Check of the cache folder: writable, private, with space, on a file system that runs code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cache_folder(facts: Facts) -> Iterator[DoctorFinding]:
 
 
 def temporary_folder(facts: Facts) -> Iterator[DoctorFinding]:
-    """nvcc writes its intermediate files there."""
+    """Check the temporary folder, where nvcc writes its intermediate files."""
     folder = Path(tempfile.gettempdir())
     if _free(folder) < _LITTLE // 4:
         yield warning(
@@ -61,11 +61,11 @@ def _writable(root: Path) -> Iterator[DoctorFinding]:
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(bytes(1 << 16))
     except OSError as problem:
-        # A machine that only runs what others built writes nothing.
+        # A machine that only runs prebuilt modules writes nothing.
         say = warning if settings.DISABLE_JIT.get() else error
-        found = f"{friendly(root)} cannot be written: {problem.strerror} ({friendly(place)})"
+        text = f"{friendly(root)} cannot be written: {problem.strerror} ({friendly(place)})"
         yield say(
-            _NAME, found, f"chown or chmod {friendly(place)}, free some space, or {_MOVE} of yours"
+            _NAME, text, f"chown or chmod {friendly(place)}, free some space, or {_MOVE} of yours"
         )
 
 
@@ -84,20 +84,20 @@ def _private() -> Iterator[DoctorFinding]:
 def _file_system(root: Path) -> Iterator[DoctorFinding]:
     place = _existing(root)
     if os.statvfs(place).f_flag & os.ST_NOEXEC:
-        found = (
+        text = (
             f"{friendly(root)} is on a file system mounted noexec: no module can be loaded from it"
         )
-        yield error(_NAME, found, f"{_MOVE} on another, or: sudo mount -o remount,exec …")
+        yield error(_NAME, text, f"{_MOVE} on another, or: sudo mount -o remount,exec …")
     if _free(place) < _LITTLE:
-        found = f"{friendly(root)}: {_free(place) >> 20} MiB free"
-        yield warning(_NAME, found, f"fictl cache gc --max-size 1G, or {_MOVE} with room")
+        text = f"{friendly(root)}: {_free(place) >> 20} MiB free"
+        yield warning(_NAME, text, f"fictl cache gc --max-size 1G, or {_MOVE} with room")
     if on_network(place):
-        found = f"{friendly(root)} is on a network file system: slow, and without locks work is done twice"
-        yield warning(_NAME, found, f"{_MOVE} on a local disk")
+        text = f"{friendly(root)} is on a network file system: slow, and without locks work is done twice"
+        yield warning(_NAME, text, f"{_MOVE} on a local disk")
 
 
 def _existing(path: Path) -> Path:
-    """The nearest folder that is there: what will be created lies on its file system."""
+    """Nearest existing folder, whose file system a new folder would be on."""
     return next((place for place in (path, *path.parents) if os.path.exists(place)), Path("/"))
 
 

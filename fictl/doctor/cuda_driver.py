@@ -1,4 +1,4 @@
-"""Asking the NVIDIA driver for its release, and for the newest CUDA whose programs it runs."""
+"""Release of the NVIDIA driver, and the newest CUDA whose programs it runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KERNEL_MODULE = Path("/proc/driver/nvidia/version")
 
 @dataclass(frozen=True)
 class CudaDriver:
-    """`release` is empty where the kernel does not show it, as in some sandboxes."""
+    """Versions of a driver; `release` is '' where it is not visible, as in some sandboxes."""
 
     cuda: tuple[int, int]
     release: str = ""
@@ -34,10 +34,10 @@ def read_driver() -> CudaDriver | None:
 
 
 def kernel_module() -> str:
-    """The release of the kernel's part, '' where there is none."""
+    """Release of the driver's kernel module; '' where there is none."""
     try:
         text = _KERNEL_MODULE.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    found = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", text)
-    return found[1] if found else ""
+    match = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", text)
+    return match[1] if match else ""

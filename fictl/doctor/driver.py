@@ -1,4 +1,4 @@
-"""The NVIDIA driver: whether it is there, whole, and new enough for what nvcc builds."""
+"""Check of the NVIDIA driver: installed, complete, and new enough for what nvcc builds."""
 
 from __future__ import annotations
 

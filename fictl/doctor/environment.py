@@ -1,4 +1,4 @@
-"""Variables that are wrong, misspelt, or change a build behind its key."""
+"""Checks of environment variables that are wrong, misspelt, or change builds unnoticed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.doctor.finding import DoctorFinding, error, ok, warning
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
-# Compilers obey them, and a build's key does not have them.
+# Compilers obey them, and a build's key does not contain them.
 _BEHIND_THE_KEY = {
     "CPATH": "adds include folders",
     "C_INCLUDE_PATH": "adds include folders",
@@ -26,7 +26,7 @@ _STUBS = "LD_LIBRARY_PATH"
 
 
 def settings_in_force(facts: Facts) -> Iterator[DoctorFinding]:
-    """fictl's and the ops' own, each read once, and names that are neither."""
+    """Check fictl's settings and the ops' own, and names that are neither."""
     config, name = configuration(), "settings"
     wrong = {row.problem: row for row in config.settings if row.problem}
     for problem, row in wrong.items():
@@ -34,15 +34,15 @@ def settings_in_force(facts: Facts) -> Iterator[DoctorFinding]:
         yield error(name, problem, f"{way} ({row.doc})")
     for unknown, suggestion in config.unknown:
         fix = f"rename it to {suggestion}" if suggestion else f"unset {unknown}"
-        found = f"{unknown} is set, and fictl knows no such name"
-        yield warning(name, found, f"{fix}; `fictl config show` lists all")
+        text = f"{unknown} is set, and fictl knows no such name"
+        yield warning(name, text, f"{fix}; `fictl config show` lists all")
     if not wrong:
         changed = [row.name for row in config.settings if row.origin != "default"]
         yield ok(name, ", ".join(changed) or "all at their defaults")
 
 
 def flags(facts: Facts) -> Iterator[DoctorFinding]:
-    """nvcc's own variables: in the key, but easily forgotten."""
+    """Check nvcc's own variables, which are in the key but easily forgotten."""
     for setting in (settings.NVCC_PREPEND_FLAGS, settings.NVCC_APPEND_FLAGS):
         if setting.get():
             yield warning(

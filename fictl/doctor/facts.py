@@ -1,4 +1,4 @@
-"""What more than one check needs to know of this machine, asked once."""
+"""Facts of this machine that several checks need, gathered once."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Facts:
-    """None is what is not here or cannot be used; the check of each says why."""
+    """Facts of this machine; None for what is missing or unusable, which its check explains."""
 
     nvcc: Nvcc | None = None
     cxx: HostCompiler | None = None
     gpus: Probe = field(default_factory=Probe)
     driver: CudaDriver | None = None
     smi: Smi | None = None
-    # As the programs that fictl starts see it; what fictl itself obeys is in settings.py.
+    # Environment of the programs that fictl starts; fictl's own settings are in settings.py.
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
 def gather() -> tuple[Facts, list[DoctorFinding]]:
-    """The facts, and what could not be asked."""
+    """Gather the facts, and findings for those that could not be gathered."""
     questions: dict[str, Callable[[], Any]] = {
         "nvcc": find_nvcc,
         "cxx": find_cxx,
@@ -50,7 +50,7 @@ def gather() -> tuple[Facts, list[DoctorFinding]]:
 
 
 def broken(name: str, why: Exception) -> DoctorFinding:
-    """A question that nobody foresaw the answer to."""
+    """Finding for an unexpected error."""
     if isinstance(why, TimeoutError):
         return error(name, f"{why}: what it asks hangs", "nvidia-smi, df and nvcc show what hangs")
     return error(

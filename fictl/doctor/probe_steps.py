@@ -1,4 +1,4 @@
-"""The steps of trying it, and what is said of one that failed or was not reached."""
+"""Steps of the probe, and findings for those that failed or were not reached."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ COMPILE, LINK, LOAD, LAUNCH, TRACE = (
 )
 
 
-def failed(name: str, found: str, fix: str) -> DoctorFinding:
-    return DoctorFinding(name, "error", found, fix, probe=True)
+def failed(name: str, text: str, fix: str) -> DoctorFinding:
+    return DoctorFinding(name, "error", text, fix, probe=True)
 
 
 def not_run(
@@ -22,7 +22,7 @@ def not_run(
 
 
 def after(step: str) -> Iterator[DoctorFinding]:
-    """The steps that a failed one leaves untried."""
+    """Findings for the steps after a failed one, which were not tried."""
     steps = (COMPILE, LINK, LOAD, LAUNCH)
     for name in steps[steps.index(step) + 1 :]:
         yield not_run(name, f"{step.removeprefix('probe: ')} failed")

@@ -1,4 +1,4 @@
-"""What measures and inspects kernels: CUPTI and its permission, and NVIDIA's tools."""
+"""Checks of CUPTI, its permission, and NVIDIA's tools for kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SECONDS = 20.0
 _SYS_ADMIN, _PERFMON = 1 << 21, 1 << 38
 _PERFMON_SINCE = 565  # driver
 
-# Program -> what it is for, how to get it.
+# Program -> its purpose, how to install it.
 _TOOLS = {
     "compute-sanitizer": (
         "out-of-bounds, race and uninitialised-memory reports on a GPU",
@@ -46,7 +46,7 @@ _TOOLS = {
 
 
 def cupti(facts: Facts) -> Iterator[DoctorFinding]:
-    """True if it is there and fits; `probes` tries it."""
+    """Check that CUPTI is installed and of the right version; `probes` uses it."""
     name = "CUPTI"
     driver = facts.driver.cuda[0] if facts.driver else None
     if driver == 12:
@@ -67,16 +67,14 @@ def cupti(facts: Facts) -> Iterator[DoctorFinding]:
             name, f"cupti-python {version}, but the driver is {facts.driver}: {_FALLBACK}", install
         )
     elif torch_cuda() not in (None, major):
-        found = (
-            f"cupti-python {version} beside a torch of CUDA {torch_cuda()}: they load two CUPTIs"
-        )
-        yield warning(name, found, f"pip install 'cupti-python>={torch_cuda()},<{torch_cuda()}.99'")
+        text = f"cupti-python {version} beside a torch of CUDA {torch_cuda()}: they load two CUPTIs"
+        yield warning(name, text, f"pip install 'cupti-python>={torch_cuda()},<{torch_cuda()}.99'")
     else:
         yield ok(name, f"cupti-python {version}")
 
 
 def permission(facts: Facts) -> Iterator[DoctorFinding]:
-    """True if this user may read hardware counters."""
+    """Check that this user may read hardware counters."""
     try:
         text = _PARAMETERS.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -113,8 +111,8 @@ def tools(facts: Facts) -> Iterator[DoctorFinding]:
             continue
         version = re.findall(r"\b\d{2,4}\.\d+(?:\.\d+)*", done.output)
         if done.code or not version:
-            said = next(reversed(done.output.strip().splitlines()), "nothing")
-            yield warning(name, f"{path} does not run: {said}", install)
+            message = next(reversed(done.output.strip().splitlines()), "nothing")
+            yield warning(name, f"{path} does not run: {message}", install)
         else:
             yield ok(name, f"{version[0]}, {path}")
 

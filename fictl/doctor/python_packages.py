@@ -1,4 +1,4 @@
-"""Python and the packages that every build or call needs."""
+"""Checks of Python and of the packages that every build or call needs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PYTHON = (3, 10)
 _FFI = (0, 1)
 _SECONDS = 60.0
 
-# Why a child: a torch that does not import, or crashes on the driver, must not end the examination.
+# In a child process: a torch that fails to import, or crashes on the driver, must not end this.
 _ASK_TORCH = (
     "import torch; print('torch', torch.__version__, torch.version.cuda, "
     "torch.cuda.device_count() if torch.cuda.is_available() else 0)"
@@ -42,11 +42,11 @@ def python(facts: Facts) -> Iterator[DoctorFinding]:
 
 def torch(facts: Facts) -> Iterator[DoctorFinding]:
     done = run([sys.executable, "-c", _ASK_TORCH], timeout=_SECONDS)
-    said = [line.split() for line in done.output.splitlines() if line.startswith("torch ")]
-    if done.code or not said or len(said[-1]) != 4:
+    lines = [line.split() for line in done.output.splitlines() if line.startswith("torch ")]
+    if done.code or not lines or len(lines[-1]) != 4:
         yield _no_torch(done.output)
         return
-    _, version, cuda, devices = said[-1]
+    _, version, cuda, devices = lines[-1]
     if cuda == "None":
         yield _cpu_only(facts, version)
     elif facts.gpus.gpus and devices == "0":
@@ -62,13 +62,13 @@ def ninja(facts: Facts) -> Iterator[DoctorFinding]:
     except SetupError as problem:
         yield error("ninja", problem.message, problem.hint or "pip install ninja")
         return
-    said = done.output.strip()
+    version = done.output.strip()
     if done.code:
         yield error(
-            "ninja", f"{binary} does not run: {said}", "pip install --force-reinstall ninja"
+            "ninja", f"{binary} does not run: {version}", "pip install --force-reinstall ninja"
         )
     else:
-        yield ok("ninja", f"{said}, {binary}")
+        yield ok("ninja", f"{version}, {binary}")
 
 
 def tvm_ffi(facts: Facts) -> Iterator[DoctorFinding]:
@@ -89,10 +89,10 @@ def tvm_ffi(facts: Facts) -> Iterator[DoctorFinding]:
 
 
 def _no_torch(output: str) -> DoctorFinding:
-    said = next(reversed(output.strip().splitlines()), "it ended without a word")
-    if "No module named 'torch'" in said:
+    message = next(reversed(output.strip().splitlines()), "it ended without a word")
+    if "No module named 'torch'" in message:
         return error("torch", "not installed", "pip install torch")
-    return error("torch", f"does not import: {said}", "pip install --force-reinstall torch")
+    return error("torch", f"does not import: {message}", "pip install --force-reinstall torch")
 
 
 def _cpu_only(facts: Facts, version: str) -> DoctorFinding:
@@ -106,7 +106,7 @@ def _cpu_only(facts: Facts, version: str) -> DoctorFinding:
 
 
 def _sees_nothing(facts: Facts, version: str, cuda: str) -> DoctorFinding:
-    """The driver shows a GPU to fictl, and none to torch."""
+    """Finding where fictl sees a GPU by the driver and torch sees none."""
     seen = f"{version} (CUDA {cuda}) sees no GPU"
     if facts.driver and _major(cuda) > facts.driver.cuda[0]:
         return error(
@@ -131,14 +131,14 @@ def _against_nvcc(facts: Facts, version: str, cuda: str) -> DoctorFinding:
 
 
 def torch_cuda() -> int | None:
-    """The CUDA that the installed torch is of, read without importing it."""
+    """Major version of CUDA that the installed torch is built for, read without importing it."""
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         return None
     version = Path(spec.origin).parent / "version.py"
     text = version.read_text(encoding="utf-8") if os.path.isfile(version) else ""
-    found = re.search(r"^cuda\b[^'\n]*'(\d+)", text, re.MULTILINE)
-    return int(found[1]) if found else None
+    match = re.search(r"^cuda\b[^'\n]*'(\d+)", text, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def _major(version: str) -> int:

@@ -13,7 +13,7 @@ from fictl.jit.jobs import available_kib, usable_cores
 from fictl.redact import redact
 from fictl.version import describe
 
-# Names, or how they begin.
+# Names of packages, or their beginnings.
 _PACKAGES = (
     "apache-tvm-ffi",
     "cuda-",
@@ -57,10 +57,10 @@ def _machine() -> Iterator[str]:
 
 def _findings(findings: Iterable[DoctorFinding]) -> Iterator[str]:
     signs = {"error": "✗", "warning": "!", "ok": "✓"}
-    for each in findings:
-        first, *evidence = each.found.splitlines() or [""]
-        yield f"- {signs[each.level]} **{each.name}**: {first}" + (
-            f" → {each.fix}" * bool(each.fix)
+    for finding in findings:
+        first, *evidence = finding.text.splitlines() or [""]
+        yield f"- {signs[finding.level]} **{finding.name}**: {first}" + (
+            f" → {finding.fix}" * bool(finding.fix)
         )
         yield from (f"    - `{line.strip()}`" for line in evidence if line.strip())
 
@@ -79,12 +79,12 @@ def _value(row: SettingRow) -> str:
 
 
 def _packages() -> Iterator[str]:
-    found = {
-        name: each.version
-        for each in metadata.distributions()
-        if (name := (each.metadata["Name"] or "").lower()).startswith(_PACKAGES)
+    versions = {
+        name: package.version
+        for package in metadata.distributions()
+        if (name := (package.metadata["Name"] or "").lower()).startswith(_PACKAGES)
     }
-    yield from _table(("package", "version"), sorted(found.items()))
+    yield from _table(("package", "version"), sorted(versions.items()))
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

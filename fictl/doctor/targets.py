@@ -1,4 +1,4 @@
-"""Which architectures a build made here would be for, and whether the GPUs here run it."""
+"""Check of the architectures that a build here is for, and that the GPUs here run it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One translation unit for one architecture: compiled by nvcc as in a build, read, and kept."""
+"""Compiles one translation unit for one architecture as in a build, reads it, and stores it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fictl.toolchain import require_toolchain
 
 
 def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
-    """Compile, read and keep; what nvcc refuses is said as `fictl build` does."""
+    """Compile, read and store; an error of nvcc is reported as `fictl build` does."""
     if settings.DISABLE_JIT.get():
         raise SetupError(
             f"{plan.spec.name} was not inspected before, and {settings.DISABLE_JIT.name} forbids "
@@ -58,17 +58,19 @@ def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
 
 
 def _run_nvcc(plan: Plan, unit: Unit, arch: Arch, folder: Path) -> str:
-    """What it said."""
+    """Run nvcc and return its output."""
     done = stream([*_command(plan, unit, arch)], lambda _: None, cwd=folder)
     if done.code:
-        plan.spec.build(plan.targets.archs)  # It fails in the same way, and keeps log and repro.
-        found = diagnose(done.output)
-        raise FictlError(f"{plan.spec.name} cannot be inspected: {found.first}", found.hint)
+        plan.spec.build(
+            plan.targets.archs
+        )  # It fails in the same way, and stores a log and a repro.
+        diagnosis = diagnose(done.output)
+        raise FictlError(f"{plan.spec.name} cannot be inspected: {diagnosis.first}", diagnosis.hint)
     return done.output
 
 
 def _command(plan: Plan, unit: Unit, arch: Arch) -> tuple[str, ...]:
-    """Of the build, for one architecture, to a cubin; lines of the source change no instruction."""
+    """Command of the build, for one architecture and to a cubin, with line information."""
     words = compiler_and_flags(unit, require_toolchain())
     target = Arch(arch.major, arch.minor, arch.suffix)
     lines = () if plan.recipe.flags.variant == "debug" else ("-lineinfo",)

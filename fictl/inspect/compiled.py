@@ -1,4 +1,4 @@
-"""What is kept of a translation unit that was compiled for one architecture and read."""
+"""Stored result of compiling one translation unit for one architecture and reading it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SCHEMA = "fictl.inspected/2"
 
 @dataclass(frozen=True)
 class Compiled:
-    """What is kept of a unit: `folder` has its cubin, its PTX and what was rendered for it."""
+    """A stored unit; `folder` has its cubin, its PTX and the sources rendered for it."""
 
     folder: Path
     kernels: tuple[InspectedKernel, ...]
@@ -60,13 +60,13 @@ class Compiled:
 
 
 def folder_of(plan: Plan, unit: Unit, arch: Arch) -> Path:
-    """Where it is kept: by what the unit's object depends on."""
+    """Folder of a stored unit, by a digest of all that its object depends on."""
     parent = writable_store().module_dir(plan.spec.project, plan.spec.name) / INSPECTED
     return parent / digest([_SCHEMA, unit.key, str(arch)])
 
 
 def find(folder: Path) -> Compiled | None:
-    """From an earlier time, unless anything of it was changed since: then it goes, and is said."""
+    """Read a stored unit; None where there is none. A damaged one is removed, with a warning."""
     if not os.path.lexists(folder):
         return None
     try:
@@ -80,7 +80,7 @@ def find(folder: Path) -> Compiled | None:
             rooted.remove(folder.parents[1], folder)
         return None
     with suppress(OSError):
-        os.utime(folder)  # Its last use, for whoever makes room.
+        os.utime(folder)  # Its last use, for the garbage collection.
     return Compiled(folder, kernels, roots)
 
 
@@ -90,7 +90,7 @@ def write_report(folder: Path, kernels: Sequence[InspectedKernel], roots: Roots)
 
 
 def publish(kept: Path, final: Path) -> None:
-    """Rename into place; whoever comes second has the same, unless the first is broken."""
+    """Rename into place; another process's result is adopted unless it is damaged."""
     private_folder.make_within(final.parent)
     for _ in range(2):
         try:

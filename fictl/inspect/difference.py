@@ -1,4 +1,4 @@
-"""The kernels of two revisions side by side: what is the same code, and what changed by how much."""
+"""Comparison of the kernels of two revisions: identical code, or changes of their numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fictl.inspect.metrics import METRICS, LaunchSize
 
 @dataclass(frozen=True)
 class KernelChange:
-    """A number before and now; None is what is not known, or not there."""
+    """A number before and now; None where it is not known."""
 
     name: str
     before: float | None
@@ -22,7 +22,7 @@ class KernelChange:
 
 @dataclass(frozen=True)
 class KernelDifference:
-    """One kernel in both revisions, or in one. Without changes and `same`, the code is identical."""
+    """One kernel in both revisions, or in one of them; `same` tells that the code is identical."""
 
     before: InspectedKernel | None
     now: InspectedKernel | None
@@ -30,9 +30,9 @@ class KernelDifference:
 
     @property
     def kernel(self) -> InspectedKernel:
-        found = self.now or self.before
-        assert found is not None
-        return found
+        kernel = self.now or self.before
+        assert kernel is not None
+        return kernel
 
     @property
     def same(self) -> bool:
@@ -47,7 +47,7 @@ class KernelDifference:
         return "same code" if self.same and not self.changes else "changed"
 
     def to_dict(self) -> dict[str, Any]:
-        changes = {each.name: [each.before, each.now] for each in self.changes}
+        changes = {change.name: [change.before, change.now] for change in self.changes}
         kernel = self.kernel
         return {
             "kernel": kernel.name,
@@ -60,7 +60,7 @@ class KernelDifference:
 def compare(
     before: Iterable[InspectedKernel], now: Iterable[InspectedKernel], launch: LaunchSize
 ) -> tuple[KernelDifference, ...]:
-    """By unit, name and architecture, and of one name in their order."""
+    """Compare kernels of the same unit, name and architecture; of one name, in their order."""
     old, new = _numbered(before), _numbered(now)
     return tuple(
         _difference(old.get(identity), new.get(identity), launch) for identity in {**new, **old}
@@ -69,11 +69,11 @@ def compare(
 
 def _numbered(kernels: Iterable[InspectedKernel]) -> dict[tuple[object, int], InspectedKernel]:
     counts: Counter[object] = Counter()
-    found: dict[tuple[object, int], InspectedKernel] = {}
+    numbered: dict[tuple[object, int], InspectedKernel] = {}
     for kernel in kernels:
-        found[kernel.identity, counts[kernel.identity]] = kernel
+        numbered[kernel.identity, counts[kernel.identity]] = kernel
         counts[kernel.identity] += 1
-    return found
+    return numbered
 
 
 def _difference(

@@ -1,4 +1,4 @@
-"""The answer for one module, or one file: its kernels, and how to read their code."""
+"""Result for one module or one file: its kernels, and access to their code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Code = tuple[Instruction, ...]
 
 
 class InspectedUnit(Protocol):
-    """Where kernels come from."""
+    """Source of kernels and of their code: a compiled unit, or a cubin."""
 
     @property
     def kernels(self) -> tuple[InspectedKernel, ...]: ...
@@ -29,12 +29,12 @@ class InspectedUnit(Protocol):
     def peaks(self) -> Mapping[str, Peak]: ...
 
     def portable(self, path: str) -> str:
-        """The name that holds in any checkout."""
+        """Name of a file that is the same in any checkout."""
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """`note` says in words why there is less than one may expect; `error` why there is nothing."""
+    """Kernels of one module; `note` explains what is missing, `error` why there is nothing."""
 
     module: str
     archs: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Inspected:
         return replace(self, kernels=kernels)
 
     def peak(self, kernel: InspectedKernel) -> Peak | None:
-        """Where most registers are in use: the disassembler is asked, and only now."""
+        """Instruction with the most live registers; runs the disassembler."""
         unit = next((one for one in self.units if kernel in one.kernels), None)
         return unit.peaks().get(kernel.mangled) if unit else None
 
@@ -67,7 +67,7 @@ class Inspected:
         }
 
     def _kernel(self, kernel: InspectedKernel, launch: LaunchSize) -> dict[str, Any]:
-        found = occupancy_of(kernel, launch)
+        occupancy = occupancy_of(kernel, launch)
         shown = self.sources.shown(kernel.place) if self.sources and kernel.place else None
         return {
             "kernel": kernel.name,
@@ -77,7 +77,7 @@ class Inspected:
             "place": shown,
             "threads": launch.threads or kernel.threads,
             **values(kernel, launch),
-            "limited_by": list(found.limits) if found else None,
+            "limited_by": list(occupancy.limits) if occupancy else None,
             "mix": kernel.mix,
-            "opcodes": {name: each.count for name, each in kernel.opcodes.items()},
+            "opcodes": {name: one.count for name, one in kernel.opcodes.items()},
         }

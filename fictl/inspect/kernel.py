@@ -1,4 +1,4 @@
-"""What is known of one kernel, compiled for one architecture."""
+"""One kernel, compiled for one architecture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ANONYMOUS = re.compile(r"(?<!\d)(\d+)_GLOBAL__N_")
 
 @dataclass(frozen=True)
 class Opcode:
-    """An instruction with its modifiers: how often, and the first one."""
+    """An instruction with its modifiers: how often it occurs, and where first."""
 
     count: int
     text: str
@@ -26,9 +26,10 @@ class Opcode:
 
 @dataclass(frozen=True)
 class InspectedKernel:
-    """`local` and `shared` are bytes of a thread and of a block, `threads` the launch bound.
+    """Resources and instructions of a kernel.
 
-    None is what this kind of file does not say. `code` tells whether two kernels do the same.
+    `local` is bytes a thread, `shared` bytes a block, `threads` the launch bound. None is a number
+    that this kind of file does not have. `code` is a digest, equal for kernels that do the same.
     """
 
     mangled: str
@@ -55,12 +56,12 @@ class InspectedKernel:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Triton gives all variants of a kernel one name."""
+        """Identity within a module; the code is part of it, as Triton's variants share a name."""
         return self.mangled, self.arch, self.code
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """What stays the same from revision to revision."""
+        """Identity that stays the same from revision to revision."""
         return self.unit, _without_file(self.mangled), self.arch
 
     @property
@@ -90,18 +91,18 @@ class InspectedKernel:
 
 
 def counted(code: Sequence[Instruction]) -> dict[str, Opcode]:
-    found: dict[str, Opcode] = {}
-    for each in code:
-        before = found.get(each.opcode)
+    opcodes: dict[str, Opcode] = {}
+    for instruction in code:
+        before = opcodes.get(instruction.opcode)
         if before:
-            found[each.opcode] = Opcode(before.count + 1, before.text, before.place)
+            opcodes[instruction.opcode] = Opcode(before.count + 1, before.text, before.place)
         else:
-            found[each.opcode] = Opcode(1, each.text, each.place)
-    return found
+            opcodes[instruction.opcode] = Opcode(1, instruction.text, instruction.place)
+    return opcodes
 
 
 def facts_of(code: Sequence[Instruction]) -> dict[str, Any]:
-    """What the instructions say, as fields of Kernel."""
+    """Fields of InspectedKernel that come from its instructions."""
     place = code[0].place if code else None
     return {"place": place, "opcodes": counted(code), "code": digest_of(code)}
 
@@ -111,10 +112,10 @@ def _place(data: Mapping[str, Any] | None) -> SourcePlace | None:
 
 
 def _without_file(mangled: str) -> str:
-    """nvcc names an anonymous namespace after its file and a hash of it."""
-    found = _ANONYMOUS.search(mangled)
-    if not found:
+    """Remove the file and its hash, after which nvcc names an anonymous namespace."""
+    match = _ANONYMOUS.search(mangled)
+    if not match:
         return mangled
-    end = found.end(1) + int(found[1])
+    end = match.end(1) + int(match[1])
     rest = mangled[end:]
-    return f"{mangled[: found.start()]}12_GLOBAL__N_1{_without_file(rest)}"
+    return f"{mangled[: match.start()]}12_GLOBAL__N_1{_without_file(rest)}"

@@ -1,4 +1,4 @@
-"""The numbers of a kernel that tables show and gates may name."""
+"""Metrics of a kernel, which tables show and gates may name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOCAL = ("LDL", "STL")
 
 @dataclass(frozen=True)
 class LaunchSize:
-    """How it is launched where the kernel does not say: threads a block, and bytes beside its own."""
+    """Launch of a kernel: threads a block, and dynamic shared memory in bytes."""
 
     threads: int | None = None
     dynamic_shared: int = 0
@@ -22,9 +22,10 @@ class LaunchSize:
 
 @dataclass(frozen=True)
 class Metric:
-    """`culprits` are the instructions that such a number comes from.
+    """A number of a kernel.
 
-    `of_registers` says that it is where most registers are in use.
+    culprits: instructions that cause it.
+    of_registers: it is caused where most registers are live.
     """
 
     doc: str
@@ -34,7 +35,7 @@ class Metric:
 
 
 def occupancy_of(kernel: InspectedKernel, launch: LaunchSize) -> Occupancy | None:
-    """At its launch bound unless told otherwise; None where neither says how many threads."""
+    """Occupancy at the given threads or the launch bound; None where neither is known."""
     limits = limits_of(kernel.target)
     threads = launch.threads or kernel.threads
     if limits is None or threads is None:
@@ -44,13 +45,13 @@ def occupancy_of(kernel: InspectedKernel, launch: LaunchSize) -> Occupancy | Non
 
 
 def _share(kernel: InspectedKernel, launch: LaunchSize) -> float | None:
-    found = occupancy_of(kernel, launch)
-    return round(100 * found.share, 1) if found else None
+    result = occupancy_of(kernel, launch)
+    return round(100 * result.share, 1) if result else None
 
 
 def _blocks(kernel: InspectedKernel, launch: LaunchSize) -> float | None:
-    found = occupancy_of(kernel, launch)
-    return found.blocks if found else None
+    result = occupancy_of(kernel, launch)
+    return result.blocks if result else None
 
 
 METRICS = {

@@ -1,4 +1,4 @@
-"""All that one `fictl inspect` answers: the kernels, the gates, and what another revision had."""
+"""Report of `fictl inspect`: the kernels, broken gates, and the difference to a revision."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fictl.jit.progress import Observer
 
 @dataclass(frozen=True)
 class InspectRequest:
-    """`names` are ops, or compiled and .cu files; `pattern` selects kernels by name."""
+    """Request: `names` are ops, compiled or .cu files; `pattern` selects kernels by name."""
 
     names: tuple[str, ...] = ()
     archs: tuple[Arch, ...] = ()
@@ -30,7 +30,7 @@ class InspectRequest:
 
 @dataclass(frozen=True)
 class InspectReport:
-    """`before` are the modules of the revision that `against` is the label of."""
+    """Result of an inspection; `before` are the modules of the revision labelled `against`."""
 
     modules: tuple[Inspected, ...]
     launch: LaunchSize
@@ -53,14 +53,14 @@ class InspectReport:
         return {
             "modules": [one.to_dict(self.launch) for one in self.modules],
             "gates": [str(gate) for gate in self.gates],
-            "violations": [each.to_dict() for each in self.violations],
+            "violations": [violation.to_dict() for violation in self.violations],
             "against": self.against or None,
-            "differences": [each.to_dict() for each in self.differences],
+            "differences": [difference.to_dict() for difference in self.differences],
         }
 
 
 def report(request: InspectRequest, observer: Observer) -> InspectReport:
-    """Gates are read first: a wrong one costs no compile."""
+    """Inspect, check the gates and compare; a malformed gate is an error before any compile."""
     gates = parse_gates(request.gates)
     label, before = "", tuple[Inspected, ...]()
     modules = only(inspect(request.names, request.archs, observer), request.pattern)
@@ -69,17 +69,17 @@ def report(request: InspectRequest, observer: Observer) -> InspectReport:
         before = tuple(_kept(old, request.pattern))
     if gates and not any(one.kernels or one.error for one in modules):
         raise UsageError(f"there is no kernel to hold {gates[0]} against", _why(modules))
-    violations = [each for one in modules for each in check(gates, one, request.launch)]
+    violations = [bad for one in modules for bad in check(gates, one, request.launch)]
     differences = _compared(before, modules, request.launch) if label else ()
     return InspectReport(
         tuple(modules), request.launch, gates, tuple(violations), label, before, tuple(differences)
     )
 
 
-def _kept(found: list[Inspected], pattern: str) -> list[Inspected]:
-    """A kernel that one asks for may be new."""
+def _kept(modules: list[Inspected], pattern: str) -> list[Inspected]:
+    """Select kernels of the old revision, which may have none: the kernel may be new."""
     try:
-        return only(found, pattern)
+        return only(modules, pattern)
     except UsageError:
         return []
 
@@ -87,18 +87,18 @@ def _kept(found: list[Inspected], pattern: str) -> list[Inspected]:
 def _compared(
     before: Sequence[Inspected], now: Sequence[Inspected], launch: LaunchSize
 ) -> list[KernelDifference]:
-    """Module by module: two of them may have kernels of one name."""
+    """Compare module by module, as two of them may have kernels of one name."""
     old = {one.module: one for one in before}
     new = {one.module: one for one in now}
     return [
-        each
+        difference
         for name in {**new, **old}
-        for each in compare(_kernels(old.get(name)), _kernels(new.get(name)), launch)
+        for difference in compare(_kernels(old.get(name)), _kernels(new.get(name)), launch)
     ]
 
 
-def _kernels(found: Inspected | None) -> tuple[Any, ...]:
-    return found.kernels if found else ()
+def _kernels(module: Inspected | None) -> tuple[Any, ...]:
+    return module.kernels if module else ()
 
 
 def _why(modules: Sequence[Inspected]) -> str:

@@ -1,4 +1,4 @@
-"""Ops under the emulated device's check mode: their tests run, and every access is looked at."""
+"""Runs the tests of ops under the emulated device's check mode, which checks every access."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_ops(
     suppressions: Path | None,
     timeout: float,
 ) -> Iterator[CheckedOp]:
-    """Each op in a process of its own: one that dies or hangs leaves the others alone."""
+    """Check each op in a process of its own, so that one that dies or hangs affects no other."""
     for folder in folders:
         path = suppressions or folder.project.root / FILE
         accepted = read_suppressions(path)

@@ -1,4 +1,4 @@
-"""From the reports of a tool to rows like those of the emulated checker: one a defect and test."""
+"""Rows of a tool's reports, in the form of the emulated device's: one for a defect and a test."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from fictl.sanitize.sources import ReportSources
 def rows_of(
     records: Sequence[SanitizerReport], tool: str, folder: OpFolder
 ) -> Iterator[dict[str, Any]]:
-    """`accesses` is how many reports there were of it in that test."""
-    sources, found = ReportSources(folder.project), dict[tuple[Any, ...], dict[str, Any]]()
+    """Merge reports into rows; `accesses` is the number of reports merged into one."""
+    sources, rows = ReportSources(folder.project), dict[tuple[Any, ...], dict[str, Any]]()
     faulty: set[str] = set()
     for record in records:
         if record.report.kind == "api-error" and record.test in faulty:
-            continue  # What every call says after a fault is no defect of its own.
+            continue  # Every call fails after a fault: not a defect of its own.
         faulty.add(record.test)
         row = _row(record, tool, folder, sources)
-        found.setdefault((record.test, *site(row)), row)["accesses"] += record.report.facts.get(
+        rows.setdefault((record.test, *site(row)), row)["accesses"] += record.report.facts.get(
             "hazards", 1
         )
-    yield from found.values()
+    yield from rows.values()
 
 
 def _row(
@@ -47,7 +47,7 @@ def _row(
 
 
 def _function(record: SanitizerReport, folder: OpFolder) -> str:
-    """By the calls in Python that led to it, by the name of a generated test; else the module."""
+    """Public function, by the Python calls or the name of the generated test; else the module."""
     names = [declaration.name for declaration in folder.declarations()]
     for frame in reversed(record.host):
         if frame.function in names and Path(frame.file).name == folder.op.name:

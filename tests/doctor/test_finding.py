@@ -36,4 +36,4 @@ def test_the_tally_counts_in_words():
 
 
 def test_evidence_follows_the_verdict_on_lines_of_its_own():
-    assert ok("nvcc", "13.0", "PATH: used", "conda: no nvcc").found.splitlines()[0] == "13.0"
+    assert ok("nvcc", "13.0", "PATH: used", "conda: no nvcc").text.splitlines()[0] == "13.0"
