@@ -14,7 +14,7 @@ from fictl.case.contender import own
 from fictl.case.options import CaseOptions
 from fictl.case.selection import selected_cases
 from fictl.case.trial import CaseTrial
-from fictl.case.workload import CaseWorkload
+from fictl.case.workload import TrialWorkload
 from fictl.child.message import send
 from fictl.errors import FictlError
 from fictl.project import OpFolder
@@ -44,7 +44,7 @@ def case_calls(
     """Calls of every case that `options` choose; tensors are allocated by the first call."""
     device = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
     for subject, case in selected_cases(folder, names, options):
-        workload = CaseWorkload(subject, case, device, options.seed, refcheck=options.refcheck)
+        workload = TrialWorkload(subject, case, device, options.seed, refcheck=options.refcheck)
         yield CaseCall(folder, case, CaseTrial(own(subject), workload))
 
 

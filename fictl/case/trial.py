@@ -12,7 +12,7 @@ from fictl.case.copies import copied
 from fictl.case.poison import poison, unwritten
 from fictl.case.results import as_tuple, named_results
 from fictl.case.subject import Call
-from fictl.case.workload import CaseWorkload, tensors
+from fictl.case.workload import TrialWorkload, tensors
 from fictl.timing.side import Side
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class CaseTrial:
     """A contender in a workload. A copy is bound, planned and poisoned when it is first asked for."""
 
     contender: Contender
-    workload: CaseWorkload
+    workload: TrialWorkload
     prepared: dict[int, Prepared] = field(default_factory=dict)
 
     @property

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SEED_STRIDE = 1_000_003
 
 
-class CaseWorkload:
+class TrialWorkload:
     """The tensors of one case. All sides share the inputs unless the op changes them.
 
     refcheck: compare the results with the reference, if there is one.

@@ -20,7 +20,7 @@ from fictl.inspect.disassembler import (
     resources,
 )
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.instruction import Instruction, parse_sass
+from fictl.inspect.instruction import SassInstruction, parse_sass
 from fictl.inspect.kernel import InspectedKernel, facts_of
 from fictl.inspect.pressure import Peak, peaks
 from fictl.inspect.sources import KernelSources
@@ -42,14 +42,14 @@ _RESERVED, _RESERVED_SINCE = 1024, 9
 
 
 @dataclass(frozen=True)
-class Cubin:
+class CubinFile:
     """A cubin that has been read: its kernels, their code, and the file's bytes."""
 
     kernels: tuple[InspectedKernel, ...]
-    code: Mapping[str, tuple[Instruction, ...]]
+    code: Mapping[str, tuple[SassInstruction, ...]]
     content: bytes
 
-    def sass(self) -> Mapping[str, tuple[Instruction, ...]]:
+    def sass(self) -> Mapping[str, tuple[SassInstruction, ...]]:
         return self.code
 
     def peaks(self) -> dict[str, Peak]:
@@ -118,7 +118,7 @@ def _length(data: bytes, at: int) -> int:
     return int(max(programs + sizes[0] * sizes[1], sections + sizes[2] * sizes[3]))
 
 
-def _read(file: Path, wanted: Collection[Arch]) -> Cubin | None:
+def _read(file: Path, wanted: Collection[Arch]) -> CubinFile | None:
     """Read a cubin; None for one without kernels, as a launcher's own, and for another GPU's."""
     used, elf = _USED.findall(resources(file)), attributes(file)
     target = _TARGET.search(elf)
@@ -135,7 +135,7 @@ def _read(file: Path, wanted: Collection[Arch]) -> Cubin | None:
         _kernel(name, arch, tuple(map(int, numbers)), bounds.get(name), code.get(name, ()))
         for name, *numbers in used
     )
-    return Cubin(kernels, code, read_bytes(file))
+    return CubinFile(kernels, code, read_bytes(file))
 
 
 def _kernel(
@@ -143,7 +143,7 @@ def _kernel(
     arch: Arch,
     used: tuple[int, ...],
     threads: int | None,
-    code: tuple[Instruction, ...],
+    code: tuple[SassInstruction, ...],
 ) -> InspectedKernel:
     registers, stack, shared, local = used
     reserved = _RESERVED if arch.major >= _RESERVED_SINCE else 0

@@ -12,7 +12,7 @@ from fictl.arch import Arch
 from fictl.errors import FictlError, SetupError
 from fictl.inspect.compiled import CUBIN, PTX, Compiled, folder_of, publish, write_report
 from fictl.inspect.disassembler import disassembly, require
-from fictl.inspect.instruction import Instruction, parse_sass
+from fictl.inspect.instruction import SassInstruction, parse_sass
 from fictl.inspect.kernel import InspectedKernel, facts_of
 from fictl.inspect.ptx import PtxEntry, parse_ptx
 from fictl.inspect.ptxas import Usage, parse_ptxas
@@ -118,7 +118,7 @@ def _kernel(
     arch: Arch,
     used: Usage,
     entry: PtxEntry | None,
-    code: tuple[Instruction, ...],
+    code: tuple[SassInstruction, ...],
 ) -> InspectedKernel:
     facts: Mapping[str, Any] = facts_of(code)
     return InspectedKernel(

@@ -13,7 +13,7 @@ from pathlib import Path
 from fictl import private_folder, rooted
 from fictl.arch import Arch
 from fictl.inspect.disassembler import disassembly, live_registers
-from fictl.inspect.instruction import Instruction, parse_sass
+from fictl.inspect.instruction import SassInstruction, parse_sass
 from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.pressure import Peak, peaks
 from fictl.inspect.sources import Roots
@@ -38,7 +38,7 @@ class Compiled:
     kernels: tuple[InspectedKernel, ...]
     roots: Roots
 
-    def sass(self) -> dict[str, tuple[Instruction, ...]]:
+    def sass(self) -> dict[str, tuple[SassInstruction, ...]]:
         return self._sass
 
     def peaks(self) -> dict[str, Peak]:
@@ -51,7 +51,7 @@ class Compiled:
         return (self.folder / PTX).read_text(encoding="utf-8", errors="replace")
 
     @cached_property
-    def _sass(self) -> dict[str, tuple[Instruction, ...]]:
+    def _sass(self) -> dict[str, tuple[SassInstruction, ...]]:
         return parse_sass(disassembly(self.folder / CUBIN), self.portable)
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 
 from fictl.errors import UsageError
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.instruction import Instruction
+from fictl.inspect.instruction import SassInstruction
 from fictl.inspect.kernel import InspectedKernel, Opcode
 from fictl.inspect.metrics import METRICS, LaunchSize
 from fictl.inspect.mnemonics import is_instruction, matches
@@ -118,7 +118,7 @@ def _check(
 
 def _culprit(
     gate: Gate, kernel: InspectedKernel, inspected: Inspected
-) -> tuple[Opcode | Instruction | None, str]:
+) -> tuple[Opcode | SassInstruction | None, str]:
     """Find the instruction that a number comes from, and the reason."""
     metric = METRICS.get(gate.name)
     if metric and metric.of_registers:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fictl.errors import FictlError
-from fictl.inspect.instruction import Instruction
+from fictl.inspect.instruction import SassInstruction
 from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.metrics import LaunchSize, occupancy_of, values
 from fictl.inspect.pressure import Peak
 from fictl.inspect.sources import KernelSources
 
-Code = tuple[Instruction, ...]
+Code = tuple[SassInstruction, ...]
 
 
 class InspectedUnit(Protocol):

@@ -30,7 +30,7 @@ class SourcePlace:
 
 
 @dataclass(frozen=True)
-class Instruction:
+class SassInstruction:
     """An instruction; `label` is its name in jumps to it."""
 
     offset: int
@@ -56,14 +56,14 @@ class Instruction:
 
 def parse_sass(
     text: str, portable: Callable[[str], str] = str
-) -> dict[str, tuple[Instruction, ...]]:
+) -> dict[str, tuple[SassInstruction, ...]]:
     """Parse the instructions of each kernel, by its mangled name.
 
     Of a chain of inlined calls, the innermost line in the project counts: `portable` gives files of
     the project a relative name.
     """
-    by_name: dict[str, list[Instruction]] = {}
-    current: list[Instruction] = []
+    by_name: dict[str, list[SassInstruction]] = {}
+    current: list[SassInstruction] = []
     chain: list[SourcePlace] = []
     in_chain, label = False, ""
     for line in text.splitlines():
@@ -76,7 +76,7 @@ def parse_sass(
         if match := _INSTRUCTION.match(line):
             offset = int(match["offset"], 16)
             words = " ".join(match["text"].split())
-            current.append(Instruction(offset, match["opcode"], words, _own(chain), label))
+            current.append(SassInstruction(offset, match["opcode"], words, _own(chain), label))
             label = ""
         elif match := _LABEL.match(line):
             label = match[1]
@@ -87,7 +87,7 @@ def parse_sass(
     return {name: tuple(_trimmed(code)) for name, code in by_name.items()}
 
 
-def digest_of(code: Iterable[Instruction]) -> str:
+def digest_of(code: Iterable[SassInstruction]) -> str:
     """Digest of the code without the numbers of labels, which count through a whole module."""
     seen: dict[str, str] = {}
 
@@ -103,7 +103,7 @@ def _own(chain: list[SourcePlace]) -> SourcePlace | None:
     return next(ours, chain[0] if chain else None)
 
 
-def _trimmed(code: list[Instruction]) -> Iterator[Instruction]:
+def _trimmed(code: list[SassInstruction]) -> Iterator[SassInstruction]:
     """Drop the padding of the last cache line."""
     last = len(code)
     while last and code[last - 1].is_padding:

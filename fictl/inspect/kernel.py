@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fictl.arch import Arch
-from fictl.inspect.instruction import Instruction, SourcePlace, digest_of
+from fictl.inspect.instruction import SassInstruction, SourcePlace, digest_of
 from fictl.inspect.mnemonics import mix
 from fictl.timing.kernel_name import readable
 
@@ -90,7 +90,7 @@ class InspectedKernel:
         return cls(**{**data, "place": _place(data["place"]), "opcodes": opcodes})
 
 
-def counted(code: Sequence[Instruction]) -> dict[str, Opcode]:
+def counted(code: Sequence[SassInstruction]) -> dict[str, Opcode]:
     opcodes: dict[str, Opcode] = {}
     for instruction in code:
         before = opcodes.get(instruction.opcode)
@@ -101,7 +101,7 @@ def counted(code: Sequence[Instruction]) -> dict[str, Opcode]:
     return opcodes
 
 
-def facts_of(code: Sequence[Instruction]) -> dict[str, Any]:
+def facts_of(code: Sequence[SassInstruction]) -> dict[str, Any]:
     """Fields of InspectedKernel that come from its instructions."""
     place = code[0].place if code else None
     return {"place": place, "opcodes": counted(code), "code": digest_of(code)}

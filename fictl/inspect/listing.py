@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 from fictl.inspect.inspected import Code, Inspected, InspectedUnit
-from fictl.inspect.instruction import Instruction, SourcePlace
+from fictl.inspect.instruction import SassInstruction, SourcePlace
 from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.ptx import parse_ptx, with_lines
 from fictl.inspect.sources import KernelSources
@@ -66,7 +66,7 @@ def in_order(code: Code, sources: KernelSources | None) -> Iterator[str]:
 def by_source(code: Code, sources: KernelSources | None) -> tuple[SourceGroup, ...]:
     """Group the code by source line, file by file."""
     sources = sources or _NOWHERE
-    groups: dict[SourcePlace | None, list[Instruction]] = {}
+    groups: dict[SourcePlace | None, list[SassInstruction]] = {}
     for instruction in code:
         groups.setdefault(instruction.place, []).append(instruction)
     order = sorted(groups, key=lambda at: (at is None, (at.file, at.line) if at else ("", 0)))
@@ -93,7 +93,7 @@ def _units(inspected: Inspected) -> Iterator[tuple[InspectedUnit, list[Inspected
             yield unit, kernels
 
 
-def _lines(instruction: Instruction, offsets: bool = True) -> Iterator[str]:
+def _lines(instruction: SassInstruction, offsets: bool = True) -> Iterator[str]:
     if instruction.label:
         yield f"{instruction.label}:" if offsets else "label:"
     yield (

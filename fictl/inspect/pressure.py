@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fictl.inspect.instruction import Instruction
+from fictl.inspect.instruction import SassInstruction
 
 _SECTION = re.compile(r"\s*\.section\s+\.text\.([^,\s]+)")
 _LIVE = re.compile(r"\s+/\*([0-9a-f]{4,})\*/.*//\s*\|\s*(\d+)\s*\|")
@@ -17,13 +17,13 @@ class Peak:
     """First instruction at which the most general registers, `live`, are in use."""
 
     live: int
-    instruction: Instruction
+    instruction: SassInstruction
 
 
-def peaks(ranges: str, code: Mapping[str, Sequence[Instruction]]) -> dict[str, Peak]:
+def peaks(ranges: str, code: Mapping[str, Sequence[SassInstruction]]) -> dict[str, Peak]:
     """Peaks by mangled name, of nvdisasm's counts and the same code with its lines."""
     highest: dict[str, Peak] = {}
-    name, by_offset = "", dict[int, Instruction]()
+    name, by_offset = "", dict[int, SassInstruction]()
     for line in ranges.splitlines():
         if match := _SECTION.match(line):
             name = match[1]

@@ -12,7 +12,7 @@ from fictl.builds.building import specs_of
 from fictl.errors import UsageError
 from fictl.inspect.binary import inspect_file
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.run import inspect_specs
+from fictl.inspect.modules import inspect_specs
 from fictl.jit import JitSpec, gen_jit_spec
 from fictl.jit.progress import Observer
 from fictl.project import Project, select

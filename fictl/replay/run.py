@@ -19,7 +19,7 @@ from fictl.replay.outcome import DEFECT, Outcome
 from fictl.report.finding import DefectFinding, findings
 from fictl.report.suppression import FILE, read_suppressions
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.records import records
+from fictl.sanitize.report_parser import records
 from fictl.sanitize.rows import rows_of
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fictl.errors import SetupError, UsageError
-from fictl.sanitize.records import records
+from fictl.sanitize.report_parser import records
 from fictl.toolchain import find_nvcc, find_tool
 from fictl.toolchain.profilers import version_of
 

@@ -15,7 +15,7 @@ from fictl.report.outcome import FAILED, OUT_OF_MEMORY, TestOutcome
 from fictl.report.suppression import FILE, read_suppressions
 from fictl.report.test_report import TestReport
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.records import counted, program_output, records, unprinted
+from fictl.sanitize.report_parser import counted, program_output, records, unprinted
 from fictl.sanitize.rows import rows_of
 from fictl.testing.generated.seed import session_seed
 from fictl.testing.runner.run import run_tests

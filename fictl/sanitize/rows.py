@@ -9,7 +9,7 @@ from typing import Any
 
 from fictl.project import OpFolder
 from fictl.report.finding import site
-from fictl.sanitize.record import SanitizerReport
+from fictl.sanitize.sanitizer_report import SanitizerReport
 from fictl.sanitize.sources import ReportSources
 
 

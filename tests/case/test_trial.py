@@ -11,13 +11,13 @@ from fictl.case.contender import Contender, own
 from fictl.case.options import CaseOptions
 from fictl.case.selection import selected_cases
 from fictl.case.trial import CaseTrial
-from fictl.case.workload import CaseWorkload
+from fictl.case.workload import TrialWorkload
 from fictl.project import OpFolder
 
 
 def trial(folder: OpFolder, function: str, side: Contender | None = None) -> CaseTrial:
     ((subject, case),) = selected_cases(folder, [function], CaseOptions(case="-64"))
-    return CaseTrial(side or own(subject), CaseWorkload(subject, case, "cpu"))
+    return CaseTrial(side or own(subject), TrialWorkload(subject, case, "cpu"))
 
 
 def test_a_copy_is_prepared_once(hostile: OpFolder) -> None:

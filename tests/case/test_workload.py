@@ -4,13 +4,13 @@ import torch
 
 from fictl.case.options import CaseOptions
 from fictl.case.selection import selected_cases
-from fictl.case.workload import CaseWorkload
+from fictl.case.workload import TrialWorkload
 from fictl.project import OpFolder
 
 
-def workload(folder: OpFolder, function: str, seed: int = 0) -> CaseWorkload:
+def workload(folder: OpFolder, function: str, seed: int = 0) -> TrialWorkload:
     ((subject, case),) = selected_cases(folder, [function], CaseOptions(case="-64"))
-    return CaseWorkload(subject, case, "cpu", seed)
+    return TrialWorkload(subject, case, "cpu", seed)
 
 
 def test_copies_hold_other_data(hostile: OpFolder) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from fictl.errors import FictlError, SetupError
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.instruction import Instruction, SourcePlace
+from fictl.inspect.instruction import SassInstruction, SourcePlace
 from fictl.inspect.kernel import InspectedKernel, Opcode
 from fictl.inspect.sources import KernelSources
 from fictl.toolchain import find_tool
@@ -196,8 +196,8 @@ class Unit:
 
     kernels: tuple[InspectedKernel, ...]
 
-    def sass(self) -> dict[str, tuple[Instruction, ...]]:
-        load = Instruction(0, "LDG.E", "LDG.E R4, [R2]", SourcePlace("/a.cuh", 3))
+    def sass(self) -> dict[str, tuple[SassInstruction, ...]]:
+        load = SassInstruction(0, "LDG.E", "LDG.E R4, [R2]", SourcePlace("/a.cuh", 3))
         return {each.mangled: (load,) for each in self.kernels}
 
     def ptx(self) -> str:

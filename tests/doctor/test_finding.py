@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.doctor import Finding, exit_code, tally
+from fictl.doctor import DoctorFinding, exit_code, tally
 from fictl.doctor.finding import error, ok, warning
 
 FINE = ok("python", "3.12")
 HINT = warning("ncu", "not found", "install it")
 BAD = error("nvcc", "none", "install one")
-PROBE = Finding("probe: link", "error", "undefined", "…", probe=True)
+PROBE = DoctorFinding("probe: link", "error", "undefined", "…", probe=True)
 
 
 @pytest.mark.parametrize(

@@ -93,11 +93,11 @@ def test_counters_need_a_permission(finding, restricted, admin_only, capabilitie
 
 def test_perfmon_is_enough_from_driver_565_on(finding, machine, restricted):
     from fictl.doctor import run
-    from fictl.doctor.driver import Driver
+    from fictl.doctor.cuda_driver import CudaDriver
 
     restricted("1", 1 << 38)
     facts = machine()
-    (found,) = run((permission,), type(facts)(driver=Driver((13, 0), "580.95.05")))
+    (found,) = run((permission,), type(facts)(driver=CudaDriver((13, 0), "580.95.05")))
     assert found.level == "ok"
 
 

@@ -94,7 +94,7 @@ def test_a_library_without_kernels_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"text", b"\x7fEL"])
 def test_another_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.so").write_bytes(data)
-    with pytest.raises(UsageError, match=r"a\.so is no compiled file"):
+    with pytest.raises(UsageError, match=r"a\.so is not a compiled file"):
         inspect_file(tmp_path / "a.so")
 
 

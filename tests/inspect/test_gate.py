@@ -7,7 +7,7 @@ import pytest
 from fictl.errors import UsageError
 from fictl.inspect.gate import check, parse_gates
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.instruction import Instruction, SourcePlace
+from fictl.inspect.instruction import SassInstruction, SourcePlace
 from fictl.inspect.kernel import Opcode
 from fictl.inspect.metrics import LaunchSize
 from fictl.inspect.pressure import Peak
@@ -69,7 +69,7 @@ def test_what_no_instruction_is_to_blame_for_names_the_kernel(kernel) -> None:
 
 
 def test_too_many_registers_are_where_most_are_in_use(kernel) -> None:
-    add = Instruction(32, "FADD", "FADD R9, R9, R8", SourcePlace("/a.cuh", 11))
+    add = SassInstruction(32, "FADD", "FADD R9, R9, R8", SourcePlace("/a.cuh", 11))
 
     class Unit:
         kernels = (kernel(),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from fictl.inspect.instruction import Instruction, SourcePlace
+from fictl.inspect.instruction import SassInstruction, SourcePlace
 from fictl.inspect.kernel import InspectedKernel, counted
 
 HIDDEN = "_ZN37_GLOBAL__N__{}_5_ni_cu_3fddc4013twoIfEEvPT_PKS1_i"
@@ -33,8 +33,8 @@ def test_spills_that_nobody_said_are_not_none(kernel) -> None:
 
 def test_instructions_are_counted_and_the_first_is_kept() -> None:
     code = [
-        Instruction(0, "STL", "STL [R1], R4", SourcePlace("a.cuh", 3)),
-        Instruction(16, "STL", "STL [R1+4], R5", SourcePlace("a.cuh", 4)),
+        SassInstruction(0, "STL", "STL [R1], R4", SourcePlace("a.cuh", 3)),
+        SassInstruction(16, "STL", "STL [R1+4], R5", SourcePlace("a.cuh", 4)),
     ]
     (found,) = counted(code).values()
     assert (found.count, found.text, found.place) == (2, "STL [R1], R4", SourcePlace("a.cuh", 3))

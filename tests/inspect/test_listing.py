@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fictl.inspect.instruction import Instruction, SourcePlace
+from fictl.inspect.instruction import SassInstruction, SourcePlace
 from fictl.inspect.listing import by_source, changed, in_order
 from fictl.inspect.sources import KernelSources
 
-LOAD = Instruction(0, "LDG.E", "LDG.E R4, [R2]", SourcePlace("a.cuh", 1))
-ADD = Instruction(16, "FADD", "FADD R4, R4, R4", SourcePlace("a.cuh", 2), ".L_x_7")
-STORE = Instruction(32, "STG.E", "STG.E [R2], R4", SourcePlace("a.cuh", 1))
-JUMP = Instruction(48, "BRA", "BRA `(.L_x_7)")
+LOAD = SassInstruction(0, "LDG.E", "LDG.E R4, [R2]", SourcePlace("a.cuh", 1))
+ADD = SassInstruction(16, "FADD", "FADD R4, R4, R4", SourcePlace("a.cuh", 2), ".L_x_7")
+STORE = SassInstruction(32, "STG.E", "STG.E [R2], R4", SourcePlace("a.cuh", 1))
+JUMP = SassInstruction(48, "BRA", "BRA `(.L_x_7)")
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def test_by_source_each_line_is_there_once(sources: KernelSources) -> None:
 
 
 def test_a_change_is_a_diff_without_offsets_and_numbers_of_labels() -> None:
-    moved = Instruction(64, "BRA", "BRA `(.L_x_9)")
-    other = Instruction(16, "FMUL", "FMUL R4, R4, 2", label=".L_x_9")
+    moved = SassInstruction(64, "BRA", "BRA `(.L_x_9)")
+    other = SassInstruction(16, "FMUL", "FMUL R4, R4, 2", label=".L_x_9")
     lines = list(changed((LOAD, ADD, JUMP), (LOAD, other, moved), ("HEAD", "now")))
     assert [line.strip() for line in lines if line[:1] in "+-"] == [
         "--- HEAD",

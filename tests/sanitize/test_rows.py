@@ -9,8 +9,8 @@ import pytest
 
 from fictl.emu.report import Other, Place, Report
 from fictl.project import OpFolder, find
-from fictl.sanitize.record import HostFrame, SanitizerReport
 from fictl.sanitize.rows import rows_of
+from fictl.sanitize.sanitizer_report import HostFrame, SanitizerReport
 
 HEADER = Place("/elsewhere/tiny/elementwise/twice.cuh", 9)
 READ = Report("out-of-bounds", "TwiceKernel", "a read of 4 bytes", "", HEADER)

@@ -13,7 +13,7 @@ from fictl.bench.worker.host_time import time_host, time_plan
 from fictl.case.contender import Contender
 from fictl.case.subject import Subject
 from fictl.case.trial import CaseTrial, Prepared
-from fictl.case.workload import CaseWorkload
+from fictl.case.workload import TrialWorkload
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import FictlError, NotOnDevice, SetupError
 from fictl.op import BackendRefused
@@ -43,7 +43,7 @@ def measure_case(
     place: Place,
 ) -> Iterator[Row]:
     """The op comes first; where it is wrong, nothing is timed."""
-    workload = CaseWorkload(subject, case, place.device, options.seed, refcheck=options.refcheck)
+    workload = TrialWorkload(subject, case, place.device, options.seed, refcheck=options.refcheck)
     reason = _unsuitable(subject, case, place)
     if reason:
         yield replace(_row(workload, contenders[0]), status=SKIPPED, note=reason)
@@ -88,7 +88,7 @@ def _checked(trial: CaseTrial) -> tuple[str, str]:
 
 
 def _timed(
-    workload: CaseWorkload, trials: list[CaseTrial], options: BenchOptions, place: Place
+    workload: TrialWorkload, trials: list[CaseTrial], options: BenchOptions, place: Place
 ) -> Iterator[Row]:
     rows = [_with_work(_row(workload, trial.contender), workload) for trial in trials]
     disturbance = Disturbance(trials, place.observer)
@@ -157,7 +157,7 @@ def _plan(row: Row, made: Prepared, options: BenchOptions, device: str) -> Row:
         return plan.refused(FAILED, _said(error))
 
 
-def _row(workload: CaseWorkload, contender: Contender) -> Row:
+def _row(workload: TrialWorkload, contender: Contender) -> Row:
     subject, case = workload.subject, workload.case
     return Row(
         subject.op,
@@ -173,7 +173,7 @@ def _row(workload: CaseWorkload, contender: Contender) -> Row:
     )
 
 
-def _with_work(row: Row, workload: CaseWorkload) -> Row:
+def _with_work(row: Row, workload: TrialWorkload) -> Row:
     return replace(
         row, bytes=workload.bytes, flops=workload.flops, working_set=workload.working_set
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fictl import settings
 from fictl.case.poison import POISON_BYTE, bytes_of_elements
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +32,7 @@ class Guarded:
         shape: Sequence[int],
         dtype: torch.dtype,
         device: torch.device | str,
-        layout: TensorLayout = TensorLayout.CONTIGUOUS,
+        layout: MemoryLayout = MemoryLayout.CONTIGUOUS,
         written: bool = False,
     ) -> None:
         import torch
@@ -53,7 +53,7 @@ class Guarded:
             self._bytes.fill_(POISON_BYTE)
 
     @classmethod
-    def of(cls, name: str, value: torch.Tensor, layout: TensorLayout, written: bool) -> Guarded:
+    def of(cls, name: str, value: torch.Tensor, layout: MemoryLayout, written: bool) -> Guarded:
         """A guarded copy of `value`."""
         guarded = cls(name, value.shape, value.dtype, value.device, layout, written)
         guarded.tensor.copy_(value)

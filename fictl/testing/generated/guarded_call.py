@@ -17,7 +17,7 @@ from fictl.case.results import named_results
 from fictl.op.bound import bind
 from fictl.op.declared import Op, declaration
 from fictl.testing.generated.guard import Guarded
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class GuardedCall:
         given = [name for name, value in self.inputs.items() if isinstance(value, torch.Tensor)]
         return [*given, *self.outputs]
 
-    def run(self, layout: TensorLayout, laid_out: Collection[str]) -> dict[str, Any]:
+    def run(self, layout: MemoryLayout, laid_out: Collection[str]) -> dict[str, Any]:
         """Call it with copies of the inputs, and return the results by name.
 
         The tensors named in `laid_out` have the given layout, the others are contiguous.
         """
-        layouts = {n: layout if n in laid_out else TensorLayout.CONTIGUOUS for n in self.tensors}
+        layouts = {n: layout if n in laid_out else MemoryLayout.CONTIGUOUS for n in self.tensors}
         guards = [*self._guards(layouts)]
         arguments = {**self.inputs, **{guard.name: guard.tensor for guard in guards}}
         bare = settings.BARE_TENSORS.get()
@@ -58,7 +58,7 @@ class GuardedCall:
     def _op(self) -> Op:
         return declaration(self.api)
 
-    def _guards(self, layouts: Mapping[str, TensorLayout]) -> Iterator[Guarded]:
+    def _guards(self, layouts: Mapping[str, MemoryLayout]) -> Iterator[Guarded]:
         for name, layout in layouts.items():
             if name in self.outputs:
                 spec = self.outputs[name]

@@ -16,7 +16,7 @@ from fictl.case.inputs import case_inputs
 from fictl.case.outputs import OutputSpec, argument_specs, case_sizes
 from fictl.case.results import reference_results
 from fictl.testing.generated.guarded_call import GuardedCall
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.testing.generated.variant import CaseVariant
 from fictl.trace import TraceTemplate
 from fictl.trace.extract import case_dtypes
@@ -91,7 +91,7 @@ class GuardedTrial:
         """
         call = GuardedCall(self.api, self._inputs, outputs, self.device)
         layout = self.variant.layout
-        laid_out = [] if layout is TensorLayout.CONTIGUOUS else call.tensors
+        laid_out = [] if layout is MemoryLayout.CONTIGUOUS else call.tensors
         while True:
             try:
                 return call.run(layout, laid_out)

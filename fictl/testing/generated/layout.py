@@ -25,7 +25,7 @@ class TensorPlacement:
         return 1 + sum(stride * (n - 1) for n, stride in zip(shape, self.strides, strict=True))
 
 
-class TensorLayout(str, Enum):
+class MemoryLayout(str, Enum):
     """A layout; its value is its word in the name of a test."""
 
     CONTIGUOUS = "contiguous"
@@ -36,13 +36,13 @@ class TensorLayout(str, Enum):
 
     def place(self, shape: Sequence[int], itemsize: int) -> TensorPlacement:
         """Place a tensor of this shape; one dimension is strided like rows of one element."""
-        if self is TensorLayout.STRIDED:
+        if self is MemoryLayout.STRIDED:
             return TensorPlacement(_padded(shape, max(1, _VECTOR_BYTES // itemsize)))
-        if self is TensorLayout.SKEWED:
+        if self is MemoryLayout.SKEWED:
             return TensorPlacement(_padded(shape, 1))
-        if self is TensorLayout.OFFSET:
+        if self is MemoryLayout.OFFSET:
             return TensorPlacement(_dense(shape), start=1)
-        if self is TensorLayout.TRANSPOSED and len(shape) >= 2:
+        if self is MemoryLayout.TRANSPOSED and len(shape) >= 2:
             *outer, column, row = _dense([*shape[:-2], shape[-1], shape[-2]])
             return TensorPlacement((*outer, row, column))
         return TensorPlacement(_dense(shape))
@@ -50,9 +50,9 @@ class TensorLayout(str, Enum):
     def differs(self, ndim: int) -> bool:
         """True if it differs from the contiguous layout of so many dimensions."""
         least = {
-            TensorLayout.CONTIGUOUS: math.inf,
-            TensorLayout.OFFSET: 0,
-            TensorLayout.TRANSPOSED: 2,
+            MemoryLayout.CONTIGUOUS: math.inf,
+            MemoryLayout.OFFSET: 0,
+            MemoryLayout.TRANSPOSED: 2,
         }
         return ndim >= least.get(self, 1)
 

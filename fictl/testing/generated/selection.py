@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from fictl.errors import UsageError
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.testing.generated.variant import CaseVariant
 from fictl.trace import Case, Tensor, TraceTemplate, Var
 from fictl.trace.extract import case_dtypes
@@ -20,17 +20,17 @@ _FEW = 2
 def variants(template: TraceTemplate, cases: Sequence[Case], seed: int) -> Iterator[CaseVariant]:
     """Yield every case of one function as it is, and a few of each dtype in every other way."""
     for case in cases:
-        yield CaseVariant(case, TensorLayout.CONTIGUOUS, seed)
+        yield CaseVariant(case, MemoryLayout.CONTIGUOUS, seed)
     for group in _alike(cases):
         few = _few(template, group)
         for case in few:
             for layout in _layouts(template, case):
                 yield CaseVariant(case, layout, seed)
         for values in _extremes(template, few[0]):
-            yield CaseVariant(few[0], TensorLayout.CONTIGUOUS, seed, values)
+            yield CaseVariant(few[0], MemoryLayout.CONTIGUOUS, seed, values)
         for case in (*_empty(template, few[0]), *_passing(template, few[0])):
             if case not in cases:
-                yield CaseVariant(case, TensorLayout.CONTIGUOUS, seed, declared=False)
+                yield CaseVariant(case, MemoryLayout.CONTIGUOUS, seed, declared=False)
 
 
 def _alike(cases: Sequence[Case]) -> list[list[Case]]:
@@ -57,9 +57,9 @@ def _tensors(template: TraceTemplate, case: Case) -> list[Tensor]:
     return [t for name, t in template.input_tensors() if not t.optional or name in case.passing]
 
 
-def _layouts(template: TraceTemplate, case: Case) -> Iterator[TensorLayout]:
+def _layouts(template: TraceTemplate, case: Case) -> Iterator[MemoryLayout]:
     dimensions = [len(tensor.axes) for tensor in _tensors(template, case)]
-    return (layout for layout in TensorLayout if any(layout.differs(ndim) for ndim in dimensions))
+    return (layout for layout in MemoryLayout if any(layout.differs(ndim) for ndim in dimensions))
 
 
 def _extremes(template: TraceTemplate, case: Case) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fictl.errors import UsageError
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.trace import Case
 
 
@@ -19,7 +19,7 @@ class CaseVariant:
     """
 
     case: Case
-    layout: TensorLayout
+    layout: MemoryLayout
     seed: int
     values: str = "normal"
     declared: bool = field(default=True, compare=False)

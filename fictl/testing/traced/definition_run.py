@@ -17,7 +17,7 @@ from fictl.errors import UsageError
 from fictl.project import Project
 from fictl.project.discover import find_function
 from fictl.testing.generated.guarded_call import GuardedCall
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.testing.traced.trace_check import run_reference
 from fictl.trace import Case, Definition, TraceTemplate
 from fictl.trace.describe import definition
@@ -91,7 +91,7 @@ def run_definition(stored: Definition, device: str, axes: Mapping[str, int]) -> 
     case = Case(traced.name, sizes, dtype, (*passing,))
     specs = argument_specs(api, template, case)
     call = GuardedCall(api, inputs, {n: s for n, s in specs.items() if s.required}, place)
-    results = call.run(TensorLayout.CONTIGUOUS, [])
+    results = call.run(MemoryLayout.CONTIGUOUS, [])
     problem = _mismatch(template, inputs, results, as_tuple(expected))
     return DefinitionRun(stored.name, stored.api, device, sizes, problem)
 

@@ -9,14 +9,14 @@ from fictl.bench.worker.one import of_folder
 from fictl.bench.worker.sides import baseline
 from fictl.case.contender import own
 from fictl.case.trial import CaseTrial
-from fictl.case.workload import CaseWorkload
+from fictl.case.workload import TrialWorkload
 from fictl.project import OpFolder
 
 
 @pytest.fixture
 def trials(hostile: OpFolder) -> list[CaseTrial]:
     ((subject, case, _),) = of_folder(hostile, ["right"], BenchOptions(case="-64"))
-    work = CaseWorkload(subject, case, "cpu")
+    work = TrialWorkload(subject, case, "cpu")
     made = [
         CaseTrial(own(subject), work),
         CaseTrial(baseline("torch", lambda input: input + input), work),

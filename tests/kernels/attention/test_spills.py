@@ -8,7 +8,7 @@ import torch
 from fictl.arch import Arch
 from fictl.inspect.gate import check, parse_gates
 from fictl.inspect.metrics import LaunchSize
-from fictl.inspect.run import inspect_specs
+from fictl.inspect.modules import inspect_specs
 from fictl.jit.progress import LogObserver
 from fictl.kernels.attention._config import Config
 from fictl.kernels.attention.prefill.jit import module

@@ -9,7 +9,7 @@ import torch
 from fictl.case.outputs import OutputSpec
 from fictl.op import op
 from fictl.testing.generated.guarded_call import GuardedCall
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.trace import Tensor, TraceTemplate
 
 TEMPLATE = TraceTemplate({}, {}, {"out": Tensor(())}, lambda: None)
@@ -27,7 +27,7 @@ def call(
 
 
 def run(guarded: GuardedCall, *laid_out: str) -> dict[str, Any]:
-    return guarded.run(TensorLayout.STRIDED, laid_out)
+    return guarded.run(MemoryLayout.STRIDED, laid_out)
 
 
 def scale(input: torch.Tensor, factor: float, out: Any = None) -> torch.Tensor:

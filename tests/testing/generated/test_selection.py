@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.testing.generated.selection import variants
 from fictl.testing.generated.variant import CaseVariant
 from fictl.trace import Case, Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
-TWISTED = {*TensorLayout} - {TensorLayout.CONTIGUOUS}
+TWISTED = {*MemoryLayout} - {MemoryLayout.CONTIGUOUS}
 
 
 def template(**changes: Any) -> TraceTemplate:
@@ -30,7 +30,7 @@ def chosen(traced: TraceTemplate, *cases: Case) -> list[CaseVariant]:
     return list(variants(traced, cases or [case()], seed=7))
 
 
-def of_layout(found: list[CaseVariant], *layouts: TensorLayout) -> list[str]:
+def of_layout(found: list[CaseVariant], *layouts: MemoryLayout) -> list[str]:
     return sorted({str(each.case) for each in found if each.layout in layouts})
 
 
@@ -59,9 +59,9 @@ def test_where_all_are_large_the_smallest_is_taken() -> None:
 
 def test_layouts_that_change_nothing_are_left_out() -> None:
     flat = template(inputs={"input": Tensor(("n",))}, outputs={"out": Tensor(("n",))})
-    assert {each.layout for each in chosen(flat)} == {*TensorLayout} - {TensorLayout.TRANSPOSED}
+    assert {each.layout for each in chosen(flat)} == {*MemoryLayout} - {MemoryLayout.TRANSPOSED}
     number = template(inputs={"input": Scalar("int32")}, outputs={"out": Tensor(())})
-    assert {each.layout for each in chosen(number)} == {TensorLayout.CONTIGUOUS}
+    assert {each.layout for each in chosen(number)} == {MemoryLayout.CONTIGUOUS}
 
 
 @pytest.mark.parametrize("extremes", [("zeros", "small"), ("nonfinite",), ()])

@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 
 from fictl.errors import UsageError
-from fictl.testing.generated.layout import TensorLayout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.testing.generated.variant import CaseVariant, choose
 from fictl.trace import Case
 
 HALF = Case("norm", {"rows": 3, "hidden": 64}, "float16")
 FLOAT = Case("norm", {"rows": 3, "hidden": 64}, "float32", ("bias",))
 EVERY = [
-    *(CaseVariant(case, layout, 7) for case in (HALF, FLOAT) for layout in TensorLayout),
-    CaseVariant(HALF, TensorLayout.CONTIGUOUS, 7, "zeros"),
+    *(CaseVariant(case, layout, 7) for case in (HALF, FLOAT) for layout in MemoryLayout),
+    CaseVariant(HALF, MemoryLayout.CONTIGUOUS, 7, "zeros"),
 ]
 
 

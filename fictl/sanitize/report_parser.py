@@ -10,8 +10,8 @@ from pathlib import Path
 from fictl.emu.report import Place, Report, Thread
 from fictl.emu.symbols import plain_name
 from fictl.report.test_markers import NAMED, STARTED
-from fictl.sanitize.record import HostFrame, SanitizerReport
-from fictl.sanitize.titles import ASSERT, classify
+from fictl.sanitize.classify import ASSERT, classify
+from fictl.sanitize.sanitizer_report import HostFrame, SanitizerReport
 
 # Text of the program may come before it on the line, such as pytest's dots.
 _OURS = re.compile(r"(?<!=)={9}(?: (?P<text>.*)|$)")

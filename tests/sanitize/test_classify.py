@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fictl.sanitize.record import SanitizerReport
-from fictl.sanitize.records import records
+from fictl.sanitize.report_parser import records
+from fictl.sanitize.sanitizer_report import SanitizerReport
 
 KINDS = (Path(__file__).parent / "recorded" / "kinds.txt").read_text(encoding="utf-8")
 
