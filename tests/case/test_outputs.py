@@ -6,7 +6,6 @@ from typing import Any
 import torch
 
 from fictl.case.outputs import argument_specs, case_sizes, output_arguments, output_specs
-from fictl.case.parameters import flat_parameters, input_parameters
 from fictl.trace import Case, Expr, Tensor, TraceTemplate, Var
 
 TEMPLATE = TraceTemplate(
@@ -43,7 +42,6 @@ def test_an_output_without_a_default_is_required() -> None:
 
 
 def test_the_arguments_of_a_class_are_those_of_plan_and_run() -> None:
-    assert [*flat_parameters(Planned)] == ["x", "y", "wide"]
     assert [*argument_specs(Planned, TEMPLATE, CASE)] == ["wide"]
 
 
@@ -54,7 +52,3 @@ def test_a_trace_that_binds_is_given_no_outputs() -> None:
 
 def test_sizes_of_a_case_are_those_of_all_its_axes() -> None:
     assert case_sizes(TEMPLATE, CASE) == {"n": 3, "m": 6}
-
-
-def test_inputs_are_named_by_the_parameters_they_are_passed_as() -> None:
-    assert input_parameters(TEMPLATE) == {"x", "y"}

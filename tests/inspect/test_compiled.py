@@ -8,7 +8,7 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.errors import SetupError
-from fictl.inspect import compiled
+from fictl.inspect import compiled, modules
 from fictl.inspect.compile_unit import compile_unit
 from fictl.inspect.modules import inspect_specs
 from fictl.jit import JitSpec, gen_jit_spec
