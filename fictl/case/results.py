@@ -36,7 +36,7 @@ def named_results(
 
 
 def reference_results(template: TraceTemplate, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Call the trace's reference in fp64, on the device of the inputs; in the order of the outputs."""
+    """Results of the trace's reference in fp64, on the device of the inputs, in output order."""
     return as_tuple(template.reference(**{name: _double(value) for name, value in inputs.items()}))
 
 

@@ -42,7 +42,7 @@ class Prepared:
 
 @dataclass
 class CaseTrial:
-    """A contender in a workload. A copy is bound, planned and poisoned when it is first asked for."""
+    """A contender in a workload; a copy is bound, planned and poisoned at its first use."""
 
     contender: Contender
     workload: TrialWorkload
@@ -67,7 +67,7 @@ class CaseTrial:
         self.prepared = {index: self.copy(index)}
 
     def attempt(self, index: int) -> str:
-        """Poison the outputs of a copy, call it once and say what is wrong with its results, or ''."""
+        """Poison a copy's outputs, call it once and say what is wrong with the results, or ''."""
         prepared = self.copy(index)
         changes_inputs = self.workload.subject.changes_inputs
         before = copied(prepared.inputs) if changes_inputs else prepared.inputs

@@ -24,7 +24,7 @@ class Debugger:
     has_python: bool = False
 
     def checked(self) -> Debugger:
-        """Raise unless it starts, may attach to a process, and has Python."""
+        """Raise unless it starts and may attach to a process; gdb also needs Python."""
         tries = [word for command in _TRIES for word in ("-ex", command)]
         try:
             output = run([self.path, "-nx", "-batch", *tries, "/bin/true"], timeout=_SECONDS).output

@@ -31,15 +31,15 @@ def _has_place(details: Sequence[str]) -> bool:
 
 
 def _assert(match: re.Match[str], details: Sequence[str]) -> Title:
-    match_of_line = re.match(
+    printed = re.match(
         r"(?P<file>.+?):(?P<line>\d+): (?P<kernel>.+): block: \S+ thread: \S+ "
         r"Assertion `(?P<what>.*)` failed",
         next(iter(details), ""),
     )
-    if match_of_line is None:
+    if printed is None:
         return Title("assert", describe.describe("assert", {}))
-    place = Place(match_of_line["file"], int(match_of_line["line"]))
-    return Title("assert", match_of_line["what"], {}, plain_name(match_of_line["kernel"]), place)
+    place = Place(printed["file"], int(printed["line"]))
+    return Title("assert", printed["what"], {}, plain_name(printed["kernel"]), place)
 
 
 def _trap(match: re.Match[str], details: Sequence[str]) -> Title:

@@ -98,14 +98,14 @@ def _blocks(text: str) -> Iterator[_Block]:
             test = line.removeprefix(STARTED) if line.startswith(STARTED) else test
             asserted = line if _ASSERTED.match(line) else asserted
             continue
-        text_of_line = match["text"] or ""
-        if block and text_of_line.startswith("    "):
-            block.add(text_of_line.strip())
+        words = match["text"] or ""
+        if block and words.startswith("    "):
+            block.add(words.strip())
             continue
         if block:
             yield block
-        block = _Block(text_of_line, test) if text_of_line.strip() else None
-        if block and text_of_line == ASSERT:
+        block = _Block(words, test) if words.strip() else None
+        if block and words == ASSERT:
             block.add(asserted)
     if block:
         yield block
