@@ -1,4 +1,4 @@
-"""One benchmark case as a call: what profilers and debuggers look at, and the program that runs it."""
+"""One benchmark case as a call for profilers and debuggers, and the program that runs it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 from fictl import settings
 from fictl.case.contender import own
 from fictl.case.options import CaseOptions
-from fictl.case.selected import selected
-from fictl.case.trial import Trial
-from fictl.case.workload import Workload
+from fictl.case.selection import selected_cases
+from fictl.case.trial import CaseTrial
+from fictl.case.workload import TrialWorkload
 from fictl.child.message import send
 from fictl.errors import FictlError
 from fictl.project import OpFolder
@@ -23,35 +23,36 @@ from fictl.trace import Case
 
 @dataclass(frozen=True)
 class CaseCall:
-    """Calling it runs the op once on tensors of its own: `trial` has them, and checks what it left."""
+    """A case that can be called: it runs the op once, on the tensors of its trial."""
 
     folder: OpFolder
     case: Case
-    trial: Trial
+    trial: CaseTrial
 
     def __call__(self) -> None:
         self.trial.copy(0)()
 
     @property
     def problem(self) -> str:
-        """Why what it computes is wrong; '' where nothing is."""
+        """Call the op once and say what is wrong with its results; '' where nothing is."""
         return self.trial.attempt(0)
 
 
 def case_calls(
     folder: OpFolder, names: Collection[str], options: CaseOptions
 ) -> Iterator[CaseCall]:
-    """Every case that `options` choose, of the op itself; its tensors are made when it is called."""
+    """Calls of every case that `options` choose; tensors are allocated by the first call."""
     device = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
-    for subject, case in selected(folder, names, options):
-        workload = Workload(subject, case, device, options.seed, refcheck=options.refcheck)
-        yield CaseCall(folder, case, Trial(own(subject), workload))
+    for subject, case in selected_cases(folder, names, options):
+        workload = TrialWorkload(subject, case, device, options.seed, refcheck=options.refcheck)
+        yield CaseCall(folder, case, CaseTrial(own(subject), workload))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Of a request {op: its file, functions, options, calls}: the first case is warmed up, then called.
+    """Warm up the first case that a request chooses, then call it.
 
-    What a tool collects by cudaProfilerStart or by the NVTX range `fictl` is the calls alone.
+    The request is {op: its file, functions, options, calls}. cudaProfilerStart and the NVTX range
+    `fictl` enclose the calls alone.
     """
     request = json.loads(arguments[0])
     options = CaseOptions.from_dict(request["options"])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fictl.bench.options import BenchOptions
     from fictl.debug.session import Program, Session
-    from fictl.debug.transcript import Stop, Transcript
+    from fictl.debug.transcript import DebugStop, Transcript
 
 # Of more kernels their number says enough.
 _SHOWN = 3
@@ -98,7 +98,7 @@ def command(
     from fictl.bench.sweep import parse_axis
     from fictl.cli.progress import ConsoleObserver
     from fictl.debug.focus import Focus
-    from fictl.debug.start import Asked, session
+    from fictl.debug.start import DebugRequest, session
     from fictl.testing.device import choose_device
 
     if json and not (batch or dry_run):
@@ -109,7 +109,7 @@ def command(
     settings.DEVICE.set_by_flag("--device", choose_device(settings.DEVICE.get() if device else ""))
     axes = dict(parse_axis(text) for text in axis or ())
     options = BenchOptions(case=case, dtype=dtype, axes=axes, refcheck=False)
-    asked = Asked(
+    asked = DebugRequest(
         _program(words[0], options),
         kernel,
         tuple(places or ()),
@@ -195,7 +195,7 @@ def _view(out: Console, transcript: Transcript, focused: bool) -> None:
             out.print("  has its launch that block and thread? --case and --axis choose another")
 
 
-def _told(fault: Stop) -> str:
+def _told(fault: DebugStop) -> str:
     from rich.markup import escape
 
     indices = {"block": fault.block, "thread": fault.thread}

@@ -1,4 +1,4 @@
-"""The debugger of a device, and whether it can do its work here."""
+"""The debugger of a device: cuda-gdb or gdb, and a check that it works here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRIES = ("python print('has Python')", "starti", "kill")
 
 @dataclass(frozen=True)
 class Debugger:
-    """`name` is cuda-gdb or gdb."""
+    """A debugger; `name` is cuda-gdb or gdb."""
 
     name: str
     path: Path
@@ -24,23 +24,23 @@ class Debugger:
     has_python: bool = False
 
     def checked(self) -> Debugger:
-        """That it starts, may look into a process, and has what we ask of it."""
-        tries = [word for each in _TRIES for word in ("-ex", each)]
+        """Raise unless it starts and may attach to a process; gdb also needs Python."""
+        tries = [word for command in _TRIES for word in ("-ex", command)]
         try:
-            said = run([self.path, "-nx", "-batch", *tries, "/bin/true"], timeout=_SECONDS).output
+            output = run([self.path, "-nx", "-batch", *tries, "/bin/true"], timeout=_SECONDS).output
         except TimedOut:
             raise SetupError(f"{self.path} does not answer", "does it run by hand?") from None
-        if any(sign in said for sign in _NO_PTRACE):
+        if any(sign in output for sign in _NO_PTRACE):
             raise SetupError(
                 f"{self.name} may not look into other processes here (ptrace)",
                 "in a container: start it with --cap-add=SYS_PTRACE; "
                 "else, as root: sysctl kernel.yama.ptrace_scope=0",
             )
-        has_python = "has Python" in said.splitlines()
+        has_python = "has Python" in output.splitlines()
         if self.name == "gdb" and not has_python:
             raise SetupError(f"{self.path} has no Python in it, or does not start", _GDB)
-        if "Program stopped" not in said:
-            last = next(reversed(said.strip().splitlines()), "nothing")
+        if "Program stopped" not in output:
+            last = next(reversed(output.strip().splitlines()), "nothing")
             raise SetupError(f"{self.path} does not work here: {last}", _install(self.name))
         return replace(self, has_python=has_python)
 
@@ -49,7 +49,7 @@ _GDB = "apt install gdb (gdb-minimal has no Python)"
 
 
 def find_debugger(device: str) -> Debugger:
-    """SetupError, with how to get it, where there is none."""
+    """Find the debugger of a device; a SetupError says how to install it."""
     name = "cuda-gdb" if device == "cuda" else "gdb"
     path = find_tool(name)
     if path is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from fictl.report.finding import Finding
+from fictl.report.finding import DefectFinding
 
 DEFECT = "defect"
 _EXIT_CODES = {"match": 0, "no reference": 0, "mismatch": 1, "error": 1, "refused": 2, DEFECT: 1}
@@ -27,7 +27,7 @@ class Outcome:
     device: str = ""
     seconds: float = 0.0
     under: str = ""
-    found: tuple[Finding, ...] = ()
+    found: tuple[DefectFinding, ...] = ()
     profile: dict[str, Any] = field(default_factory=dict)
     time: dict[str, Any] = field(default_factory=dict)
     code: int = 0
@@ -37,7 +37,7 @@ class Outcome:
         return self.code or _EXIT_CODES[self.status]
 
     @property
-    def defects(self) -> tuple[Finding, ...]:
+    def defects(self) -> tuple[DefectFinding, ...]:
         return tuple(finding for finding in self.found if not finding.suppressed)
 
     def to_dict(self) -> dict[str, Any]:

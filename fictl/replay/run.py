@@ -16,10 +16,10 @@ from fictl.process import Finished, TimedOut, ending, run
 from fictl.replay.child import Child
 from fictl.replay.dump import Dump
 from fictl.replay.outcome import DEFECT, Outcome
-from fictl.report.finding import Finding, findings
+from fictl.report.finding import DefectFinding, findings
 from fictl.report.suppression import FILE, read_suppressions
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.records import records
+from fictl.sanitize.report_parser import records
 from fictl.sanitize.rows import rows_of
 
 
@@ -71,7 +71,7 @@ def _read(child: Child, done: Finished) -> list[dict[str, Any]]:
     return list(rows_of(ours, child.under, child.dump.folder()))
 
 
-def _judged(child: Child, rows: Sequence[dict[str, Any]]) -> Sequence[Finding]:
+def _judged(child: Child, rows: Sequence[dict[str, Any]]) -> Sequence[DefectFinding]:
     accepted = read_suppressions(child.dump.folder().project.root / FILE) if rows else ()
     return findings(rows, accepted)
 

@@ -10,13 +10,15 @@ import typer
 
 from fictl.debug.debugger import Debugger
 from fictl.debug.session import Session
-from fictl.debug.start import Asked
-from fictl.debug.transcript import Stop, Transcript
+from fictl.debug.start import DebugRequest
+from fictl.debug.transcript import DebugStop, Transcript
 from fictl.op.watch.dump.record import METADATA
 
 HANDED_OVER = 44
-STOP = Stop("n::HalveKernel", "", (0, 0, 0), (5, 0, 0), "halve.cuh", 7)
-FAULT = Stop("n::HalveKernel", "SIGSEGV, Segmentation fault", (1, 0, 0), (2, 0, 0), "halve.cuh", 9)
+STOP = DebugStop("n::HalveKernel", "", (0, 0, 0), (5, 0, 0), "halve.cuh", 7)
+FAULT = DebugStop(
+    "n::HalveKernel", "SIGSEGV, Segmentation fault", (1, 0, 0), (2, 0, 0), "halve.cuh", 9
+)
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def asked(repo: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """No debugger runs: the list fills with what was asked of it, and a batch stops once."""
     calls: list[Any] = []
 
-    def start(asked: Asked, observer: Any) -> Session:
+    def start(asked: DebugRequest, observer: Any) -> Session:
         calls.append(asked)
         gdb = Debugger("gdb", Path("/bin/gdb"))
         return Session(gdb, asked.program, ("n::HalveKernel",), asked.focus, more=asked.more)
@@ -116,7 +118,7 @@ def test_a_dump_is_a_program_too(fictl, asked, repo: Path, monkeypatch) -> None:
     [
         (("halve", "--json"), "--json is of a batch"),
         (("halve", "--fault", "--kernel", "x"), "--fault stops at faults only"),
-        (("halve", "--block", "x"), "--block 'x' is no index"),
+        (("halve", "--block", "x"), "--block 'x' is not an index"),
         (("halve", "--axis", "n"), "'n' is no axis"),
         (("halved",), "halved"),
         ((), "Missing argument"),

@@ -13,7 +13,7 @@ from fictl import settings
 from fictl.case.options import CaseOptions
 from fictl.debug.debugger import find_debugger
 from fictl.debug.session import Program, Session
-from fictl.debug.start import Asked, session
+from fictl.debug.start import DebugRequest, session
 from fictl.errors import SetupError
 from fictl.jit.progress import LogObserver
 from fictl.project import OpFolder
@@ -37,7 +37,7 @@ def debugging(
         settings.DEVICE.set_by_flag("--device", device)
         folder = OpFolder.of(root / "kernels" / "planted" / "faults" / "op.py")
         case = Program.of_case(folder, [function], CaseOptions())
-        return session(Asked(case, **asked), LogObserver())
+        return session(DebugRequest(case, **asked), LogObserver())
 
     yield start
     for name in [name for name in sys.modules if name.split(".")[0] == "planted"]:

@@ -10,7 +10,7 @@ import pytest
 from fictl.case.options import CaseOptions
 from fictl.debug.debugger import Debugger
 from fictl.debug.session import Program, Session
-from fictl.debug.start import Asked, session
+from fictl.debug.start import DebugRequest, session
 from fictl.errors import SetupError, UsageError
 from fictl.jit.progress import LogObserver
 from fictl.project import OpFolder
@@ -31,7 +31,7 @@ def start(tiny: Path, monkeypatch: pytest.MonkeyPatch, program) -> Callable[...,
 
     def make(**asked) -> Session:
         case = Program.of_case(folder, ["twice"], CaseOptions())
-        return session(Asked(case, **asked), LogObserver())
+        return session(DebugRequest(case, **asked), LogObserver())
 
     return make
 

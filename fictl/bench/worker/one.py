@@ -16,8 +16,7 @@ from fictl.bench.worker.measuring import Place, measure_case
 from fictl.bench.worker.sides import contenders, missing_baselines
 from fictl.case.contender import Contender, own
 from fictl.case.device_fault import device_fault
-from fictl.case.selected import selected
-from fictl.case.selection import NoCase
+from fictl.case.selection import NoCase, selected_cases
 from fictl.case.subject import Subject
 from fictl.child.message import send
 from fictl.errors import FictlError
@@ -44,7 +43,7 @@ def of_folder(folder: OpFolder, names: Iterable[str], options: BenchOptions) -> 
     """Cases of an op folder, each with its sides; ours come first."""
     bench = folder.load("bench")
     sides: dict[str, list[Contender]] = {}
-    for subject, case in selected(folder, names, options):
+    for subject, case in selected_cases(folder, names, options):
         if subject.function not in sides:
             sides[subject.function] = contenders(folder, subject, options, bench)
         yield subject, case, sides[subject.function]
