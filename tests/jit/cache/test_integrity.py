@@ -174,4 +174,4 @@ def test_every_digit_of_a_manifest_counts(store, add):
 
 def test_what_a_killed_or_older_one_left_without_a_hash_is_no_history(store, put):
     put("mine/norm.rms/history.json", b'{"seconds": {"a.o": 1e9}, "peak_kib": 99}')
-    assert History.read(store.root / "v1" / "mine" / "norm.rms") == BuildHistory()
+    assert BuildHistory.read(store.root / "v1" / "mine" / "norm.rms") == BuildHistory()
