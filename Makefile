@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := find kernels fictl/emu tests/emu tests/perf -name '*.cuh' -o -name '*.cu' -o -name '*.h' -o -name '*.cpp'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint perf docs gpu clean setup nvcc
+.PHONY: help demo test lint perf docs pages gpu clean setup nvcc
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ perf: nvcc ## the promised numbers, each beside its yardstick
 docs: nvcc ## the generated pages and pictures, then the documentation, strict, into site/
 	$(BIN)/python docs/generate.py
 	$(BIN)/mkdocs build --strict $(ARGS)
+
+pages: setup ## the generated pages alone: commands, settings, ops, layers
+	$(BIN)/python docs/generate.py --pages
 
 gpu: ## on a GPU machine: build, test, sanitize, bench (PYTHON=python3 WHEELS=folder of wheels it lacks)
 	@set -e; site=$$(mktemp -d); trap 'rm -rf "$$site"' EXIT; \

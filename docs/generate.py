@@ -171,7 +171,7 @@ def main() -> int:
             path.write_text(text, encoding="utf-8")
     if stale:
         print(
-            f"docs are stale: {', '.join(stale)}; run: python docs/generate.py --pages",
+            f"docs are stale: {', '.join(stale)}; run: make pages",
             file=sys.stderr,
         )
         return 1

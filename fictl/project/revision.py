@@ -21,7 +21,10 @@ _SHORT = 7
 
 @dataclass(frozen=True)
 class Checkout:
-    """`label` is for people; the name and package of `project` are its own in this process."""
+    """A project at a revision, under a name and a package of its own.
+
+    label: the revision in words, for people.
+    """
 
     label: str
     project: Project
@@ -29,7 +32,7 @@ class Checkout:
 
 @contextmanager
 def checkout(project: Project, revision: str) -> Iterator[Checkout]:
-    """The sources of `project` at `revision`; '.' are those that lie there now, dirty or not."""
+    """Check out `project` at `revision`; '.' is the working tree, with its uncommitted changes."""
     if revision == WORKING_TREE:
         yield Checkout("working tree", project)
         return
@@ -52,7 +55,7 @@ def is_revision(word: str, root: Path) -> bool:
 
 
 def project_of(ops: Sequence[str]) -> Project:
-    """The one that the ops are of; without ops, the one here."""
+    """Return the one project of these ops; without ops, the project here."""
     if not ops:
         return Project.at()
     projects = {folder.project for folder in select(ops)}
@@ -76,7 +79,7 @@ def _repository(root: Path) -> Any:
 
 
 def _commit(repo: Any, revision: str) -> str:
-    """The full hash; '' where it is no revision."""
+    """Full hash of a revision; '' if there is none of this name."""
     import git
 
     if revision.startswith("-"):
@@ -107,7 +110,7 @@ def _worktree(repo: Any, commit: str) -> Iterator[Path]:
 
 
 def _renamed(folder: Path, short: str, label: str) -> Project:
-    """Under a name of its own: two revisions are imported and built beside each other."""
+    """Rename a checkout, so that two revisions can be imported and built side by side."""
     files = (folder / name for name in (OWN_FILE, SHARED_FILE))
     config = next(filter(None, (read_config(path) for path in files if os.path.isfile(path))), None)
     if config is None:
