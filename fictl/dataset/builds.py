@@ -11,30 +11,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fictl.dataset.desk import Desk, Stopped
+from fictl.dataset.evaluator import Evaluator, Stopped
 from fictl.jit.jobs import usable_cores
 from fictl.judge.fault import JudgeFault, own_faults
-from fictl.judge.process.room import new_room
+from fictl.judge.process.scratch import new_scratch
 from fictl.removal import remove
 
 if TYPE_CHECKING:
-    from fictl.dataset.plan import Job
+    from fictl.dataset.run_plan import EvaluationJob
     from fictl.trace import Evaluation
 
 _TICK_SECONDS = 0.2
 # A compiler uses several cores by itself, and what is timed meanwhile needs some, too.
 _CORES_EACH = 4
 
-Failed = Callable[["Job", "Evaluation | JudgeFault"], object]
+Failed = Callable[["EvaluationJob", "Evaluation | JudgeFault"], object]
 
 
 class Builds:
     """`jobs` gives each of them once, to whichever thread asks; `failed` hears of the others."""
 
-    def __init__(self, jobs: Sequence[Job], at_once: int, failed: Failed) -> None:
+    def __init__(self, jobs: Sequence[EvaluationJob], at_once: int, failed: Failed) -> None:
         self._failed = failed
-        self._ready: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        self._to_build: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._ready: queue.SimpleQueue[EvaluationJob] = queue.SimpleQueue()
+        self._to_build: queue.SimpleQueue[EvaluationJob] = queue.SimpleQueue()
         self._stop = threading.Event()
         self.problem: BaseException | None = None
         for job in jobs:
@@ -44,7 +44,7 @@ class Builds:
         self._lock = threading.Lock()
         self.workers = min(compiled, at_once or max(1, usable_cores() // _CORES_EACH))
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[EvaluationJob]:
         """Until there are no more, waiting for those that are being built."""
         while not self._stop.is_set():
             with self._lock:
@@ -56,11 +56,12 @@ class Builds:
                     return
 
     @contextmanager
-    def running(self, desks: Sequence[Desk]) -> Iterator[None]:
+    def running(self, evaluators: Sequence[Evaluator]) -> Iterator[None]:
         """With these as compilers; what they have built is thrown away in the end."""
-        folder = new_room("builds") if desks else None
+        folder = new_scratch("builds") if evaluators else None
         threads = [
-            threading.Thread(target=self._work, args=(desk, folder), daemon=True) for desk in desks
+            threading.Thread(target=self._work, args=(evaluator, folder), daemon=True)
+            for evaluator in evaluators
         ]
         for thread in threads:
             thread.start()
@@ -68,8 +69,8 @@ class Builds:
             yield
         finally:
             self.stop()
-            for desk in desks:
-                desk.stop()
+            for evaluator in evaluators:
+                evaluator.stop()
             for thread in threads:
                 thread.join()
             if folder is not None:
@@ -78,22 +79,22 @@ class Builds:
     def stop(self) -> None:
         self._stop.set()
 
-    def _work(self, desk: Desk, folder: Path) -> None:
+    def _work(self, evaluator: Evaluator, folder: Path) -> None:
         try:
             while not self._stop.is_set():
-                self._build(self._to_build.get_nowait(), desk, folder)
+                self._build(self._to_build.get_nowait(), evaluator, folder)
         except (queue.Empty, Stopped):
             pass
         except BaseException as error:
             self.problem = error
             self.stop()
         finally:
-            desk.close()
+            evaluator.close()
 
-    def _build(self, job: Job, desk: Desk, folder: Path) -> None:
+    def _build(self, job: EvaluationJob, evaluator: Evaluator, folder: Path) -> None:
         try:
             placed = replace(job, scratch=_new_folder(folder))
-            failure = desk.build(placed)
+            failure = evaluator.build(placed)
             if failure is None:
                 self._ready.put(placed)
             else:

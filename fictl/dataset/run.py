@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl.dataset.builds import Builds
-from fictl.dataset.desk import Desk, ProcessDesk, Stopped
-from fictl.dataset.earlier import DEVICE, HASH, kind_of
-from fictl.dataset.observer import Observer
-from fictl.dataset.options import RunOptions
-from fictl.dataset.outcome import Outcome
-from fictl.dataset.plan import Job, Plan, plan
+from fictl.dataset.evaluator import Evaluator, ProcessEvaluator, Stopped
+from fictl.dataset.previous import DEVICE, HASH, kind_of
+from fictl.dataset.run_observer import RunObserver
+from fictl.dataset.run_options import RunOptions
+from fictl.dataset.run_outcome import RunOutcome
+from fictl.dataset.run_plan import EvaluationJob, RunPlan, plan
 from fictl.dataset.slot import Slot, slots
 from fictl.dataset.summary import Summary
 from fictl.dataset.torn import told
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 _MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 
-MakeDesk = Callable[[Path, Slot], Desk]
+MakeEvaluator = Callable[[Path, Slot], Evaluator]
 
 
 def run_dataset(
     root: Path,
     options: RunOptions = RunOptions(),  # noqa: B008 frozen
-    observer: Observer | None = None,
-    make_desk: MakeDesk | None = None,
+    observer: RunObserver | None = None,
+    make_evaluator: MakeEvaluator | None = None,
     places: tuple[Slot, ...] | None = None,
 ) -> Summary:
     """Failures of solutions are outcomes. An error is raised where nothing can be run at all.
 
-    `make_desk` and `places` are for who evaluates, and where; else it is the judge, on the GPUs.
+    `make_evaluator` and `places` are for who evaluates, and where; else it is the judge, on the GPUs.
     """
     from fictl.trace import TraceSet
 
@@ -54,7 +54,7 @@ def run_dataset(
     planned = plan(dataset, options)
     if not (planned.total or planned.skipped or planned.left_out):
         raise UsageError(f"{root}: there is no solution with a workload among those chosen", _WHAT)
-    watching = observer or Observer()
+    watching = observer or RunObserver()
     watching.planned(planned.total, len(planned.jobs), planned.skipped)
     if options.save and planned.jobs:
         _require_writable(root)
@@ -65,8 +65,8 @@ def run_dataset(
         return Summary((), planned.skipped, planned.left_out, saved=options.save, unreadable=broken)
     found = slots(options.device, options.gpus) if places is None else places
     isolated = options.isolated or planned.is_isolated
-    desk = make_desk or (lambda at, slot: ProcessDesk(at, slot, isolated))
-    return _Run(dataset, planned, options, watching, broken).on(found, desk)
+    evaluator = make_evaluator or (lambda at, slot: ProcessEvaluator(at, slot, isolated))
+    return _Run(dataset, planned, options, watching, broken).on(found, evaluator)
 
 
 _WHAT = "fictl dataset validate shows what a dataset has"
@@ -88,9 +88,9 @@ class _Run:
     def __init__(
         self,
         dataset: TraceSet,
-        planned: Plan,
+        planned: RunPlan,
         options: RunOptions,
-        observer: Observer,
+        observer: RunObserver,
         broken: tuple[str, ...] = (),
     ) -> None:
         self._broken = broken
@@ -99,17 +99,17 @@ class _Run:
         self._done: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._builds = Builds(planned.jobs, options.jobs, self._not_built)
         self._stop = threading.Event()
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[RunOutcome] = []
         self._left_out = [*planned.left_out]
         self._problem: BaseException | None = None
         self._slots_left = 0
 
-    def on(self, places: tuple[Slot, ...], make_desk: MakeDesk) -> Summary:
+    def on(self, places: tuple[Slot, ...], make_evaluator: MakeEvaluator) -> Summary:
         start = time.monotonic()
         root = self._dataset.root
-        compilers = [make_desk(root, Slot("compiler")) for _ in range(self._builds.workers)]
+        compilers = [make_evaluator(root, Slot("compiler")) for _ in range(self._builds.workers)]
         with self._builds.running(compilers):
-            self._run([(slot, make_desk(root, slot)) for slot in places])
+            self._run([(slot, make_evaluator(root, slot)) for slot in places])
         problem = self._problem or self._builds.problem
         if problem is not None:
             raise problem
@@ -122,10 +122,10 @@ class _Run:
             self._broken,
         )
 
-    def _run(self, desks: list[tuple[Slot, Desk]]) -> None:
+    def _run(self, evaluators: list[tuple[Slot, Evaluator]]) -> None:
         threads = [
             threading.Thread(target=self._work, args=each, name=f"slot {each[0].name}", daemon=True)
-            for each in desks
+            for each in evaluators
         ]
         self._slots_left = len(threads)
         for thread in threads:
@@ -137,8 +137,8 @@ class _Run:
             # Also after Ctrl-C, and where a trace cannot be written.
             self._stop.set()
             self._builds.stop()
-            for _, desk in desks:
-                desk.stop()
+            for _, evaluator in evaluators:
+                evaluator.stop()
             for thread in threads:
                 thread.join()
 
@@ -146,40 +146,40 @@ class _Run:
         with suppress(queue.Empty):
             self._done.get(timeout=_TICK_SECONDS)()
 
-    def _work(self, slot: Slot, desk: Desk) -> None:
+    def _work(self, slot: Slot, evaluator: Evaluator) -> None:
         try:
             with slot.held(self._say, self._stop.is_set):
                 for job in self._builds.jobs():
                     if self._stop.is_set():
                         break
-                    self._judge(job, desk)
+                    self._judge(job, evaluator)
         except Stopped:
             pass
         except BaseException as error:
             self._problem = self._problem or error
             self._stop.set()
         finally:
-            desk.close()
+            evaluator.close()
             self._done.put(self._slot_ended)
 
     def _slot_ended(self) -> None:
         self._slots_left -= 1
 
-    def _not_built(self, job: Job, failure: Evaluation | JudgeFault) -> None:
+    def _not_built(self, job: EvaluationJob, failure: Evaluation | JudgeFault) -> None:
         """What cannot be built needs no slot."""
         for workload in job.workloads(self._dataset):
             if isinstance(failure, JudgeFault):
                 outcome = _not_judged(job, workload, failure)
             else:
-                outcome = Outcome(*_names(job, workload), evaluation=_marked(failure, job))
+                outcome = RunOutcome(*_names(job, workload), evaluation=_marked(failure, job))
             self._done.put(partial(self._keep, job, workload, outcome))
 
-    def _judge(self, job: Job, desk: Desk) -> None:
+    def _judge(self, job: EvaluationJob, evaluator: Evaluator) -> None:
         timeouts = faults = 0
         for position, workload in enumerate(job.workloads(self._dataset)):
             if self._stop.is_set():
                 return
-            outcome = self._outcome(job, workload, desk)
+            outcome = self._outcome(job, workload, evaluator)
             self._done.put(partial(self._keep, job, workload, outcome))
             timeouts += outcome.status == "TIMEOUT"
             faults += outcome.is_fault
@@ -190,12 +190,12 @@ class _Run:
                 self._done.put(partial(self._leave_out, why))
                 return
 
-    def _outcome(self, job: Job, workload: Workload, desk: Desk) -> Outcome:
+    def _outcome(self, job: EvaluationJob, workload: Workload, evaluator: Evaluator) -> RunOutcome:
         from fictl.trace.documents.fitting import require_fit
 
         try:
             require_fit(job.definition, workload)
-            made = desk.evaluate(job, workload)
+            made = evaluator.evaluate(job, workload)
         except Stopped:
             raise
         except JudgeFault as fault:
@@ -203,10 +203,10 @@ class _Run:
         except SetupError:
             raise  # As for every other solution.
         except FictlError as error:
-            return Outcome(*_names(job, workload), error=_said(error))
-        return Outcome(*_names(job, workload), evaluation=_marked(made, job))
+            return RunOutcome(*_names(job, workload), error=_said(error))
+        return RunOutcome(*_names(job, workload), evaluation=_marked(made, job))
 
-    def _keep(self, job: Job, workload: Workload, outcome: Outcome) -> None:
+    def _keep(self, job: EvaluationJob, workload: Workload, outcome: RunOutcome) -> None:
         from fictl.trace import Trace
 
         if outcome.evaluation is not None and self._options.save:
@@ -228,26 +228,26 @@ class _Run:
         self._done.put(partial(self._observer.note, text))
 
 
-def _names(job: Job, workload: Workload) -> tuple[str, str, str]:
+def _names(job: EvaluationJob, workload: Workload) -> tuple[str, str, str]:
     return job.definition.name, job.solution.name, workload.uuid
 
 
-def _not_judged(job: Job, workload: Workload, fault: JudgeFault) -> Outcome:
+def _not_judged(job: EvaluationJob, workload: Workload, fault: JudgeFault) -> RunOutcome:
     """Nothing is saved of it, so that --resume comes back to it."""
-    return Outcome(*_names(job, workload), error=_said(fault), is_fault=True)
+    return RunOutcome(*_names(job, workload), error=_said(fault), is_fault=True)
 
 
 def _said(error: FictlError) -> str:
     return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
-def _marked(evaluation: Evaluation, job: Job) -> Evaluation:
+def _marked(evaluation: Evaluation, job: EvaluationJob) -> Evaluation:
     """With what a run that goes on later asks for."""
     marks = {HASH: job.solution.hash(), DEVICE: kind_of(job.config.device)}
     return evaluation.model_copy(update={"fictl": {**(evaluation.fictl or {}), **marks}})
 
 
-def _without_log(outcome: Outcome) -> Outcome:
+def _without_log(outcome: RunOutcome) -> RunOutcome:
     """A run has very many of them, and a log may have megabytes."""
     if outcome.evaluation is None:
         return outcome

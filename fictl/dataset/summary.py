@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fictl.dataset.outcome import Outcome
+from fictl.dataset.run_outcome import RunOutcome
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Summary:
     counted, so that theirs were.
     """
 
-    outcomes: Sequence[Outcome] = ()
+    outcomes: Sequence[RunOutcome] = ()
     skipped: int = 0
     left_out: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -28,11 +28,11 @@ class Summary:
         object.__setattr__(self, "statuses", Counter(each.status for each in self.outcomes))
 
     @property
-    def errors(self) -> list[Outcome]:
+    def errors(self) -> list[RunOutcome]:
         return [each for each in self.outcomes if each.error]
 
     @property
-    def faults(self) -> list[Outcome]:
+    def faults(self) -> list[RunOutcome]:
         """Errors of the judge: --resume runs these again."""
         return [each for each in self.outcomes if each.is_fault]
 

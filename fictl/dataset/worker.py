@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fictl.dataset.earlier import kind_of
 from fictl.dataset.lines import Lines
+from fictl.dataset.previous import kind_of
 from fictl.errors import FictlError
 from fictl.judge.fault import JudgeFault, own_faults
 
@@ -29,20 +29,20 @@ def main() -> int:
     os.dup2(2, 1)
     # The judged processes do not inherit it: they could answer for themselves.
     os.set_inheritable(answers, False)
-    desk = _Desk()
+    evaluator = _JudgeServer()
     try:
-        for line in _lines(desk):
-            answer = _answer(desk, json.loads(line))
+        for line in _lines(evaluator):
+            answer = _answer(evaluator, json.loads(line))
             if answer is not None:
                 _write(answers, json.dumps(answer).encode() + b"\n")
     except (KeyboardInterrupt, BrokenPipeError):
         return 130
     finally:
-        desk.close()
+        evaluator.close()
     return 0
 
 
-def _lines(desk: _Desk) -> Iterator[bytes]:
+def _lines(evaluator: _JudgeServer) -> Iterator[bytes]:
     """Until there are no more: whoever asks may be gone in the middle of an evaluation, too."""
     read: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
@@ -51,7 +51,7 @@ def _lines(desk: _Desk) -> Iterator[bytes]:
         lines = Lines(sys.stdin.fileno())
         while line := lines.next(math.inf):
             read.put(line)
-        if desk.is_busy:
+        if evaluator.is_busy:
             os.kill(os.getpid(), signal.SIGTERM)
         read.put(b"")
 
@@ -65,15 +65,15 @@ def _write(handle: int, data: bytes) -> None:
         data = data[os.write(handle, data) :]
 
 
-def _answer(desk: _Desk, message: dict[str, Any]) -> dict[str, Any] | None:
+def _answer(evaluator: _JudgeServer, message: dict[str, Any]) -> dict[str, Any] | None:
     if message["kind"] == "job":
-        desk.begin(message)
+        evaluator.begin(message)
         return None
     try:
         with own_faults("judging"):
             if message["kind"] == "build":
-                return {"kind": "evaluation", "evaluation": desk.build()}
-            return {"kind": "evaluation", "evaluation": desk.evaluate(message["workload"])}
+                return {"kind": "evaluation", "evaluation": evaluator.build()}
+            return {"kind": "evaluation", "evaluation": evaluator.evaluate(message["workload"])}
     except JudgeFault as error:
         return {"kind": "fault", "message": error.message, "hint": error.hint}
     except FictlError as error:
@@ -81,7 +81,7 @@ def _answer(desk: _Desk, message: dict[str, Any]) -> dict[str, Any] | None:
         return {"kind": "error", **said}
 
 
-class _Desk:
+class _JudgeServer:
     """The judge of the job that is on. What a reference computes is kept for one definition."""
 
     def __init__(self) -> None:
@@ -132,8 +132,8 @@ class _Desk:
 
     def _made(self) -> Any:
         from fictl.judge.config import EvalConfig
-        from fictl.judge.judging import Judge
         from fictl.judge.reference import Reference
+        from fictl.judge.solution_judge import Judge
         from fictl.trace import Definition, Solution
 
         said, root = self._message, Path(self._message["root"])

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fictl.judge.config_file import layers
     from fictl.judge.evaluators.choose import evaluator_for
     from fictl.judge.inputs import make_inputs
-    from fictl.judge.judging import Judge, judge
+    from fictl.judge.solution_judge import Judge, judge
 
 __all__ = ["EvalConfig", "Judge", "evaluator_for", "judge", "layers", "make_inputs"]
 
@@ -17,9 +17,9 @@ __getattr__ = lazy(
     __name__,
     {
         "EvalConfig": "config",
-        "Judge": "judging",
+        "Judge": "solution_judge",
         "evaluator_for": "evaluators.choose",
-        "judge": "judging",
+        "judge": "solution_judge",
         "layers": "config_file",
         "make_inputs": "inputs",
     },

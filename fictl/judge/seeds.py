@@ -1,4 +1,4 @@
-"""Seeds of turns: the same for the same run, and none can be told from another."""
+"""Seeds of turns: reproducible for one run seed, and not predictable from each other."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import hashlib
 
 
 class Seeds:
-    """Of one workload, each used once."""
+    """Sequence of the seeds of one workload; no seed is used twice."""
 
     def __init__(self, seed: int, workload: str) -> None:
         self._seed, self._workload, self._next = seed, workload, 0
 
     def take(self, count: int) -> list[int]:
-        made = [self._of(number) for number in range(self._next, self._next + count)]
+        seeds = [self._seed_at(number) for number in range(self._next, self._next + count)]
         self._next += count
-        return made
+        return seeds
 
-    def _of(self, number: int) -> int:
+    def _seed_at(self, number: int) -> int:
         text = f"{self._seed}/{self._workload}/{number}".encode()
         return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 2

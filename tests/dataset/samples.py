@@ -1,17 +1,17 @@
-"""Small documents of a dataset, and desks that evaluate without a judge."""
+"""Small documents of a dataset, and evaluators that evaluate without a judge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fictl.dataset.plan import Job
 from fictl.dataset.run import run_dataset
+from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.slot import Slot
 from fictl.dataset.summary import Summary
 from fictl.trace import Definition, Evaluation, Solution, Trace, TraceSet, Workload
 
-Judge = Callable[[Job, Workload, Slot], Evaluation]
+Judge = Callable[[EvaluationJob, Workload, Slot], Evaluation]
 
 
 def evaluation(status: str = "PASSED", speedup: float = 2.0, log: str = "") -> Evaluation:
@@ -70,7 +70,7 @@ def workload(uuid: str, n: int = 4) -> Workload:
     )
 
 
-class FakeDesk:
+class FakeEvaluator:
     """Asks a function; `ended` says how often it was closed."""
 
     def __init__(self, slot: Slot, judge: Judge) -> None:
@@ -78,10 +78,10 @@ class FakeDesk:
         self.stopped = False
         self.closed = 0
 
-    def build(self, job: Job) -> Evaluation | None:
+    def build(self, job: EvaluationJob) -> Evaluation | None:
         return None
 
-    def evaluate(self, job: Job, workload: Workload) -> Evaluation:
+    def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
         return self.judge(job, workload, self.slot)
 
     def stop(self) -> None:
@@ -91,7 +91,7 @@ class FakeDesk:
         self.closed += 1
 
 
-def passes(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+def passes(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
     return evaluation()
 
 
@@ -99,13 +99,13 @@ def run(
     dataset: TraceSet, judge: Judge = passes, places: Sequence[str] = ("cpu",), **options: Any
 ) -> Summary:
     """Of the dataset's folder as it is now."""
-    from fictl.dataset.options import RunOptions
+    from fictl.dataset.run_options import RunOptions
 
     observer = options.pop("observer", None)
     asked = RunOptions(**{"device": "cpu", **options})
     slots = tuple(Slot(name) for name in places)
     return run_dataset(
-        dataset.root, asked, observer, lambda root, slot: FakeDesk(slot, judge), slots
+        dataset.root, asked, observer, lambda root, slot: FakeEvaluator(slot, judge), slots
     )
 
 

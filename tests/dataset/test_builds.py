@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fictl.dataset.builds import Builds
-from fictl.dataset.plan import Job
+from fictl.dataset.run_plan import EvaluationJob
 from fictl.errors import SetupError
 from fictl.judge.config import EvalConfig
 from fictl.trace import Evaluation, Solution
@@ -15,11 +15,13 @@ from fictl.trace import Evaluation, Solution
 from .samples import definition, evaluation, solution
 
 
-def job(name: str, language: str = "cuda") -> Job:
+def job(name: str, language: str = "cuda") -> EvaluationJob:
     made = solution(name, "d").model_dump(mode="json")
     made["spec"] |= {"language": language, "entry_point": "main.cu::run"}
     made["sources"][0]["path"] = "main.cu"
-    return Job(definition("d"), Solution.model_validate(made), EvalConfig(device="cpu"), 1)
+    return EvaluationJob(
+        definition("d"), Solution.model_validate(made), EvalConfig(device="cpu"), 1
+    )
 
 
 class Compiler:
@@ -29,7 +31,7 @@ class Compiler:
         self.slow, self.bad, self.broken = slow, bad, broken
         self.built: list[Path] = []
 
-    def build(self, job: Job) -> Evaluation | None:
+    def build(self, job: EvaluationJob) -> Evaluation | None:
         assert job.scratch is not None
         (job.scratch / "module.so").write_text("")
         self.built.append(job.scratch)
@@ -39,7 +41,7 @@ class Compiler:
             time.sleep(0.3)
         return evaluation("COMPILE_ERROR") if job.solution.name == self.bad else None
 
-    def evaluate(self, job: Job, workload: object) -> Evaluation:
+    def evaluate(self, job: EvaluationJob, workload: object) -> Evaluation:
         raise AssertionError("a compiler evaluates nothing")
 
     def stop(self) -> None:
@@ -49,8 +51,8 @@ class Compiler:
         pass
 
 
-def ran(builds: Builds, *desks: Compiler) -> list[str]:
-    with builds.running(desks):
+def ran(builds: Builds, *evaluators: Compiler) -> list[str]:
+    with builds.running(evaluators):
         return [each.solution.name for each in builds.jobs()]
 
 

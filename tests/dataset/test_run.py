@@ -7,16 +7,16 @@ import time
 
 import pytest
 
-from fictl.dataset.desk import Stopped
-from fictl.dataset.observer import Observer
-from fictl.dataset.outcome import Outcome
-from fictl.dataset.plan import Job
+from fictl.dataset.evaluator import Stopped
+from fictl.dataset.run_observer import RunObserver
+from fictl.dataset.run_outcome import RunOutcome
+from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.slot import Slot
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.judge.fault import JudgeFault
 from fictl.trace import Definition, Evaluation, TraceSet, Workload
 
-from .samples import FakeDesk, definition, evaluation, run, saved, solution, workload
+from .samples import FakeEvaluator, definition, evaluation, run, saved, solution, workload
 
 
 def test_every_solution_runs_on_every_workload_of_its_definition(dataset: TraceSet) -> None:
@@ -112,7 +112,7 @@ def test_two_workloads_of_one_uuid_are_refused_unless_they_are_one(dataset: Trac
 def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:
     together = threading.Barrier(2, timeout=10)
 
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         if workload.uuid in ("s0", "g0") and job.solution.name != "scale_b":
             together.wait()
         return evaluation()
@@ -122,7 +122,7 @@ def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:
 
 
 def test_a_solution_that_hangs_is_given_up(dataset: TraceSet) -> None:
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         return evaluation("TIMEOUT" if job.solution.name == "scale_a" else "PASSED")
 
     summary = run(dataset, judge)
@@ -131,7 +131,7 @@ def test_a_solution_that_hangs_is_given_up(dataset: TraceSet) -> None:
 
 
 def test_a_workload_that_cannot_be_made_is_an_error_and_no_result(dataset: TraceSet) -> None:
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         if workload.uuid == "s1":
             raise UsageError("s1 has no blob")
         return evaluation()
@@ -142,7 +142,7 @@ def test_a_workload_that_cannot_be_made_is_an_error_and_no_result(dataset: Trace
 
 
 def test_what_no_solution_can_run_without_ends_the_run(dataset: TraceSet) -> None:
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         raise SetupError("no sandbox works here")
 
     with pytest.raises(SetupError, match="no sandbox"):
@@ -150,8 +150,8 @@ def test_what_no_solution_can_run_without_ends_the_run(dataset: TraceSet) -> Non
 
 
 def test_an_interrupted_run_keeps_what_it_has(dataset: TraceSet) -> None:
-    class Impatient(Observer):
-        def outcome(self, outcome: Outcome, done: int, total: int) -> None:
+    class Impatient(RunObserver):
+        def outcome(self, outcome: RunOutcome, done: int, total: int) -> None:
             if done == 2:
                 raise KeyboardInterrupt
 
@@ -161,15 +161,15 @@ def test_an_interrupted_run_keeps_what_it_has(dataset: TraceSet) -> None:
     assert run(dataset, resume=True).skipped == 2
 
 
-def test_a_stopped_desk_ends_its_slot(dataset: TraceSet) -> None:
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+def test_a_stopped_evaluator_ends_its_slot(dataset: TraceSet) -> None:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         raise Stopped("the run was stopped")
 
     assert run(dataset, judge).outcomes == []
 
 
 def test_two_runs_at_once_add_whole_lines(dataset: TraceSet) -> None:
-    def slowly(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def slowly(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         time.sleep(0.001)
         return evaluation(log="x" * 50_000)
 
@@ -216,7 +216,7 @@ def test_the_configuration_of_the_dataset_reaches_the_judge(dataset: TraceSet) -
     )
     seen: dict[str, tuple[float, int]] = {}
 
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         seen[job.definition.name] = (job.config.rtol, job.config.num_trials)
         return evaluation()
 
@@ -230,7 +230,7 @@ def test_a_configuration_may_choose_what_is_run(dataset: TraceSet) -> None:
     path.write_text("definitions: [mm]\nop_type_config:\n  gemm:\n    rtol: 1e-4\n")
     seen: list[float] = []
 
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         seen.append(job.config.rtol)
         return evaluation()
 
@@ -243,7 +243,7 @@ def test_a_configuration_may_choose_what_is_run(dataset: TraceSet) -> None:
 
 
 def test_a_long_log_is_kept_in_the_dataset_only(dataset: TraceSet) -> None:
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         return evaluation("RUNTIME_ERROR", log="x" * 100_000)
 
     summary = run(dataset, judge, solutions=("mm_a",))
@@ -257,9 +257,9 @@ def test_a_long_log_is_kept_in_the_dataset_only(dataset: TraceSet) -> None:
 def test_what_cannot_be_built_fails_on_every_workload(
     dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    monkeypatch.setattr("fictl.dataset.run_plan._COMPILED", ("python",))
     monkeypatch.setattr(
-        FakeDesk, "build", lambda self, job: evaluation("COMPILE_ERROR", log="no such header")
+        FakeEvaluator, "build", lambda self, job: evaluation("COMPILE_ERROR", log="no such header")
     )
     summary = run(dataset, solutions=("scale_a",))
     assert dict(summary.statuses) == {"COMPILE_ERROR": 3}
@@ -269,7 +269,7 @@ def test_what_cannot_be_built_fails_on_every_workload(
 
 
 def test_a_fault_of_the_judge_is_kept_nowhere_and_resumed(dataset: TraceSet) -> None:
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         if workload.uuid == "s1":
             raise JudgeFault("the disk is full", "free some")
         return evaluation()
@@ -287,7 +287,7 @@ def test_a_fault_of_the_judge_is_kept_nowhere_and_resumed(dataset: TraceSet) -> 
 def test_a_judge_that_fails_again_and_again_leaves_the_rest_of_a_solution(
     dataset: TraceSet,
 ) -> None:
-    def judge(job: Job, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
         if job.solution.name == "scale_a":
             raise JudgeFault("it has gone")
         return evaluation()
@@ -300,12 +300,12 @@ def test_a_judge_that_fails_again_and_again_leaves_the_rest_of_a_solution(
 def test_a_build_that_the_judge_failed_at_is_resumed(
     dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(desk: FakeDesk, job: Job) -> Evaluation:
+    def fails(evaluator: FakeEvaluator, job: EvaluationJob) -> Evaluation:
         raise JudgeFault("it has gone")
 
-    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    monkeypatch.setattr("fictl.dataset.run_plan._COMPILED", ("python",))
     with monkeypatch.context() as patch:
-        patch.setattr(FakeDesk, "build", fails)
+        patch.setattr(FakeEvaluator, "build", fails)
         assert len(run(dataset, solutions=("scale_a",)).faults) == 3
     assert dict(run(dataset, resume=True, solutions=("scale_a",)).statuses) == {"PASSED": 3}
 
@@ -313,8 +313,8 @@ def test_a_build_that_the_judge_failed_at_is_resumed(
 def test_a_build_without_a_place_is_no_compile_error(
     dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
-    monkeypatch.setattr("fictl.dataset.builds.new_room", lambda kind: dataset.root / "nowhere")
+    monkeypatch.setattr("fictl.dataset.run_plan._COMPILED", ("python",))
+    monkeypatch.setattr("fictl.dataset.builds.new_scratch", lambda kind: dataset.root / "nowhere")
     summary = run(dataset, solutions=("scale_a",))
     assert [each.is_fault for each in summary.outcomes] == [True] * 3
     assert saved(dataset) == []
@@ -323,7 +323,7 @@ def test_a_build_without_a_place_is_no_compile_error(
 def test_a_run_without_a_room_to_build_in_does_not_begin(
     dataset: TraceSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fictl.dataset.plan._COMPILED", ("python",))
+    monkeypatch.setattr("fictl.dataset.run_plan._COMPILED", ("python",))
     (dataset.root / "file").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(dataset.root / "file"))
     with pytest.raises(JudgeFault, match="making its folder"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fictl.dataset.observer import Observer
+from fictl.dataset.run_observer import RunObserver
 from fictl.trace import TraceSet
 
 from .samples import run, saved
@@ -77,7 +77,7 @@ def test_what_is_not_kept_mends_nothing(dataset: TraceSet) -> None:
     assert path.read_bytes() == before
 
 
-class _Notes(Observer):
+class _Notes(RunObserver):
     def __init__(self) -> None:
         self.notes: list[str] = []
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fictl.trace import Evaluation
 
-from .judged import said
+from .judge_runs import said
 
 _WORDS = ("dps", "sandboxed")
 

@@ -18,20 +18,20 @@ from safetensors import SafetensorError
 
 from fictl.errors import SetupError, UsageError
 from fictl.judge import Judge, judge
-from fictl.judge.contact import Contact
 from fictl.judge.exchange.wire import Wire
 from fictl.judge.fault import FAULT, JudgeFault, fault, is_of_machine, own_faults
-from fictl.judge.judged import tested
+from fictl.judge.inside import solution_server
+from fictl.judge.judge_outcome import Decided
 from fictl.judge.modes import WARM
-from fictl.judge.outcome import Decided
 from fictl.judge.process import spawn
-from fictl.judge.process.cell import Cell
-from fictl.judge.process.room import all_rooms
+from fictl.judge.process.sandboxed_process import SandboxedProcess
+from fictl.judge.process.scratch import scratch_root
 from fictl.judge.process.spawn import Zygote, zygote
 from fictl.judge.reference import Reference
-from fictl.judge.sandbox.walls import Walls
+from fictl.judge.sandbox.policy import SandboxPolicy
+from fictl.judge.solution_process import SolutionProcess
 
-from .judged import CONFIG, WORKLOAD, definition, said, solution
+from .judge_runs import CONFIG, WORKLOAD, definition, said, solution
 
 HONEST = "def run(x, s):\n    return x * s\n"
 Patch = pytest.MonkeyPatch
@@ -66,7 +66,7 @@ def _no_scratch(patch: Patch, tmp_path: Path) -> None:
 
 
 def _full_disk(patch: Patch, tmp_path: Path) -> None:
-    patch.setattr("fictl.judge.process.room.Path.mkdir", refusing(errno.ENOSPC))
+    patch.setattr("fictl.judge.process.scratch.Path.mkdir", refusing(errno.ENOSPC))
 
 
 def _no_more_sockets(patch: Patch, tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def _zygote_that_ends_meanwhile(patch: Patch, tmp_path: Path) -> None:
 
 def _walls(patch: Patch, **other: object) -> None:
     zygote()
-    said = Walls.to_dict
-    patch.setattr(Walls, "to_dict", lambda self: {**said(self), **other})
+    said = SandboxPolicy.to_dict
+    patch.setattr(SandboxPolicy, "to_dict", lambda self: {**said(self), **other})
 
 
 def _mounts_that_are_refused(patch: Patch, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def _limits_that_are_refused(patch: Patch, tmp_path: Path) -> None:
 
 
 def _defect(patch: Patch, tmp_path: Path) -> None:
-    patch.setattr(Cell, "ask", lambda *words: {}["nothing"])
+    patch.setattr(SandboxedProcess, "ask", lambda *words: {}["nothing"])
 
 
 FAULTS = [
@@ -149,7 +149,7 @@ def _children_of(parent: int) -> list[int]:
     return [int(pid) for pid in found]
 
 
-def test_a_keeper_that_is_killed_is_held_against_nobody(reference: Reference) -> None:
+def test_a_supervisor_that_is_killed_is_held_against_nobody(reference: Reference) -> None:
     """By the machine, in the middle of a workload."""
     zygote_pid = zygote()._popen.pid
     slow = "import time\ndef run(x, s):\n    time.sleep(30)\n"
@@ -158,11 +158,11 @@ def test_a_keeper_that_is_killed_is_held_against_nobody(reference: Reference) ->
         reference.open(WORKLOAD, CONFIG)
         before |= {*_children_of(zygote_pid)}
         one.build()
-        (keeper,) = {*_children_of(zygote_pid)} - before
-        os.kill(keeper, signal.SIGKILL)
+        (supervisor,) = {*_children_of(zygote_pid)} - before
+        os.kill(supervisor, signal.SIGKILL)
         with pytest.raises(JudgeFault, match="watches a judged one has gone"):
             one.evaluate(WORKLOAD)
-        assert one._contact is None
+        assert one._process is None
 
 
 def test_a_reference_without_room_is_no_invalid_reference(reference: Reference) -> None:
@@ -187,9 +187,9 @@ def test_memory_that_cannot_be_mapped_is_no_runtime_error(monkeypatch: Patch) ->
 
     monkeypatch.setattr("fictl.judge.exchange.memory.adopt", refused)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    monkeypatch.setattr(tested, "taken", lambda: SimpleNamespace(replaced=list))
+    monkeypatch.setattr(solution_server, "taken", lambda: SimpleNamespace(replaced=list))
     wire = Wire(theirs.detach())
-    harness = tested.Tested(wire)
+    harness = solution_server.SolutionServer(wire)
     layout = {"inputs": [], "outputs": [["y", "float32", [4], 0]]}
     with ours:
         for said in (
@@ -243,11 +243,11 @@ def test_what_a_solution_leaves_harms_no_other(kind: str, reference: Reference) 
 
 def _own_rooms() -> set[Path]:
     """Those of this process: other runs of tests have theirs beside them."""
-    return {path for path in all_rooms().iterdir() if path.name.startswith(f"{os.getpid()}-")}
+    return {path for path in scratch_root().iterdir() if path.name.startswith(f"{os.getpid()}-")}
 
 
 class _Says:
-    """A cell that has one answer."""
+    """A sandboxed that has one answer."""
 
     def __init__(self, **answer: object) -> None:
         self.answer = answer
@@ -262,16 +262,16 @@ class _Says:
 def test_what_a_process_calls_the_judges_fault_is_no_runtime_error(tmp_path: Path) -> None:
     for kind, error in ((FAULT, JudgeFault), ("OSError", Decided)):
         said = _Says(ok=False, kind=kind, trace="No space left on device")
-        contact = Contact(said, tmp_path)  # type: ignore[arg-type]
+        process = SolutionProcess(said, tmp_path)  # type: ignore[arg-type]
         with pytest.raises(error, match=r"judge's part|No space left"):
-            contact.ask({"op": "save"})
-        assert contact.is_spent
+            process.ask({"op": "save"})
+        assert process.is_spent
 
 
 def test_a_survey_that_nobody_answers_is_no_reward_hack(tmp_path: Path) -> None:
-    contact = Contact(_Says(), tmp_path)  # type: ignore[arg-type]
+    process = SolutionProcess(_Says(), tmp_path)  # type: ignore[arg-type]
     with pytest.raises(JudgeFault, match="has gone"):
-        contact.survey()
+        process.survey()
 
 
 def test_what_has_a_meaning_passes() -> None:

@@ -17,7 +17,7 @@ from fictl.judge.process.spawn import zygote
 from fictl.judge.reference import Reference
 
 from .earned import Earned
-from .judged import CONFIG, WORKLOAD, definition, solution
+from .judge_runs import CONFIG, WORKLOAD, definition, solution
 
 FOLDER = Path(__file__).parent / "hostile"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -33,9 +33,9 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reference]:
 def test_a_hostile_solution_gets_what_it_has_earned(name: str, reference: Reference) -> None:
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     earned = Earned.of(source)
-    walls = zygote().walls.label
-    if "sandboxed" in earned.words and not walls.startswith("landlock+netns+pidns"):
-        pytest.skip("this machine has no walls")
+    policy = zygote().policy.label
+    if "sandboxed" in earned.words and not policy.startswith("landlock+netns+pidns"):
+        pytest.skip("this machine has no policy")
     hangs = earned.statuses == ("TIMEOUT",)
     short = {"timeout_seconds": 0.5, "compile_timeout_seconds": 0.5} if hangs else {}
     config = replace(CONFIG, **short)

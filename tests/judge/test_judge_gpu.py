@@ -13,7 +13,7 @@ from fictl.judge.reference import Reference
 from fictl.trace import Workload
 
 from .earned import Earned
-from .judged import CONFIG, definition, said, solution
+from .judge_runs import CONFIG, definition, said, solution
 
 pytestmark = pytest.mark.needs_gpu
 FOLDER = Path(__file__).parent / "hostile_gpu"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .judged import said
+from .judge_runs import said
 from .under_load import HONEST, busy_loops, evaluations
 
 

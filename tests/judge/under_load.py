@@ -18,7 +18,7 @@ from fictl.judge import Judge
 from fictl.judge.reference import Reference
 from fictl.trace import Evaluation, Solution
 
-from .judged import CONFIG, WORKLOAD, definition, solution
+from .judge_runs import CONFIG, WORKLOAD, definition, solution
 
 RETURNS = "def run(x, s):\n    return x * s\n"
 WRITES = "import torch\ndef run(x, s, y):\n    torch.mul(x, s, out=y)\n"

@@ -6,12 +6,12 @@ from types import TracebackType
 
 from fictl.cli import console
 from fictl.cli.late_bar import LateBar
-from fictl.dataset.observer import Observer
-from fictl.dataset.outcome import Outcome
+from fictl.dataset.run_observer import RunObserver
+from fictl.dataset.run_outcome import RunOutcome
 from fictl.quantity import counted
 
 
-class RunProgress(Observer):
+class RunProgress(RunObserver):
     """`quiet` says notes only."""
 
     def __init__(self, quiet: bool = False) -> None:
@@ -35,7 +35,7 @@ class RunProgress(Observer):
             words = f"{counted(jobs, 'solution')}, {counted(total, 'evaluation')}{before}"
             console.note(words)
 
-    def outcome(self, outcome: Outcome, done: int, total: int) -> None:
+    def outcome(self, outcome: RunOutcome, done: int, total: int) -> None:
         if self._quiet:
             return
         if self._bar.on_terminal:
@@ -49,7 +49,7 @@ class RunProgress(Observer):
         console.note(text)
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: RunOutcome) -> str:
     said = outcome.to_dict()
     words = [outcome.status, outcome.definition, outcome.solution, outcome.workload]
     if said["latency_ms"] is not None:
@@ -59,7 +59,7 @@ def _line(outcome: Outcome) -> str:
     return "  ".join([*words, *filter(None, [outcome.error or _cause(outcome)])])
 
 
-def _cause(outcome: Outcome) -> str:
+def _cause(outcome: RunOutcome) -> str:
     from fictl.dataset.report.result import cause
 
     return "" if outcome.evaluation is None or outcome.passed else cause(outcome.evaluation.log)

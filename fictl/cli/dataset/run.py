@@ -14,7 +14,7 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.dataset.options import RunOptions
+    from fictl.dataset.run_options import RunOptions
     from fictl.dataset.summary import Summary
 
 
@@ -64,7 +64,7 @@ def command(
         "profile_baseline": profile_baseline,
         "untrusted": untrusted or None,
     }
-    from fictl.dataset.options import RunOptions
+    from fictl.dataset.run_options import RunOptions
     from fictl.trace import TraceSet
 
     options = RunOptions(
@@ -89,7 +89,7 @@ def command(
 
 
 def _plan(root: Path, options: RunOptions) -> None:
-    from fictl.dataset.plan import plan
+    from fictl.dataset.run_plan import plan
     from fictl.dataset.torn import told
     from fictl.trace import TraceSet
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from fictl.case.definitions import Traced
 from fictl.dataset.export import AUTHOR
+from fictl.dataset.export.bundle import Bundle, standalone
 from fictl.dataset.export.entry import FILE, FUNCTION, Entry
-from fictl.dataset.export.luggage import Luggage, standalone
 from fictl.errors import UsageError
 from fictl.paths import real
 from fictl.project import OpFolder, Project
@@ -64,7 +64,7 @@ def _sources(folder: OpFolder) -> tuple[SourceFile, ...]:
     kernels = real(project.kernels)
     placed = {
         f"kernels/{path.relative_to(kernels).as_posix()}": standalone(path, text_of(path), folder)
-        for path in Luggage(folder).files
+        for path in Bundle(folder).files
     }
     # The format has no empty files.
     there = {path: text for path, text in sorted(placed.items()) if text}

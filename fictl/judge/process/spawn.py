@@ -16,15 +16,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from fictl.errors import SetupError
-from fictl.judge.process.cell import Cell, Ends
 from fictl.judge.process.environment import environment
-from fictl.judge.process.room import furnish
+from fictl.judge.process.sandboxed_process import Ends, SandboxedProcess
+from fictl.judge.process.scratch import make_home
 from fictl.judge.sandbox.limits import all_memory
-from fictl.judge.sandbox.walls import Walls, require
+from fictl.judge.sandbox.policy import SandboxPolicy, require
 from fictl.paths import same_packages
 
 _START_SECONDS, _END_SECONDS = 300.0, 5.0
-# Of the sockets of a process: for its keeper, requests, handles and turns, and the referee's questions.
+# Of the sockets of a process: for its supervisor, requests, handles and turns, and the referee's questions.
 _KINDS = (
     socket.SOCK_SEQPACKET,
     socket.SOCK_STREAM,
@@ -51,9 +51,9 @@ class Zygote:
                 start_new_session=True,
             )
             theirs.close()
-            self.walls = self._greeted(said)
+            self.policy = self._greeted(said)
 
-    def _greeted(self, said: object) -> Walls:
+    def _greeted(self, said: object) -> SandboxPolicy:
         self._socket.settimeout(_START_SECONDS)
         try:
             hello = self._socket.recv(1 << 16)
@@ -68,7 +68,7 @@ class Zygote:
                 "the process that solutions are judged in does not start",
                 last[-2000:] or "it said nothing: fictl doctor looks at this Python",
             )
-        return Walls.from_dict(json.loads(hello)["walls"])
+        return SandboxPolicy.from_dict(json.loads(hello)["policy"])
 
     @property
     def is_alive(self) -> bool:
@@ -80,9 +80,9 @@ class Zygote:
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_SECONDS)
 
-    def cell(self, role: str, walls: Walls) -> Cell:
-        """A new process in this role, behind these walls."""
-        request = json.dumps({"role": role, "walls": walls.to_dict()}).encode()
+    def sandboxed(self, role: str, policy: SandboxPolicy) -> SandboxedProcess:
+        """A new process in this role, behind these policy."""
+        request = json.dumps({"role": role, "policy": policy.to_dict()}).encode()
         with ExitStack() as ours, ExitStack() as theirs:
             pairs = []
             for kind in _KINDS:
@@ -95,7 +95,7 @@ class Zygote:
             with _lock:
                 socket.send_fds(self._socket, [request], [control, channel, log_end, post, watch])
             ours.pop_all()
-        return Cell(Ends(*(our_end for our_end, _ in pairs)), log, walls.label)
+        return SandboxedProcess(Ends(*(our_end for our_end, _ in pairs)), log, policy.label)
 
 
 @contextmanager
@@ -130,27 +130,27 @@ def start(
     device: str,
     gpu: int | None,
     untrusted: bool = False,
-) -> Cell:
+) -> SandboxedProcess:
     """It may write to `folder` and to those of `also` alone, and not read those of `hidden`, but
     for those of `shown`.
     """
     made = zygote()
-    furnish(folder)
+    make_home(folder)
     if untrusted:
-        require(made.walls)
+        require(made.policy)
     writable = tuple(str(path.resolve()) for path in (folder, *also))
-    walls = replace(
-        made.walls,
+    policy = replace(
+        made.policy,
         writable=writable,
         shown=tuple(str(path.resolve()) for path in shown),
         hidden=tuple(str(path.resolve()) for path in hidden),
         memory=None if device == "cuda" else all_memory(),
         environment=environment(folder.resolve(), device, gpu),
-        processes=_processes(made.walls, device),
+        processes=_processes(made.policy, device),
     )
-    return made.cell(role, walls)
+    return made.sandboxed(role, policy)
 
 
-def _processes(walls: Walls, device: str) -> str:
+def _processes(policy: SandboxPolicy, device: str) -> str:
     """CUDA looks for itself in /proc, and finds another there if that is not its namespace's."""
-    return "" if device == "cuda" and walls.processes == "pidns" else walls.processes
+    return "" if device == "cuda" and policy.processes == "pidns" else policy.processes

@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import NoReturn
 
 from fictl.judge.process.channel import Channel
-from fictl.judge.process.keeper import Handles, keep
-from fictl.judge.sandbox.walls import Walls, possible
+from fictl.judge.process.supervisor import Handles, supervise
+from fictl.judge.sandbox.policy import SandboxPolicy, possible
 
 _LONGEST = 1 << 20
 _HANDLES = 5
@@ -27,12 +27,12 @@ _HANDLES = 5
 def main(words: list[str]) -> int:
     """`words[0]` is the socket that requests come by; it ends when that is closed."""
     parent = socket.socket(fileno=int(words[0]))
-    from fictl.judge.judged import inside
+    from fictl.judge.inside import roles
 
-    inside.preload()
+    roles.preload()
     # What is here now is never collected: neither visited nor copied by those who fork off.
     gc.freeze()
-    parent.send(json.dumps({"walls": possible().to_dict()}).encode())
+    parent.send(json.dumps({"policy": possible().to_dict()}).encode())
     while True:
         message, handles, _, _ = socket.recv_fds(parent, _LONGEST, _HANDLES)
         if not message:
@@ -47,21 +47,23 @@ def main(words: list[str]) -> int:
 def _child(parent: socket.socket, request: dict[str, object], handles: list[int]) -> NoReturn:
     try:
         parent.close()
-        walls = Walls.from_dict(request["walls"])  # type: ignore[arg-type]
+        policy = SandboxPolicy.from_dict(request["policy"])  # type: ignore[arg-type]
         role = str(request["role"])
-        keep(Handles(*handles), walls, lambda channel, post: _inside(role, channel, post, walls))
+        supervise(
+            Handles(*handles), policy, lambda channel, post: _inside(role, channel, post, policy)
+        )
     finally:
         os._exit(1)
 
 
-def _inside(role: str, channel: int, post: int, walls: Walls) -> NoReturn:
-    from fictl.judge.judged import inside
+def _inside(role: str, channel: int, post: int, policy: SandboxPolicy) -> NoReturn:
+    from fictl.judge.inside import roles
 
-    _become(walls.environment)
+    _become(policy.environment)
     for stream in (sys.stdout, sys.stderr):  # It may end without a flush.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)
-    inside.run(role, Channel(channel), post)
+    roles.run(role, Channel(channel), post)
 
 
 def _become(environment: dict[str, str]) -> None:

@@ -20,7 +20,7 @@ def compile_solution(
     timeout: float = 600.0,
 ) -> dict[str, Any]:
     """Build a solution. Of an op that `fictl solution export` wrote, its kernels are compiled, too;
-    an untrusted one is built behind walls, and kernels that its Python builds wait for a run.
+    an untrusted one is built behind policy, and kernels that its Python builds wait for a run.
     """
     subject = find_subject(solution, definition, root=dataset)
     return compiled(subject, device, timeout, untrusted)
@@ -47,7 +47,7 @@ def compiled(
 def _behind_walls(subject: Subject, device: str, timeout: float) -> dict[str, Any]:
     """By the judge's process, which can read and write next to nothing."""
     from fictl.judge.config import EvalConfig
-    from fictl.judge.judging import Judge
+    from fictl.judge.solution_judge import Judge
     from fictl.judge.tools.running import error_of
 
     config = EvalConfig(device=device, untrusted=True, compile_timeout_seconds=timeout)

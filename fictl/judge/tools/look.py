@@ -13,7 +13,7 @@ from typing import Any
 
 from fictl import settings
 from fictl.errors import SetupError
-from fictl.judge.process.room import room
+from fictl.judge.process.scratch import scratch_folder
 from fictl.judge.tools.first_error import FirstError, first_error
 from fictl.judge.tools.subject import Subject
 from fictl.paths import same_packages
@@ -39,7 +39,7 @@ class Look:
     @contextmanager
     def job(self) -> Iterator[tuple[Path, Path]]:
         """Files of the job and of its outcome."""
-        with room("look") as place:
+        with scratch_folder("look") as place:
             job, outcome = place / "job.json", place / "outcome.json"
             job.write_text(json.dumps(self._document()), encoding="utf-8")
             yield job, outcome

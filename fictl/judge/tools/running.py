@@ -38,7 +38,7 @@ def run_solution(
 
 
 def evaluated(subject: Subject, config: EvalConfig) -> Evaluation:
-    from fictl.judge.judging import judge
+    from fictl.judge.solution_judge import judge
 
     return judge(subject.definition, subject.solution, subject.ready, config, root=subject.root)
 

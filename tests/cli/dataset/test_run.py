@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fictl.dataset import run as loop
-from fictl.dataset.plan import Job
+from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.slot import Slot
 from fictl.errors import SetupError, UsageError
 from fictl.judge.fault import JudgeFault
@@ -54,16 +54,16 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-class Desk:
+class FakeEvaluator:
     """As solutions are named."""
 
     def __init__(self, root: Path, slot: Slot, isolated: bool) -> None:
         self.isolated = isolated
 
-    def build(self, job: Job) -> None:
+    def build(self, job: EvaluationJob) -> None:
         return None
 
-    def evaluate(self, job: Job, workload: Workload) -> Evaluation:
+    def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
         status = _STATUSES[job.solution.name]
         said = {
             "status": status,
@@ -86,7 +86,7 @@ class Desk:
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "ProcessDesk", Desk)
+    monkeypatch.setattr(loop, "ProcessEvaluator", FakeEvaluator)
 
 
 @pytest.mark.usefixtures("judged")
@@ -220,11 +220,11 @@ def test_a_folder_that_is_none_is_refused(fictl, tmp_path: Path) -> None:
 def test_a_fault_of_the_judge_is_the_environments(
     fictl, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def evaluate(self: Desk, job: Job, workload: Workload) -> Evaluation:
+    def evaluate(self: FakeEvaluator, job: EvaluationJob, workload: Workload) -> Evaluation:
         raise JudgeFault("no space left", "free some")
 
-    monkeypatch.setattr(Desk, "evaluate", evaluate)
-    monkeypatch.setattr(loop, "ProcessDesk", Desk)
+    monkeypatch.setattr(FakeEvaluator, "evaluate", evaluate)
+    monkeypatch.setattr(loop, "ProcessEvaluator", FakeEvaluator)
     answer = fictl("dataset", "run", str(root), "--device", "cpu")
     assert answer.code == 3
     assert "  scale  w0  no space left (free some)" in answer.out
@@ -235,11 +235,11 @@ def test_a_fault_of_the_judge_is_the_environments(
 def test_what_could_not_be_evaluated_is_said(
     fictl, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def evaluate(self: Desk, job: Job, workload: Workload) -> Evaluation:
+    def evaluate(self: FakeEvaluator, job: EvaluationJob, workload: Workload) -> Evaluation:
         raise UsageError("the blob is not there")
 
-    monkeypatch.setattr(Desk, "evaluate", evaluate)
-    monkeypatch.setattr(loop, "ProcessDesk", Desk)
+    monkeypatch.setattr(FakeEvaluator, "evaluate", evaluate)
+    monkeypatch.setattr(loop, "ProcessEvaluator", FakeEvaluator)
     answer = fictl("dataset", "run", str(root), "--device", "cpu")
     assert answer.code == 1
     assert "  scale  w0  the blob is not there" in answer.out

@@ -10,7 +10,7 @@ import pytest
 from safetensors.torch import load_file
 
 from fictl.case.definitions import Traced, traced
-from fictl.dataset.export.luggage import Luggage
+from fictl.dataset.export.bundle import Bundle
 from fictl.dataset.export.solution import solution_of, solutions_of
 from fictl.dataset.export.workloads import CaseWorkload, workloads_of
 from fictl.dataset.export.write import Export
@@ -72,7 +72,7 @@ def test_nothing_of_what_it_includes_or_imports_is_left_behind(
 
 
 def test_an_op_of_others_brings_them_along() -> None:
-    found = {path.parent.name for path in Luggage(op("attention", "cascade")).files}
+    found = {path.parent.name for path in Bundle(op("attention", "cascade")).files}
     assert {"cascade", "decode", "prefill", "merge_state"} <= found
 
 

@@ -10,7 +10,7 @@ import torch
 
 from fictl.judge.exchange import memory
 from fictl.judge.exchange.layout import Layout
-from tests.judge.judged import definition
+from tests.judge.judge_runs import definition
 
 SIZE = 3 * 4096
 

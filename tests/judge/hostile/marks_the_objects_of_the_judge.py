@@ -4,7 +4,7 @@ import gc
 import time
 from contextlib import suppress
 
-from fictl.judge.judged.turn import Turn
+from fictl.judge.inside.turn import Turn
 
 
 def run(x, s):

@@ -1,8 +1,8 @@
-"""REWARD_HACK: replaced fictl.judge.judged.clock"""
+"""REWARD_HACK: replaced fictl.judge.inside.clock"""
 
-import fictl.judge.judged.clock
+import fictl.judge.inside.clock
 
 
 def run(x, s):
-    fictl.judge.judged.clock._NOW = lambda: 0.0
+    fictl.judge.inside.clock._NOW = lambda: 0.0
     return x * s

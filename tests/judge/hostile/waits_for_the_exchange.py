@@ -6,7 +6,7 @@ import time
 
 import torch
 
-from fictl.judge.judged.turn import Turn
+from fictl.judge.inside.turn import Turn
 
 DONE = {}
 

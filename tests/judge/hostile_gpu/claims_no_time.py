@@ -2,11 +2,11 @@
 
 import torch
 
-from fictl.judge.judged import clock
+from fictl.judge.inside import clock
 
 
 def end(self):
-    from fictl.judge.judged.clock import Claim
+    from fictl.judge.inside.clock import Claim
 
     self._recording.take_all()
     return Claim(1e-7, 1.0, "cupti")

@@ -2,7 +2,7 @@
 
 import torch
 
-from fictl.judge.judged import clock
+from fictl.judge.inside import clock
 
 
 def wait():

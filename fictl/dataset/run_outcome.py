@@ -1,0 +1,44 @@
+"""What came of one solution on one workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fictl.trace import Evaluation
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """An evaluation; or the reason why there is none, which is no fault of the solution.
+
+    `is_fault` where the judge or its machine failed, not the dataset.
+    """
+
+    definition: str
+    solution: str
+    workload: str
+    evaluation: Evaluation | None = None
+    error: str = ""
+    is_fault: bool = False
+
+    @property
+    def status(self) -> str:
+        return self.evaluation.status.value if self.evaluation is not None else "ERROR"
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "PASSED"
+
+    def to_dict(self) -> dict[str, Any]:
+        performance = self.evaluation.performance if self.evaluation is not None else None
+        return {
+            "definition": self.definition,
+            "solution": self.solution,
+            "workload": self.workload,
+            "status": self.status,
+            "latency_ms": performance.latency_ms if performance else None,
+            "speedup": performance.speedup_factor if performance else None,
+            "error": self.error or None,
+        }

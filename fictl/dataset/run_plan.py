@@ -1,0 +1,169 @@
+"""What a run will do: one job for each solution of each definition chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fictl.dataset.previous import PreviousResults, evaluated
+from fictl.errors import UsageError
+from fictl.judge.config import EvalConfig
+from fictl.judge.config_file import config_file, layers
+from fictl.quantity import counted
+from fictl.trace.dataset.chosen import is_chosen, require_known
+
+if TYPE_CHECKING:
+    from fictl.dataset.run_options import RunOptions
+    from fictl.trace import Definition, Solution, TraceSet, Workload
+    from fictl.trace.documents.reading import NotReadable
+
+_COMPILED = ("cuda", "cpp")
+_MOST_EMULATED = 10_000_000
+_LARGE = "left out: {} of {} with more than 10 million elements (--large emulates them, too)"
+
+
+@dataclass(frozen=True)
+class EvaluationJob:
+    """A solution on the workloads of its definition that have no result yet.
+
+    The workloads are read when they are needed: there may be more than fit in memory. `scratch` is
+    where it was built ahead.
+    """
+
+    definition: Definition
+    solution: Solution
+    config: EvalConfig
+    count: int
+    done: frozenset[str] = field(default=frozenset(), repr=False)
+    scratch: Path | None = None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Ahead of the rest, then, while the GPUs have something else to do."""
+        return self.solution.spec.language.value in _COMPILED
+
+    def workloads(self, dataset: TraceSet) -> Iterator[Workload]:
+        done = {*self.done}
+        for trace in dataset.workloads(self.definition.name):
+            if trace.workload.uuid not in done:
+                done.add(trace.workload.uuid)
+                yield trace.workload
+
+    def __str__(self) -> str:
+        return f"{self.definition.name}  {self.solution.name}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "definition": self.definition.name,
+            "solution": self.solution.name,
+            "author": self.solution.author,
+            "workloads": self.count,
+            "rtol": self.config.rtol,
+            "atol": self.config.atol,
+            "required_matched_ratio": self.config.required_matched_ratio,
+        }
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """`skipped` counts what `--resume` leaves out, `left_out` says why others are not run.
+
+    `unreadable` are lines of results that it cannot count: what they stood for is run again.
+    """
+
+    jobs: tuple[EvaluationJob, ...]
+    skipped: int = 0
+    is_isolated: bool = False
+    left_out: tuple[str, ...] = ()
+    unreadable: tuple[NotReadable, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return sum(job.count for job in self.jobs)
+
+
+def plan(dataset: TraceSet, options: RunOptions) -> RunPlan:
+    """Definitions one after the other, so that what their reference computes is kept for all."""
+    file = config_file(dataset.root, options.config)
+    options = replace(
+        options,
+        definitions=options.definitions or file.only_definitions,
+        solutions=options.solutions or file.only_solutions,
+    )
+    jobs: list[EvaluationJob] = []
+    left_out: list[str] = []
+    unreadable: list[NotReadable] = []
+    skipped = 0
+    for definition, solutions in _chosen(dataset, options):
+        config = layers(definition, file, {**options.flags, "device": options.device})
+        large = _too_large(dataset, definition) if _is_slow(options) else frozenset()
+        if large and solutions:
+            left_out.append(_LARGE.format(counted(len(large), "workload"), definition.name))
+        uuids = _uuids(dataset, definition) - large
+        before = PreviousResults()
+        if options.resume and solutions:
+            before = evaluated(dataset, definition.name, options.device)
+            unreadable += before.unreadable
+        for solution in solutions:
+            done = before.results.get(solution.hash(), frozenset()) & uuids
+            skipped += len(done)
+            if len(uuids) > len(done):
+                job = EvaluationJob(
+                    definition, solution, config, len(uuids) - len(done), done | large
+                )
+                jobs.append(job)
+    return RunPlan(tuple(jobs), skipped, file.is_isolated, tuple(left_out), tuple(unreadable))
+
+
+def _uuids(dataset: TraceSet, definition: Definition) -> set[str]:
+    """A result names its workload by it: two different ones of one uuid could not be told apart."""
+    found: dict[str, Workload] = {}
+    for trace in dataset.workloads(definition.name):
+        workload = trace.workload
+        if found.setdefault(workload.uuid, workload) != workload:
+            raise UsageError(
+                f"two workloads of {definition.name} are {workload.uuid}, and not the same",
+                "fictl dataset validate names their lines",
+            )
+    return {*found}
+
+
+def _is_slow(options: RunOptions) -> bool:
+    return options.device == "emu" and not options.large
+
+
+def _too_large(dataset: TraceSet, definition: Definition) -> frozenset[str]:
+    """Workloads that would take minutes there, and tell nothing that smaller ones do not."""
+    return frozenset(
+        trace.workload.uuid
+        for trace in dataset.workloads(definition.name)
+        if _elements(definition, trace.workload) > _MOST_EMULATED
+    )
+
+
+def _elements(definition: Definition, workload: Workload) -> int:
+    """Of all tensors. What has no sizes is told when it is evaluated."""
+    try:
+        shapes = definition.get_input_shapes(workload.axes)
+        shapes += definition.get_output_shapes(workload.axes)
+    except UsageError:
+        return 0
+    return sum(math.prod(shape) for shape in shapes if shape is not None)
+
+
+def _chosen(
+    dataset: TraceSet, options: RunOptions
+) -> Iterator[tuple[Definition, Sequence[Solution]]]:
+    definitions = dataset.definitions
+    require_known(options.definitions, definitions, "definition")
+    require_known(options.op_types, {each.op_type for each in definitions.values()}, "op type")
+    every = [one.name for among in dataset.solutions.values() for one in among]
+    require_known(options.solutions, every, "solution")
+    for name in sorted(definitions, key=lambda name: (definitions[name].op_type, name)):
+        definition = definitions[name]
+        if is_chosen(name, options.definitions) and is_chosen(definition.op_type, options.op_types):
+            among = dataset.solutions.get(name, ())
+            yield definition, [one for one in among if is_chosen(one.name, options.solutions)]

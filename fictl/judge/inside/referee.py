@@ -1,0 +1,269 @@
+"""The reference's process: makes the inputs of turns, has its own clock around them, says what is right."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import random
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from fictl.case.poison import unwritten
+from fictl.errors import SetupError, UsageError
+from fictl.judge.config import EvalConfig
+from fictl.judge.evaluators.choose import evaluator_for
+from fictl.judge.evaluators.verdict import Verdict
+from fictl.judge.exchange.wire import Closed, Garbled, Late, Wire
+from fictl.judge.fault import FAULT, is_of_machine
+from fictl.judge.inputs import make_inputs
+from fictl.judge.inside.reference_call import NoOutputs, ReferenceCall, problem
+from fictl.judge.inside.traceback_text import told
+from fictl.judge.inside.turn import HACK, WRONG
+from fictl.judge.inside.turn_driver import Failed, Seen, TurnDriver
+from fictl.judge.process.channel import Channel, serve
+from fictl.timing.gpu_state import gpu_state
+from fictl.trace import Definition, EvaluationStatus, Workload
+
+if TYPE_CHECKING:
+    import torch
+
+    from fictl.judge.evaluators.evaluator import Evaluator
+
+_FIRST_SECONDS, _SLOW_SECONDS = 0.1, 10.0
+# Beyond the checks that are asked for, as many as fit into this time.
+_CHECKING_SECONDS, _CHEAP_SECONDS = 1.0, 0.05
+_OUTCOMES: dict[type[Exception], str] = {
+    Late: "hung",
+    Closed: "closed",
+    Failed: "failed",
+    Garbled: "forged",
+}
+
+
+def run(channel: Channel, post: int) -> NoReturn:
+    serve(channel, Referee(socket.socket(fileno=post)).answer, os._exit)
+
+
+class Referee:
+    """Of one definition; `open` begins with one of its workloads. By `post` come handles."""
+
+    def __init__(self, post: socket.socket) -> None:
+        self._post = post
+        self._call: ReferenceCall
+        self._workload: Workload
+        self._root: Path | None = None
+        self._evaluator: Evaluator
+        self._verdicts: list[Verdict] = []
+        self._drivers: dict[str, TurnDriver] = {}
+        self._check_seconds = 0.0
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        steps = {
+            "build": self._build,
+            "open": self._open,
+            "meet": self._meet,
+            "turns": self._turns,
+            "finish": self._finish,
+        }
+        try:
+            return {"ok": True, **steps[request["op"]](request)}
+        except UsageError as error:
+            return {"ok": False, "kind": "usage", "trace": error.message, "hint": error.hint}
+        except SetupError as error:
+            return {"ok": False, "kind": "setup", "trace": error.message, "hint": error.hint}
+        except BaseException as error:
+            is_fault = is_of_machine(error) or isinstance(error, MemoryError)
+            kind = FAULT if is_fault else type(error).__name__
+            return {"ok": False, "kind": kind, "trace": told(error)}
+
+    def _build(self, request: dict[str, Any]) -> dict[str, Any]:
+        from fictl.runnable import BuilderRegistry
+
+        definition = Definition.model_validate(request["definition"])
+        runnable = BuilderRegistry.get_instance().build_reference(definition)
+        place = "cuda" if request["device"] == "cuda" else "cpu"
+        self._call = ReferenceCall(definition, runnable, place)
+        self._root = Path(request["root"]) if request["root"] else None
+        return {"environment": _environment(request["device"])}
+
+    def _meet(self, request: dict[str, Any]) -> dict[str, Any]:
+        """A process that turns will be with; those that have gone are forgotten."""
+        _, handles, _, _ = socket.recv_fds(self._post, 64, 2)
+        wire, watch = (Wire(handle) for handle in handles)
+        call = self._call
+        for name in [name for name, known in self._drivers.items() if known.is_over]:
+            self._drivers.pop(name).close()
+        self._drivers[request["who"]] = TurnDriver(wire, watch, call.definition, call.device)
+        return {}
+
+    def _open(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Run the reference once: it has to work before anything is held against it."""
+        definition, config = self._call.definition, EvalConfig(**request["config"])
+        self._workload = Workload.model_validate(request["workload"])
+        self._evaluator, self._verdicts = evaluator_for(definition, config), []
+        inputs = self._inputs(request["seed"])
+        try:
+            found = self._call.expected(inputs)
+        except NoOutputs as error:
+            return {"ok": False, "kind": "reference", "trace": str(error)}
+        seconds = found.seconds
+        if _FIRST_SECONDS < seconds < _SLOW_SECONDS:  # The first one may have loaded libraries.
+            seconds = min(seconds, self._call.expected(inputs).seconds)
+        if said := problem(definition, self._workload, found.outputs):
+            return {"ok": False, "kind": "reference", "trace": said}
+        self._check_seconds = seconds
+        size = sum(t.numel() * t.element_size() for t in found.outputs.values())
+        return {
+            "bytes": size,
+            "seconds": seconds,
+            "rounds": self._evaluator.rounds(config),
+            "evaluator": self._evaluator.name,
+            "fresh": self._is_fresh(),
+        }
+
+    def _turns(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One for each seed. Which are checked is drawn when they are over."""
+        taken = Batch(self._drivers[request["who"]], request["seconds"])
+        seeds, idle = request["seeds"], request["idle"]
+        picks = self._picks(request["picks"]) if request["picks"] else 0
+        gc.collect()
+        gc.disable()
+        try:
+            for left, seed in zip(range(len(seeds), 0, -1), seeds, strict=True):
+                inputs = self._inputs(seed)
+                seen = taken.turn(inputs, self._workload.axes, idle)
+                counts = left <= len(seeds) - request["lead"]
+                is_checked = counts and random.SystemRandom().random() * left < picks
+                picks -= is_checked
+                taken.add(seen, is_checked)
+                if not request["is_judged"]:
+                    self._as_if_checked(inputs)
+                    continue
+                taken.problem = _problem(seen)
+                if taken.problem or seen.found or (is_checked and not self._passes(seen, inputs)):
+                    break
+            taken.driver.rest()
+        except (Late, Closed, Failed, Garbled) as error:
+            return {**taken.said(), "outcome": _OUTCOMES[type(error)], "note": str(error)}
+        finally:
+            gc.enable()
+        clocks = _clocks() if self._call.device == "cuda" else {}
+        passed = all(verdict.passed for verdict in self._verdicts)
+        return {**taken.said(), "outcome": "done", "passed": passed, "clocks": clocks}
+
+    def _picks(self, wanted: int) -> int:
+        fitting = _CHECKING_SECONDS / max(self._check_seconds, 1e-4)
+        return max(wanted, int(fitting))
+
+    def _passes(self, seen: Seen, inputs: Mapping[str, Any]) -> bool:
+        start = time.perf_counter()
+        self._verdicts.append(self._verdict(seen.outputs, inputs))
+        self._check_seconds = time.perf_counter() - start
+        return self._verdicts[-1].passed
+
+    def _as_if_checked(self, inputs: Mapping[str, Any]) -> None:
+        """What lies in caches before a turn is what lies there after a check."""
+        if self._check_seconds < _CHEAP_SECONDS:
+            self._call.expected(inputs)
+
+    def _finish(self, _request: dict[str, Any]) -> dict[str, Any]:
+        verdict = self._evaluator.finish(self._verdicts)
+        said = verdict.correctness
+        return {
+            "status": verdict.status.value,
+            "note": verdict.note,
+            "correctness": said.model_dump(mode="python") if said else None,
+        }
+
+    def _verdict(self, outputs: Mapping[str, torch.Tensor], inputs: Mapping[str, Any]) -> Verdict:
+        expected: dict[str, torch.Tensor] = {}
+        if self._evaluator.needs_expected:
+            expected = self._call.expected(inputs).outputs
+        try:
+            return self._evaluator.check(outputs, expected, inputs)
+        except Exception as error:  # Whatever they are: they are none that can be compared.
+            note = f"its outputs cannot be compared: {error!r}"
+            return Verdict(EvaluationStatus.INCORRECT_NUMERICAL, None, note)
+
+    def _inputs(self, seed: int) -> dict[str, Any]:
+        call = self._call
+        return make_inputs(call.definition, self._workload, self._root, seed, call.device)
+
+    def _is_fresh(self) -> bool:
+        """Whether the inputs of two calls differ at all."""
+        specs = self._workload.inputs.values()
+        made = any(spec.type in ("random", "custom") for spec in specs)
+        return made or bool(self._call.definition.init)
+
+
+class Batch:
+    """Turns with one process, and what is left of the time that it has."""
+
+    def __init__(self, driver: TurnDriver, seconds: float) -> None:
+        self.driver = driver
+        self.problem: tuple[str, str] | None = None
+        self._seconds, self._spent = seconds, 0.0
+        self._turns: list[dict[str, Any]] = []
+
+    def turn(self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str) -> Seen:
+        start = time.perf_counter()
+        try:
+            return self.driver.turn(inputs, axes, start + self._seconds - self._spent, idle)
+        finally:
+            self._spent += time.perf_counter() - start
+
+    def add(self, seen: Seen, is_checked: bool) -> None:
+        self._turns.append(
+            {
+                "span": seen.span,
+                "waited": seen.waited,
+                "claim": seen.claim,
+                "checked": is_checked,
+            }
+        )
+
+    def said(self) -> dict[str, Any]:
+        return {"turns": self._turns, "spent": self._spent, "problem": self.problem}
+
+
+def _problem(seen: Seen) -> tuple[str, str] | None:
+    """What its outputs and inputs show of how they were made."""
+    if seen.late:
+        note = f"{seen.late} was written after the call had ended: its time leaves that out"
+        return HACK, note
+    if seen.changed:
+        return WRONG, f"it changed its input {seen.changed}"
+    for name, output in seen.outputs.items():
+        if output.numel() and unwritten(output) == output.numel():
+            return WRONG, f"it wrote nothing to {name}"
+    return None
+
+
+def _clocks() -> dict[str, Any]:
+    state = gpu_state()
+    if state is None:
+        return {}
+    return {
+        "sm_mhz": state.sm_mhz,
+        "max_sm_mhz": state.max_sm_mhz,
+        "throttled": [*state.throttled],
+    }
+
+
+def _environment(device: str) -> dict[str, Any]:
+    import torch
+
+    libs = {"torch": str(torch.__version__)}
+    if device == "cuda":
+        version: Any = torch.version
+        libs["cuda"] = str(version.cuda)
+        return {"hardware": torch.cuda.get_device_name().replace(" ", "_"), "libs": libs}
+    machine = platform.machine() or "unknown"
+    return {
+        "hardware": f"emulated_on_{machine}" if device == "emu" else f"CPU_{machine}",
+        "libs": libs,
+    }

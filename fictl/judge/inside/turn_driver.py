@@ -1,0 +1,162 @@
+"""The referee's side of a turn: it lends inputs, starts a clock, and stops it when it has read.
+
+Nothing that runs in the solution's process can stop this clock: what is not in the exchange when
+it is read is wrong, and the inputs are nowhere in that process before the clock has started.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fictl.case.poison import poison
+from fictl.judge.exchange import memory
+from fictl.judge.exchange.layout import Layout
+from fictl.judge.exchange.wire import Garbled, Wire
+from fictl.judge.inside.output_reader import OutputReader
+from fictl.judge.inside.turn import same
+from fictl.judge.process.scheduled import waited_here
+from fictl.timing.rotation import COLD
+from fictl.trace import Definition
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Failed(Exception):
+    """The call raised: its process says what."""
+
+
+@dataclass
+class Seen:
+    """What came of one turn: seconds from the lending of its inputs until its outputs were read.
+
+    `waited` are those in which one of both sides stood in line for a CPU; `claim` is the process's
+    own word. `changed` is an input that is another one now, `late` an output written afterwards.
+    """
+
+    span: float
+    waited: float
+    claim: Any
+    found: int
+    outputs: dict[str, torch.Tensor]
+    changed: str
+    late: str
+
+
+class TurnDriver:
+    """Of one process; `watch` asks its supervisor, who sees it from outside."""
+
+    def __init__(self, wire: Wire, watch: Wire, definition: Definition, device: str) -> None:
+        self._wire, self._watch = wire, watch
+        self._definition, self._device = definition, device
+        self._cold: Any = None
+
+    def turn(
+        self, inputs: Mapping[str, Any], axes: Mapping[str, int], deadline: float, idle: str = ""
+    ) -> Seen:
+        """`idle` is the style of a call that does nothing."""
+        layout = Layout.of(inputs, self._definition, axes)
+        lent, handle = memory.create(layout.size, self._device)
+        try:
+            places = self._filled(layout, lent, inputs)
+            outputs = {name: places[name] for name in self._definition.outputs}
+            reading = OutputReader(outputs, self._device)
+            token = secrets.token_hex(8)
+            numbers = {name: value for name, value in inputs.items() if name not in places}
+            message = {
+                "step": "go",
+                "token": token,
+                "layout": layout.to_dict(),
+                "numbers": numbers,
+                "idle": idle,
+            }
+            span, waited = self._timed(message, handle, reading, deadline)
+        finally:
+            os.close(handle)
+        told = self._hear("told", token, deadline)
+        taken, late = reading.taken()
+        changed = (
+            part.name
+            for part in layout.inputs
+            if part.name not in outputs and not same(places[part.name], inputs[part.name])
+        )
+        return Seen(span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late)
+
+    def rest(self) -> None:
+        """There are no more turns for now."""
+        self._wire.send({"step": "rest"})
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nobody to have turns with."""
+        return self._watch.is_closed()
+
+    def close(self) -> None:
+        self._wire.close()
+        self._watch.close()
+
+    def _timed(
+        self, message: dict[str, Any], handle: int, reading: OutputReader, deadline: float
+    ) -> tuple[float, float]:
+        if not self._wire.is_quiet():
+            raise Garbled("it spoke before it was asked")
+        # While that process sleeps: on two processors, who answers takes the place of who waits.
+        before = self._waits()
+        self._wire.send({"step": "ready", "token": message["token"]})
+        self._hear("ready", message["token"], deadline)
+        before += waited_here()
+        start = time.perf_counter()
+        self._wire.send(message, (handle,))
+        self._hear("done", message["token"], deadline)
+        reading.read()
+        span = time.perf_counter() - start
+        return span, max(0.0, waited_here() + self._waits() - before)
+
+    def _hear(self, step: str, token: str, deadline: float) -> dict[str, Any]:
+        said, handles = self._wire.receive(deadline)
+        for handle in handles:
+            os.close(handle)
+        if said.get("step") == "failed":
+            raise Failed
+        if said.get("step") != step or said.get("token") != token:
+            raise Garbled(f"it answered what was not asked: {str(said)[:80]}")
+        return said
+
+    def _waits(self) -> float:
+        """Seconds that its process has waited for a CPU so far."""
+        self._watch.send({"what": "waits"})
+        return float(self._watch.receive()[0]["waited"])
+
+    def _filled(
+        self, layout: Layout, lent: memory.Memory, inputs: Mapping[str, Any]
+    ) -> dict[str, torch.Tensor]:
+        places = {part.name: part.view(lent) for part in (*layout.inputs, *layout.outputs)}
+        for part in layout.inputs:
+            places[part.name].copy_(inputs[part.name])
+        poison(places[part.name] for part in layout.outputs)
+        if self._device == "cuda":
+            self._cool()
+        return places
+
+    def _cool(self) -> None:
+        """Out of the GPU's cache with what was just written."""
+        import torch
+
+        cuda: Any = torch.cuda
+        if self._cold is None:
+            l2 = cuda.get_device_properties(cuda.current_device()).L2_cache_size
+            self._cold = torch.empty(int(COLD * l2), dtype=torch.uint8, device="cuda")
+        self._cold.zero_()
+        cuda.synchronize()
+
+
+def _found(told: dict[str, Any]) -> int:
+    found = told.get("found")
+    if not isinstance(found, int):
+        raise Garbled(f"it answered what was not asked: {str(told)[:80]}")
+    return found

@@ -1,0 +1,195 @@
+"""The process of a definition's reference: it makes inputs, has turns with solutions, checks outputs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fictl.errors import SetupError, UsageError
+from fictl.judge.config import EvalConfig
+from fictl.judge.fault import FAULT, JudgeFault, own_faults
+from fictl.judge.inside.roles import REFERENCE
+from fictl.judge.judge_outcome import InvalidReference
+from fictl.judge.process.sandboxed_process import Ended, Forged, Hung, SandboxedProcess
+from fictl.judge.process.scratch import new_scratch
+from fictl.judge.process.spawn import start
+from fictl.judge.solution_process import SolutionProcess
+from fictl.removal import remove
+from fictl.trace import Definition, Workload
+
+_SEED_BITS = 62
+# The referee's own part of turns: making inputs, checking outputs.
+_OWN_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An opened workload: a call writes `bytes`; `fresh` says whether inputs differ between calls."""
+
+    bytes: int
+    seconds: float
+    rounds: int
+    evaluator: str
+    fresh: bool
+
+
+class ReferenceProcess:
+    """Starts the reference's process when it is first needed, and again after it failed.
+
+    It has turns with the processes of solutions, one at a time.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        device: str = "cuda",
+        *,
+        root: Path | None = None,
+        gpu: int | None = None,
+    ) -> None:
+        self.definition, self.device, self.root, self.gpu = definition, device, root, gpu
+        self.environment: dict[str, Any] = {}
+        self.clocks: dict[str, Any] = {}
+        self._folder: Path | None = None
+        self._sandboxed: SandboxedProcess | None = None
+        self._is_built = False
+        self.workload: Workload
+        self.opened: Opened
+        self._seconds = 0.0
+
+    def open(self, workload: Workload, config: EvalConfig) -> Opened:
+        """Run the reference once, on inputs that no solution is given."""
+        self._seconds = config.timeout_seconds
+        self.workload = workload
+        answer = self._ask(
+            {
+                "op": "open",
+                "workload": workload.model_dump(mode="json"),
+                "config": asdict(config),
+                "seed": secrets.randbits(_SEED_BITS),
+            }
+        )
+        self.opened = Opened(**answer)
+        return self.opened
+
+    def meet(self, process: SolutionProcess) -> None:
+        """Connect the reference's process with a solution's: they can have turns from now on."""
+        sandboxed = self._started()
+        sandboxed.introduce(process.sandboxed)
+        self._ask({"op": "meet", "who": process.name})
+        process.partner = sandboxed
+
+    def has_met(self, process: SolutionProcess) -> bool:
+        """Tell whether `process` is connected to the reference's current process."""
+        return process.partner is not None and process.partner is self._sandboxed
+
+    def turns(
+        self,
+        process: SolutionProcess,
+        seeds: Sequence[int],
+        seconds: float,
+        *,
+        picks: int,
+        lead: int = 0,
+        idle: str = "",
+        is_judged: bool = True,
+    ) -> dict[str, Any]:
+        """Run one turn a seed. `picks` of those after `lead` are checked, or more if that is quick."""
+        request = {
+            "op": "turns",
+            "who": process.name,
+            "seeds": [*seeds],
+            "seconds": seconds,
+            "picks": picks,
+            "lead": lead,
+            "idle": idle,
+            "is_judged": is_judged,
+        }
+        return self._ask(request, seconds + max(self._seconds, _OWN_SECONDS), process.sandboxed)
+
+    def finish(self) -> dict[str, Any]:
+        """Return the evaluator's verdict on all turns checked since `open`."""
+        return self._ask({"op": "finish"})
+
+    @property
+    def folder(self) -> Path:
+        """Scratch folder that no solution may read."""
+        if self._folder is None:
+            self._folder = new_scratch("reference")
+        return self._folder
+
+    def close(self) -> None:
+        self._end()
+        if self._folder is not None:
+            remove(self._folder)
+            self._folder = None
+
+    def _ask(
+        self,
+        request: dict[str, Any],
+        seconds: float = 0.0,
+        beside: SandboxedProcess | None = None,
+    ) -> dict[str, Any]:
+        try:
+            with own_faults("asking the reference"):
+                return self._answered(self._started(), request, seconds, beside)
+        except InvalidReference:
+            if self.device == "cuda":  # The failure may have corrupted the GPU's context.
+                self._end()
+            raise
+        except JudgeFault:
+            self._end()
+            raise
+        except (Ended, Hung, Forged) as error:
+            log = self._end()
+            raise InvalidReference(
+                f"the reference of {self.definition.name}: {error.message}", log[-2000:]
+            ) from None
+
+    def _answered(
+        self,
+        sandboxed: SandboxedProcess,
+        request: dict[str, Any],
+        seconds: float = 0.0,
+        beside: SandboxedProcess | None = None,
+    ) -> dict[str, Any]:
+        answer = sandboxed.ask(request, seconds or self._seconds or 600.0, beside)
+        if answer.pop("ok"):
+            return answer
+        if answer["kind"] == "setup":
+            raise SetupError(str(answer["trace"]), str(answer["hint"]))
+        if answer["kind"] == "usage":
+            raise UsageError(str(answer["trace"]), str(answer["hint"]))
+        name, trace = self.definition.name, str(answer["trace"])
+        if answer["kind"] == FAULT:
+            raise JudgeFault(f"the reference of {name} cannot be run", trace)
+        raise InvalidReference(f"the reference of {name} fails", trace)
+
+    def _end(self) -> str:
+        """End the process and return what it printed."""
+        sandboxed, self._sandboxed = self._sandboxed, None
+        self._is_built = False
+        if sandboxed is None:
+            return ""
+        sandboxed.close()
+        return sandboxed.log.take().strip()
+
+    def _started(self) -> SandboxedProcess:
+        if self._sandboxed is None:
+            own = self.folder / "own"
+            self._sandboxed = start(REFERENCE, own, device=self.device, gpu=self.gpu)
+        if not self._is_built:
+            built = self._answered(
+                self._sandboxed,
+                {
+                    "op": "build",
+                    "definition": self.definition.model_dump(mode="json"),
+                    "device": self.device,
+                    "root": str(self.root.absolute()) if self.root else "",
+                },
+            )
+            self.environment, self._is_built = built["environment"], True
+        return self._sandboxed

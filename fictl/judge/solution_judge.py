@@ -1,0 +1,224 @@
+"""Evaluates a solution in a sandboxed process, on inputs it has never seen."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fictl.judge.config import EvalConfig
+from fictl.judge.fault import own_faults
+from fictl.judge.inside.roles import SOLUTION
+from fictl.judge.judge_outcome import Decided, InvalidReference, JudgeOutcome
+from fictl.judge.modes import RETURNS, WRITES
+from fictl.judge.process.scratch import new_scratch, scratch_root
+from fictl.judge.process.spawn import start
+from fictl.judge.reference import Reference
+from fictl.judge.solution_process import SolutionProcess
+from fictl.judge.solution_trial import SolutionTrial, baseline_plan
+from fictl.removal import remove
+from fictl.trace import Definition, Evaluation, EvaluationStatus, Solution, Workload
+from fictl.trace.documents.fitting import require_fit
+
+_HIDDEN = ("definitions", "solutions", "workloads", "traces", "blob", "reports")
+_SEED_BITS = 53  # JSON keeps integers of this size exactly.
+
+
+class Judge:
+    """Evaluates one solution on any number of workloads; the solution is built once.
+
+    Its process is kept from one workload to the next. It is replaced after a failure, or for each
+    workload if `isolated`. The judges of one definition may share a `reference`, one after the
+    other. If `scratch` is given, the folder is kept, with what was built in it.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        solution: Solution,
+        config: EvalConfig,
+        *,
+        root: Path | None = None,
+        gpu: int | None = None,
+        scratch: Path | None = None,
+        isolated: bool = False,
+        reference: Reference | None = None,
+    ) -> None:
+        self._definition, self._solution = definition, solution
+        self._config = config if config.seed else replace(config, seed=_new_seed())
+        self._root, self._gpu, self._isolated = root, gpu, isolated
+        self._kind = config.device.partition(":")[0]
+        self._own_reference = reference is None
+        self._reference = reference or Reference(definition, self._kind, root=root, gpu=gpu)
+        self._is_temporary = scratch is None
+        self._scratch = scratch or new_scratch("solution")
+        self._process: SolutionProcess | None = None
+        self._is_new = self._is_built = False
+        self._build_failure: Decided | None = None
+
+    @own_faults("judging a workload")
+    def evaluate(self, workload: Workload) -> Evaluation:
+        """Evaluate the solution on `workload`; whatever the solution does becomes a status.
+
+        Raises SetupError if this machine cannot run it and JudgeFault if the judge itself fails:
+        neither is a verdict on the solution.
+        """
+        start_time = time.monotonic()
+        try:
+            outcome = self._outcome(workload, self._config.for_workload(workload))
+        except BaseException:  # The state of its process is unknown.
+            self._end_process()
+            raise
+        outcome.facts["seconds"] = round(time.monotonic() - start_time, 3)
+        return outcome.evaluation(self._reference.environment, self._end_workload())
+
+    @own_faults("building a solution")
+    def build(self) -> Evaluation | None:
+        """Build the solution without running it or its reference. Returns None, or the failure."""
+        try:
+            if self._process is None:
+                self._build(self._start())
+        except Decided as decided:
+            outcome = JudgeOutcome(facts=self._facts(self._config))
+            outcome.decide(decided)
+            return outcome.evaluation(self._reference.environment, self._end_workload())
+        return None
+
+    def close(self) -> None:
+        self._end_process()
+        if self._own_reference:
+            self._reference.close()
+        if self._is_temporary:
+            remove(self._scratch)
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _outcome(self, workload: Workload, config: EvalConfig) -> JudgeOutcome:
+        outcome = JudgeOutcome(facts=self._facts(config))
+        try:
+            trial = self._trial(workload, config, outcome.facts)
+        except (Decided, InvalidReference) as failure:
+            outcome.decide(failure)
+            return outcome
+        measured = trial.evaluate()
+        return replace(measured, facts={**outcome.facts, **measured.facts})
+
+    def _trial(
+        self, workload: Workload, config: EvalConfig, facts: dict[str, Any]
+    ) -> SolutionTrial:
+        """Prepare reference and solution for `workload`; record in `facts` what was prepared."""
+        require_fit(self._definition, workload)
+        if self._build_failure is not None:
+            raise self._build_failure
+        opened = self._reference.open(workload, config)
+        style = WRITES if self._solution.spec.destination_passing_style else RETURNS
+        facts |= {"evaluator": opened.evaluator, "fresh_inputs": opened.fresh}
+        process = self._reusable_process(style) or self._start()
+        facts["sandbox"] = process.sandboxed.policy
+        is_first, self._is_new = self._is_new, False
+        if not self._is_built:
+            self._build(process)
+        if not self._reference.has_met(process):
+            self._reference.meet(process)
+        return SolutionTrial(
+            process=process,
+            reference=self._reference,
+            workload=workload,
+            config=config,
+            opened=opened,
+            style=style,
+            is_first=is_first,
+        )
+
+    def _end_workload(self) -> str:
+        """Return what was printed. The process ends too if it failed, or if it is `isolated`."""
+        process = self._process
+        if process is None:
+            return ""
+        if process.is_spent or self._isolated:
+            self._end_process()
+        return process.sandboxed.log.take()
+
+    def _end_process(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+    def _facts(self, config: EvalConfig) -> dict[str, Any]:
+        return {
+            "seed": config.seed,
+            "device": config.device,
+            "solution_hash": self._solution.hash(),
+        }
+
+    def _reusable_process(self, style: str) -> SolutionProcess | None:
+        """Return the running process if it can have turns with the current referee.
+
+        On a GPU, the baseline is measured while no solution's process runs: kernels left running
+        by one would make the baseline slower.
+        """
+        process, baseline = self._process, self._reference.baseline
+        is_old = process and process.partner and not self._reference.has_met(process)
+        is_in_the_way = self._kind == "cuda" and not baseline.knows(style)
+        if process is not None and (is_old or is_in_the_way):
+            process.close()
+            self._process = process = None
+        if is_in_the_way:
+            baseline.overhead(style)
+            if self._config.profile_baseline:
+                baseline.call_time(baseline_plan(self._reference.opened, self._config))
+        return process
+
+    def _start(self) -> SolutionProcess:
+        folder = self._scratch / "work"
+        root = self._root  # Only parts of it are hidden: an interpreter may be installed there.
+        hidden = [root / name for name in _HIDDEN if os.path.isdir(root / name)] if root else []
+        hidden.append(scratch_root())
+        sandboxed = start(
+            SOLUTION,
+            folder,
+            hidden=tuple(hidden),
+            device=self._kind,
+            gpu=self._gpu,
+            untrusted=self._config.untrusted,
+        )
+        self._process = SolutionProcess(sandboxed, folder)
+        self._is_new, self._is_built = True, False
+        return self._process
+
+    def _build(self, process: SolutionProcess) -> None:
+        process.deadline = time.monotonic() + self._config.compile_timeout_seconds
+        try:
+            process.build(self._definition, self._solution, self._kind)
+        except Decided as decided:
+            if decided.status is EvaluationStatus.COMPILE_ERROR:
+                self._build_failure = decided
+            raise
+        self._is_built = True
+
+
+def judge(
+    definition: Definition,
+    solution: Solution,
+    workload: Workload,
+    config: EvalConfig,
+    *,
+    root: Path | None = None,
+    gpu: int | None = None,
+    scratch: Path | None = None,
+    **more: Any,
+) -> Evaluation:
+    """Evaluate a solution on one workload; `more` is passed on to Judge."""
+    with Judge(definition, solution, config, root=root, gpu=gpu, scratch=scratch, **more) as one:
+        return one.evaluate(workload)
+
+
+def _new_seed() -> int:
+    return secrets.randbits(_SEED_BITS) or 1

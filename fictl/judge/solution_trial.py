@@ -1,0 +1,178 @@
+"""One solution on one workload: batches of turns, checked afterwards, timed by the referee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fictl.judge.call_time import CallTime, TimedTurn, gpu_call_time, host_call_time
+from fictl.judge.config import EvalConfig
+from fictl.judge.judge_outcome import Decided, InvalidReference, JudgeOutcome
+from fictl.judge.modes import CLOCKED, TIMED, WARM
+from fictl.judge.reference import Opened, Reference
+from fictl.judge.seeds import Seeds
+from fictl.judge.solution_process import SolutionProcess
+from fictl.judge.timing_plan import TimingPlan
+from fictl.trace import EvaluationStatus, Workload
+
+_FIRST_WARM_UPS = 2
+# A trial that other work on the machine disturbed is repeated, at most so often.
+_MOST_REPEATED_TRIALS = 4
+
+
+@dataclass(kw_only=True)
+class SolutionTrial:
+    """Checks and times a solution whose process is built and has met the reference.
+
+    `style` says how the solution delivers its outputs: written to tensors it is given, or returned.
+    """
+
+    process: SolutionProcess
+    reference: Reference
+    workload: Workload
+    config: EvalConfig
+    opened: Opened
+    style: str
+    is_first: bool = False
+    _checked: int = field(default=0, init=False)
+    _seeds: Seeds = field(init=False)
+    _outcome: JudgeOutcome = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._seeds = Seeds(self.config.seed, self.workload.uuid)
+        self._outcome = JudgeOutcome()
+
+    def evaluate(self) -> JudgeOutcome:
+        """Return status, errors and times. What was measured before a failure is kept."""
+        try:
+            self._evaluate()
+        except (Decided, InvalidReference) as failure:
+            self._outcome.decide(failure)
+        return self._outcome
+
+    def _evaluate(self) -> None:
+        picks = math.ceil(self.opened.rounds / (self.config.num_trials + 1))
+        plan = self._plan(picks)
+        times = self._call_times(plan, picks)
+        while (left := self.opened.rounds - self._checked) > 0:
+            self._batch(WARM, left, left)
+        self.process.survey()
+        self._finish()
+        self._outcome.seconds = self._fastest_trial(times)
+        self._compare_with_baseline(times)
+
+    def _plan(self, picks: int) -> TimingPlan:
+        """Warm up, and decide how many calls are timed. The first call may compile."""
+        config, process = self.config, self.process
+        more = config.compile_timeout_seconds if self.is_first else 0.0
+        process.extend(config.timeout_seconds + more)
+        seconds = self._warm_up(picks)
+        process.extend(config.timeout_seconds)
+        plan = TimingPlan.of(seconds, config.iterations, config.num_trials)
+        self._outcome.facts |= {"iterations": plan.count, "trials": plan.trials}
+        return plan
+
+    def _warm_up(self, picks: int) -> float:
+        """Return the fastest turn in seconds. The first turns tell how many more there is time for."""
+        wanted = max(1, self.config.warmup_runs)
+        first = min(_FIRST_WARM_UPS, wanted)
+        fastest = self._fastest_turn(first, picks)
+        left = TimingPlan.of(fastest, wanted - first, 1).count if wanted > first else 0
+        return min(fastest, self._fastest_turn(left, 1)) if left else fastest
+
+    def _fastest_turn(self, count: int, picks: int) -> float:
+        return min(turn.span for turn in self.process.timed(self._batch(WARM, count, picks)))
+
+    def _compare_with_baseline(self, times: Sequence[CallTime]) -> None:
+        baseline = self._baseline() if self.config.profile_baseline else None
+        self._note_disturbances(times, baseline)
+        if baseline is not None:
+            self._outcome.reference_seconds = baseline.seconds
+            if self.reference.clocks:
+                self._outcome.facts["clocks"] = self.reference.clocks
+
+    def _baseline(self) -> CallTime:
+        with self.process.sandboxed.held():
+            return self.reference.baseline.call_time(baseline_plan(self.opened, self.config))
+
+    def _finish(self) -> None:
+        """Take the evaluator's verdict on all checked turns; raise Decided unless it is PASSED."""
+        verdict = self.reference.finish()
+        self._outcome.facts |= {"checked": self._checked}
+        self._outcome.correctness = verdict["correctness"]
+        if verdict["status"] != EvaluationStatus.PASSED.value:
+            raise Decided(verdict["status"], verdict["note"])
+
+    def _batch(self, mode: str, count: int, picks: int, lead: int = 0) -> list[dict[str, Any]]:
+        """Run turns and return them as the referee saw them; raise Decided if any is wrong."""
+        seeds, process = self._seeds.take(lead + count), self.process
+
+        def take(seconds: float) -> dict[str, Any]:
+            return self.reference.turns(process, seeds, seconds, picks=picks, lead=lead)
+
+        batch = process.turns(take, self.opened.bytes, mode)
+        turns: list[dict[str, Any]] = batch["turns"]
+        self._checked += sum(turn["checked"] for turn in turns)
+        process.settle()
+        if batch["problem"]:
+            raise Decided(*batch["problem"])
+        if not batch["passed"]:
+            self._finish()
+        if mode == TIMED:
+            self._record_timer(turns[-1]["claim"])
+        return turns
+
+    def _call_times(self, plan: TimingPlan, picks: int) -> list[CallTime]:
+        """Time each trial; a trial that other work on the machine disturbed is repeated."""
+        times: list[CallTime] = []
+        most = plan.trials + _MOST_REPEATED_TRIALS
+        while len(_calm(times)) < plan.trials and len(times) < most:
+            with self.process.sandboxed.held():
+                overhead = self.reference.baseline.overhead(self.style)
+            times.append(self._call_time(plan, picks, overhead))
+        self._outcome.facts["overhead_ms"] = overhead * 1e3
+        return _calm(times) or times
+
+    def _call_time(self, plan: TimingPlan, picks: int, overhead: float) -> CallTime:
+        timed = self._checked_turns(self._batch(TIMED, plan.count, picks, plan.lead))
+        if not self.config.device.startswith("cuda"):
+            return host_call_time(timed, overhead)
+        clocked = self._checked_turns(self._batch(CLOCKED, plan.count, 1, plan.lead))
+        return gpu_call_time(timed, clocked, overhead)
+
+    def _checked_turns(self, turns: Sequence[dict[str, Any]]) -> list[TimedTurn]:
+        """Select the turns whose outputs were compared: only these count as timed."""
+        timed = self.process.timed(turns)
+        return [one for one, turn in zip(timed, turns, strict=True) if turn["checked"]]
+
+    def _record_timer(self, claim: Any) -> None:
+        timer = str(claim.get("timer", "")) if isinstance(claim, dict) else ""
+        self._outcome.facts["timer"] = timer[:40]
+
+    def _fastest_trial(self, times: Sequence[CallTime]) -> float:
+        """Return the seconds of a call in the fastest trial: the others were disturbed more."""
+        best = min(times, key=lambda time: time.seconds)
+        self._outcome.facts |= {"wall_ms": best.wall * 1e3, "host_ms": best.host * 1e3}
+        return best.seconds
+
+    def _note_disturbances(self, times: Sequence[CallTime], baseline: CallTime | None) -> None:
+        """Record why the times are unreliable; it is never held against the solution."""
+        waiting = {"its calls": times[0]} if not times[0].is_calm else {}
+        if baseline is not None and not baseline.is_calm:
+            waiting["the reference's calls"] = baseline
+        notes = [
+            f"{who} waited for a CPU for {time.waiting:.0%} of their time"
+            for who, time in waiting.items()
+        ]
+        if notes:
+            self._outcome.facts["unclear"] = f"other work on this machine: {', '.join(notes)}"
+
+
+def baseline_plan(opened: Opened, config: EvalConfig) -> TimingPlan:
+    return TimingPlan.of(opened.seconds, config.iterations, config.num_trials)
+
+
+def _calm(times: Sequence[CallTime]) -> list[CallTime]:
+    return [time for time in times if time.is_calm]

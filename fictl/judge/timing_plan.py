@@ -1,0 +1,29 @@
+"""TimingPlan: how many calls are timed, from how long one call takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Longest batch, unless it is a single call.
+_BATCH_SECONDS = 2.0
+_SLOW_SECONDS = 1.0
+# Untimed calls before the timed ones: caches and clocks settle.
+_LEAD, _LEAD_SECONDS = 3, 0.3
+
+
+@dataclass(frozen=True)
+class TimingPlan:
+    """`lead` untimed calls, then `count` timed ones; all of it `trials` times."""
+
+    lead: int
+    count: int
+    trials: int
+
+    @classmethod
+    def of(cls, seconds: float, count: int, trials: int) -> TimingPlan:
+        """Plan at most `count` calls and `trials` trials of a call that takes `seconds`."""
+        if seconds > _SLOW_SECONDS:
+            return cls(0, 1, 1)
+        fitting = int(_BATCH_SECONDS / seconds) if seconds > 0 else count
+        lead = _LEAD if seconds * _LEAD < _LEAD_SECONDS else 0
+        return cls(lead, max(1, min(count, fitting)), trials)

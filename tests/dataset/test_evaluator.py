@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fictl.dataset.evaluator import ProcessEvaluator, Stopped
+from fictl.dataset.run_plan import EvaluationJob
+from fictl.dataset.slot import Slot
+from fictl.errors import SetupError, UsageError
+from fictl.judge.config import EvalConfig
+from fictl.judge.fault import JudgeFault
+from fictl.trace import TraceSet
+
+from .samples import definition, solution, workload
+
+# Answers as the worker does, by the name of the solution.
+_FAKE = """
+import json, os, signal, sys, time
+print("a line of somebody's on stderr", file=sys.stderr)
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["kind"] == "job":
+        job = said
+        continue
+    what = job["solution"]["name"]
+    if what == "dies":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if what == "hangs":
+        time.sleep(100)
+    if what == "mumbles":
+        print("what?", flush=True)
+        continue
+    if what == "fault":
+        answer = {"kind": "fault", "message": "no space", "hint": ""}
+    elif what.startswith("error"):
+        code = int(what[-1])
+        answer = {"kind": "error", "message": what, "hint": "do it", "code": code}
+    elif said["kind"] == "build":
+        answer = {"kind": "evaluation", "evaluation": None}
+    else:
+        place = {"hardware": str(os.getpid())}
+        made = {"status": "RUNTIME_ERROR", "environment": place, "timestamp": "now"}
+        made["log"] = os.environ.get("CUDA_VISIBLE_DEVICES", "") + job["scratch"]
+        answer = {"kind": "evaluation", "evaluation": made}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def job(name: str, **config: float) -> EvaluationJob:
+    return EvaluationJob(
+        definition("d"), solution(name, "d"), EvalConfig(device="cpu", **config), 1
+    )
+
+
+@pytest.fixture
+def evaluator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessEvaluator]:
+    monkeypatch.setattr("fictl.dataset.evaluator._PROGRAM", ("-c", _FAKE))
+    monkeypatch.setattr("fictl.dataset.evaluator._SPARE_SECONDS", 0.3)
+    made = ProcessEvaluator(tmp_path, Slot("7", {"CUDA_VISIBLE_DEVICES": "7"}))
+    yield made
+    made.close()
+
+
+def pid(evaluator: ProcessEvaluator) -> str:
+    return evaluator.evaluate(job("fine"), workload("w")).environment.hardware
+
+
+def test_one_process_serves_all_jobs_of_a_slot(evaluator: ProcessEvaluator) -> None:
+    assert pid(evaluator) == pid(evaluator)
+    assert evaluator.evaluate(job("fine"), workload("w")).log == "7"
+
+
+def test_a_build_that_is_done_is_no_result(evaluator: ProcessEvaluator) -> None:
+    assert evaluator.build(job("fine")) is None
+
+
+def test_a_worker_that_dies_is_the_judges_fault_and_the_next_has_another(
+    evaluator: ProcessEvaluator,
+) -> None:
+    first = pid(evaluator)
+    with pytest.raises(JudgeFault, match="the judge's own process ended with SIGSEGV"):
+        evaluator.evaluate(job("dies"), workload("w"))
+    assert pid(evaluator) != first
+
+
+def test_a_worker_that_died_unasked_is_replaced_in_silence(evaluator: ProcessEvaluator) -> None:
+    first = pid(evaluator)
+    os.kill(int(first), signal.SIGKILL)
+    time.sleep(0.2)
+    assert pid(evaluator) != first
+
+
+def test_a_compiler_that_dies_is_the_judges_fault(evaluator: ProcessEvaluator) -> None:
+    with pytest.raises(JudgeFault, match="SIGSEGV"):
+        evaluator.build(job("dies"))
+
+
+def test_a_worker_that_hangs_is_ended(evaluator: ProcessEvaluator) -> None:
+    first = pid(evaluator)
+    slow = job("hangs", timeout_seconds=0.03, compile_timeout_seconds=0.03)
+    with pytest.raises(JudgeFault, match="did not answer within"):
+        evaluator.evaluate(slow, workload("w"))
+    assert not _is_alive(int(first))
+
+
+def test_a_worker_that_says_what_cannot_be_read_is_replaced(evaluator: ProcessEvaluator) -> None:
+    first = pid(evaluator)
+    with pytest.raises(JudgeFault, match="JSONDecodeError"):
+        evaluator.evaluate(job("mumbles"), workload("w"))
+    assert pid(evaluator) != first
+
+
+def test_a_worker_that_has_failed_goes_on(evaluator: ProcessEvaluator) -> None:
+    first = pid(evaluator)
+    with pytest.raises(JudgeFault, match="no space"):
+        evaluator.evaluate(job("fault"), workload("w"))
+    assert pid(evaluator) == first
+
+
+def test_a_worker_that_cannot_be_started_is_the_judges_fault(
+    evaluator: ProcessEvaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*words: object, **more: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("fictl.dataset.evaluator.subprocess.Popen", refused)
+    with pytest.raises(JudgeFault, match="Too many open files") as caught:
+        evaluator.evaluate(job("fine"), workload("w"))
+    assert "ulimit -n" in caught.value.hint
+
+
+@pytest.mark.parametrize(("name", "kind"), [("error2", UsageError), ("error3", SetupError)])
+def test_an_error_is_raised_here(
+    evaluator: ProcessEvaluator, name: str, kind: type[Exception]
+) -> None:
+    with pytest.raises(kind, match=name):
+        evaluator.evaluate(job(name), workload("w"))
+    assert pid(evaluator)
+
+
+def test_stop_ends_what_runs(evaluator: ProcessEvaluator) -> None:
+    first = pid(evaluator)
+    threading.Timer(0.2, evaluator.stop).start()
+    with pytest.raises(Stopped):
+        evaluator.evaluate(job("hangs"), workload("w"))
+    assert not _is_alive(int(first))
+    with pytest.raises(Stopped):
+        evaluator.evaluate(job("fine"), workload("w"))
+
+
+def test_close_leaves_no_process(evaluator: ProcessEvaluator) -> None:
+    first = pid(evaluator)
+    evaluator.close()
+    assert not _is_alive(int(first))
+
+
+def _is_alive(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+_BUSY = """
+import time, fictl.dataset.worker as worker
+class Slow:
+    is_busy = True
+    def evaluate(self, workload):
+        open({path!r}, "w").write("begun")
+        time.sleep(100)
+    def close(self): open({path!r}, "w").write("closed")
+worker._JudgeServer = Slow
+raise SystemExit(worker.main())
+"""
+
+
+@pytest.mark.parametrize("way", ["its pipe is closed", "it is told"])
+def test_a_worker_does_not_outlive_who_asks(tmp_path: Path, way: str) -> None:
+    """In the middle of an evaluation, too: what judges is closed, and with it what is judged."""
+    said = tmp_path / "said"
+    code = _BUSY.format(path=str(said))
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as worker:
+        assert worker.stdin is not None
+        worker.stdin.write(b'{"kind": "workload", "workload": {}}\n')
+        worker.stdin.flush()
+        while not said.exists():
+            assert worker.poll() is None
+            time.sleep(0.02)
+        if way == "it is told":
+            worker.send_signal(signal.SIGTERM)
+        worker.stdin.close()
+        assert worker.wait(60) == 128 + signal.SIGTERM
+    assert said.read_text() == "closed"
+
+
+Judged = Callable[[str], tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    """By the real worker: the status and the log of what this code computes."""
+    root = tmp_path_factory.mktemp("dataset")
+    evaluator = ProcessEvaluator(root, Slot("cpu"))
+    config = EvalConfig(device="cpu", iterations=2, warmup_runs=1, num_trials=1)
+
+    def run(code: str) -> tuple[str, str]:
+        one = EvaluationJob(definition("d"), solution("s", "d", code=code), config, 1)
+        made = evaluator.evaluate(one, workload("w"))
+        return made.status.value, made.log
+
+    yield run
+    evaluator.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "log"),
+    [
+        ("def run(x):\n    return x.clone()\n", "PASSED", ""),
+        ("def run(x):\n    return x + 1\n", "INCORRECT_NUMERICAL", "4 of 4 elements differ"),
+        ("def run(x:\n", "COMPILE_ERROR", "SyntaxError"),
+    ],
+)
+def test_the_judge_decides(judged: Judged, code: str, status: str, log: str) -> None:
+    found, said = judged(code)
+    assert found == status
+    assert log in said
+
+
+@pytest.mark.needs_gpu
+def test_a_gpu_is_judged_by_its_own_clock_and_held(dataset: TraceSet) -> None:
+    from fictl.dataset.run import run_dataset
+    from fictl.dataset.run_options import RunOptions
+
+    dataset.add_solution(solution("copy", "mm", code="def run(x):\n    return x.clone()\n"))
+    flags = {"iterations": 5, "warmup_runs": 1}
+    asked = RunOptions(solutions=("copy",), flags=flags, gpus=("0",))
+    (outcome,) = run_dataset(dataset.root, asked).outcomes
+    assert outcome.passed
+    assert outcome.evaluation is not None
+    assert outcome.evaluation.fictl is not None
+    assert outcome.evaluation.fictl["timer"] == "cupti"
+    assert outcome.to_dict()["latency_ms"] < 1

@@ -1,0 +1,134 @@
+"""What a judged process may say and do to who asks it: every lie has a name, and none holds it up."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from fictl.judge.process.log import Log
+from fictl.judge.process.sandboxed_process import Ended, Ends, Forged, Hung, SandboxedProcess
+
+Peer = tuple[SandboxedProcess, socket.socket, socket.socket, int]
+
+
+@pytest.fixture
+def peer() -> Iterator[Peer]:
+    """A sandboxed, and the ends that its process and the supervisor of that would have."""
+    control, supervisor = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours, theirs = socket.socketpair()
+    post, watch = socket.socketpair(), socket.socketpair()
+    read, write = os.pipe()
+    sandboxed = SandboxedProcess(Ends(control, ours, post[0], watch[0]), read, "none")
+    yield sandboxed, theirs, supervisor, write
+    for each in (theirs, supervisor, post[1], watch[1]):
+        each.close()
+    sandboxed.close()
+    os.close(write)
+
+
+def answering(theirs: socket.socket, answer: Callable[[dict[str, str]], bytes]) -> None:
+    def listen() -> None:
+        theirs.sendall(answer(json.loads(theirs.recv(1 << 16))))
+
+    threading.Thread(target=listen, daemon=True).start()
+
+
+def test_an_answer_repeats_the_token_of_its_request(peer: Peer) -> None:
+    sandboxed, theirs, _, _ = peer
+    answering(theirs, lambda asked: json.dumps({"token": asked["token"], "ok": 1}).encode() + b"\n")
+    assert sandboxed.ask({"op": "go"}, 5) == {"ok": 1}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b'{"ok": true}\n',
+        b'{"token": "0", "ok": true}\n',
+        b"[]\n",
+        b"nothing\n",
+        b"[" * 100_000 + b"\n",
+        b"\xff\xfe\n",
+        b"1" * 5000 + b"\n",
+    ],
+    ids=["no-token", "other-token", "list", "no-json", "deep", "no-text", "number"],
+)
+def test_what_no_honest_process_says_is_a_forgery(peer: Peer, said: bytes) -> None:
+    sandboxed, theirs, _, _ = peer
+    answering(theirs, lambda _: said)
+    with pytest.raises(Forged):
+        sandboxed.ask({}, 5)
+
+
+def test_two_answers_are_a_forgery(peer: Peer) -> None:
+    sandboxed, theirs, _, _ = peer
+    answering(theirs, lambda asked: (json.dumps({"token": asked["token"]}).encode() + b"\n") * 2)
+    with pytest.raises(Forged, match="more than once"):
+        sandboxed.ask({}, 5)
+
+
+def test_what_comes_unasked_is_a_forgery(peer: Peer) -> None:
+    sandboxed, theirs, _, _ = peer
+    theirs.sendall(b'{"ok": true}\n')
+    with pytest.raises(Forged, match="before it was asked"):
+        sandboxed.ask({}, 5)
+
+
+def test_silence_ends_with_the_time(peer: Peer) -> None:
+    start = time.monotonic()
+    with pytest.raises(Hung):
+        peer[0].ask({}, 0.1)
+    assert time.monotonic() - start < 30
+
+
+def test_a_process_that_reads_nothing_holds_nobody_up(peer: Peer) -> None:
+    with pytest.raises(Hung):
+        peer[0].ask({"sources": "x" * (4 << 20)}, 0.2)
+
+
+def test_how_a_process_ended_is_told_with_what_it_printed_last(peer: Peer) -> None:
+    sandboxed, theirs, supervisor, write = peer
+    os.write(write, b"the last words")
+    supervisor.send(b'{"kind": "ended", "status": -11}')
+    theirs.close()
+    with pytest.raises(Ended, match="SIGSEGV"):
+        sandboxed.ask({}, 5)
+    assert sandboxed.log.take() == "the last words"
+
+
+def test_a_connection_that_is_closed_is_not_the_end_of_a_process(peer: Peer) -> None:
+    sandboxed, theirs, _, _ = peer
+    theirs.close()
+    with pytest.raises(Ended, match="closed the connection"):
+        sandboxed.ask({}, 5)
+
+
+def test_a_flood_is_read_while_an_answer_is_waited_for(peer: Peer) -> None:
+    sandboxed, theirs, _, write = peer
+
+    def flood(asked: dict[str, str]) -> bytes:
+        for _ in range(256):
+            os.write(write, b"x" * (1 << 16))
+        return json.dumps({"token": asked["token"]}).encode() + b"\n"
+
+    answering(theirs, flood)
+    sandboxed.ask({}, 20)
+    assert len(sandboxed.log.take()) <= 5 << 20
+
+
+def test_a_log_keeps_its_beginning_and_its_end() -> None:
+    log = Log()
+    log.add(b"first")
+    for _ in range(20):
+        log.add(b"." * (1 << 20))
+    log.add(b"last")
+    text = log.take()
+    assert text.startswith("first")
+    assert text.endswith("last")
+    assert "bytes left out" in text
+    assert log.take() == ""

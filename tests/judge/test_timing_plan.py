@@ -1,0 +1,21 @@
+"""TimingPlan: how many calls are timed."""
+
+from __future__ import annotations
+
+import pytest
+
+from fictl.judge.timing_plan import TimingPlan
+
+
+@pytest.mark.parametrize(
+    ("seconds", "plan"),
+    [
+        (0.0, TimingPlan(3, 50, 3)),
+        (1e-5, TimingPlan(3, 50, 3)),
+        (0.05, TimingPlan(3, 40, 3)),
+        (0.5, TimingPlan(0, 4, 3)),
+        (20.0, TimingPlan(0, 1, 1)),
+    ],
+)
+def test_what_is_slow_is_timed_less_often(seconds: float, plan: TimingPlan) -> None:
+    assert TimingPlan.of(seconds, 50, 3) == plan
