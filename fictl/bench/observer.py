@@ -5,7 +5,7 @@ from __future__ import annotations
 from fictl.bench.row import Row
 
 
-class Observer:
+class BenchObserver:
     """Hears nothing of it: the default."""
 
     def cases(self, op: str, count: int) -> None:

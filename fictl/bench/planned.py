@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fictl.bench.options import BenchOptions
-from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.op_worker import of_folder
 from fictl.case.selection import functions
 from fictl.case.traffic import moved
 from fictl.project import OpFolder

@@ -47,7 +47,7 @@ class Environment:
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchReport:
     """What one run of `fictl bench` found."""
 
     environment: Environment
@@ -65,7 +65,7 @@ class Report:
         return {"schema": SCHEMA, "environment": asdict(self.environment), "rows": rows}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Report:
+    def from_dict(cls, data: Mapping[str, Any]) -> BenchReport:
         from pydantic import TypeAdapter
 
         known = {each.name for each in fields(Environment)}
@@ -74,12 +74,12 @@ class Report:
         return cls(environment, tuple(Row.from_dict(row) for row in data["rows"]))
 
 
-def save(report: Report, path: Path) -> None:
+def save(report: BenchReport, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, json.dumps(report.to_dict(), indent=1) + "\n")
 
 
-def load(path: Path) -> Report:
+def load(path: Path) -> BenchReport:
     """A file of `save`, or what `fictl bench --json` printed."""
     try:
         document = json.loads(read_text(path))
@@ -93,7 +93,7 @@ def load(path: Path) -> Report:
     if schema != SCHEMA:
         raise UsageError(f"{path} has the schema {schema!r}, not {SCHEMA!r}", _WRITES)
     try:
-        return Report.from_dict(document.get("data", document))
+        return BenchReport.from_dict(document.get("data", document))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         first = str(error).replace("\n", ": ", 1).splitlines()[0]
         raise UsageError(f"{path} is not a whole result: {first}", _WRITES) from error
@@ -102,11 +102,11 @@ def load(path: Path) -> Report:
 _WRITES = "fictl bench --out FILE writes one"
 
 
-def joined(reports: Sequence[Report]) -> Report:
+def joined(reports: Sequence[BenchReport]) -> BenchReport:
     """Of one machine, one after another."""
     first, last = reports[0].environment, reports[-1].environment
     warnings = tuple(dict.fromkeys(w for report in reports for w in report.environment.warnings))
-    return Report(
+    return BenchReport(
         replace(first, after=last.after or first.after, warnings=warnings),
         tuple(row for report in reports for row in report.rows),
     )

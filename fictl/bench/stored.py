@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from fictl.bench.result import Environment, Report, save
+from fictl.bench.result import BenchReport, Environment, save
 from fictl.errors import UsageError
 from fictl.project import OpFolder
 
@@ -16,7 +16,7 @@ FOLDER = "benchmarks"
 _BOOSTS = 0.97
 
 
-def store(report: Report, folders: tuple[OpFolder, ...]) -> list[Path]:
+def store(report: BenchReport, folders: tuple[OpFolder, ...]) -> list[Path]:
     """As `<project>/benchmarks/<gpu>-<MHz>/<op>.json`; what was there is replaced."""
     if not report.environment.gpu:
         raise UsageError(
@@ -27,7 +27,7 @@ def store(report: Report, folders: tuple[OpFolder, ...]) -> list[Path]:
     return list(_stored(report, folders))
 
 
-def _stored(report: Report, folders: tuple[OpFolder, ...]) -> Iterator[Path]:
+def _stored(report: BenchReport, folders: tuple[OpFolder, ...]) -> Iterator[Path]:
     for folder in folders:
         rows = tuple(row for row in report.rows if row.op == str(folder))
         if rows:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.bench.options import BenchOptions
-    from fictl.debug.session import Program, Session
+    from fictl.debug.session import DebugProgram, DebugSession
     from fictl.debug.transcript import Stop, Transcript
 
 # Of more kernels their number says enough.
@@ -88,7 +88,7 @@ def command(
     from fictl.bench.sweep import parse_axis
     from fictl.cli.progress import ConsoleObserver
     from fictl.debug.focus import Focus
-    from fictl.debug.start import Asked, session
+    from fictl.debug.start import DebugRequest, session
     from fictl.testing.device import choose_device
 
     if json and not (batch or dry_run):
@@ -99,7 +99,7 @@ def command(
     settings.DEVICE.set_by_flag("--device", choose_device(settings.DEVICE.get() if device else ""))
     axes = dict(parse_axis(text) for text in axis or ())
     options = BenchOptions(case=case, dtype=dtype, axes=axes, refcheck=False)
-    asked = Asked(
+    asked = DebugRequest(
         _program(words[0], options),
         kernel,
         tuple(places or ()),
@@ -124,11 +124,11 @@ def command(
     )
 
 
-def _program(word: str, options: BenchOptions) -> Program:
+def _program(word: str, options: BenchOptions) -> DebugProgram:
     """Of an op, its smallest case; of a dump, the call."""
     from fictl.case.selection import functions
     from fictl.cli.one_op import one_op
-    from fictl.debug.session import Program
+    from fictl.debug.session import DebugProgram
     from fictl.op.watch.dump.record import METADATA
 
     path = Path(word)
@@ -137,21 +137,22 @@ def _program(word: str, options: BenchOptions) -> Program:
     folder, name = one_op(word), word.rpartition("/")[2]
     # An op's folder is often named as one of its functions, which is then what is meant.
     exact = {each.name for each in folder.declarations()} & {name}
-    return Program.of_case(folder, exact or functions(folder, [word]), options)
+    return DebugProgram.of_case(folder, exact or functions(folder, [word]), options)
 
 
-def _dumped(path: Path) -> Program:
+def _dumped(path: Path) -> DebugProgram:
     from fictl import settings
-    from fictl.debug.session import Program
-    from fictl.replay.child import Child
+    from fictl.debug.session import DebugProgram
     from fictl.replay.dump import Dump
+    from fictl.replay.replay_process import ReplayProcess
 
-    child = Child.of(Dump.open(path), settings.DEVICE.get())
-    argv = tuple(child.argv(Path(os.devnull)))
-    return Program(path.name, child.dump.folder(), argv, child.environment())
+    process = ReplayProcess.of(Dump.open(path), settings.DEVICE.get())
+    program = process.program
+    argv = tuple(program.argv())
+    return DebugProgram(path.name, process.dump.folder(), argv, program.variables)
 
 
-def _facts(made: Session) -> dict[str, object]:
+def _facts(made: DebugSession) -> dict[str, object]:
     return {
         "op": str(made.program.folder),
         "device": made.device,
@@ -160,7 +161,7 @@ def _facts(made: Session) -> dict[str, object]:
     }
 
 
-def _say(made: Session) -> None:
+def _say(made: DebugSession) -> None:
     what = "emulated: no GPU is used; " if made.device == "emu" else ""
     many = f"{len(made.places)} kernels" if len(made.places) > _SHOWN else ""
     where = many or ", ".join(made.places) or "a fault"

@@ -11,4 +11,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RunOptions", "Summary", "run_dataset"]
 
-__getattr__ = lazy(__name__, {"RunOptions": "run_options", "Summary": "summary", "run_dataset": "run"})
+__getattr__ = lazy(
+    __name__, {"RunOptions": "run_options", "Summary": "summary", "run_dataset": "run"}
+)

@@ -12,7 +12,7 @@ from fictl.debug.debugger import find_debugger
 from fictl.debug.focus import Focus
 from fictl.debug.kernels import chosen, compiled, kernel_names, sources_of
 from fictl.debug.moved import moved
-from fictl.debug.session import Program, Session
+from fictl.debug.session import DebugProgram, DebugSession
 from fictl.errors import UsageError
 from fictl.jit.progress import Observer
 from fictl.jit.spec import JitSpec
@@ -23,10 +23,10 @@ _LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 
 @dataclass(frozen=True)
-class Asked:
+class DebugRequest:
     """`places` are FILE:LINE or functions; with them, or to_fault, kernels are not stopped at."""
 
-    program: Program
+    program: DebugProgram
     kernel: str = ""
     places: tuple[str, ...] = ()
     focus: Focus = field(default_factory=Focus)
@@ -34,7 +34,7 @@ class Asked:
     more: tuple[str, ...] = ()
 
 
-def session(asked: Asked, observer: Observer) -> Session:
+def session(asked: DebugRequest, observer: Observer) -> DebugSession:
     """On the device that ops run on in this process, of whose modules it takes the debug variant."""
     device = settings.DEVICE.get()
     if device == "cuda":
@@ -50,7 +50,7 @@ def session(asked: Asked, observer: Observer) -> Session:
         places = tuple(chosen(compiled(names, modules) if modules else names, asked.kernel))
     headers = tuple(dict.fromkeys(source.path.parent for source in sources))
     rendered = tuple(module.parent for module in modules)
-    return Session(
+    return DebugSession(
         debugger,
         asked.program,
         places,

@@ -13,18 +13,20 @@ from fictl.case.selection import NoCase, functions
 from fictl.case.subject import Subject
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import UsageError
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder, select
 from fictl.trace import Case
 
 
-def requests(ops: Sequence[str], options: CaseOptions, calls: int, out: Path) -> list[Request]:
+def requests(
+    ops: Sequence[str], options: CaseOptions, calls: int, out: Path
+) -> list[ProfileRequest]:
     """One for each case. Without a choice it is one case a function, as a look at each costs time
     and a small case shows little but its launch.
     """
     if not ops:
         raise UsageError("which op is to be profiled?", "fictl list shows those there are")
-    made: list[Request] = []
+    made: list[ProfileRequest] = []
     missed: NoCase | None = None
     for folder in select(ops, []):
         try:
@@ -38,13 +40,15 @@ def requests(ops: Sequence[str], options: CaseOptions, calls: int, out: Path) ->
 
 def _of_folder(
     folder: OpFolder, ops: Sequence[str], options: CaseOptions, calls: int, out: Path
-) -> list[Request]:
+) -> list[ProfileRequest]:
     names = _functions(folder, ops)
     found = list(selected(folder, names, options))
     if not (options.case or options.axes):
         found = _largest(found)
     return [
-        Request(folder, frozenset({case.function}), replace(options, case=str(case)), calls, out)
+        ProfileRequest(
+            folder, frozenset({case.function}), replace(options, case=str(case)), calls, out
+        )
         for _, case in found
     ]
 

@@ -9,7 +9,7 @@ from fictl.errors import FictlError
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProfileOutcome:
     """What a tool found, with a `to_dict` whatever the tool, or why it found nothing."""
 
     op: str

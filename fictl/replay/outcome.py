@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ _EXIT_CODES = {"match": 0, "no reference": 0, "mismatch": 1, "error": 1, "refuse
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplayOutcome:
     """`detail` says what differs, what went wrong, or why there was nothing to compare.
 
     under: what looked at the call. found: what the sanitizer saw; profile, time: what CUPTI or
@@ -28,8 +29,8 @@ class Outcome:
     seconds: float = 0.0
     under: str = ""
     found: tuple[Finding, ...] = ()
-    profile: dict[str, Any] = field(default_factory=dict)
-    time: dict[str, Any] = field(default_factory=dict)
+    profile: Mapping[str, Any] = field(default_factory=dict)
+    time: Mapping[str, Any] = field(default_factory=dict)
     code: int = 0
 
     @property
@@ -60,7 +61,7 @@ class Outcome:
         }
 
 
-def worst(outcomes: list[Outcome]) -> int:
+def worst(outcomes: list[ReplayOutcome]) -> int:
     """A call that went wrong counts more than a dump that was refused."""
     codes = {outcome.exit_code for outcome in outcomes}
     return 1 if 1 in codes else max(codes, default=0)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.watch.board import Board
-from fictl.watch.outcome import Outcome
+from fictl.watch.outcome import StepOutcome
 
 
 @dataclass
@@ -21,11 +21,11 @@ class Cycle:
     number: int
     at: float
     saved: Sequence[Path] = ()
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[StepOutcome] = field(default_factory=list)
     cancelled: str = ""
 
     @property
-    def failed(self) -> Outcome | None:
+    def failed(self) -> StepOutcome | None:
         return next((each for each in self.outcomes if each.problem), None)
 
     @property

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fictl.watch.child import Step
+from fictl.watch.step_process import Step
 
 
 @dataclass(frozen=True)
-class Request:
+class WatchRequest:
     """`ops` are words of the command line; `bench` only where there is a GPU to time.
 
     keyword: of tests. case: of bench cases. timeout: seconds of one test. bench_time: seconds of

@@ -9,13 +9,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from fictl.watch.answer import Answer
-from fictl.watch.child import Step
 from fictl.watch.history import Cycle, History
 from fictl.watch.made_of import MadeOf
-from fictl.watch.observer import Observer
+from fictl.watch.observer import WatchObserver
 from fictl.watch.outcome import outcome_of
-from fictl.watch.request import Request
+from fictl.watch.request import WatchRequest
 from fictl.watch.saves import Saves
+from fictl.watch.step_process import Step
 from fictl.watch.steps import Steps
 
 # A save is several events, and an editor may save several files: together if this close.
@@ -32,13 +32,13 @@ class _Ended:
 
 
 @dataclass
-class Session:
+class WatchSession:
     """`steps` runs what `request` names; `history` is there whatever ends the session."""
 
-    request: Request
+    request: WatchRequest
     made_of: MadeOf
     steps: Steps
-    observer: Observer
+    observer: WatchObserver
     history: History = field(default_factory=History)
     _inbox: SimpleQueue[Path | _Ended] = field(default_factory=SimpleQueue)
     _contents: dict[Path, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from fictl.bench.conversation import Conversation
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.row import FAILED, Row
 from fictl.child.message import received
 from fictl.errors import FictlError, SetupError, UsageError
@@ -21,7 +21,7 @@ CASE = {
 
 
 def told(*messages: tuple[str, dict[str, object]]) -> Conversation:
-    talk = Conversation("hostile/doubling/doubling", Observer())
+    talk = Conversation("hostile/doubling/doubling", BenchObserver())
     for kind, data in messages:
         talk.hear("\x1e" + json.dumps({"kind": kind, **data}))
     return talk
@@ -36,7 +36,7 @@ def test_rows_come_as_they_are_measured(make_row: Callable[..., Row]) -> None:
 def test_other_output_is_handed_on() -> None:
     lines: list[str] = []
 
-    class Listening(Observer):
+    class Listening(BenchObserver):
         def line(self, text: str) -> None:
             lines.append(text)
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from fictl.bench.conversation import Conversation
 from fictl.bench.environment import environment
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 
 
 def talk(**facts: Any) -> Conversation:
-    return Conversation("op", Observer(), facts=facts)
+    return Conversation("op", BenchObserver(), facts=facts)
 
 
 def state(**changes: Any) -> dict[str, Any]:

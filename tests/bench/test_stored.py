@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.result import Report, load
+from fictl.bench.result import BenchReport, load
 from fictl.bench.row import WRONG, Row
 from fictl.bench.stored import store
 from fictl.errors import UsageError
 from fictl.project import OpFolder
 
-Make = Callable[..., Report]
+Make = Callable[..., BenchReport]
 
 
 def test_a_baseline_lies_in_the_project_by_gpu_and_clock(

@@ -9,8 +9,8 @@ import pytest
 import typer
 
 from fictl.debug.debugger import Debugger
-from fictl.debug.session import Session
-from fictl.debug.start import Asked
+from fictl.debug.session import DebugSession
+from fictl.debug.start import DebugRequest
 from fictl.debug.transcript import Stop, Transcript
 from fictl.op.watch.dump.record import METADATA
 
@@ -24,23 +24,23 @@ def asked(repo: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """No debugger runs: the list fills with what was asked of it, and a batch stops once."""
     calls: list[Any] = []
 
-    def start(asked: Asked, observer: Any) -> Session:
+    def start(asked: DebugRequest, observer: Any) -> DebugSession:
         calls.append(asked)
         gdb = Debugger("gdb", Path("/bin/gdb"))
-        return Session(gdb, asked.program, ("n::HalveKernel",), asked.focus, more=asked.more)
+        return DebugSession(gdb, asked.program, ("n::HalveKernel",), asked.focus, more=asked.more)
 
     monkeypatch.setattr("fictl.debug.start.session", start)
-    monkeypatch.setattr(Session, "hand_over", never_back)
+    monkeypatch.setattr(DebugSession, "hand_over", never_back)
     answer(monkeypatch, Transcript("$1 = 5", (STOP,)))
     return calls
 
 
-def never_back(self: Session) -> None:
+def never_back(self: DebugSession) -> None:
     raise typer.Exit(HANDED_OVER)
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, said: Transcript) -> None:
-    monkeypatch.setattr(Session, "run", lambda self, batch, timeout: said)
+    monkeypatch.setattr(DebugSession, "run", lambda self, batch, timeout: said)
 
 
 def test_what_is_asked_for_reaches_the_debugger(fictl, asked) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fictl.op.watch.dump.record import METADATA
-from fictl.replay.outcome import Outcome
+from fictl.replay.outcome import ReplayOutcome
 from fictl.report.finding import Finding
 
 
@@ -31,9 +31,9 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
         calls: list[Any] = []
         coming = iter(statuses)
 
-        def replay(path: Path, device: str, timeout: float, under: str) -> Outcome:
+        def replay(path: Path, device: str, timeout: float, under: str) -> ReplayOutcome:
             calls.append((str(path), device, timeout, *filter(None, [under])))
-            return Outcome(
+            return ReplayOutcome(
                 str(path), "toy.ops.halve", next(coming), device="emu", under=under, **more
             )
 

@@ -10,14 +10,16 @@ import pytest
 
 from fictl.case.options import CaseOptions
 from fictl.errors import SetupError
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
 
 @pytest.fixture
-def request_of(tiny: Path) -> Request:
+def request_of(tiny: Path) -> ProfileRequest:
     folder = OpFolder.of(tiny / "kernels" / "elementwise" / "twice" / "op.py")
-    return Request(folder, frozenset({"twice"}), CaseOptions(case="twice-8"), 3, Path("kept"))
+    return ProfileRequest(
+        folder, frozenset({"twice"}), CaseOptions(case="twice-8"), 3, Path("kept")
+    )
 
 
 def test_its_program_is_told_everything(request_of):

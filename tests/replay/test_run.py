@@ -21,7 +21,7 @@ from fictl.paths import PACKAGE
 from fictl.process import Finished
 from fictl.project import Project, mount
 from fictl.replay.dump import find_dumps
-from fictl.replay.outcome import Outcome, worst
+from fictl.replay.outcome import ReplayOutcome, worst
 from fictl.replay.run import replay
 
 CALL = """
@@ -153,14 +153,16 @@ def test_a_kernel_that_is_stopped_leaves_its_inputs_and_is_stopped_again(
     ],
 )
 def test_the_worst_outcome_decides(statuses: list[str], code: int) -> None:
-    assert worst([Outcome("d", "o", status) for status in statuses]) == code
+    assert worst([ReplayOutcome("d", "o", status) for status in statuses]) == code
 
 
 @pytest.fixture
-def sanitized(dump, monkeypatch) -> Callable[..., Outcome]:
+def sanitized(dump, monkeypatch) -> Callable[..., ReplayOutcome]:
     """Replay on a GPU that is not here, under a compute-sanitizer that says this."""
 
-    def use(text: str, tool: str = "memcheck", ends: int = 66, report: bool = True) -> Outcome:
+    def use(
+        text: str, tool: str = "memcheck", ends: int = 66, report: bool = True
+    ) -> ReplayOutcome:
         def run(argv: list[str], env: dict[str, str], timeout: float) -> Finished:
             assert argv[:1] == [f"compute-sanitizer-{tool}"]
             assert env["PYTORCH_NO_CUDA_MEMORY_CACHING"] == "1"
@@ -169,7 +171,7 @@ def sanitized(dump, monkeypatch) -> Callable[..., Outcome]:
             return Finished(tuple(argv), ends, text, 1.0)
 
         monkeypatch.setattr("fictl.replay.run.run", run)
-        monkeypatch.setattr("fictl.replay.child.require_gpu", lambda *words: None)
+        monkeypatch.setattr("fictl.replay.replay_process.require_gpu", lambda *words: None)
         monkeypatch.setattr(
             "fictl.sanitize.compute_sanitizer.command", lambda tool: [f"compute-sanitizer-{tool}"]
         )

@@ -9,12 +9,12 @@ import pytest
 from fictl.errors import FictlError
 from fictl.watch.answer import Answer
 from fictl.watch.board import Board
-from fictl.watch.outcome import Outcome, outcome_of
+from fictl.watch.outcome import StepOutcome, outcome_of
 
 ENVIRONMENT = {"device": "cuda", "timestamp": "", "fictl": "", "commit": "", "python": ""}
 
 
-def of(step: str, data: Any, code: int = 0, error: FictlError | None = None) -> Outcome:
+def of(step: str, data: Any, code: int = 0, error: FictlError | None = None) -> StepOutcome:
     return outcome_of(Answer(step, code, 1.5, data, error), Board(), 0, 0.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fictl.bench.result import Environment, Report
+from fictl.bench.result import BenchReport, Environment
 from fictl.bench.row import Row
 from fictl.errors import UsageError
 
@@ -20,7 +20,7 @@ def where(environment: Environment) -> str:
     return " · ".join(filter(None, (environment.gpu or "unknown GPU", clock)))
 
 
-def require_alike(a: Report, b: Report, labels: tuple[str, str]) -> None:
+def require_alike(a: BenchReport, b: BenchReport, labels: tuple[str, str]) -> None:
     """A refusal names every difference with both values."""
     found = list(differences(a, b))
     if found:
@@ -30,7 +30,7 @@ def require_alike(a: Report, b: Report, labels: tuple[str, str]) -> None:
         )
 
 
-def differences(a: Report, b: Report) -> Iterator[str]:
+def differences(a: BenchReport, b: BenchReport) -> Iterator[str]:
     old, new = a.environment, b.environment
     if old.device != new.device:
         yield f"device {old.device} and {new.device}"
@@ -45,7 +45,7 @@ def differences(a: Report, b: Report) -> Iterator[str]:
             return  # One of the cases says what is to be said of all.
 
 
-def _ways(report: Report) -> dict[str, str]:
+def _ways(report: BenchReport) -> dict[str, str]:
     """How each case was timed."""
     timed = (row for row in report.rows if row.samples and not row.is_baseline)
     return {f"{row.case} {row.side} {row.step}".removesuffix(" run"): _way(row) for row in timed}

@@ -35,7 +35,7 @@ class Untimed:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CompareOutcome:
     """`how` says whether one run has both, round by round, or each has its own; `where`, on what."""
 
     a: str

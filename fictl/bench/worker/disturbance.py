@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.case.poison import poison
 from fictl.case.trial import Trial
 
@@ -18,7 +18,7 @@ class Disturbance:
     """Called after every round; `index` is the copy that was disturbed after round `at`."""
 
     trials: Sequence[Trial]
-    observer: Observer
+    observer: BenchObserver
     index: int = 0
     at: int = -1
     rounds: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
 from fictl.bench.worker.disturbance import Disturbance
@@ -28,7 +28,7 @@ class Place:
 
     device: str
     ceilings: Mapping[str, float]
-    observer: Observer
+    observer: BenchObserver
 
     @property
     def is_emulated(self) -> bool:

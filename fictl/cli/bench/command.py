@@ -16,7 +16,7 @@ from fictl.errors import FictlError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.bench.result import Report
+    from fictl.bench.result import BenchReport
     from fictl.cli.bench.request import Request
 
 
@@ -90,7 +90,9 @@ def _plan(asked: Sequence[Request], errors: Sequence[FictlError]) -> None:
     console.show(console.Result.among(errors, "bench", data, view))
 
 
-def _measured(asked: Sequence[Request], errors: list[FictlError], quiet: bool) -> Report | None:
+def _measured(
+    asked: Sequence[Request], errors: list[FictlError], quiet: bool
+) -> BenchReport | None:
     """Of all requests together; None where each of them is an error."""
     from fictl.bench.result import joined
     from fictl.cli.bench.progress import BenchProgress
@@ -106,7 +108,7 @@ def _measured(asked: Sequence[Request], errors: list[FictlError], quiet: bool) -
 
 
 def _written(
-    report: Report, asked: Sequence[Request], save: bool, paths: dict[str, Path | None]
+    report: BenchReport, asked: Sequence[Request], save: bool, paths: dict[str, Path | None]
 ) -> list[Path]:
     from fictl.bench import export, result, stored
 
@@ -123,7 +125,7 @@ def _written(
 
 
 def _show(
-    report: Report, errors: Sequence[FictlError], written: Sequence[Path], verbose: bool
+    report: BenchReport, errors: Sequence[FictlError], written: Sequence[Path], verbose: bool
 ) -> None:
     from fictl.cli.bench.table import show_report
 

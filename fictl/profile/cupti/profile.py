@@ -8,7 +8,7 @@ from typing import Any
 
 from fictl.profile.cupti.device import device
 from fictl.profile.cupti.summarise import summarise
-from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.summary import CuptiSummary
 from fictl.profile.cupti.table import text
 from fictl.profile.cupti.work import ApiCall, Copy, Kernel, Work
 
@@ -40,7 +40,7 @@ class Profile:
         return sum(self.summary.spans)
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> CuptiSummary:
         """Launches that are alike in one line, with their median, share and occupancy."""
         return summarise(self.name, self.work, self.api, device)
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fictl.profile.cupti.device import Device
 from fictl.profile.cupti.row import CopyRow, HostRow, KernelRow
-from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.summary import CuptiSummary
 from fictl.profile.cupti.work import BETWEEN, ApiCall, Copy, Kernel, Work
 from fictl.timing.activity import Activity
 from fictl.timing.cupti import spans
@@ -23,7 +23,7 @@ def summarise(
     work: Iterable[Work],
     api: Iterable[ApiCall],
     device: Callable[[int], Device | None],
-) -> Summary:
+) -> CuptiSummary:
     """Of what belongs to calls; `device` knows the GPUs by their numbers."""
     counted = [each for each in work if each.call != BETWEEN]
     of_host = [each for each in api if each.call != BETWEEN]
@@ -34,7 +34,7 @@ def summarise(
     idle = [sum(gap for gap, _ in call) for call in gaps]
     busy = sum(took) - sum(idle)
     found = device(counted[0].device) if counted else None
-    return Summary(
+    return CuptiSummary(
         name=name,
         device=found.name if found else "",
         calls=calls,

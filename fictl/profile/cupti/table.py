@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl.profile.cupti.row import CopyRow, HostRow, KernelRow, Row
-from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.summary import CuptiSummary
 from fictl.quantity import spell_size, spell_time
 
 _LONGEST = 56
@@ -37,7 +37,7 @@ class Grid:
         return ["  ".join(line).rstrip() for line in padded]
 
 
-def grids(summary: Summary) -> list[Grid]:
+def grids(summary: CuptiSummary) -> list[Grid]:
     """Of kernels, and of copies, where there are some."""
     several = any(row.launches != 1 for row in (*summary.kernels, *summary.copies))
     made = []
@@ -48,7 +48,7 @@ def grids(summary: Summary) -> list[Grid]:
     return made
 
 
-def remarks(summary: Summary) -> Iterator[str]:
+def remarks(summary: CuptiSummary) -> Iterator[str]:
     if not summary.spans:
         yield "nothing ran on the GPU"
         return
@@ -68,13 +68,13 @@ def remarks(summary: Summary) -> Iterator[str]:
         yield f"host: {_host(summary.host)} (recording them takes some of that)"
 
 
-def text(summary: Summary) -> str:
+def text(summary: CuptiSummary) -> str:
     head = f"{summary.name}  {summary.device}".rstrip()
     tables = [line for grid in grids(summary) for line in (*grid.lines(), "")]
     return "\n".join([head, "", *tables, *remarks(summary)])
 
 
-def _calls(summary: Summary) -> str:
+def _calls(summary: CuptiSummary) -> str:
     """One call is the whole of what was recorded."""
     if summary.calls == 1:
         return (

@@ -25,6 +25,7 @@ from fictl.profile.events.layout import (
     slot_bytes,
     slots,
 )
+from fictl.profile.events.messages import RecordedPart
 
 # Of the call that shows how large grids are, how often each is launched, and what a warp leaves.
 _PROBE_SLOTS, _PROBE_LAYERS, _PROBE_EVENTS = 64, 16, 256
@@ -188,12 +189,9 @@ def left(written: Sequence[Written], capacity: int) -> dict[int, list[Slot]]:
     return {number: seen for number, seen in found.items() if seen}
 
 
-def write_memory(written: Sequence[Written], path: Path) -> list[dict[str, int]]:
-    """One after the other; what is needed to take them apart."""
+def write_memory(written: Sequence[Written], path: Path) -> tuple[RecordedPart, ...]:
+    """Write one after the other; what is needed to take them apart."""
     with path.open("wb") as file:
-        for each in written:
-            file.write(each.memory)
-    return [
-        {"kernel": each.kernel, "launches": each.launches, "bytes": len(each.memory)}
-        for each in written
-    ]
+        for part in written:
+            file.write(part.memory)
+    return tuple(RecordedPart(part.kernel, part.launches, len(part.memory)) for part in written)

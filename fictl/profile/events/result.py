@@ -12,7 +12,7 @@ from fictl.profile.events.statistics import event_rows, sm_rows
 
 
 @dataclass(frozen=True)
-class Result:
+class EventsResult:
     """`capacity` is how many events a warp had room for; `trace` a file for ui.perfetto.dev."""
 
     op: str

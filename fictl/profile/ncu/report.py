@@ -10,7 +10,7 @@ from fictl.profile.ncu.digest.kernel import Digest
 
 
 @dataclass(frozen=True)
-class Report:
+class NcuReport:
     """path: ncu's own file; pages: the CSV that the digests come from; notes: what to know."""
 
     op: str

@@ -11,9 +11,9 @@ from fictl.errors import FictlError, SetupError
 from fictl.process import Finished, TimedOut, run
 from fictl.profile.launched import Launched, launch
 from fictl.profile.nsys.convert import convert
-from fictl.profile.nsys.summary import Summary
+from fictl.profile.nsys.summary import NsysSummary
 from fictl.profile.nsys.table import Row, parse_rows, table
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.toolchain.profilers import find_profiler, version_of
 
 KERNELS, COPIES, API = "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_api_sum"
@@ -36,7 +36,9 @@ _ITS_OWN = re.compile(
 )
 
 
-def profile(request: Request, say: Callable[[str], object] = lambda line: None) -> Summary:
+def profile(
+    request: ProfileRequest, say: Callable[[str], object] = lambda line: None
+) -> NsysSummary:
     """`say` hears what the program prints."""
     nsys = find_profiler("nsys")
     if nsys is None:
@@ -52,7 +54,7 @@ def profile(request: Request, say: Callable[[str], object] = lambda line: None) 
     if not os.path.isfile(report):
         raise _no_report(launched, request)
     tables, pages = _tables(nsys, report)
-    return Summary(
+    return NsysSummary(
         str(request.folder), launched.case, request.calls, version_of(nsys), report, pages, tables
     )
 
@@ -65,7 +67,7 @@ def _program(say: Callable[[str], object]) -> Callable[[str], None]:
     return hear
 
 
-def _require_calls(launched: Launched, request: Request) -> None:
+def _require_calls(launched: Launched, request: ProfileRequest) -> None:
     if launched.error:
         raise launched.error
     if not launched.done and launched.late:
@@ -77,7 +79,7 @@ def _require_calls(launched: Launched, request: Request) -> None:
         )
 
 
-def _late(request: Request) -> TimedOut:
+def _late(request: ProfileRequest) -> TimedOut:
     return TimedOut(
         f"nsys did not end within {request.options.timeout:g} s",
         "fewer --calls, or --timeout gives more; an nsys that hangs after 'Generating' lacks its "
@@ -85,7 +87,7 @@ def _late(request: Request) -> TimedOut:
     )
 
 
-def _no_report(launched: Launched, request: Request) -> FictlError:
+def _no_report(launched: Launched, request: ProfileRequest) -> FictlError:
     """Most often nothing was captured, or nsys may not trace here."""
     said = launched.output
     if launched.late:

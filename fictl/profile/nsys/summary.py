@@ -11,7 +11,7 @@ from fictl.profile.nsys.table import Row
 
 
 @dataclass(frozen=True)
-class Summary:
+class NsysSummary:
     """tables: by the name of the report of `nsys stats`; pages: their CSV."""
 
     op: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.bench.compare.request import RESULTS, REVISIONS, SIDES, Request, understand
+from fictl.bench.compare.request import RESULTS, REVISIONS, SIDES, CompareRequest, understand
 from fictl.errors import UsageError
 
 
@@ -19,7 +19,7 @@ from fictl.errors import UsageError
 )
 def test_revisions(history, words: list[str], a: str, b: str) -> None:
     history("second")
-    assert understand(words, []) == Request(REVISIONS, a, b)
+    assert understand(words, []) == CompareRequest(REVISIONS, a, b)
 
 
 def test_an_op_may_be_named_with_revisions(history) -> None:
@@ -30,7 +30,7 @@ def test_files_are_results(history, tmp_path) -> None:
     paths = [tmp_path / "old.json", tmp_path / "new"]
     for path in paths:
         path.touch()
-    assert understand([*map(str, paths)], []) == Request(RESULTS, *map(str, paths))
+    assert understand([*map(str, paths)], []) == CompareRequest(RESULTS, *map(str, paths))
 
 
 def test_a_result_that_is_not_there_is_named(history, tmp_path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fictl import settings
-from fictl.bench.compare.measured import Request
+from fictl.bench.compare.measured import RevisionsRequest
 from fictl.bench.compare.revisions import compare_revisions
 from fictl.bench.options import BenchOptions
 from fictl.errors import UsageError
@@ -35,11 +35,11 @@ def emulated(users_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch, row, report) -> list[Request]:
+def requests(monkeypatch: pytest.MonkeyPatch, row, report) -> list[RevisionsRequest]:
     """What would be run, which both revisions answer alike; whether its files were there."""
-    asked: list[Request] = []
+    asked: list[RevisionsRequest] = []
 
-    def measured(them: Sequence[Request], options: BenchOptions, observer: Any) -> Any:
+    def measured(them: Sequence[RevisionsRequest], options: BenchOptions, observer: Any) -> Any:
         assert all(Path(op).is_file() for each in them for op in each.sides.values())
         asked.extend(them)
         return report(*(row(side=label, op=each.op) for each in them for label in each.sides))

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from fictl.bench.plot.draw import draw
-from fictl.bench.result import Report
+from fictl.bench.result import BenchReport
 from fictl.bench.row import WRONG, Row
 from fictl.errors import SetupError, UsageError
 
-Make = Callable[..., Report]
+Make = Callable[..., BenchReport]
 
 
 def words(path: Path) -> list[str]:

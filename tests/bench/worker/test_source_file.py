@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import TIMED, WRONG, Row
 from fictl.bench.worker import source_file
@@ -52,7 +52,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]
 
 def rows(path: Path, **values: str) -> list[Row]:
     options = BenchOptions(rounds=5)
-    place = Place("cpu", {}, Observer())
+    place = Place("cpu", {}, BenchObserver())
     return [
         row
         for subject, case in source_subjects(path, values)

@@ -11,7 +11,7 @@ from fictl.case.options import CaseOptions
 from fictl.errors import SetupError
 from fictl.profile.cupti import run
 from fictl.profile.cupti.summarise import summarise
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
 _PROGRAM = """
@@ -51,7 +51,7 @@ def profiled(tiny: Path, monkeypatch, kernel) -> Callable[..., list]:
 
     def outcomes(*cases: str, timeout: float = 60.0, **more) -> list:
         asked = [
-            Request(folder, frozenset({"twice"}), CaseOptions(case=case, timeout=timeout), 2)
+            ProfileRequest(folder, frozenset({"twice"}), CaseOptions(case=case, timeout=timeout), 2)
             for case in cases
         ]
         return list(run.profile(asked, **more))

@@ -13,7 +13,7 @@ from fictl.errors import FictlError, SetupError, UsageError
 from fictl.process import TimedOut
 from fictl.profile.ncu.collection import Collection
 from fictl.profile.ncu.run import _near, profile
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
 TESTS = Path(__file__).parents[2]
@@ -47,10 +47,10 @@ def ncu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script) -> Callable[[st
 
 
 @pytest.fixture
-def request_of(tmp_path: Path) -> Callable[..., Request]:
-    def make(**options: float | str) -> Request:
+def request_of(tmp_path: Path) -> Callable[..., ProfileRequest]:
+    def make(**options: float | str) -> ProfileRequest:
         chosen = CaseOptions(**{"case": "twice-8", **options})
-        return Request(OpFolder.of(OP), frozenset({"twice"}), chosen, 1, tmp_path / "out")
+        return ProfileRequest(OpFolder.of(OP), frozenset({"twice"}), chosen, 1, tmp_path / "out")
 
     return make
 

@@ -12,7 +12,7 @@ from fictl.case.options import CaseOptions
 from fictl.errors import FictlError, SetupError
 from fictl.process import TimedOut
 from fictl.profile.nsys.run import API, COPIES, KERNELS, profile
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
 TESTS = Path(__file__).parents[2]
@@ -49,10 +49,10 @@ def nsys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script) -> Callable[..
 
 
 @pytest.fixture
-def request_of(tmp_path: Path) -> Callable[..., Request]:
-    def make(**options: float | str) -> Request:
+def request_of(tmp_path: Path) -> Callable[..., ProfileRequest]:
+    def make(**options: float | str) -> ProfileRequest:
         chosen = CaseOptions(**{"case": "twice-8", **options})
-        return Request(OpFolder.of(OP), frozenset({"twice"}), chosen, 10, tmp_path / "out")
+        return ProfileRequest(OpFolder.of(OP), frozenset({"twice"}), chosen, 10, tmp_path / "out")
 
     return make
 

@@ -8,6 +8,8 @@ import time
 
 
 class Lines:
+    """Reads the file descriptor `handle`; what came after a line is kept for the next."""
+
     def __init__(self, handle: int) -> None:
         self._handle = handle
         self._read = bytearray()

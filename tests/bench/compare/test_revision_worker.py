@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fictl import settings
-from fictl.bench.compare.both import work
+from fictl.bench.compare.revision_worker import work
 from fictl.bench.options import BenchOptions
 from fictl.errors import InvalidValue, UsageError
 from fictl.project import Project, folders
