@@ -43,12 +43,13 @@ def to_line(message: object) -> str:
     return json.dumps({"kind": type(message).__name__, **to_json(message)})
 
 
-def of_kind(kinds: Mapping[str, type[Any]], document: dict[str, Any]) -> Any:
+def of_kind(kinds: Mapping[str, type[Any]], document: Any) -> Any:
     """The message of a document that names one of these kinds."""
-    name = document.pop("kind", None)
-    if name not in kinds:
+    fields = dict(document) if isinstance(document, dict) else {}
+    name = fields.pop("kind", None)
+    if not isinstance(name, str) or name not in kinds:
         raise Malformed(f"kind: a message {name!r:.80} is not known here, {', '.join(kinds)} are")
-    return from_json(kinds[name], document)
+    return from_json(kinds[name], fields)
 
 
 def send(message: object) -> None:

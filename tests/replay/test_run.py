@@ -99,7 +99,7 @@ def test_a_gpu_that_is_not_here_is_told(dump) -> None:
 def test_what_is_refused_starts_no_process(dump, edit, monkeypatch, changes, said) -> None:
     path = dump(torch.ones(2))
     edit(path, **changes)
-    monkeypatch.setattr("fictl.replay.run.run", None)
+    monkeypatch.setattr("fictl.child.program.run", None)
     outcome = replay(path, "", 60.0)
     assert (outcome.status, outcome.exit_code) == ("refused", 2)
     assert said in outcome.detail
@@ -113,7 +113,7 @@ def test_of_a_dumps_settings_only_the_ops_own_reach_the_process(dump, edit, monk
         seen.update(env)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fictl.replay.run.run", run)
+    monkeypatch.setattr("fictl.child.program.run", run)
     with pytest.raises(KeyboardInterrupt):
         replay(path, "", 60.0)
     assert seen["FICTL_DEVICE"] == "emu"
@@ -167,10 +167,10 @@ def sanitized(dump, monkeypatch) -> Callable[..., ReplayOutcome]:
             assert argv[:1] == [f"compute-sanitizer-{tool}"]
             assert env["PYTORCH_NO_CUDA_MEMORY_CACHING"] == "1"
             if report:
-                Path(argv[-2]).write_text('{"status": "match", "detail": ""}', encoding="utf-8")
+                Path(argv[-1]).write_text('{"status": "match", "detail": ""}', encoding="utf-8")
             return Finished(tuple(argv), ends, text, 1.0)
 
-        monkeypatch.setattr("fictl.replay.run.run", run)
+        monkeypatch.setattr("fictl.child.program.run", run)
         monkeypatch.setattr("fictl.replay.replay_process.require_gpu", lambda *words: None)
         monkeypatch.setattr(
             "fictl.sanitize.compute_sanitizer.command", lambda tool: [f"compute-sanitizer-{tool}"]

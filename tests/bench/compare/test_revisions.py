@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from fictl import settings
-from fictl.bench.compare.measured import RevisionsRequest
 from fictl.bench.compare.revisions import compare_revisions
+from fictl.bench.messages import RevisionsRequest
 from fictl.bench.options import BenchOptions
+from fictl.bench.run import Measurement
 from fictl.errors import UsageError
 from fictl.timing.verdict import Verdict
 
@@ -39,12 +40,13 @@ def requests(monkeypatch: pytest.MonkeyPatch, row, report) -> list[RevisionsRequ
     """What would be run, which both revisions answer alike; whether its files were there."""
     asked: list[RevisionsRequest] = []
 
-    def measured(them: Sequence[RevisionsRequest], options: BenchOptions, observer: Any) -> Any:
+    def measure(jobs: Sequence[Measurement], observer: Any) -> Any:
+        them = [job.request for job in jobs]
         assert all(Path(op).is_file() for each in them for op in each.sides.values())
         asked.extend(them)
         return report(*(row(side=label, op=each.op) for each in them for label in each.sides))
 
-    monkeypatch.setattr("fictl.bench.compare.revisions.measured", measured)
+    monkeypatch.setattr("fictl.bench.compare.revisions.measure", measure)
     return asked
 
 

@@ -18,7 +18,7 @@ from fictl.project import OpFolder
 TESTS = Path(__file__).parents[2]
 OP = TESTS / "tiny_project/kernels/elementwise/twice/op.py"
 
-SAID = """printf '\\n\\036{"kind": "case", "case": "twice-8"}\\n\\036{"kind": "done"}\\n'"""
+SAID = """printf '\\n\\036{"kind": "CaseChosen", "case": "twice-8"}\\n\\036{"kind": "Done"}\\n'"""
 REPORTS = 'for word; do case $word in --output=*) echo it > "${word#--output=}";; esac; done'
 STREAMS = (
     'for word; do case $word in --output=*) f="${word#--output=}"; '
@@ -106,7 +106,7 @@ def test_an_nsys_that_does_not_end_is_ended(nsys, request_of, said) -> None:
 
 
 def test_the_programs_own_error_is_the_answer(nsys, request_of) -> None:
-    error = '{"kind": "error", "message": "no such case", "hint": "h", "code": 2}'
+    error = '{"kind": "Failed", "message": "no such case", "hint": "h", "code": 2}'
     nsys(f"printf '\\n\\036{error}\\n'; exit 2")
     with pytest.raises(FictlError, match="no such case") as raised:
         profile(request_of())
