@@ -35,9 +35,9 @@ def write_jsonl(report: BenchReport, path: Path) -> None:
 
 
 def _cells(row: Row, axes: list[str]) -> dict[str, Any]:
-    said = row.to_dict()
+    document = row.to_dict()
     return {
-        **{name: value for name, value in said.items() if name not in _LISTS},
+        **{name: value for name, value in document.items() if name not in _LISTS},
         "passing": " ".join(row.passing),
         "rounds": len(row.samples),
         **{f"axis.{axis}": row.sizes.get(axis, "") for axis in axes},

@@ -1,4 +1,4 @@
-"""How a benchmark says where it is; the command line shows it."""
+"""BenchObserver: the progress of a benchmark, which the command line shows."""
 
 from __future__ import annotations
 

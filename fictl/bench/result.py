@@ -37,18 +37,18 @@ class Environment:
 
     @property
     def gpu(self) -> str:
-        """As NVIDIA names it; '' on the emulated device."""
+        """NVIDIA's name of the GPU; '' on the emulated device."""
         return str((self.before or {}).get("name", ""))
 
     @property
     def sm_mhz(self) -> int | None:
-        """Of the processors, after the run: that is when they were busy."""
+        """Clock of the SMs after the run: that is when they were busy."""
         return (self.after or self.before or {}).get("sm_mhz")
 
 
 @dataclass(frozen=True)
 class BenchReport:
-    """What one run of `fictl bench` found."""
+    """The result of one run of `fictl bench`."""
 
     environment: Environment
     rows: tuple[Row, ...]
@@ -68,9 +68,9 @@ class BenchReport:
     def from_dict(cls, data: Mapping[str, Any]) -> BenchReport:
         from pydantic import TypeAdapter
 
-        known = {each.name for each in fields(Environment)}
-        said = {name: value for name, value in data["environment"].items() if name in known}
-        environment: Environment = TypeAdapter(Environment).validate_python(said)
+        known = {field.name for field in fields(Environment)}
+        values = {name: value for name, value in data["environment"].items() if name in known}
+        environment: Environment = TypeAdapter(Environment).validate_python(values)
         return cls(environment, tuple(Row.from_dict(row) for row in data["rows"]))
 
 
@@ -103,7 +103,7 @@ _WRITES = "fictl bench --out FILE writes one"
 
 
 def joined(reports: Sequence[BenchReport]) -> BenchReport:
-    """Of one machine, one after another."""
+    """Join reports of one machine that were made one after another."""
     first, last = reports[0].environment, reports[-1].environment
     warnings = tuple(dict.fromkeys(w for report in reports for w in report.environment.warnings))
     return BenchReport(

@@ -123,7 +123,7 @@ def _talk(job: Measurement, observer: BenchObserver) -> Conversation:
 
 
 def _require_baseline(rows: Sequence[Row], options: BenchOptions) -> None:
-    """Where none of those asked for could be timed, there is nothing to compare with."""
+    """Raise where no requested baseline could be timed: there is nothing to compare with."""
     others = [row for row in rows if row.is_baseline]
     ours = any(row.status == TIMED and not row.is_baseline for row in rows)
     if options.baselines and ours and not any(row.status == TIMED for row in others):

@@ -17,13 +17,13 @@ _BOOSTS = 0.97
 
 
 def store(report: BenchReport, folders: tuple[OpFolder, ...]) -> list[Path]:
-    """As `<project>/benchmarks/<gpu>-<MHz>/<op>.json`; what was there is replaced."""
+    """Write `<project>/benchmarks/<gpu>-<MHz>/<op>.json`; a file that is there is replaced."""
     if not report.environment.gpu:
         raise UsageError(
             "times of the emulated device are no baseline", "--out FILE keeps them anywhere else"
         )
     if report.exit_code == 1:
-        raise UsageError("a run with failures is no baseline", "its rows say what is wrong")
+        raise UsageError("a run with failures is not a baseline", "its rows say what is wrong")
     return list(_stored(report, folders))
 
 

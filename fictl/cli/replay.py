@@ -91,8 +91,8 @@ def _looked(each: ReplayOutcome) -> Iterator[str]:
     """What the tool has found, measured or seen."""
     for finding in each.defects:
         yield finding.text.replace(f"{Path.cwd()}{os.sep}", "")
-    if len(each.defects) < len(each.found):
-        yield f"{len(each.found) - len(each.defects)} suppressed"
+    if len(each.defects) < len(each.findings):
+        yield f"{len(each.findings) - len(each.defects)} suppressed"
     if each.profile:
         yield each.profile["text"]
     if each.time:

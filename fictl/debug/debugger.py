@@ -24,23 +24,23 @@ class Debugger:
     has_python: bool = False
 
     def checked(self) -> Debugger:
-        """That it starts, may look into a process, and has what we ask of it."""
-        tries = [word for each in _TRIES for word in ("-ex", each)]
+        """Check that it starts, may look into a process, and has what is needed of it."""
+        tries = [word for command in _TRIES for word in ("-ex", command)]
         try:
-            said = run([self.path, "-nx", "-batch", *tries, "/bin/true"], timeout=_SECONDS).output
+            output = run([self.path, "-nx", "-batch", *tries, "/bin/true"], timeout=_SECONDS).output
         except TimedOut:
             raise SetupError(f"{self.path} does not answer", "does it run by hand?") from None
-        if any(sign in said for sign in _NO_PTRACE):
+        if any(sign in output for sign in _NO_PTRACE):
             raise SetupError(
                 f"{self.name} may not look into other processes here (ptrace)",
                 "in a container: start it with --cap-add=SYS_PTRACE; "
                 "else, as root: sysctl kernel.yama.ptrace_scope=0",
             )
-        has_python = "has Python" in said.splitlines()
+        has_python = "has Python" in output.splitlines()
         if self.name == "gdb" and not has_python:
             raise SetupError(f"{self.path} has no Python in it, or does not start", _GDB)
-        if "Program stopped" not in said:
-            last = next(reversed(said.strip().splitlines()), "nothing")
+        if "Program stopped" not in output:
+            last = next(reversed(output.strip().splitlines()), "nothing")
             raise SetupError(f"{self.path} does not work here: {last}", _install(self.name))
         return replace(self, has_python=has_python)
 

@@ -26,7 +26,7 @@ class Focus:
 
     @property
     def condition(self) -> str:
-        """As a debugger reads it; '' where any thread will do."""
+        """Condition in the debugger's language; '' where any thread will do."""
         indices = {"blockIdx": self.block, "threadIdx": self.thread}
         return " && ".join(
             f"{name}.{axis} == {value}"
@@ -49,8 +49,10 @@ class Focus:
 def _index(option: str, text: str) -> Index | None:
     if not text:
         return None
-    found = _INDEX.fullmatch(text)
-    if found is None:
-        raise InvalidValue(f"{option} {text!r} is no index", "as in 3, 3,0 or 3,0,1: x, y and z")
-    x, y, z = (int(number or 0) for number in found.groups())
+    match = _INDEX.fullmatch(text)
+    if match is None:
+        raise InvalidValue(
+            f"{option} {text!r} is not an index", "as in 3, 3,0 or 3,0,1: x, y and z"
+        )
+    x, y, z = (int(number or 0) for number in match.groups())
     return x, y, z

@@ -1,4 +1,4 @@
-"""What gdb knows of the emulated device: its threads, and the one that is stopped in.
+"""Extension of gdb for the emulated device: its threads, and the one that has stopped.
 
 gdb's own Python reads this file, whatever version that is: it imports nothing of fictl.
 """
@@ -77,7 +77,7 @@ class Focus(gdb.Command):  # type: ignore[misc]
 
 
 class _LaunchFrames:
-    """Of the calls between a launch and its kernel, backtraces show what somebody wrote."""
+    """Hide from backtraces the calls between a launch and its kernel that nobody wrote."""
 
     def __init__(self) -> None:
         self.name, self.priority, self.enabled = "fictl", 100, True
@@ -115,7 +115,7 @@ def install(folders: str, focus: str, places: list[str]) -> None:
 
 
 def _say_where(event: Any) -> None:
-    """As cuda-gdb does, where what has stopped is a kernel."""
+    """Print the focus as cuda-gdb does, where a kernel has stopped."""
     try:
         index = {name: _value(f"{name}Idx") for name in ("block", "thread")}
         if not _in_kernel():
@@ -147,7 +147,7 @@ def _value(name: str) -> str:
 
 
 def _in_kernel() -> bool:
-    """Whether what runs threads is among the callers."""
+    """True if the function that runs threads is among the callers."""
     frame = gdb.newest_frame()
     while frame is not None:
         if (frame.name() or "").endswith("thread_main"):
@@ -157,14 +157,14 @@ def _in_kernel() -> bool:
 
 
 def _indices(words: list[str]) -> dict[str, tuple[int, int, int]]:
-    found = {}
+    threads = {}
     pairs = zip(words[::2], words[1::2])  # noqa: B905  # as above
     for name, text in pairs:
         numbers = text.strip("()").split(",")
         if name not in ("block", "thread") or not all(n.isdigit() for n in numbers):
             raise gdb.GdbError(_USAGE)
         x, y, z = ([int(n) for n in numbers] + [0, 0])[:3]
-        found[name] = (x, y, z)
-    if not found or len(words) % 2:
+        threads[name] = (x, y, z)
+    if not threads or len(words) % 2:
         raise gdb.GdbError(_USAGE)
-    return found
+    return threads

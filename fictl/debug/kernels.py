@@ -1,4 +1,4 @@
-"""Which kernels a module has, by the text of its sources: what a debugger stops in."""
+"""Kernels of a module, by the text of its sources: places where a debugger stops."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _ANONYMOUS = "(anonymous namespace)"
 
 def sources_of(specs: Iterable[JitSpec]) -> list[CppSource]:
     """All files that the modules consist of, each once: their sources and what those include."""
-    found = {
+    files = {
         source.path: source
         for spec in specs
         for source in reach(spec.sources, (*spec.include_dirs, spec.base))
     }
-    return list(found.values())
+    return list(files.values())
 
 
 def kernel_names(sources: Iterable[CppSource]) -> list[str]:
@@ -77,8 +77,8 @@ def chosen(names: Sequence[str], wanted: str) -> list[str]:
     if not wanted:
         return list(names)
     exact = [name for name in names if f"::{name}".endswith(f"::{wanted}")]
-    found = exact or [name for name in names if wanted.lower() in name.lower()]
-    if not found:
+    matching = exact or [name for name in names if wanted.lower() in name.lower()]
+    if not matching:
         known = ", ".join(names) or "none"
         raise UsageError(f"there is no kernel {wanted!r}", f"there are {known}")
-    return found
+    return matching

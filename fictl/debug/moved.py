@@ -1,4 +1,4 @@
-"""Where a build says that its sources lie, and where the same bytes lie here."""
+"""Source folders that a build names, and the folders with the same bytes here."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def moved(modules: Iterable[Path], folders: Iterable[Path]) -> dict[Path, Path]:
     A build from the cache may be of another checkout, in which the files are gone by now, or others.
     """
     wanted = [*folders]
-    found: dict[Path, Path] = {}
+    places: dict[Path, Path] = {}
     for data in (module.read_bytes() for module in modules):
         for folder in wanted:
-            found |= {old: folder for old in _named(data, folder) if old != folder}
-    return found
+            places |= {old: folder for old in _named(data, folder) if old != folder}
+    return places
 
 
 def _named(data: bytes, folder: Path) -> set[Path]:

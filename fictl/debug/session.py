@@ -125,7 +125,7 @@ class DebugSession:
         return [*setup, where, *stops]
 
     def _environment(self) -> dict[str, str]:
-        """Of the program, not of the debugger, whose Python may be another."""
+        """Variables of the program, not of the debugger, whose Python may be another."""
         own = {
             **self.program.environment,
             **unwatched(self.device),

@@ -1,4 +1,4 @@
-"""From what is asked for to a session: the debug build, the kernels in it, the places to stop at."""
+"""Start of a session: the debug build, the kernels in it, the places to stop at."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DebugRequest:
 
 
 def session(asked: DebugRequest, observer: Observer) -> DebugSession:
-    """On the device that ops run on in this process, of whose modules it takes the debug variant."""
+    """Prepare a session on the device of this process, with the debug variant of its modules."""
     device = settings.DEVICE.get()
     if device == "cuda":
         require_gpu("there is no GPU here", "--device emu debugs with gdb on the emulated device")
@@ -69,14 +69,16 @@ def _built(specs: Sequence[JitSpec], observer: Observer) -> list[Path]:
 
 
 def _lines(places: Iterable[str], sources: Collection[CppSource]) -> tuple[str, ...]:
-    """As debuggers find them, whatever the build calls its folders; a function is one, too."""
-    found = ((place, _LINE.fullmatch(place)) for place in places)
-    return tuple(_line(place, match, sources) if match else place for place, match in found)
+    """Places as debuggers find them, whatever the build calls its folders; a function is one, too."""
+    matches = ((place, _LINE.fullmatch(place)) for place in places)
+    return tuple(_line(place, match, sources) if match else place for place, match in matches)
 
 
 def _line(place: str, match: re.Match[str], sources: Collection[CppSource]) -> str:
     wanted, line = Path(match["file"]), int(match["line"])
-    named = [each for each in sources if each.path.parts[-len(wanted.parts) :] == wanted.parts]
+    named = [
+        source for source in sources if source.path.parts[-len(wanted.parts) :] == wanted.parts
+    ]
     if not named:
         ours = sorted({source.path.name for source in sources if source.path.suffix != ".h"})
         raise UsageError(

@@ -48,7 +48,7 @@ _ENDS, _ENDED_ITSELF = "fictl_emu_stop ", "the kernel ends itself"
 
 @dataclass(frozen=True)
 class Stop:
-    """Where it stopped: at a breakpoint, or at `fault`, which is '' there."""
+    """A stop: at a breakpoint, where `fault` is '', or at a fault."""
 
     kernel: str
     fault: str = ""
@@ -92,17 +92,17 @@ class Transcript:
 
 def _stops(text: str) -> list[Stop]:
     matches = [*_BREAKPOINT.finditer(text), *_FAULT.finditer(text)]
-    return [_stop(text, match) for match in sorted(matches, key=lambda each: each.start())]
+    return [_stop(text, match) for match in sorted(matches, key=lambda match: match.start())]
 
 
 def _stop(text: str, match: re.Match[str]) -> Stop:
-    """What is said of the thread stands behind it; where that is the one of before, nothing is."""
+    """Parse a stop. The thread is named behind it, or not at all where it is the same as before."""
     fault = match.groupdict().get("fault") or _ends(match)
     behind = "".join(text[match.start() :].splitlines(keepends=True)[:_LINES])
     if fault:  # The frame has lines of its own.
         behind = behind[match.end() - match.start() :]
-    said = [*_WHERE.finditer(text, 0, match.start())][-1:]
-    where = next(iter([*_WHERE.finditer(behind), *said]), None)
+    before = [*_WHERE.finditer(text, 0, match.start())][-1:]
+    where = next(iter([*_WHERE.finditer(behind), *before]), None)
     frame = _frame(behind) if fault else match["frame"]
     kernel = _KERNEL.match(frame)
     file, line = _place(frame, text[: match.start()] if fault else "")
@@ -117,7 +117,7 @@ def _stop(text: str, match: re.Match[str]) -> Stop:
 
 
 def _place(frame: str, before: str) -> tuple[str, int]:
-    """Of the frame; what was said before of the same file is nearer to the cause."""
+    """Place of the frame; one that was named before in the same file is nearer to the cause."""
     place = _PLACE.search(frame)
     file, line = (place["file"], int(place["line"])) if place else ("", 0)
     for trigger in filter(None, map(_TRIGGER.match, before.splitlines()[-_LINES:])):

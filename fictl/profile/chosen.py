@@ -1,4 +1,4 @@
-"""Which cases are profiled: those asked for, else the largest of each function."""
+"""Choice of the cases to profile: those asked for, else the largest of each function."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ def requests(
     """
     if not ops:
         raise UsageError("which op is to be profiled?", "fictl list shows those there are")
-    made: list[ProfileRequest] = []
+    every: list[ProfileRequest] = []
     missed: NoCase | None = None
     for folder in select(ops, []):
         try:
-            made += _of_folder(folder, ops, options, calls, out)
+            every += _of_folder(folder, ops, options, calls, out)
         except NoCase as error:
             missed = error
-    if missed and not made:
+    if missed and not every:
         raise missed
-    return made
+    return every
 
 
 def _of_folder(
     folder: OpFolder, ops: Sequence[str], options: CaseOptions, calls: int, out: Path
 ) -> list[ProfileRequest]:
     names = _functions(folder, ops)
-    found = list(selected(folder, names, options))
+    cases = list(selected(folder, names, options))
     if not (options.case or options.axes):
-        found = _largest(found)
+        cases = _largest(cases)
     return [
         ProfileRequest(
             folder, frozenset({case.function}), replace(options, case=str(case)), calls, out
         )
-        for _, case in found
+        for _, case in cases
     ]
 
 
@@ -58,12 +58,12 @@ def _functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
     into is one kernel.
     """
     words = {word.rpartition("/")[2] for word in ops}
-    named = {each.name for each in folder.declarations()} & words
+    named = {declaration.name for declaration in folder.declarations()} & words
     return named if named and folder.family not in words else functions(folder, ops)
 
 
-def _largest(found: Sequence[tuple[Subject, Case]]) -> list[tuple[Subject, Case]]:
-    """Of each function the case with the most elements; of several the first in bench.py, whose
+def _largest(cases: Sequence[tuple[Subject, Case]]) -> list[tuple[Subject, Case]]:
+    """The case of each function with the most elements; of several the first in bench.py, whose
     order is what its author thinks of first. Emulated, the largest that can be run.
     """
 
@@ -74,6 +74,6 @@ def _largest(found: Sequence[tuple[Subject, Case]]) -> list[tuple[Subject, Case]
         return -count if too_many else count
 
     of_function: dict[str, list[tuple[Subject, Case]]] = {}
-    for one in found:
+    for one in cases:
         of_function.setdefault(one[1].function, []).append(one)
     return [max(among, key=elements) for among in of_function.values()]

@@ -1,4 +1,4 @@
-"""What became of one case that was to be profiled."""
+"""ProfileOutcome: the result of profiling one case, or why there is none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.errors import FictlError
 
 @dataclass(frozen=True)
 class ProfileOutcome:
-    """What a tool found, with a `to_dict` whatever the tool, or why it found nothing."""
+    """A tool's result, which has a `to_dict` whatever the tool, or the error."""
 
     op: str
     case: str

@@ -47,7 +47,7 @@ class ProfileRequest:
         return Program(_PROGRAM, self.of_case, unwatched(settings.DEVICE.get()))
 
     def file(self, suffix: str) -> Path:
-        """Where something of this case is kept: `out` with the case's name and this ending."""
+        """Path of a file that is kept of this case: `out` with the case's name and this ending."""
         try:
             if not os.path.isdir(self.out):
                 self.out.mkdir(parents=True)

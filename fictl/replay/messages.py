@@ -19,7 +19,7 @@ class ReplayRequest:
 
 @dataclass(frozen=True)
 class ReplayAnswer:
-    """What came of the call. code: of an error of this machine, else 0.
+    """Result of the call. code: of an error of this machine, else 0.
 
     rows, profile, time: what the emulated checks, CUPTI or a timer reported, as users read it.
     """

@@ -93,7 +93,7 @@ def enums_of(api: Any) -> Enums:
     functions = [f for f in (api, *(getattr(api, n, None) for n in ("plan", "run"))) if f]
     names = vars(sys.modules[api.__module__]).values()
     hints = [hint for function in functions for hint in _hints(function)]
-    classes = [each for each in (*names, *hints) if inspect.isclass(each)]
+    classes = [entry for entry in (*names, *hints) if inspect.isclass(entry)]
     return {(e.__module__, e.__qualname__): e for e in classes if issubclass(e, Enum)}
 
 
@@ -112,7 +112,7 @@ def _arguments(dump: Dump, enums: Enums, device: str) -> dict[str, Any]:
 
 
 def _tensors(dump: Dump, described: TensorFile, device: str) -> dict[str, torch.Tensor]:
-    """On the device, except for what the host had in a call on a GPU."""
+    """Read tensors to the device, except those that were on the host in a call on a GPU."""
     stored = read_tensors(dump.path, described)
     from_gpu = dump.record.settings.get("FICTL_DEVICE") == "cuda"
     return {

@@ -16,7 +16,7 @@ _EXIT_CODES = {"match": 0, "no reference": 0, "mismatch": 1, "error": 1, "refuse
 class ReplayOutcome:
     """`detail` says what differs, what went wrong, or why there was nothing to compare.
 
-    under: what looked at the call. found: what the sanitizer saw; profile, time: what CUPTI or
+    under: what looked at the call. findings: what the sanitizer saw; profile, time: what CUPTI or
     the timer did. code: of an error of this machine.
     """
 
@@ -28,7 +28,7 @@ class ReplayOutcome:
     device: str = ""
     seconds: float = 0.0
     under: str = ""
-    found: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
     profile: Mapping[str, Any] = field(default_factory=dict)
     time: Mapping[str, Any] = field(default_factory=dict)
     code: int = 0
@@ -39,12 +39,12 @@ class ReplayOutcome:
 
     @property
     def defects(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.found if not finding.suppressed)
+        return tuple(finding for finding in self.findings if not finding.suppressed)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the tool gives only where there was one."""
+        """JSON for users; what a tool gives is there only where one looked."""
         looked = {
-            "found": [finding.to_dict() for finding in self.found],
+            "found": [finding.to_dict() for finding in self.findings],
             "profile": {name: self.profile[name] for name in self.profile if name != "text"},
             "time": self.time,
         }

@@ -57,7 +57,7 @@ def replay(path: Path, device: str, timeout: float, under: str = "") -> ReplayOu
 
 
 def _answer(process: ReplayProcess, timeout: float) -> tuple[ReplayAnswer, tuple[Finding, ...]]:
-    """What came of the call, and what a sanitizer saw in it."""
+    """Run the call; the answer, and what a sanitizer saw in it."""
     process.require_device()
     with tempfile.TemporaryDirectory(prefix="fictl-replay-") as folder:
         program = process.program.filed(Path(folder))

@@ -1,4 +1,4 @@
-"""How a watch says where it is; the command line shows it."""
+"""WatchObserver: the progress of a watch, which the command line shows."""
 
 from __future__ import annotations
 

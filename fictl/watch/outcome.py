@@ -1,4 +1,4 @@
-"""What one step came to, as a watcher tells it."""
+"""StepOutcome: the result of one step, as a watcher tells it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fictl.watch.problem import Problem
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """`said` is it in some words, `facts` its numbers; `problem` is why it failed.
+    """`text` is it in some words, `facts` its numbers; `problem` is why it failed.
 
     What this machine cannot do, as tests that need another GPU, is said and fails nothing: `able`.
     """
 
     step: str
     seconds: float
-    said: str = ""
+    text: str = ""
     problem: Problem | None = None
     able: bool = True
     facts: dict[str, Any] = field(default_factory=dict)
@@ -38,10 +38,14 @@ class StepOutcome:
             "step": self.step,
             "ok": self.exit_code == 0,
             "seconds": round(self.seconds, 3),
-            "said": self.said,
+            "said": self.text,
             "problem": self.problem.to_dict() if self.problem else None,
             **self.facts,
-            **({"cases": [each.to_dict() for each in self.standings]} if self.standings else {}),
+            **(
+                {"cases": [standing.to_dict() for standing in self.standings]}
+                if self.standings
+                else {}
+            ),
         }
 
 
@@ -56,19 +60,19 @@ def outcome_of(answer: Answer, board: Board, cycle: int, at: float) -> StepOutco
 
 
 def _built(answer: Answer) -> StepOutcome:
-    compiled = [each for each in answer.data if each["compiled"]]
-    seconds = sum(each["seconds"] for each in compiled)
+    compiled = [module for module in answer.data if module["compiled"]]
+    seconds = sum(module["seconds"] for module in compiled)
     modules = f"{len(compiled)} modules " if len(compiled) > 1 else ""
-    said = f"{modules}compiled in {seconds:.1f} s" if compiled else "was built already"
+    text = f"{modules}compiled in {seconds:.1f} s" if compiled else "was built already"
     facts = {"compiled": len(compiled), "compile_seconds": round(seconds, 3)}
     if answer.error:
         return StepOutcome("build", answer.seconds, problem=Problem.of(answer.error), facts=facts)
-    return StepOutcome("build", answer.seconds, said, facts=facts)
+    return StepOutcome("build", answer.seconds, text, facts=facts)
 
 
 def _tested(answer: Answer) -> StepOutcome:
     data = answer.data
-    failed = [each for each in data["tests"] if each["outcome"] == "failed"]
+    failed = [test for test in data["tests"] if test["outcome"] == "failed"]
     skipped, full = sum(data["skipped"].values()), len(data["out_of_memory"])
     parts = [
         f"{data['passed']} passed",

@@ -1,4 +1,4 @@
-"""What a user of `fictl watch` asks for, as commands to run at every save."""
+"""WatchRequest: the options of `fictl watch`, as commands to run at every save."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WatchRequest:
     bench_time: float = 0.5
 
     def steps(self) -> tuple[Step, ...]:
-        """In the order in which they run; one that fails is the last."""
+        """Steps in the order in which they run; one that fails is the last."""
         common = (*self.ops, "--json", "--device", self.device)
         named = {"build": (), "test": (*self._test_words(),), "bench": (*self._bench_words(),)}
         wanted = {"build": True, "test": self.test, "bench": self.bench}

@@ -96,15 +96,15 @@ class WatchSession:
                     return None
 
     def _wait(self, saves: Saves) -> tuple[Path, ...]:
-        """For a save; one that changes nothing is one, too: who times again wants to know."""
+        """Wait for a save; one that changes nothing counts, too: the user wants to time again."""
         self.steps.prepare()
         while True:
             event = self._take(saves)
             if isinstance(event, Path):
-                found = self._edited(event, saves)
+                changed = self._edited(event, saves)
                 again = (event,) if event in self._contents else ()
-                if found or again:
-                    return found or again
+                if changed or again:
+                    return changed or again
 
     def _take(self, saves: Saves | None) -> Path | _Ended:
         while True:
@@ -119,10 +119,10 @@ class WatchSession:
         self._let_pass(first)
         before, self._contents = self._contents, self.made_of.contents()
         every = sorted(before.keys() | self._contents.keys())
-        found = tuple(path for path in every if before.get(path) != self._contents.get(path))
-        if found:
+        changed = tuple(path for path in every if before.get(path) != self._contents.get(path))
+        if changed:
             saves.rearm(self.made_of.places())
-        return found
+        return changed
 
     def _let_pass(self, first: Path) -> None:
         end, others = time.monotonic() + _BURST_SECONDS, list[_Ended]()

@@ -33,7 +33,7 @@ class Steps:
             self._spare.stop()
 
     def prepare(self) -> None:
-        """For when another half second of a core's work disturbs nothing that is timed."""
+        """Start the next process, when half a second of a core's work disturbs nothing that is timed."""
         self._spare = self._spare or StepProcess()
 
     def start(self, step: Step, ended: Callable[[], object]) -> None:
@@ -42,7 +42,7 @@ class Steps:
         self._running.begin(step, self._folder, ended)
 
     def answer(self) -> Answer:
-        """Of the one that has ended."""
+        """Answer of the step that has ended."""
         assert self._running is not None
         child, self._running = self._running, None
         return child.answer()

@@ -33,7 +33,7 @@ def test_a_run_with_failures_is_no_baseline(
     hostile: OpFolder, make_report: Make, make_row: Callable[..., Row], tmp_path: Path
 ) -> None:
     report = make_report(make_row(), make_row(status=WRONG, samples=()))
-    with pytest.raises(UsageError, match="a run with failures is no baseline"):
+    with pytest.raises(UsageError, match="a run with failures is not a baseline"):
         store(report, (hostile,))
 
 

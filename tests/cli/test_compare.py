@@ -93,7 +93,7 @@ def test_two_results_are_a_table_and_a_summary(fictl, files) -> None:
     first, columns, row, last = said.out.splitlines()
     assert first == (
         "old.json → new.json · NVIDIA H200 · 1980 MHz · "
-        "different runs: 1% more is no difference · threshold 1.0%"
+        "different runs: 1% more is not a difference · threshold 1.0%"
     )
     assert columns.split() == [
         "case",

@@ -116,8 +116,8 @@ def test_a_dump_is_a_program_too(fictl, asked, repo: Path, monkeypatch) -> None:
     [
         (("halve", "--json"), "--json is of a batch"),
         (("halve", "--fault", "--kernel", "x"), "--fault stops at faults only"),
-        (("halve", "--block", "x"), "--block 'x' is no index"),
-        (("halve", "--axis", "n"), "'n' is no axis"),
+        (("halve", "--block", "x"), "--block 'x' is not an index"),
+        (("halve", "--axis", "n"), "'n' is not an axis"),
         (("halved",), "halved"),
         ((), "Missing argument"),
     ],

@@ -93,8 +93,8 @@ def test_device_and_time_are_handed_on(fictl, dumps, answer, monkeypatch, by: st
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((".",), "is no dump, and has none in it"),
-        (("nowhere",), "nowhere is no folder"),
+        ((".",), "is not a dump, and has none in it"),
+        (("nowhere",), "nowhere is not a folder"),
         ((), "DUMP"),
         (("dumps", "--device", "tpu"), "--device='tpu' cannot be read"),
         (("dumps", "--under", "valgrind"), "--under valgrind: nothing of that name looks at calls"),

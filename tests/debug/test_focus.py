@@ -26,5 +26,5 @@ def test_nothing_named_is_any_thread() -> None:
 
 @pytest.mark.parametrize("text", ["x", "1,2,3,4", "-1", "1;2", "1,,2"])
 def test_what_is_no_index_is_an_error_with_its_option(text: str) -> None:
-    with pytest.raises(InvalidValue, match=r"--block .* is no index"):
+    with pytest.raises(InvalidValue, match=r"--block .* is not an index"):
         Focus.parse(text, "")

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 import torch
 
+from fictl.child.codec import to_text
 from fictl.errors import SetupError
 from fictl.op.watch.dump.record import METADATA, Refused
 from fictl.profile import Profile
 from fictl.replay.dump import Dump
+from fictl.replay.messages import ReplayRequest
 from fictl.replay.one import main, replay_one
 from fictl.timing.samples import Samples
 from fictl.timing.side import Side
@@ -105,9 +107,9 @@ def test_a_failed_call_that_runs_now_has_no_reference(dump, edit) -> None:
 
 
 def outcome(path: Path, place: Path, under: str = "") -> dict[str, Any]:
-    report = place / "outcome.json"
-    assert main([str(path), "cpu", str(report), under]) == 0
-    return dict(json.loads(report.read_text()))
+    file = place / "answer.json"
+    assert main([to_text(ReplayRequest(path, "cpu", under)), str(file)]) == 0
+    return dict(json.loads(file.read_text()))
 
 
 def test_a_call_that_fails_again_says_so(dump, tmp_path: Path) -> None:

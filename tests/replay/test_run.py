@@ -139,8 +139,8 @@ def test_a_kernel_that_is_stopped_leaves_its_inputs_and_is_stopped_again(
     seen = replay(path, "", 120.0, "memcheck")
     assert (seen.status, seen.exit_code) == ("defect", 1)
     assert seen.detail == "the call itself: error its kernel was stopped there"
-    assert [finding.facts["kind"] for finding in seen.found] == ["out-of-bounds"]
-    assert Path(seen.found[0].facts["file"]).name == "shift.cuh"
+    assert [finding.facts["kind"] for finding in seen.findings] == ["out-of-bounds"]
+    assert Path(seen.findings[0].facts["file"]).name == "shift.cuh"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_what_compute_sanitizer_reports_is_a_defect_though_the_result_is_right(s
         "the call itself: match",
         "memcheck",
     )
-    (finding,) = outcome.found
+    (finding,) = outcome.findings
     assert (finding.facts["kind"], finding.facts["line"]) == ("out-of-bounds", 17)
     assert finding.facts["thread"] == (40, 0, 0)
 
@@ -209,7 +209,7 @@ def test_a_defect_that_the_project_accepts_is_none(sanitized, toy: Path) -> None
     (toy / "sanitize.toml").write_text(accepted, encoding="utf-8")
     outcome = sanitized(MEMCHECK)
     assert (outcome.status, outcome.exit_code) == ("match", 0)
-    assert [finding.suppressed for finding in outcome.found] == ["read and never used"]
+    assert [finding.suppressed for finding in outcome.findings] == ["read and never used"]
 
 
 def test_a_call_that_a_fault_has_ended_has_its_reason(sanitized) -> None:

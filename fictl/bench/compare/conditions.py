@@ -1,4 +1,4 @@
-"""Whether two results were measured alike: another GPU, clock or timer is another number."""
+"""Check that two results were measured alike: another GPU, clock or timer gives another number."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def where(environment: Environment) -> str:
 
 def require_alike(a: BenchReport, b: BenchReport, labels: tuple[str, str]) -> None:
     """A refusal names every difference with both values."""
-    found = list(differences(a, b))
-    if found:
+    problems = list(differences(a, b))
+    if problems:
         raise UsageError(
-            f"{labels[0]} and {labels[1]} were not measured alike: {'; '.join(found)}",
+            f"{labels[0]} and {labels[1]} were not measured alike: {'; '.join(problems)}",
             "measure both here, in one run; or --force, and do not trust the verdicts",
         )
 
@@ -46,7 +46,7 @@ def differences(a: BenchReport, b: BenchReport) -> Iterator[str]:
 
 
 def _ways(report: BenchReport) -> dict[str, str]:
-    """How each case was timed."""
+    """Timer and L2 state of each case."""
     timed = (row for row in report.rows if row.samples and not row.is_baseline)
     return {f"{row.case} {row.side} {row.step}".removesuffix(" run"): _way(row) for row in timed}
 

@@ -20,8 +20,8 @@ class Compared:
     comparison: Comparison
 
     def to_dict(self) -> dict[str, Any]:
-        found = asdict(self.comparison) | {"verdict": self.comparison.verdict.value}
-        return {"op": self.op, "case": self.case, "a": self.a, "b": self.b, **found}
+        document = asdict(self.comparison) | {"verdict": self.comparison.verdict.value}
+        return {"op": self.op, "case": self.case, "a": self.a, "b": self.b, **document}
 
 
 @dataclass(frozen=True)
@@ -51,20 +51,20 @@ class CompareOutcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many cases have each verdict, in the order of the verdicts."""
-        found = Counter(each.comparison.verdict for each in self.cases)
-        return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
+        """Count the cases of each verdict, in the order of the verdicts."""
+        counts = Counter(case.comparison.verdict for case in self.cases)
+        return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
 
     @property
     def exit_code(self) -> int:
         """1 where the second is slower, or wrong; 3 where nothing could be compared."""
         slower = Verdict.SLOWER.value in self.counts
-        if slower or any(each.fails for each in self.untimed):
+        if slower or any(case.fails for case in self.untimed):
             return 1
         return 0 if self.cases else 3
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {
-            "cases": [each.to_dict() for each in self.cases],
+            "cases": [case.to_dict() for case in self.cases],
             "counts": self.counts,
         }

@@ -1,4 +1,4 @@
-"""What the A and B of `fictl compare A B` are: results, git revisions, or sides of one run."""
+"""CompareRequest: A and B of `fictl compare A B` are results, git revisions, or sides of one run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def understand(words: Sequence[str], ops: Sequence[str]) -> CompareRequest:
         return CompareRequest(SIDES, a, b)
     for word, kind in kinds.items():
         if kind != REVISIONS:
-            raise UsageError(f"{word!r} is no result, no git revision and no backend", _HINT)
+            raise UsageError(f"{word!r} is not a result, a git revision or a backend", _HINT)
     return CompareRequest(REVISIONS, a, b)
 
 

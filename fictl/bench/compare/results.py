@@ -43,7 +43,7 @@ def compare_reports(
     notes = (*forced, *doubts, *_updates(a, b))
     return CompareOutcome(
         *labels,
-        f"different runs: {RUN_TO_RUN:.0%} more is no difference",
+        f"different runs: {RUN_TO_RUN:.0%} more is not a difference",
         where(b.environment),
         threshold,
         pairs.cases,
@@ -103,7 +103,7 @@ def compare_with_stored(
 
 
 def _machine(a: BenchReport, b: BenchReport) -> list[str]:
-    """How the machines of two results differ, whatever was timed on them."""
+    """Differences between the machines of two results, whatever was timed on them."""
     return list(differences(replace(a, rows=()), replace(b, rows=())))
 
 
@@ -113,11 +113,11 @@ def _own(report: BenchReport) -> list[Row]:
 
 
 def _updates(a: BenchReport, b: BenchReport) -> Iterable[str]:
-    """What is new beside the op, and may be the reason."""
+    """Changes beside the op that may be the reason."""
     for name in ("fictl", "torch", "cuda"):
         old, new = getattr(a.environment, name), getattr(b.environment, name)
         if old != new:
             yield f"{name} was {old or 'unknown'}, and is {new or 'unknown'}"
-    old, new = ((each.environment.before or {}).get("driver", "") for each in (a, b))
+    old, new = ((report.environment.before or {}).get("driver", "") for report in (a, b))
     if old != new:
         yield f"the driver was {old or 'unknown'}, and is {new or 'unknown'}"

@@ -66,6 +66,11 @@ def _lost(row: Row) -> Untimed:
 
 
 def declared_backends(ops: Sequence[str]) -> set[str]:
-    """Of the ops named, or of all here; nothing is imported."""
+    """Backends of the named ops, or of all ops here; nothing is imported."""
     folders = select(ops, [] if ops else [Project.at()])
-    return {name for folder in folders for each in folder.declarations() for name in each.backends}
+    return {
+        name
+        for folder in folders
+        for declaration in folder.declarations()
+        for name in declaration.backends
+    }

@@ -22,7 +22,7 @@ _KINDS = (".svg", ".html", ".png")
 def require_kind(path: Path) -> None:
     """Before anything is measured."""
     if path.suffix not in _KINDS:
-        raise UsageError(f"{path} is no picture", f"its name ends in {', '.join(_KINDS)}")
+        raise UsageError(f"{path} is not a picture", f"its name ends in {', '.join(_KINDS)}")
 
 
 def draw(report: BenchReport, path: Path) -> Path:

@@ -42,7 +42,7 @@ class Disturbance:
             poison(trial.copy(self.index).fresh())
 
     def problem(self, trial: Trial) -> str:
-        """What is wrong with what the timed calls of a side left.
+        """Error in the results that the timed calls of a side left.
 
         A call more is made where no round followed, or where calls change their own inputs.
         """

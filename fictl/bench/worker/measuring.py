@@ -24,7 +24,7 @@ from fictl.trace import Case
 
 @dataclass(frozen=True)
 class Place:
-    """Where it runs: torch's word for the device, and the ceilings measured there."""
+    """Device of a measurement, in torch's word, and the ceilings measured there."""
 
     device: str
     ceilings: Mapping[str, float]
@@ -135,7 +135,7 @@ def _samples(
 
 
 def _after(row: Row, trial: Trial, disturbance: Disturbance, options: BenchOptions) -> Row:
-    """What the timed calls left decides whether their times count."""
+    """Keep the times, or refuse those of calls that left wrong results."""
     workload = trial.workload
     try:
         problem = disturbance.problem(trial)
@@ -149,10 +149,10 @@ def _after(row: Row, trial: Trial, disturbance: Disturbance, options: BenchOptio
     return replace(row, checked=workload.refcheck, host_seconds=host, note=note)
 
 
-def _plan(row: Row, made: Prepared, options: BenchOptions, device: str) -> Row:
+def _plan(row: Row, prepared: Prepared, options: BenchOptions, device: str) -> Row:
     plan = replace(row, step="plan")
     try:
-        return _with_samples(plan, time_plan(made, device, options.stop))
+        return _with_samples(plan, time_plan(prepared, device, options.stop))
     except Exception as error:
         return plan.refused(FAILED, _said(error))
 

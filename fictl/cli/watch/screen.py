@@ -71,7 +71,7 @@ class Screen(WatchObserver):
     def outcome(self, outcome: StepOutcome) -> None:
         self._rest()
         mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[outcome.exit_code]
-        said = _plain(outcome.said or "failed")
+        said = _plain(outcome.text or "failed")
         line = f"  {mark} {outcome.step:5}  {said:24}  [dim]{outcome.seconds:.1f} s[/]"
         self._out.print(line, soft_wrap=True)
         if outcome.problem:

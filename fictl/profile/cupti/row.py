@@ -52,7 +52,7 @@ class KernelRow(Row):
 
 @dataclass(frozen=True)
 class CopyRow(Row):
-    """Of copies and fills; `bytes` of one."""
+    """Row of copies or fills; `bytes` of one."""
 
     bytes: int
 

@@ -1,4 +1,4 @@
-"""What a profile says, in lines of launches that are alike: what crosses processes, and is shown."""
+"""CuptiSummary: a profile in lines of launches that are alike, which crosses processes and is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fictl profile OP --tool events` has found, for people's view and for JSON."""
+"""EventsResult: the result of `fictl profile OP --tool events`, for people's view and for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fictl profile --tool ncu` found of one case, and where it is kept."""
+"""NcuReport: the result of `fictl profile --tool ncu` for one case, and where it is kept."""
 
 from __future__ import annotations
 

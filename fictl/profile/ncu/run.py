@@ -103,8 +103,8 @@ def _near(folder: OpFolder) -> Callable[[str], int]:
     top = folder.project.top.resolve()
 
     def rank(path: str) -> int:
-        found = Path(path)
-        return (found.parent.name == folder.family) + found.is_relative_to(top)
+        place = Path(path)
+        return (place.parent.name == folder.family) + place.is_relative_to(top)
 
     return rank
 
@@ -130,8 +130,8 @@ def _page(ncu: Path, report: Path, name: str) -> Path:
 
 
 def _check(launches: Sequence[Launch], version: str) -> None:
-    for each in launches:
-        raise_without_numbers(len(each.metrics), each.without, version)
+    for one in launches:
+        raise_without_numbers(len(one.metrics), one.without, version)
 
 
 def _notes(launched: Launched, collection: Collection, launches: Sequence[Launch]) -> Iterator[str]:
@@ -140,6 +140,6 @@ def _notes(launched: Launched, collection: Collection, launches: Sequence[Launch
     refused = re.search(r"Unable to access the following (\d+) metrics: (\w+)", launched.output)
     if refused:
         yield f"ncu has no access to {refused[1]} metrics of this GPU, as {refused[2]}"
-    without = max((len(each.without) for each in launches), default=0)
+    without = max((len(launch.without) for launch in launches), default=0)
     if without:
         yield f"{without} metrics have no value (nan): what needs them is not said"

@@ -89,17 +89,17 @@ def _late(request: ProfileRequest) -> TimedOut:
 
 def _no_report(launched: Launched, request: ProfileRequest) -> FictlError:
     """Most often nothing was captured, or nsys may not trace here."""
-    said = launched.output
+    output = launched.output
     if launched.late:
         return _late(request)
-    if re.search(r"[Nn]o (?:data|capture)|was never (?:started|triggered)", said):
-        return FictlError("nsys captured nothing: the calls launched nothing", said[-500:])
-    if re.search(r"[Pp]ermission|privileges", said):
+    if re.search(r"[Nn]o (?:data|capture)|was never (?:started|triggered)", output):
+        return FictlError("nsys captured nothing: the calls launched nothing", output[-500:])
+    if re.search(r"[Pp]ermission|privileges", output):
         hint = "in a container: start it with --cap-add=SYS_ADMIN; else sysctl "
         return SetupError(
-            f"nsys may not trace here: {said[-500:]}", hint + "kernel.perf_event_paranoid=2"
+            f"nsys may not trace here: {output[-500:]}", hint + "kernel.perf_event_paranoid=2"
         )
-    return SetupError(f"nsys made no report: {said[-500:] or 'it says nothing'}", "fictl doctor")
+    return SetupError(f"nsys made no report: {output[-500:] or 'it says nothing'}", "fictl doctor")
 
 
 def _tables(nsys: Path, report: Path) -> tuple[dict[str, tuple[Row, ...]], tuple[Path, ...]]:
@@ -128,9 +128,9 @@ def _stats(nsys: Path, report: Path, name: str) -> Finished:
     ]
     done = run(argv, timeout=_STATS_SECONDS)
     if done.code:
-        said = next(reversed(done.output.strip().splitlines()), "nothing")
+        last = next(reversed(done.output.strip().splitlines()), "nothing")
         raise SetupError(
-            f"nsys stats cannot read {report}: {said}",
+            f"nsys stats cannot read {report}: {last}",
             "it is kept: open it in Nsight Systems, or install a complete one",
         )
     return done

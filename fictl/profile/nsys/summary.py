@@ -1,4 +1,4 @@
-"""What `fictl profile --tool nsys` found of one case, and where it is kept."""
+"""NsysSummary: the result of `fictl profile --tool nsys` for one case, and where it is kept."""
 
 from __future__ import annotations
 

@@ -100,11 +100,11 @@ def test_a_value_of_no_parameter_is_named(file: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"x": "8xq"}, "'8xq' is no tensor"),
-        ({"x": "8x"}, "'8x' is no tensor"),
+        ({"x": "8xq"}, "'8xq' is not a tensor"),
+        ({"x": "8x"}, "'8x' is not a tensor"),
         ({"x": "8:f17"}, "unknown dtype 'f17'"),
-        ({"factor": "two"}, "'two' is no number"),
-        ({"factor": "'2'"}, "is no number"),
+        ({"factor": "two"}, "'two' is not a number"),
+        ({"factor": "'2'"}, "is not a number"),
     ],
 )
 def test_a_value_that_cannot_be_read_is_quoted(

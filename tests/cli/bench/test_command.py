@@ -122,10 +122,10 @@ def test_emulated_times_are_no_baseline(fictl: Callable) -> None:
     [
         (["nothing_like_it"], 2, "there is no op 'nothing_like_it'"),
         (["right"], 3, "there is no GPU here"),
-        (["right", "--device", "emu", "--axis", "n"], 2, "'n' is no axis"),
+        (["right", "--device", "emu", "--axis", "n"], 2, "'n' is not an axis"),
         (["right", "--device", "emu", "--case", "9x9"], 2, "no case of right matches 9x9"),
         (["right", "--device", "emu", "--backend", "sm90"], 2, "right has no backend sm90"),
-        (["right", "--device", "emu", "--plot", "r.pdf"], 2, "r.pdf is no picture"),
+        (["right", "--device", "emu", "--plot", "r.pdf"], 2, "r.pdf is not a picture"),
         (["right", "--tensor", "x=4"], 2, "--tensor and --scalar are for one .cu file"),
         (["a.cu", "right"], 2, "a.cu is a file of its own"),
         (["a.cu", "--device", "emu"], 2, "a.cu cannot be read"),

@@ -77,5 +77,5 @@ def test_a_program_that_ends_too_early_is_an_error_with_its_last_words(
 def test_a_choice_that_is_none_is_refused_before_anything_is_built(
     request_of: ProfileRequest,
 ) -> None:
-    with pytest.raises(UsageError, match="--blocks many is no choice of blocks"):
+    with pytest.raises(UsageError, match="--blocks many is not a choice of blocks"):
         profile(request_of, blocks="many")

@@ -20,7 +20,9 @@ TESTS = Path(__file__).parents[2]
 OP = TESTS / "tiny_project/kernels/elementwise/twice/op.py"
 RECORDED = Path(__file__).parent / "recorded"
 
-SAID = """printf '\\n\\036{{"kind": "CaseChosen", "case": "twice-8"}}\\n\\036{{"kind": "Done"}}\\n'"""
+SAID = (
+    """printf '\\n\\036{{"kind": "CaseChosen", "case": "twice-8"}}\\n\\036{{"kind": "Done"}}\\n'"""
+)
 NCU = """
 case "$*" in
 *--version*) echo "Version 2025.3.1.0 (build 36398880) (public-release)";;
