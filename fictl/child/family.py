@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,13 @@ def descendants(root: int) -> list[Member]:
         family += generation
         front = [child.pid for child in generation]
     return family
+
+
+def ancestors(pid: int) -> Iterator[Member]:
+    """A process, its parent, and so on."""
+    while process := member(pid):
+        yield process
+        pid = process.parent
 
 
 def end_descendants() -> None:

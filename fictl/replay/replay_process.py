@@ -67,7 +67,9 @@ class ReplayProcess:
     def program(self) -> Program:
         """The program that answers with a ReplayAnswer."""
         request = ReplayRequest(self.dump.path.absolute(), _TENSORS_ON[self.device], self.under)
-        return Program("fictl.replay.one", request, self._variables(), (*self._launcher(),))
+        return Program(
+            "fictl.replay.replay_worker", request, self._variables(), (*self._launcher(),)
+        )
 
     def _variables(self) -> dict[str, str]:
         """Take of a dump's settings only the op's own: a compiler's flags could run anything."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
 
-from fictl.child.family import descendants, end_family, member
+from fictl.child.family import ancestors, descendants, end_family, member
 
 
 def start(body: str, tmp_path: Path) -> tuple[subprocess.Popen[bytes], list[int]]:
@@ -72,3 +73,8 @@ def test_a_group_whose_leader_has_died_is_ended_too(tmp_path: Path) -> None:
     popen.wait()
     end_family(popen)
     assert gone(orphan)
+
+
+def test_ancestors_begin_with_the_process_itself() -> None:
+    own, parent, *_ = ancestors(os.getpid())
+    assert (own.pid, own.parent, parent.pid) == (os.getpid(), parent.pid, os.getppid())

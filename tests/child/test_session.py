@@ -49,8 +49,8 @@ for request in Requests((Ask,), lambda: busy):
         child = subprocess.Popen(["sleep", "60"], start_new_session=True)
         open("grandchild", "w").write(str(child.pid))
         time.sleep(60)
-    answers.send(Answer(f"{os.getpid()} {request.way}"))
     busy = False
+    answers.send(Answer(f"{os.getpid()} {request.way}"))
     if request.way == "dies":
         os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -121,7 +121,7 @@ def test_a_defect_is_shown_as_sanitize_shows_it_and_accepted_ones_are_counted(
     text = f"race: write after read\n  at {tmp_path}/k.cuh:3"
     accepted = Finding({"text": "a leak"}, suppressed="of torch")
     calls = answer(
-        "defect", found=(Finding({"kind": "race", "text": text}), accepted), detail="as it was"
+        "defect", findings=(Finding({"kind": "race", "text": text}), accepted), detail="as it was"
     )
     said = fictl("replay", "dumps/one", "--under", "racecheck")
     assert said.code == 1

@@ -22,7 +22,7 @@ from fictl.profile.events.result import EventsResult
 from fictl.profile.events.timeline import write_trace
 from fictl.profile.request import ProfileRequest
 
-_PROGRAM = "fictl.profile.events.one"
+_PROGRAM = "fictl.profile.events.events_worker"
 
 
 def profile(

@@ -56,7 +56,7 @@ def test_backends_come_before_branches_of_their_name(history, monkeypatch) -> No
 
 @pytest.mark.parametrize("words", [["HEAD", "nonsense"], ["nonsense", "HEAD"], ["x", "nonsense"]])
 def test_what_is_nothing_is_named(history, words: list[str]) -> None:
-    with pytest.raises(UsageError, match="no result, no git revision and no backend"):
+    with pytest.raises(UsageError, match="not a result, a git revision or a backend"):
         understand(words, [])
 
 
@@ -67,5 +67,5 @@ def test_other_than_two_are_refused(history, words: list[str]) -> None:
 
 
 def test_outside_of_a_repository_nothing_is_a_revision(tiny) -> None:
-    with pytest.raises(UsageError, match="'HEAD' is no result"):
+    with pytest.raises(UsageError, match="'HEAD' is not a result"):
         understand(["HEAD", "."], [])

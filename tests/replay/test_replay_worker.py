@@ -18,7 +18,7 @@ from fictl.op.watch.dump.record import METADATA, Refused
 from fictl.profile import Profile
 from fictl.replay.dump import Dump
 from fictl.replay.messages import ReplayRequest
-from fictl.replay.one import main, replay_one
+from fictl.replay.replay_worker import main, replay_one
 from fictl.timing.samples import Samples
 from fictl.timing.side import Side
 
@@ -120,6 +120,8 @@ def test_a_call_that_fails_again_says_so(dump, tmp_path: Path) -> None:
         "hint": "",
         "code": 0,
         "rows": [],
+        "profile": {},
+        "time": {},
     }
 
 

@@ -1,4 +1,4 @@
-"""The program that records one case, in a process that it may take down: see run.py."""
+"""The program that records one case, in a process that it may take down: see fictl.profile.events.run."""
 
 from __future__ import annotations
 
