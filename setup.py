@@ -1,4 +1,4 @@
-"""The build steps that pyproject.toml cannot say: content folders in the wheel, and the commit."""
+"""The build steps that pyproject.toml cannot say: content folders, the commit, the ops' stub."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from setuptools.command.sdist import sdist
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
+from fictl.project.facade_stub import write_shipped_stub
 from fictl.version import COMMIT_FILE, commit
 
 CONTENT = {f"fictl.data.{n}": n for n in ("kernels", "templates", "skills") if (ROOT / n).is_dir()}
@@ -31,11 +32,15 @@ def record_commit(package: Path) -> None:
     (package / COMMIT_FILE).write_text(commit() + "\n", encoding="utf-8")
 
 
-class BuildWithCommit(build_py):
+class BuildWithGenerated(build_py):
+    """With the commit and with ops.pyi; an installation in place has the stub beside ops.py."""
+
     def run(self) -> None:
         super().run()
+        package = ROOT / "fictl" if self.editable_mode else Path(self.build_lib) / "fictl"
+        write_shipped_stub(package)
         if not self.editable_mode:
-            record_commit(Path(self.build_lib) / "fictl")
+            record_commit(package)
 
 
 class SdistWithCommit(sdist):
@@ -48,11 +53,11 @@ setup(
     packages=[*find_packages(include=["fictl", "fictl.*"]), *CONTENT],
     package_dir=CONTENT,
     package_data={
-        "fictl": ["py.typed", "ops.pyi"],
+        "fictl": ["py.typed"],
         "fictl.compat.flashinfer": ["names.txt"],
         "fictl.emu": SOURCES,
         **{name: files(folder) for name, folder in CONTENT.items()},
     },
     exclude_package_data={"": ["**/__pycache__/*", "**/*.pyc"]},
-    cmdclass={"build_py": BuildWithCommit, "sdist": SdistWithCommit},
+    cmdclass={"build_py": BuildWithGenerated, "sdist": SdistWithCommit},
 )

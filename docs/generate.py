@@ -1,6 +1,7 @@
 """Writes the pages that come from the code, and the pictures of real output: `make docs`.
 
-`--check` compares the pages with what is committed and writes nothing.
+`--pages` writes the pages alone, which needs no compiler. `--check` compares them with what is
+committed and writes nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import catalogue
+import layers
 from counterparts import COUNTERPARTS, counterpart
 
 DOCS = Path(__file__).resolve().parent
@@ -30,9 +32,9 @@ def cli_page() -> str:
     group = typer.main.get_command(application())
     lines = [NOTE + "# Commands\n"]
     lines += [
-        "Every command takes `--json`: one document on stdout, `{schema, ok, data, error}`, all else on "
-        "stderr. Exit codes: 0 done, 1 the thing asked for failed, 2 usage, 3 the environment "
-        "cannot do it.\n"
+        "Every command takes `--json`: it prints one document on stdout, `{schema, ok, data, error}`, and "
+        "everything else on stderr. Exit codes: 0 done; 1 the requested work failed; 2 wrong usage; 3 the "
+        "environment cannot do it.\n"
     ]
     for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
         if not command.hidden:
@@ -61,12 +63,12 @@ def _command(name: str, command: Any) -> Iterator[str]:
 
 SETTINGS_INTRO = """# Settings
 
-Environment variables. Empty is unset; booleans are 1/true/yes/on and 0/false/no/off. A value that cannot be read is an
-error of the command that reads it, and a warning of every other command; a `FICTL_` name that means nothing is a warning
-with the nearest name. `fictl config show` prints what is in force, and who decided it.
+fictl reads these environment variables. An empty value counts as unset; booleans are 1/true/yes/on and 0/false/no/off. A value
+that cannot be read is an error of the command that reads it, and a warning of every other command. An unknown `FICTL_` name is
+a warning with the nearest known name. `fictl config show` prints the values in force and where each comes from.
 
-What you always want can stand in a file, `~/.config/fictl/settings.toml` or what `FICTL_CONFIG` names, which has to be
-there: the same names in lower case without `FICTL_`. A flag beats the environment, the environment beats the file.
+Permanent settings go into the file `~/.config/fictl/settings.toml`, or the file that `FICTL_CONFIG` names, which must
+exist: the same names in lower case without `FICTL_`. A flag overrides the environment, the environment overrides the file.
 
 ```toml
 max_jobs = 8
@@ -77,13 +79,13 @@ stores = ["/shared/prebuilt"]
 
 FLASHINFER_INTRO = """## Coming from FlashInfer
 
-Its variables are not read. This is what stands for each:
+FlashInfer's variables are not read. This table has the counterpart of each:
 """
 
 
-OPS_INTRO = """## Of ops
+OPS_INTRO = """## Settings of ops
 
-What shipped ops declare themselves, by `@op(settings=…)`; one that is above, too, means this to them besides:
+Shipped ops declare these by `@op(settings=…)`. A variable of the table above can have a further meaning for an op:
 """
 
 
@@ -116,21 +118,13 @@ def _default(value: object) -> str:
     return "" if value in (None, "", ()) else f"`{str(value).lower()}`"
 
 
-def ops_stub() -> str:
-    """No page, but generated from the same declarations."""
-    from fictl.project import Project
-    from fictl.project.facade_stub import stub
-
-    return stub(Project.shipped())
-
-
 PAGES = {
     "cli.md": cli_page,
     "settings.md": settings_page,
     "ops.md": lambda: NOTE + catalogue.page(),
-    "../fictl/ops.pyi": ops_stub,
+    "assets/layers.svg": layers.picture,
 }
-PICTURES = {"list": ["list"], "build": ["build", "scale"], "test": ["test", "scale"]}
+PICTURES = {"build": ["build", "scale"]}
 
 
 def picture(arguments: list[str]) -> str:
@@ -165,8 +159,10 @@ def _run(arguments: list[str], home: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--pages", action="store_true")
     stale = []
-    check = parser.parse_args().check
+    words = parser.parse_args()
+    check = words.check
     for name, page in PAGES.items():
         path, text = DOCS / name, page()
         if check and (not path.is_file() or path.read_text(encoding="utf-8") != text):
@@ -174,9 +170,12 @@ def main() -> int:
         elif not check:
             path.write_text(text, encoding="utf-8")
     if stale:
-        print(f"docs are stale: {', '.join(stale)}; run `make docs`", file=sys.stderr)
+        print(
+            f"docs are stale: {', '.join(stale)}; run: python docs/generate.py --pages",
+            file=sys.stderr,
+        )
         return 1
-    if not check:
+    if not (check or words.pages):
         for name, arguments in PICTURES.items():
             (DOCS / "assets" / f"{name}.svg").write_text(picture(arguments), encoding="utf-8")
     return 0

@@ -64,17 +64,17 @@ class Arch:
             )
         number = match["number"]
         major, minor = number.split(".") if "." in number else (number[:-1], number[-1])
-        found = cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
-        if not found.can_be:
+        arch = cls(int(major), int(minor), match["suffix"], bool(match["ptx"]))
+        if not arch.can_be:
             raise InvalidValue(
                 f"there is no architecture {token.strip()!r}",
                 f"there are {', '.join(target for target in _FIRST_CUDA)}",
             )
-        return found
+        return arch
 
     @property
     def can_be(self) -> bool:
-        """Whether it was, is, or may become one: what a newer toolkit has is not known here."""
+        """Tell if an architecture of this number exists or may exist: newer toolkits are not known here."""
         newest = known_gpus()[-1]
         if self.plain > newest:
             return self.major <= newest.major + _YET_TO_COME
@@ -106,7 +106,7 @@ class Arch:
         return Arch(self.major, self.minor, "a" if self.major >= 9 else "")
 
     def runs_on(self, gpu: Arch) -> bool:
-        """Whether code built for this target runs on `gpu`."""
+        """Tell if code built for this target runs on `gpu`."""
         if self.suffix == "a":
             return self.plain == gpu.plain
         if self.major == gpu.major and self.minor <= gpu.minor:
@@ -126,13 +126,13 @@ def _text(value: object) -> str:
 
 def parse_archs(text: str, native: Callable[[], Iterable[Arch]] = tuple) -> tuple[Arch, ...]:
     """A list split by spaces, commas or semicolons; `native` is what the callback finds."""
-    found: list[Arch] = []
+    archs: list[Arch] = []
     for token in re.split(r"[\s,;]+", _text(text).strip()):
         if token.lower() == "native":
-            found.extend(native())
+            archs.extend(native())
         elif token:
-            found.append(Arch.parse(token))
-    return unique(found)
+            archs.append(Arch.parse(token))
+    return unique(archs)
 
 
 def parse_gencode(flag: str) -> tuple[Arch, ...]:
@@ -191,7 +191,7 @@ _BOUND = re.compile(r"(>=|<)([\w.]+)")
 
 @dataclass(frozen=True)
 class ArchRule:
-    """What an op declares: '>=8.0', '>=8.0<10.0', '9.0a', '10.0f 12.0a': alternatives by spaces."""
+    """Architectures that an op declares: '>=8.0', '>=8.0<10.0', '9.0a', '10.0f 12.0a': alternatives by spaces."""
 
     text: str
     clauses: tuple[Clause, ...]
@@ -201,8 +201,8 @@ class ArchRule:
         clauses = []
         tokens = re.split(r"[\s,;]+", _text(text).strip())
         for token in tokens:
-            found = _BOUND.findall(token)
-            bounds = dict(found) if len({sign for sign, _ in found}) == len(found) else {}
+            limits = _BOUND.findall(token)
+            bounds = dict(limits) if len({sign for sign, _ in limits}) == len(limits) else {}
             if bounds and not _BOUND.sub("", token):
                 parsed = {sign: Arch.parse(number) for sign, number in bounds.items()}
                 if ">=" not in parsed and len(tokens) > 1:
@@ -230,7 +230,7 @@ class ArchRule:
         return self.select(gpu.plain) is not None
 
     def only_major(self, major: int) -> bool:
-        """Whether every alternative is an exact target of this major version."""
+        """Tell if every alternative is an exact target of this major version."""
         return all(clause.exact and clause.exact.major == major for clause in self.clauses)
 
     def __str__(self) -> str:

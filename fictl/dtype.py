@@ -49,7 +49,7 @@ _BY_NAME = {name: dtype for dtype in DTYPES.values() for name in (dtype.name, dt
 
 
 def parse_dtype(name: str) -> DType:
-    """By full or short name, with or without `torch.`."""
+    """Parse a full or short name, with or without `torch.`."""
     if not isinstance(name, str):
         raise WrongType(f"dtype {name!r} is a {type(name).__name__}", "a text, as in 'bfloat16'")
     try:

@@ -100,7 +100,7 @@ _OF_THE_MACHINE = {
 
 
 def of_os(error: OSError) -> FictlError | None:
-    """What the file system said, for the user; None for an error that names no file."""
+    """Turn an error of the file system into one for the user; None if it names no file."""
     number = error.errno or 0
     if error.filename is None and number not in _OF_THE_MACHINE:
         return None

@@ -1,4 +1,4 @@
-"""What the library says: one logger, given a stderr handler on first use, never at import."""
+"""The library's one logger, given a stderr handler on first use, never at import."""
 
 from __future__ import annotations
 

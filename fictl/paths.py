@@ -1,4 +1,4 @@
-"""Where fictl's own data, its cache and a path's file system are."""
+"""Paths of fictl's own data and its cache, and the file system that a path is on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cache_root() -> Path:
 
 
 def matching(folder: Path, pattern: str) -> list[Path]:
-    """What lies there under such a name, sorted; a folder that cannot be searched holds nothing."""
+    """List the paths that match a pattern, sorted; a folder that cannot be searched holds nothing."""
     # Why not Path.glob: it ends at the first such folder, in an error or in silence.
     return sorted(folder / name for name in glob.glob(pattern, root_dir=folder))  # noqa: PTH207
 
@@ -49,7 +49,7 @@ def files_below(folder: Path) -> list[Path]:
     """Every file at any depth, sorted; links to folders are not followed, and a folder that cannot
     be searched holds nothing.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     pending: list[str | Path] = [folder]
     while pending:  # Not os.walk: a folder may be deeper than Python's stack.
         with suppress(OSError), os.scandir(pending.pop()) as entries:
@@ -57,8 +57,8 @@ def files_below(folder: Path) -> list[Path]:
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(entry.path)
                 elif not (entry.is_symlink() and os.path.isdir(entry.path)):
-                    found.append(Path(entry.path))
-    return sorted(found)
+                    paths.append(Path(entry.path))
+    return sorted(paths)
 
 
 def real(path: Path) -> Path:
@@ -67,7 +67,7 @@ def real(path: Path) -> Path:
 
 
 def friendly(path: Path | str) -> str:
-    """For people to read: the home folder as they write it."""
+    """Spell a path for people: the home folder as they write it."""
     home = os.path.expanduser("~")
     text = str(path)
     short = f"~{text[len(home) :]}" if text.startswith(f"{home}{os.sep}") else text
@@ -75,13 +75,13 @@ def friendly(path: Path | str) -> str:
 
 
 def printable(text: str) -> str:
-    """On one line, and text in any encoding: a file's name may hold any byte but two."""
+    """Spell a path on one line, in any encoding: a file's name may hold any byte but two."""
     told = text.encode("utf-8", "backslashreplace").decode()
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda sign: repr(sign[0])[1:-1], told)
 
 
 def on_network(path: Path, mounts: str | None = None) -> bool:
-    """Whether `path` lies on a network file system, where locks and mtimes are not to be trusted."""
+    """Tell if `path` is on a network file system, where locks and mtimes are not to be trusted."""
     if mounts is None:
         try:
             mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")

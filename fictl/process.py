@@ -21,7 +21,7 @@ from fictl.redact import hide_secrets
 
 @dataclass(frozen=True)
 class Finished:
-    """What a program left behind; `peak_kib` is the largest of it and the processes it waited for."""
+    """Output and exit code of a program; `peak_kib` is the largest of it and the processes it waited for."""
 
     argv: tuple[str, ...]
     code: int
@@ -140,11 +140,11 @@ def stream(
 
 
 def _folders_of(search_path: str) -> str:
-    """Without what is no folder: execvp, by which compilers start others, gives up at a link that
+    """Drop what is not a folder from a PATH: execvp, by which compilers start others, gives up at a link that
     leads to itself.
     """
     folders = search_path.split(os.pathsep)
-    return os.pathsep.join(each for each in folders if not each or os.path.isdir(each))
+    return os.pathsep.join(folder for folder in folders if not folder or os.path.isdir(folder))
 
 
 def stop_all() -> None:
@@ -155,7 +155,7 @@ def stop_all() -> None:
 
 
 def ending(code: int) -> str:
-    """How a program with this exit code ended, in words: 'SIGSEGV', or 'exit code 3'."""
+    """Spell how a program with this exit code ended: 'SIGSEGV', or 'exit code 3'."""
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 

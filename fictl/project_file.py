@@ -1,4 +1,4 @@
-"""Which folder is a fictl project: told from its files' names, in microseconds, importing nothing.
+"""Recognition of a fictl project's folder: from its files' names, in microseconds, importing nothing.
 
 The pytest plugin asks it in every project of the machine; `fictl.project` then reads the file.
 """
@@ -43,7 +43,7 @@ def _is_our_checkout(folder: Path) -> bool:
 
 
 def _has_table(path: Path) -> bool:
-    """Whether a pyproject.toml has [tool.fictl]; a word of it in a comment is not one."""
+    """Tell if a pyproject.toml has [tool.fictl]; a word of it in a comment is not one."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace") if os.path.isfile(path) else ""
     except OSError:

@@ -52,7 +52,7 @@ _COMMON = {"root", "user", "localhost", "nobody", "linux"}
 
 
 def hide_secrets(text: str) -> str:
-    """What settings and commands may hold and nobody else should read."""
+    """Hide secrets that settings and commands may hold."""
     text = _PRIVATE.sub(HIDDEN, text)
     text = _CREDENTIALS.sub(rf"\1//{HIDDEN}@", text)
     for pattern in (_HEADER, _OPTION, _LOGIN, _BEARER):
@@ -81,7 +81,7 @@ def _after(before: str, word: str) -> str:
 
 
 def redact(text: str) -> str:
-    """Without who and where one is, too."""
+    """Hide names of users and machines, too."""
     text = hide_secrets(text)
     home = str(Path("~").expanduser())
     if len(home) > 1:

@@ -25,7 +25,7 @@ def remove(folder: Path) -> None:
     """Remove `folder` with all that is in it; a link is removed, not followed.
 
     It is moved aside first, so that its name is free at once. What the system refuses to remove
-    (a mount, a file of another user) stays there, is named in one warning, and is no error.
+    (a mount, a file of another user) stays there, is named in one warning, and is not an error.
     """
     import secrets
 
@@ -99,11 +99,11 @@ class _Pit:
             self._note(error, name)
             return []
         try:
-            found = [*self._unloaded(handle)]
+            entries = [*self._unloaded(handle)]
         finally:
             os.close(handle)
         self._try(lambda: os.rmdir(name, dir_fd=self._handle), name, self._handle)
-        return found
+        return entries
 
     def _unloaded(self, folder: int) -> Iterator[str]:
         """Remove what an open folder holds; folders that hold something are brought up."""
@@ -116,8 +116,8 @@ class _Pit:
                     continue
                 if not entry.is_dir(follow_symlinks=False):
                     self._unlink(entry.name, folder)
-                elif (found := self._brought_up(entry.name, folder)) is not None:
-                    yield found
+                elif (entry_above := self._brought_up(entry.name, folder)) is not None:
+                    yield entry_above
 
     def _unlink(self, name: str, folder: int) -> None:
         self._try(lambda: os.unlink(name, dir_fd=folder), name, folder)
@@ -142,7 +142,7 @@ class _Pit:
         return refused is None
 
     def _note(self, error: OSError, name: str) -> None:
-        """What holds a folder is told, not that the folder is held."""
+        """Replace the error about a folder in use by one about what is in it."""
         if self._refused is None or self._refused.errno == errno.ENOTEMPTY:
             self._refused = OSError(error.errno, error.strerror, name)
 
@@ -191,11 +191,11 @@ def _loosen(name: str, at: int | None) -> None:
     with suppress(OSError):
         handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
         try:
-            found, place = os.fstat(handle), f"/proc/self/fd/{handle}"
-            if stat.S_ISDIR(found.st_mode):
+            info, place = os.fstat(handle), f"/proc/self/fd/{handle}"
+            if stat.S_ISDIR(info.st_mode):
                 _clear_flags(place)
                 os.chmod(place, stat.S_IRWXU)
-            elif stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+            elif stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
                 _clear_flags(place)
         finally:
             os.close(handle)
@@ -215,7 +215,7 @@ def _clear_flags(place: str) -> None:
 
 
 def _kept(path: Path) -> Path:
-    """What stays, by a name that nobody tries again."""
+    """Leftovers, under a name that nobody tries to remove again."""
     import secrets
 
     final = path.with_name(f"left-{secrets.token_hex(4)}")

@@ -1,4 +1,4 @@
-"""What lies below a folder: read, moved and removed without ever following a link out of it.
+"""Access below a folder: reads, moves and removals that never follow a link out of it.
 
 A path is opened part by part, so that a folder swapped for a link meanwhile is an error: the root
 alone may be a link.
@@ -63,7 +63,7 @@ def mounts_in(path: Path) -> list[str]:
         return []
     top = os.fsencode(os.path.join(os.path.realpath(path.parent), path.name))
     places = (re.sub(rb"\\([0-7]{3})", _unescaped, line.split(b" ")[4]) for line in lines)
-    return [os.fsdecode(each) for each in places if each == top or each.startswith(top + b"/")]
+    return [os.fsdecode(place) for place in places if place == top or place.startswith(top + b"/")]
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:

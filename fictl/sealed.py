@@ -14,19 +14,19 @@ class BrokenSeal(ValueError):
 
 
 def seal(data: Mapping[str, Any], indent: int | None = None) -> str:
-    """As JSON, with the hash of all of it."""
+    """Encode as JSON with a hash of the whole record."""
     plain = json.loads(json.dumps(data, default=str))
     return json.dumps({**plain, _SEAL: _digest(plain)}, indent=indent)
 
 
 def unseal(text: str | bytes, required: bool = True) -> dict[str, Any]:
-    """What was sealed. Unless it is `required`, a record may be of a time before there were seals."""
+    """Decode a sealed record. Unless `required`, a record without a seal, of older versions, passes."""
     data = json.loads(text)
     if not isinstance(data, dict):
-        raise BrokenSeal("it is no record")
-    said = data.pop(_SEAL, None)
-    if (said is not None or required) and said != _digest(data):
-        raise BrokenSeal("it has other content than was written" if said else "it has no hash")
+        raise BrokenSeal("it is not a record")
+    seal_text = data.pop(_SEAL, None)
+    if (seal_text is not None or required) and seal_text != _digest(data):
+        raise BrokenSeal("it has other content than was written" if seal_text else "it has no hash")
     return data
 
 

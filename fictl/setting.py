@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Origin:
-    """Who decides a value: a flag, the environment, the file, or nobody; `place` is where."""
+    """The origin of a value: a flag, the environment, the file, or nobody; `place` is where."""
 
     kind: str
     place: str = ""
@@ -72,15 +72,15 @@ class Setting(Generic[T]):
             return self.parse(origin.text)
         except ValueError as error:
             where = f"{origin.place}: {key_of(self.name)} = " if origin.kind == "file" else ""
-            said = f"{where or origin.place + '='}{hidden(self.name, origin.text)!r}"
+            text = f"{where or origin.place + '='}{hidden(self.name, origin.text)!r}"
             why, hint = (
                 hide_secrets(getattr(error, "message", str(error))),
                 getattr(error, "hint", ""),
             )
-            raise InvalidValue(f"{said} cannot be read: {why}", hint or self.doc) from None
+            raise InvalidValue(f"{text} cannot be read: {why}", hint or self.doc) from None
 
     def set_by_flag(self, flag: str, text: str) -> None:
-        """What the command line says counts for this process before everything else."""
+        """Set a value from the command line: in this process it has precedence over everything else."""
         _flags[self.name] = Origin("flag", flag, text)
 
 

@@ -1,4 +1,4 @@
-"""How the values of settings are read: each a function of a text, which says what it expected."""
+"""Parsers of settings' values: functions of a text, whose errors say what they expect."""
 
 from __future__ import annotations
 

@@ -333,9 +333,9 @@ SETTINGS: tuple[Setting[Any], ...] = tuple(
 
 
 def unreadable() -> list[str]:
-    """What is wrong with values of fictl's own settings, whether or not somebody reads them."""
+    """List the problems in values of fictl's own settings, whether or not somebody reads them."""
     problems = []
-    for setting in (each for each in SETTINGS if each.name.startswith(PREFIX)):
+    for setting in (candidate for candidate in SETTINGS if candidate.name.startswith(PREFIX)):
         try:
             setting.get()
         except InvalidValue as error:
@@ -360,6 +360,6 @@ def unknown(known: Iterable[str] = ()) -> list[tuple[str, str]]:
     import difflib
 
     names = [name for setting in SETTINGS for name in (setting.name, *setting.also)] + [*known]
-    said = {name for name in os.environ if name.startswith(PREFIX)} | set(file_in_use().values)
-    strange = sorted(said - set(names))
+    given = {name for name in os.environ if name.startswith(PREFIX)} | set(file_in_use().values)
+    strange = sorted(given - set(names))
     return [(name, next(iter(difflib.get_close_matches(name, names, 1)), "")) for name in strange]

@@ -28,7 +28,7 @@ _JOIN = {"paths": os.pathsep.join, "words": shlex.join}
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """What the file says, by variable; a file that is not there says nothing."""
+    """The file's values by variable; none for a missing file."""
 
     path: Path
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -86,10 +86,10 @@ def _variable(key: str) -> str:
 
 
 def key_of(variable: str) -> str:
-    """What the file calls it."""
+    """Spell a variable's name as the file does."""
     return variable.removeprefix(PREFIX).lower()
 
 
 def _line(key: str, text: str) -> int:
-    found = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", text, re.MULTILINE | re.IGNORECASE)
-    return text.count("\n", 0, found.end()) + 1 if found else 1
+    match = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", text, re.MULTILINE | re.IGNORECASE)
+    return text.count("\n", 0, match.end()) + 1 if match else 1

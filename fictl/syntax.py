@@ -61,15 +61,15 @@ _LEAVES = (
 
 
 def _below(level: list[ast.AST]) -> list[ast.AST]:
-    """As ast.iter_child_nodes of all of them, in a third of its time: every op.py comes by here."""
-    found: list[ast.AST] = []
+    """Yield what ast.iter_child_nodes does for all nodes, in a third of its time: every op.py comes by here."""
+    children: list[ast.AST] = []
     for node in level:
         for value in vars(node).values():
             if type(value) is list:
-                found += [each for each in value if isinstance(each, ast.AST)]
+                children += [item for item in value if isinstance(item, ast.AST)]
             elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
-                found.append(value)
-    return found
+                children.append(value)
+    return children
 
 
 def _said(deepest: int) -> str:

@@ -32,7 +32,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _key(line: str) -> str:
-    """Of a table, or of a value; '' where the line is the middle of something."""
+    """Return the key of a table or of a value; '' if the line is in the middle of something."""
     if line.lstrip().startswith("["):
         return line.partition("]")[0]
     key, equals, _ = line.partition("=")

@@ -38,10 +38,10 @@ def read_text(
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     """The bytes of a regular file."""
     with open_regular(path) as file:
-        found = os.fstat(file.fileno())
-        if found.st_size > largest:
-            said = f"has {found.st_size} bytes, and {largest} is the most that is read"
-            raise OSError(errno.EFBIG, said, str(path))
+        info = os.fstat(file.fileno())
+        if info.st_size > largest:
+            text = f"has {info.st_size} bytes, and {largest} is the most that is read"
+            raise OSError(errno.EFBIG, text, str(path))
         return file.read(largest)
 
 
@@ -64,9 +64,9 @@ def _without_waiting(path: str, flags: int) -> int:
 
 def require_regular(path: Path) -> os.stat_result:
     """Raise the OSError that says why `path` cannot be read as a file."""
-    found = os.stat(path)
-    _refuse_other(path, found.st_mode)
-    return found
+    info = os.stat(path)
+    _refuse_other(path, info.st_mode)
+    return info
 
 
 def require_writable(option: str, path: Path, *, makes_folders: bool = False) -> None:
@@ -100,18 +100,18 @@ def write_text(option: str, path: Path, text: str) -> None:
 
 def _cannot_be_written(option: str, path: Path, error: OSError) -> FictlError:
     kind = type(of_os(error) or UsageError(""))
-    said = f"{option} {shown(str(path))} cannot be written: {error.strerror}"
-    return kind(said, "name a place in a folder of yours")
+    text = f"{option} {shown(str(path))} cannot be written: {error.strerror}"
+    return kind(text, "name a place in a folder of yours")
 
 
 def _refuse_other(path: Path, mode: int) -> None:
-    for is_kind, number, said in _KINDS:
+    for is_kind, number, kind_name in _KINDS:
         if is_kind(mode):
-            raise OSError(number, said, str(path))
+            raise OSError(number, kind_name, str(path))
 
 
 def _require_folder(path: Path) -> None:
-    """What is there on the way to it is folders."""
+    """Check that whatever exists on the way to the file is a folder."""
     if os.path.realpath(path).startswith(_OF_THE_KERNEL):
         raise OSError(errno.EINVAL, "is the kernel's, not a folder of files", str(path))
     there = path.absolute()

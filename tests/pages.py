@@ -35,7 +35,7 @@ _PART = re.compile(
 )
 _PATH = re.compile(r"(?:#|//|\{#) (?P<path>[\w.][\w./{}-]*\.\w+)(?: #\})?\n")
 _ANY = re.compile(
-    r"…|compiled in [\d.]+ s|was built already|-?\d+\.\d{5,}|\b\d\d:\d\d\b|: \d+ \("
+    r"…|compiled in [\d.]+ s(?: \([^)\n]*\))?|was built already|-?\d+\.\d{5,}|\b\d\d:\d\d\b|: \d+ \("
     r"|\d+(?:\.\d+)? (?:s|ms|us|KiB|MiB|passed|failed|tests)\b|(?<=edit: )\S+"
 )
 

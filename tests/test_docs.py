@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import runpy
@@ -134,3 +135,43 @@ def test_the_snippets_of_a_section_run_and_print_what_it_says(
     said = "".join(text or "…" for _, text in found)
     expected = ".*".join(re.escape(part) for part in said.split("…"))
     assert re.fullmatch(expected, f"{ran.stdout.rstrip()}\n", re.DOTALL), ran.stdout
+
+
+ARCHITECTURE = ROOT / "docs/architecture.md"
+
+
+def test_functions_of_the_architecture_page_are_in_their_files() -> None:
+    """`name()` in `path`, or a class in it, as the walks have them; a method is Class.method()."""
+    text = ARCHITECTURE.read_text(encoding="utf-8").replace("\n   ", " ")
+    name = r"`([A-Za-z_][\w.]*)(?:\(\))?` "
+    steps = re.findall(rf"{name}(?:and {name})?in `([\w/.-]+\.\w+)`", text)
+    assert len(steps) > 20
+    missing = [
+        f"{path} has no {name}"
+        for *names, path in steps
+        for name in names
+        if name and name not in _defined(ROOT / path)
+    ]
+    assert missing == []
+
+
+@cache
+def _defined(path: Path) -> set[str]:
+    """Functions and classes of a file, methods as Class.method; of C++, words before a `(` and structs."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return set(re.findall(r"\b\w+(?=\s*\()|(?<=struct )\w+", text))
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            names |= {f"{node.name}.{each.name}" for each in node.body if hasattr(each, "name")}
+    return names
+
+
+def test_every_package_is_on_the_architecture_page() -> None:
+    layers = runpy.run_path(str(ROOT / "tests/test_layers.py"))["LAYERS"]
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    packages = {name for layer in layers for name in layer if (ROOT / "fictl" / name).is_dir()}
+    assert {name for name in packages if f"`{name}`" not in text} == set()

@@ -26,7 +26,7 @@ LAYERS = [
         "user_file",
         "version",
     },
-    {"project", "trace", "timing", "scaffold", "toolchain", "translate", "emu", "jit"},
+    {"project", "trace", "timing", "power", "scaffold", "toolchain", "translate", "emu", "jit"},
     {"op"},
     {"builds", "case", "report", "plot"},
     {"runnable", "tune", "bench", "testing", "profile", "sanitize", "doctor", "ship"}
@@ -37,6 +37,7 @@ LAYERS = [
 SIBLINGS = {
     "emu": {"toolchain"},
     "timing": {"toolchain"},
+    "power": {"timing"},
     "scaffold": {"project", "translate", "trace"},
     "jit": {"toolchain", "emu", "project"},
     "sanitize": {"testing"},
@@ -51,6 +52,15 @@ LEAN = VOCABULARY | {"project", "toolchain", "jit", "cli"}
 HEAVY = {"torch", "jinja2", "git", "pydantic"}
 
 AUTHORS_IMPORT = {"op", "jit", "trace", "bench"}
+# Packages whose circles are not opened yet.
+OPEN_YET = {
+    "fictl/judge",
+    "fictl/op",
+    "fictl/project",
+    "fictl/scaffold",
+    "fictl/trace",
+    "kernels/attention",
+}
 READ_THE_ENVIRONMENT = {"fictl/setting.py", "fictl/settings.py", "fictl/process.py"}
 NO_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "misc"}
 LONGEST = {".py": 400, ".cuh": 600}
@@ -121,6 +131,66 @@ def test_imports_go_one_way() -> None:
         for name in imported(path, nodes(path))
         if name[0] == "fictl" and name[1] not in visible(part(path))
     ]
+
+
+def package(path: Path) -> str:
+    """The package of fictl or family of kernels that a file belongs to; root files are one room."""
+    return "/".join(path.parts[:2]) if len(path.parts) > 2 else path.parts[0]
+
+
+def module_name(path: Path) -> tuple[str, ...]:
+    """The name that imports a file; a package is its `__init__`."""
+    names = path.with_suffix("").parts
+    return names[:-1] if names[-1] == "__init__" else names
+
+
+def imports_among(paths: Iterable[Path]) -> dict[Path, set[Path]]:
+    """Each file's imports of the others, those inside functions and for type checkers included."""
+    by_name = {module_name(path): path for path in paths}
+    return {
+        path: {
+            by_name[known]
+            for name in imported(path, nodes(path))
+            for known in (name if name in by_name else name[:-1],)
+            if known in by_name and by_name[known] != path
+        }
+        for path in by_name.values()
+    }
+
+
+def circle(graph: dict[Path, set[Path]]) -> list[Path]:
+    """Some files of which each imports the next and the last the first; empty if there are none."""
+    done: set[Path] = set()
+
+    def search(way: list[Path]) -> list[Path]:
+        for target in sorted(graph[way[-1]] - done):
+            if target in way:
+                return way[way.index(target) :]
+            if closed := search([*way, target]):
+                return closed
+        done.add(way[-1])
+        return []
+
+    return next((closed for path in sorted(graph) if (closed := search([path]))), [])
+
+
+def test_no_circle_inside_a_package() -> None:
+    """Files that import each other in a loop can only be understood together."""
+    packages: dict[str, list[Path]] = {}
+    for path in files("fictl", "kernels"):
+        packages.setdefault(package(path), []).append(path)
+    circles = {name: circle(imports_among(paths)) for name, paths in packages.items()}
+    assert not [
+        f"{name}: " + " -> ".join(map(str, (*closed, closed[0])))
+        for name, closed in circles.items()
+        if closed and name not in OPEN_YET
+    ]
+
+
+def test_a_circle_is_seen_and_shown() -> None:
+    a, b, c, d = (Path(f"{name}.py") for name in "abcd")
+    assert circle({a: {b}, b: {c, d}, c: {b}, d: set()}) == [b, c]
+    assert circle({a: {b, c}, b: {d}, c: {d}, d: set()}) == []
 
 
 def test_no_part_may_import_what_it_does_not() -> None:
@@ -232,6 +302,51 @@ def test_only_the_command_line_prints() -> None:
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in {"print", "sys.stdout.write", "sys.stderr.write"}
         and part(path) != "cli"
+    ]
+
+
+def test_a_folder_of_commands_is_a_group() -> None:
+    """The parts of a flat command `x` are in `_x/`; a folder without underscore lists commands."""
+    folders = sorted(
+        path for path in (ROOT / "fictl/cli").iterdir() if (path / "__init__.py").is_file()
+    )
+    assert not [
+        folder.name
+        for folder in folders
+        if not folder.name.startswith("_")
+        and "COMMANDS" not in (folder / "__init__.py").read_text(encoding="utf-8")
+    ]
+    parts = [folder for folder in folders if folder.name.startswith("_")]
+    assert not [p.name for p in parts if not p.with_name(f"{p.name[1:]}.py").is_file()]
+
+
+def commands() -> Iterator[tuple[Path, ast.FunctionDef]]:
+    for path in files("fictl/cli"):
+        for node in parse(path).body:
+            if isinstance(node, ast.FunctionDef) and node.name == "command":
+                yield path, node
+
+
+def test_a_command_parses_calls_once_and_shows() -> None:
+    """Loops that wait or survive errors, and the writing of files, are below it."""
+    writes = {"mkdir", "write_text", "write_bytes", "open"}
+    assert not [
+        f"{path}:{node.lineno} {type(node).__name__}"
+        for path, _ in commands()
+        for node in nodes(path)
+        if isinstance(node, ast.While)
+        or (
+            isinstance(node, ast.For)
+            and any(isinstance(inner, ast.Try | ast.With) for inner in ast.walk(node))
+        )
+    ]
+    assert not [
+        f"{path}:{node.lineno} {ast.unparse(node)}"
+        for path, command in commands()
+        for node in ast.walk(command)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in writes
     ]
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from fictl.project import Project
+from fictl.project.facade_stub import stub
 from fictl.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -195,6 +197,10 @@ def test_the_package_knows_them_too(installed: Path, commit: str) -> None:
     assert python(installed, "-c", code) == f"{VERSION} {commit}"
 
 
+def test_the_wheel_brings_the_types_of_its_ops(installed: Path) -> None:
+    assert (installed / "fictl/ops.pyi").read_text() == stub(Project.shipped())
+
+
 def test_an_installed_fictl_finds_its_kernels(installed: Path) -> None:
     code = "from fictl.paths import data_root; print(data_root('kernels'))"
     assert python(installed, "-c", code) == str(installed / "fictl" / "data" / "kernels")
@@ -203,7 +209,7 @@ def test_an_installed_fictl_finds_its_kernels(installed: Path) -> None:
 def test_an_installed_op_can_be_imported(installed: Path) -> None:
     kernels = installed / "fictl" / "data" / "kernels"
     names = [".".join(path.parts[-3:-1]) for path in kernels.glob("*/*/op.py")]
-    code = f"import fictl.kernels.{names[0]}.jit as jit; print(jit.__file__)"
+    code = f"import fictl.kernels.{names[0]}.op as op; print(op.__file__)"
     assert python(installed, "-c", code).startswith(str(kernels))
 
 

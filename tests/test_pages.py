@@ -11,6 +11,7 @@ from fictl import toolchain
 from .pages import ROOT, Block, Reader, assert_said, blocks
 
 PAGES = (
+    "../README",
     "projects",
     "new-op",
     "existing-code",

@@ -19,6 +19,7 @@ class BenchOptions(CaseOptions):
     rounds: exactly this many rounds, unless max_seconds end first; 0 stops at `stdrel`.
     stdrel: stop when the median's relative standard error is below this.
     host: time the host's share of a call, too.
+    power: count the energy of a call, too.
     """
 
     baselines: tuple[str, ...] = ()
@@ -28,6 +29,7 @@ class BenchOptions(CaseOptions):
     stdrel: float = Stop.stdrel
     max_seconds: float = Stop.max_seconds
     host: bool = False
+    power: bool = False
 
     @property
     def stop(self) -> Stop:

@@ -22,6 +22,7 @@ class Row:
     step: 'run', or 'plan' of a class: the host's work included, in rounds of its own.
     status: 'timed'; 'wrong' (not what the reference says), 'failed' (an error or a hang), 'skipped'
         (cannot run here); `note` says why, or what else there is to know.
+    joules, watts: energy of one call and the board's power, where they were asked for.
     key: the op's recipe in the build cache. checked: against the reference, before and after.
     bytes, flops: of one call, as the trace says. of_ceiling: the share of `ceiling` reached.
     """
@@ -51,6 +52,8 @@ class Row:
     of_ceiling: float | None = None
     ceiling: str = ""
     host_seconds: float | None = None
+    joules: float | None = None
+    watts: float | None = None
 
     @property
     def median(self) -> float | None:
@@ -73,6 +76,10 @@ class Row:
     def tflops(self) -> float | None:
         return self.flops / self.median / 1e12 if self.flops and self.median else None
 
+    @property
+    def tflops_per_watt(self) -> float | None:
+        return self.flops / self.joules / 1e12 if self.flops and self.joules else None
+
     def against(self, ceilings: Mapping[str, float]) -> Row:
         """Add the larger of its shares of `copy` (bytes/s) and `matmul` (flop/s)."""
         reached = {"copy": (self.gbps or 0) * 1e9, "matmul": (self.tflops or 0) * 1e12}
@@ -85,7 +92,15 @@ class Row:
     def refused(self, status: str, note: str) -> Row:
         """The same row without the times, which do not count."""
         return replace(
-            self, status=status, note=note, samples=(), kernels=(), of_ceiling=None, ceiling=""
+            self,
+            status=status,
+            note=note,
+            samples=(),
+            kernels=(),
+            of_ceiling=None,
+            ceiling="",
+            joules=None,
+            watts=None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,6 +113,7 @@ class Row:
             "high": high,
             "gbps": self.gbps,
             "tflops": self.tflops,
+            "tflops_per_watt": self.tflops_per_watt,
         }
 
     @classmethod

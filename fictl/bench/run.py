@@ -106,6 +106,8 @@ def _talks(jobs: Sequence[Measurement], observer: BenchObserver) -> list[Convers
             "there is no GPU here",
             "--device emu runs on the emulated device, whose times say nothing of a GPU's",
         )
+    elif any(job.request.options.power for job in jobs):
+        raise UsageError("--power: the emulated device uses no power of a GPU", "leave it out")
     return [_talk(job, observer) for job in jobs]
 
 

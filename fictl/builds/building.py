@@ -11,10 +11,10 @@ from fictl.arch import Arch, spell
 from fictl.errors import FictlError
 from fictl.jit import JitSpec
 from fictl.jit.batch import build_all
-from fictl.jit.build import Outcome, plan_build
+from fictl.jit.build import BuildOutcome, plan_build
 from fictl.jit.build_time.measure import measure
 from fictl.jit.build_time.report import BuildTime
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.project import Project, select
 from fictl.redact import hidden, hide_secrets
 
@@ -38,6 +38,7 @@ class Built:
     path: str = ""
     error: FictlError | None = None
     time: BuildTime | None = None
+    why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         data = {**self.__dict__, "error": None, **(self.time.to_dict() if self.time else {})}
@@ -65,7 +66,7 @@ class Planned:
 
 
 def build(
-    names: Sequence[str], archs: tuple[Arch, ...], observer: Observer, exact: bool = False
+    names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver, exact: bool = False
 ) -> list[Built]:
     """Every module of the ops named, or of the project at hand; failures are isolated.
 
@@ -76,7 +77,9 @@ def build(
     return [_built(spec, result) for spec, result in zip(specs, results, strict=True)]
 
 
-def build_timed(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> list[Built]:
+def build_timed(
+    names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
+) -> list[Built]:
     """The same, then where the time of a cold build goes, one module after another."""
     specs = specs_of(names)
     results = build_all(specs, archs, observer)
@@ -96,7 +99,7 @@ def specs_of(names: Sequence[str]) -> list[JitSpec]:
     return [spec for folder in folders for spec in folder.specs()]
 
 
-def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
+def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> Built:
     if isinstance(result, FictlError):
         return Built(spec.project, spec.name, error=result)
     manifest = result.entry.manifest
@@ -111,17 +114,21 @@ def _built(spec: JitSpec, result: Outcome | FictlError) -> Built:
         manifest.recipe,
         manifest.build,
         str(result.entry.path),
+        why=result.why,
     )
 
 
-def _beyond(result: Outcome) -> tuple[str, ...]:
+def _beyond(result: BuildOutcome) -> tuple[str, ...]:
     if result.targets is None:
         return ()
     return tuple(str(arch) for arch in result.entry.archs if arch not in result.targets.archs)
 
 
 def _timed(
-    spec: JitSpec, result: Outcome | FictlError, archs: tuple[Arch, ...], observer: Observer
+    spec: JitSpec,
+    result: BuildOutcome | FictlError,
+    archs: tuple[Arch, ...],
+    observer: BuildObserver,
 ) -> Built:
     built = _built(spec, result)
     if isinstance(result, FictlError):

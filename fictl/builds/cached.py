@@ -9,8 +9,8 @@ from typing import Any
 from fictl.arch import Arch
 from fictl.builds.building import specs_of
 from fictl.errors import UsageError
-from fictl.jit.cache.explain import Verdict, explain
-from fictl.jit.cache.integrity import Integrity, examine
+from fictl.jit.cache.explain import BuildVerdict, explain
+from fictl.jit.cache.integrity import Integrity, check_store
 from fictl.jit.cache.inventory import Item, builds, inventory, modules
 from fictl.jit.cache.removal import Removal, clear
 from fictl.jit.store.stores import stores
@@ -73,12 +73,12 @@ def clear_builds(names: Sequence[str], force: bool, dry_run: bool) -> Removal:
 
 
 def verify(repair: bool) -> Integrity:
-    results = [examine(store, repair) for store in stores()]
+    results = [check_store(store, repair) for store in stores()]
     broken = tuple(each for result in results for each in result.broken)
     return Integrity(sum(result.checked for result in results), broken)
 
 
-def explain_ops(names: Sequence[str], archs: tuple[Arch, ...]) -> list[Verdict]:
+def explain_ops(names: Sequence[str], archs: tuple[Arch, ...]) -> list[BuildVerdict]:
     """One verdict for each module that a build of these ops would make."""
     return [explain(spec, archs) for spec in specs_of(names)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fictl.errors import SetupError, UsageError
 from fictl.jit.sources import reach
-from fictl.paths import files_below, matching, real
+from fictl.paths import files_below, real
 from fictl.project import OpFolder, find
 
 _INCLUDING = (".cu", ".cuh", ".cpp", ".h", ".jinja")
@@ -36,7 +36,7 @@ def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
     own = real(folder.path)
     yield real(folder.test)
     yield from (path for path in changed if own in path.parents)
-    yield from (real(path) for path in matching(folder.path.parent, "_*.py"))
+    yield from (real(path) for path in folder.family_files())
     sources = [path for path in files_below(folder.path) if path.suffix in _INCLUDING]
     reached = reach([*sources, *folder.headers], folder.path, folder.project.include_dirs)
     yield from (real(path) for path in reached.files.values())

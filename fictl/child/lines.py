@@ -1,4 +1,4 @@
-"""Lines of a pipe, waited for until a deadline."""
+"""Lines of a pipe, read with a deadline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Lines:
         self._read = bytearray()
 
     def next(self, deadline: float) -> bytes | None:
-        """b"" at the end, None at the deadline."""
+        """Return the next line; b"" at the end of the pipe, None at the deadline."""
         while b"\n" not in self._read:
             left = deadline - time.monotonic()
             if left <= 0:

@@ -109,10 +109,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        said = _said(error)
-        if said is None and sys.flags.dev_mode:
+        known_error = _said(error)
+        if known_error is None and sys.flags.dev_mode:
             raise
-        return console.fail(_folder_is_gone() or said or _internal(error))
+        return console.fail(_folder_is_gone() or known_error or _internal(error))
 
 
 def _answer(app: typer.Typer, words: Sequence[str], path: Sequence[str]) -> int:

@@ -25,13 +25,15 @@ def command(
     device: Device = "",
     time: Annotated[
         bool,
-        typer.Option("--time", help="Show where a cold build's time goes.", show_default=False),
+        typer.Option(
+            "--time", help="Show where the time of a cold build goes.", show_default=False
+        ),
     ] = False,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Compile ops, those of the project here if none is named. What is built already is kept."""
+    """Compile the named ops, or every op of the project here. Existing builds are kept."""
     from fictl.arch import parse_archs
     from fictl.builds import building
     from fictl.cli.progress import ConsoleObserver
@@ -46,40 +48,46 @@ def command(
         )
     archs = parse_archs(arch, native_targets)
     if dry_run:
-        show_plans("build", ops or [], archs)
+        show_plans(ops or [], archs)
         return
     with ConsoleObserver(verbose) as observer:
         build = building.build_timed if time else building.build
         built = build(ops or [], archs, observer)
-    errors = [each.error for each in built if each.error]
-    data = [each.to_dict() for each in built]
-    console.show(console.Result.among(errors, "build", data, lambda out: _built(out, built)))
+    errors = [built_module.error for built_module in built if built_module.error]
+    data = [built_module.to_dict() for built_module in built]
+    console.show(console.Result.among(errors, data, lambda out: _built(out, built)))
 
 
 def _built(out: Console, built: list[Any]) -> None:
+    from rich.markup import escape
+
     if not built:
         out.print(no_ops(), markup=False, soft_wrap=True)
-    for each in built:
-        if each.error:
-            console.problem(each.error)
+    for module in built:
+        if module.error:
+            console.problem(module.error)
             continue
-        how = f"compiled in {each.seconds:.1f} s" if each.compiled else "was built already"
-        origin = f"({each.origin})" if each.origin else ""
-        out.print(f"[green]✓[/] [bold]{each.module}[/]  {' '.join((*each.archs, origin))}  {how}")
-        out.print(f"  {friendly(each.path)}", markup=False, style="dim", soft_wrap=True)
-        if each.time:
+        why = f" ({escape(module.why)})" if module.why else ""
+        how = f"compiled in {module.seconds:.1f} s{why}" if module.compiled else "was built already"
+        origin = f"({module.origin})" if module.origin else ""
+        out.print(
+            f"[green]✓[/] [bold]{module.module}[/]  {' '.join((*module.archs, origin))}  {how}",
+            soft_wrap=True,
+        )
+        out.print(f"  {friendly(module.path)}", markup=False, style="dim", soft_wrap=True)
+        if module.time:
             from fictl.cli.build_time import show_time
 
-            show_time(out, each.time)
+            show_time(out, module.time)
 
 
-def show_plans(command: str, ops: list[str], archs: tuple[Arch, ...]) -> None:
-    """What `command` would build, and how."""
+def show_plans(ops: list[str], archs: tuple[Arch, ...]) -> None:
+    """Show what a build of these ops would run, and how."""
     from fictl.builds.building import plan
 
     plans = plan(ops, archs)
-    data = [each.to_dict() for each in plans]
-    console.show(console.Result(command, data, lambda out: _plans(out, plans)))
+    data = [planned.to_dict() for planned in plans]
+    console.show(console.Result(data, lambda out: _plans(out, plans)))
 
 
 def _plans(out: Console, plans: list[Any]) -> None:

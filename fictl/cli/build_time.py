@@ -1,4 +1,4 @@
-"""How `fictl build --time` shows a measurement: the longest first, and only what can be acted on."""
+"""The view of `fictl build --time`: the longest first, and only what can be acted on."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,18 @@ if TYPE_CHECKING:
 
 
 def command(ops: Ops = None, json: Json = False) -> None:
-    """Check that ops keep the rules of an op folder; the whole project here if none is named.
+    """Check the layout rules of the named ops, or of the whole project here.
 
-    A file stands for the project that it lies in, so that pre-commit may pass what changed.
+    A file stands for the project that it lies in, so that pre-commit may pass what changed. In a
+    checkout of fictl, its stub for editors is made anew if ops have changed.
     """
+    from fictl.project import Project
+
     problems = _problems(ops or [])
+    if not problems and not ops and Project.at().is_shipped:
+        _refresh_stub()
     data = [problem.to_dict() for problem in problems]
-    result = console.Result("check", data, lambda out: _view(out, problems), int(bool(problems)))
+    result = console.Result(data, lambda out: _view(out, problems), int(bool(problems)))
     console.show(result)
 
 
@@ -36,9 +42,18 @@ def _problems(words: Sequence[str]) -> Sequence[Problem]:
     projects = dict.fromkeys(Project.at(path.parent) for path in files)
     if not words:
         projects = {Project.at(): None}
-    found = [problem for project in projects for problem in check_project(project)]
+    problems = [problem for project in projects for problem in check_project(project)]
     named = check_ops(select(ops)) if ops else ()
-    return tuple(dict.fromkeys((*found, *named)))
+    return tuple(dict.fromkeys((*problems, *named)))
+
+
+def _refresh_stub() -> None:
+    from fictl.paths import friendly
+    from fictl.project.facade_stub import write_shipped_stub
+
+    with suppress(OSError):  # An installation may be of another user.
+        if path := write_shipped_stub():
+            console.note(f"made anew for editors: {friendly(path)}")
 
 
 def _view(out: Console, problems: Sequence[Problem]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.bench import options as flags
+from fictl.cli._bench import options as flags
 from fictl.cli.options import Device, Json, use_device
 from fictl.errors import InvalidValue, UsageError
 from fictl.quantity import parse_number
@@ -25,48 +25,55 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="A B",
-            help="Two results, git revisions (also A..B; '.' is what lies here), backends, baselines.",
+            help="Two results, git revisions (A..B too; '.' is the working tree), backends or baselines.",
             show_default=False,
         ),
     ] = None,
     ops: Annotated[
         list[str] | None,
-        typer.Option("--op", metavar="OP", help="Only these ops, families, functions; repeatable."),
+        typer.Option(
+            "--op", metavar="OP", help="Compare only this op, family or function; repeatable."
+        ),
     ] = None,
     baseline: Annotated[
         bool,
-        typer.Option("--baseline", help="With what the project keeps: fictl bench --save."),
+        typer.Option(
+            "--baseline", help="Compare with the project's stored baseline (fictl bench --save)."
+        ),
     ] = False,
     threshold: Annotated[
         str,
-        typer.Option("--threshold", help="What counts as a difference: '1%' or 0.01."),
+        typer.Option("--threshold", help="Smallest difference that counts: '1%' or 0.01."),
     ] = "1%",
     case: flags.Case = "",
     dtype: flags.Dtype = "",
     timer: flags.Timer = "auto",
     warm: flags.Warm = False,
     rounds: flags.Rounds = 0,
+    power: flags.Power = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Compare results of different GPUs, clocks, timers.")
+        bool, typer.Option("--force", help="Compare results even if GPU, clocks or timer differ.")
     ] = False,
     device: Device = "",
     json: Json = False,
 ) -> None:
-    """Say of every case whether B is the SAME as A, FASTER, SLOWER, or whether that is UNCLEAR.
+    """Report for every case whether B is SAME, FASTER or SLOWER than A, or UNCLEAR.
 
-    Revisions, backends and baselines are timed interleaved, in one run. Exit code 1 on SLOWER.
+    Revisions, backends and baselines are timed in the same rounds. Exit code 1 on SLOWER.
     """
     from fictl.bench.compare.dispatch import compare_two
     from fictl.bench.compare.results import compare_baseline
     from fictl.bench.options import BenchOptions
-    from fictl.cli.bench.progress import BenchProgress
+    from fictl.cli._bench.progress import BenchProgress
 
     use_device(device)
-    options = BenchOptions(dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds)
+    options = BenchOptions(
+        dtype=dtype, case=case, timer=timer, cold=not warm, rounds=rounds, power=power
+    )
     limit = _share(threshold)
     if baseline and what:
         raise UsageError(
-            f"--baseline compares what lies here with what is kept, not with {what[0]}",
+            f"--baseline compares the working tree with the stored baseline, not with {what[0]}",
             "leave one of them out",
         )
     with BenchProgress(json) as progress:
@@ -75,9 +82,7 @@ def command(
         else:
             outcome = compare_two(what or [], ops or [], limit, options, progress, force)
     data = outcome.to_dict()
-    console.show(
-        console.Result("compare", data, lambda out: _view(out, outcome), outcome.exit_code)
-    )
+    console.show(console.Result(data, lambda out: _view(out, outcome), outcome.exit_code))
 
 
 def _share(text: str) -> float:
@@ -88,7 +93,7 @@ def _share(text: str) -> float:
     except InvalidValue:
         value = 0.0
     if not 0 < value < 1:
-        raise InvalidValue(f"--threshold {text!r} is no share", "as in '1%' or 0.01")
+        raise InvalidValue(f"--threshold {text!r} is not a share", "as in '1%' or 0.01")
     return value
 
 
@@ -100,30 +105,44 @@ def _view(out: Console, outcome: CompareOutcome) -> None:
         soft_wrap=True,
     )
     if outcome.cases:
-        rows = [_row(each) for each in outcome.cases]
-        columns = ("case", outcome.a, outcome.b, "B / A", "95 % interval", "verdict")
+        columns = ["case", outcome.a, outcome.b, "B / A", "95 % interval", "verdict"]
+        rows = [_row(compared) for compared in outcome.cases]
+        if any(compared.joules for compared in outcome.cases):
+            columns.insert(-1, "energy")
+            rows = [
+                (*row[:-1], _energy(compared), row[-1])
+                for row, compared in zip(rows, outcome.cases, strict=True)
+            ]
         console.print_table(console.Table(columns, rows, _STYLES))
     for name, label in ((outcome.only_a, outcome.a), (outcome.only_b, outcome.b)):
         for case in name:
             out.print(f"  only {label} has {case}", markup=False, soft_wrap=True)
-    for each in outcome.untimed:
-        out.print(f"  {each.case}: {each.who}: {each.why}", markup=False, soft_wrap=True)
+    for untimed in outcome.untimed:
+        out.print(f"  {untimed.case}: {untimed.who}: {untimed.why}", markup=False, soft_wrap=True)
     for text in outcome.notes:
         out.print(f"  note: {text}", markup=False, soft_wrap=True)
     out.print(_summary(outcome))
 
 
-def _row(each: Compared) -> tuple[str, ...]:
-    found = each.comparison
-    advice = f"  {found.advice}" if found.advice else ""
+def _row(compared: Compared) -> tuple[str, ...]:
+    comparison = compared.comparison
+    advice = f"  {comparison.advice}" if comparison.advice else ""
     return (
-        each.case,
-        f"{each.a * 1e6:.2f} us",
-        f"{each.b * 1e6:.2f} us",
-        f"{found.ratio:.3f}x",
-        f"{found.low:.3f} .. {found.high:.3f}",
-        f"{found.verdict.value}{advice}",
+        compared.case,
+        f"{compared.a * 1e6:.2f} us",
+        f"{compared.b * 1e6:.2f} us",
+        f"{comparison.ratio:.3f}x",
+        f"{comparison.low:.3f} .. {comparison.high:.3f}",
+        f"{comparison.verdict.value}{advice}",
     )
+
+
+def _energy(case: Compared) -> str:
+    """`31.2 → 28.0 mJ (0.90x)`"""
+    if case.joules is None:
+        return ""
+    a, b = case.joules
+    return f"{a * 1e3:.3g} → {b * 1e3:.3g} mJ ({b / a:.2f}x)"
 
 
 def _summary(outcome: CompareOutcome) -> str:

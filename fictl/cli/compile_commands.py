@@ -23,7 +23,7 @@ def command(
         Path | None,
         typer.Option(
             "--out",
-            help="The file, or its folder.",
+            help="Output file, or its folder.",
             callback=writes_file_or_into_folder,
             show_default=False,
         ),
@@ -32,33 +32,33 @@ def command(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Write compile_commands.json for clangd: sources and headers of ops, as they are built."""
+    """Write compile_commands.json for clangd, with the sources and headers of ops as they are built."""
     from fictl.arch import parse_archs
     from fictl.builds.building import specs_of
     from fictl.jit.compile_commands import database
     from fictl.toolchain import native_targets
 
     use_device("cuda")
-    found = database(specs_of(ops or []), parse_archs(arch, native_targets))
+    commands = database(specs_of(ops or []), parse_archs(arch, native_targets))
     path = _file(out)
-    if not found.commands and found.errors:
-        raise found.errors[0]
-    written = not dry_run and found.write(path)
-    for error in found.errors:
+    if not commands.commands and commands.errors:
+        raise commands.errors[0]
+    written = not dry_run and commands.write(path)
+    for error in commands.errors:
         console.problem(error)
     data = {
         "path": str(path),
         "written": written,
-        "commands": [command.to_dict() for command in found.commands],
+        "commands": [command.to_dict() for command in commands.commands],
     }
-    view = found.text.rstrip("\n") if dry_run else _said(found, path, written)
+    view = commands.text.rstrip("\n") if dry_run else _said(commands, path, written)
     if dry_run:
         console.note(f"would be {friendly(path)}")
-    console.show(console.Result.among(found.errors, "compile-commands", data, view))
+    console.show(console.Result.among(commands.errors, data, view))
 
 
 def _file(out: Path | None) -> Path:
-    """By default where clangd looks: the project's root; fictl's own lies below the checkout's."""
+    """Return the output file, by default where clangd looks: the project's root; fictl's own lies below the checkout's."""
     from fictl.jit.compile_commands import FILE
     from fictl.project import Project
 
@@ -67,8 +67,8 @@ def _file(out: Path | None) -> Path:
     return (place / FILE if os.path.isdir(place) else place).absolute()
 
 
-def _said(found: Database, path: Path, written: bool) -> str:
-    headers = sum(command.header for command in found.commands)
-    units = len(found.commands) - headers
+def _said(commands: Database, path: Path, written: bool) -> str:
+    headers = sum(command.header for command in commands.commands)
+    units = len(commands.commands) - headers
     how = "written" if written else "up to date"
     return f"{friendly(path)}  {how}: {units} sources, {headers} headers"

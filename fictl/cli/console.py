@@ -33,19 +33,18 @@ View: TypeAlias = "str | Table | Callable[[Console], None]"
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found: `data` for --json, `view` for people, an exit code."""
+    """The result of a command: `data` for --json, `view` for people, an exit code."""
 
-    command: str
     data: Any
     view: View
     exit_code: int = 0
     error: FictlError | None = None
 
     @classmethod
-    def among(cls, errors: Sequence[FictlError], command: str, data: Any, view: View) -> Result:
-        """Of several things, of which some failed: the worst exit code, the first error for --json."""
+    def among(cls, errors: Sequence[FictlError], data: Any, view: View) -> Result:
+        """Make the result of several things, some of which failed: the worst exit code, the first error."""
         code = max((error.exit_code for error in errors), default=0)
-        return cls(command, data, view, code, next(iter(errors), None))
+        return cls(data, view, code, next(iter(errors), None))
 
 
 @dataclass
@@ -65,15 +64,15 @@ def begin(command: str, as_json: bool) -> None:
 
 
 def console(stderr: bool = False) -> Console:
-    """On a pipe as wide as its lines: nothing is cut off there."""
+    """Return the console of a stream; on a pipe it is as wide as its lines, so that none is cut."""
     if stderr not in _output.consoles:
         from rich.console import Console
 
         stream = sys.stderr if stderr else sys.stdout
         width = None if stream.isatty() else 400
         _output.consoles[stderr] = Console(stderr=stderr, width=width, highlight=False)
-    found: Console = _output.consoles[stderr]
-    return found
+    stream_console: Console = _output.consoles[stderr]
+    return stream_console
 
 
 def show(result: Result) -> None:
@@ -109,7 +108,7 @@ def problem(error: FictlError) -> None:
 
 
 def _cut(text: str) -> str:
-    """Without the middle of lines that nobody reads to their end."""
+    """Shorten very long lines in the middle."""
     half = _LONGEST_LINE // 2
     lines = text.split("\n")
     return "\n".join(
@@ -132,8 +131,8 @@ def note(text: str) -> None:
 
 
 def _document(ok: bool, data: Any = None, error: FictlError | None = None) -> None:
-    said = error and {"message": hide_secrets(error.message), "hint": hide_secrets(error.hint)}
-    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": said}
+    described = error and {"message": hide_secrets(error.message), "hint": hide_secrets(error.hint)}
+    document = {"schema": f"{_output.command}/1", "ok": ok, "data": data, "error": described}
     sys.stdout.write(json.dumps(document, default=str) + "\n")
 
 

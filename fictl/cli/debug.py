@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fictl.cli import console
-from fictl.cli.bench import options as flags
+from fictl.cli._bench import options as flags
 from fictl.cli.numbers import seconds
 from fictl.cli.options import Device, DryRun, Json, op_names, use_device
 from fictl.errors import UsageError
@@ -37,30 +37,40 @@ Words = Annotated[
     list[str],
     typer.Argument(
         metavar="OP [-- WORD...]",
-        help="An op, a public function, or a dump; words behind -- are the debugger's.",
+        help="An op, a public function or a dump; arguments after -- go to the debugger.",
         autocompletion=op_names,
         show_default=False,
     ),
 ]
 Kernel = Annotated[
-    str, _text("--kernel", metavar="NAME", help="Stop in this kernel; else in any of the op's.")
+    str,
+    _text("--kernel", metavar="NAME", help="Stop in this kernel; default: any kernel of the op."),
 ]
 Block = Annotated[str, _text("--block", metavar="X[,Y,Z]", help="Stop in this block.")]
 Thread = Annotated[str, _text("--thread", metavar="X[,Y,Z]", help="Stop in this thread.")]
 Places = Annotated[
     list[str] | None,
     _text(
-        "--break", metavar="FILE:LINE", help="Stop here, not where kernels begin; or a function."
+        "--break",
+        metavar="FILE:LINE",
+        help="Break at FILE:LINE or a function instead of at kernel entry.",
     ),
 ]
 Fault = Annotated[
-    bool, typer.Option("--fault", help="Stop at a fault only: who makes it, and where.")
+    bool,
+    typer.Option(
+        "--fault", help="Stop only at a fault, and show the thread and line that cause it."
+    ),
 ]
 Batch = Annotated[
     list[str] | None,
-    _text("--batch", metavar="COMMAND", help="Run this when it has stopped, print, and end."),
+    _text(
+        "--batch",
+        metavar="COMMAND",
+        help="Run this debugger command at the stop, print its output, and exit.",
+    ),
 ]
-Timeout = Annotated[float, seconds("--timeout", help="Seconds that a batch may take.")]
+Timeout = Annotated[float, seconds("--timeout", help="Time limit of a batch, in seconds.")]
 
 
 def command(
@@ -79,9 +89,9 @@ def command(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Stop in a kernel of an op: cuda-gdb on a GPU, gdb on the emulated device.
+    """Debug a kernel of an op: cuda-gdb on a GPU, gdb on the emulated device.
 
-    A small case of those that match is called once, on a debug build: slow, every variable is there.
+    The smallest matching case is called once, in a slow debug build that keeps every variable.
     """
     from fictl import settings
     from fictl.bench.options import BenchOptions
@@ -92,7 +102,7 @@ def command(
     from fictl.testing.device import choose_device
 
     if json and not (batch or dry_run):
-        raise UsageError("--json is of a batch: a terminal is for people", "--batch COMMAND")
+        raise UsageError("--json needs --batch", "--batch COMMAND")
     if fault and (places or kernel):
         raise UsageError("--fault stops at faults only", "leave out --break and --kernel")
     use_device(device)
@@ -108,24 +118,24 @@ def command(
         tuple(words[1:]),
     )
     with ConsoleObserver() as observer:
-        made = session(asked, observer)
+        debugging = session(asked, observer)
     if dry_run:
-        line = shlex.join(made.argv(batch))
-        console.show(console.Result("debug", {**_facts(made), "command": line}, line))
+        line = shlex.join(debugging.argv(batch))
+        console.show(console.Result({**_facts(debugging), "command": line}, line))
         return
-    _say(made)
+    _say(debugging)
     if batch is None:
-        made.hand_over()
-    said = made.run(batch, timeout)
-    data = {**_facts(made), **said.to_dict()}
-    focused = bool(made.focus.words)
+        debugging.hand_over()
+    transcript = debugging.run(batch, timeout)
+    data = {**_facts(debugging), **transcript.to_dict()}
+    focused = bool(debugging.focus.words)
     console.show(
-        console.Result("debug", data, lambda out: _view(out, said, focused), said.exit_code)
+        console.Result(data, lambda out: _view(out, transcript, focused), transcript.exit_code)
     )
 
 
 def _program(word: str, options: BenchOptions) -> DebugProgram:
-    """Of an op, its smallest case; of a dump, the call."""
+    """Return the program to debug: the smallest case of an op, or the call of a dump."""
     from fictl.case.selection import functions
     from fictl.cli.one_op import one_op
     from fictl.debug.session import DebugProgram
@@ -136,7 +146,7 @@ def _program(word: str, options: BenchOptions) -> DebugProgram:
         return _dumped(path)
     folder, name = one_op(word), word.rpartition("/")[2]
     # An op's folder is often named as one of its functions, which is then what is meant.
-    exact = {each.name for each in folder.declarations()} & {name}
+    exact = {declaration.name for declaration in folder.declarations()} & {name}
     return DebugProgram.of_case(folder, exact or functions(folder, [word]), options)
 
 
@@ -152,31 +162,35 @@ def _dumped(path: Path) -> DebugProgram:
     return DebugProgram(path.name, process.dump.folder(), argv, program.variables)
 
 
-def _facts(made: DebugSession) -> dict[str, object]:
+def _facts(debugging: DebugSession) -> dict[str, object]:
     return {
-        "op": str(made.program.folder),
-        "device": made.device,
-        "debugger": str(made.debugger.path),
-        "places": list(made.places),
+        "op": str(debugging.program.folder),
+        "device": debugging.device,
+        "debugger": str(debugging.debugger.path),
+        "places": list(debugging.places),
     }
 
 
-def _say(made: DebugSession) -> None:
-    what = "emulated: no GPU is used; " if made.device == "emu" else ""
-    many = f"{len(made.places)} kernels" if len(made.places) > _SHOWN else ""
-    where = many or ", ".join(made.places) or "a fault"
-    thread = f", {made.focus.words}" if made.focus.words else ""
+def _say(debugging: DebugSession) -> None:
+    what = "emulated: no GPU is used; " if debugging.device == "emu" else ""
+    many = f"{len(debugging.places)} kernels" if len(debugging.places) > _SHOWN else ""
+    where = many or ", ".join(debugging.places) or "a fault"
+    thread = f", {debugging.focus.words}" if debugging.focus.words else ""
     console.note(
-        f"{what}{made.debugger.name} on a debug build for {made.program.what}, to {where}{thread}"
+        f"{what}{debugging.debugger.name} on a debug build for {debugging.program.what}, to {where}{thread}"
     )
 
 
-def _view(out: Console, said: Transcript, focused: bool) -> None:
-    out.print(said.output, markup=False, soft_wrap=True)
-    if said.fault:
-        out.print(f"[red]✗[/] {_told(said.fault)}", soft_wrap=True)
-    elif not said.stops:
-        how = f"the program ended {said.ended}" if said.ended else "the program did not run"
+def _view(out: Console, transcript: Transcript, focused: bool) -> None:
+    out.print(transcript.output, markup=False, soft_wrap=True)
+    if transcript.fault:
+        out.print(f"[red]✗[/] {_told(transcript.fault)}", soft_wrap=True)
+    elif not transcript.stops:
+        how = (
+            f"the program ended {transcript.ended}"
+            if transcript.ended
+            else "the program did not run"
+        )
         out.print(f"[red]✗[/] nothing stopped it: {how}", soft_wrap=True)
         if focused:
             out.print("  has its launch that block and thread? --case and --axis choose another")

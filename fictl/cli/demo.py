@@ -25,17 +25,17 @@ def command(
         Path | None,
         typer.Argument(
             metavar="DIR",
-            help="Where to leave the project.",
+            help="Folder to leave the project in.",
             callback=writes_folder,
             show_default=False,
         ),
     ] = None,
     keep: Annotated[
         bool,
-        typer.Option("--keep", help="Leave the temporary folder, too.", show_default=False),
+        typer.Option("--keep", help="Keep the temporary folder.", show_default=False),
     ] = False,
 ) -> None:
-    """Make a project and an op in it; build it, test it, and bench or, without a GPU, sanitize it."""
+    """Create a project with one op; build and test it, and benchmark or, without a GPU, sanitize it."""
     from fictl.toolchain import current_toolchain, visible_gpus
 
     toolchain, gpus = current_toolchain(), visible_gpus()
@@ -56,7 +56,7 @@ def command(
 
 @contextmanager
 def _project(folder: Path | None, keep: bool) -> Iterator[Path]:
-    """Where the project will lie: it is removed at the end unless it is to stay."""
+    """Yield the folder for the project, which is removed at the end unless it is kept."""
     from tempfile import TemporaryDirectory, mkdtemp
 
     if folder is not None:

@@ -38,17 +38,15 @@ def command(
         findings = examine()
     code, summary = exit_code(findings), tally(findings)
     data: dict[str, object] = {"findings": [finding.to_dict() for finding in findings]}
-    problem = FictlError(summary, "each finding says what mends it") if code else None
+    problem = FictlError(summary, "each finding names its fix") if code else None
     if report:
         from fictl.doctor.report import make_report
 
         data["report"] = text = make_report(findings)
-        console.show(console.Result("doctor", data, text, code, problem))
+        console.show(console.Result(data, text, code, problem))
     else:
         console.show(
-            console.Result(
-                "doctor", data, lambda out: _view(out, findings, summary, verbose), code, problem
-            )
+            console.Result(data, lambda out: _view(out, findings, summary, verbose), code, problem)
         )
 
 

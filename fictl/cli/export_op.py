@@ -29,7 +29,7 @@ def command(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="Made; an empty one will do.",
+            help="Folder to create; it may exist if it is empty.",
             callback=writes_folder,
             show_default=False,
         ),
@@ -38,7 +38,7 @@ def command(
         str,
         typer.Option(
             "--name",
-            help="The new project's; else that of the op's project, or OP_kernels for fictl's.",
+            help="Name of the new project; default: the op's project, or OP_kernels for a shipped op.",
             show_default=False,
         ),
     ] = "",
@@ -46,10 +46,10 @@ def command(
     diff: Diff = False,
     json: Json = False,
 ) -> None:
-    """Copy an op into a project of its own, with all that it needs beside fictl.
+    """Copy an op into a project of its own, with everything it needs besides fictl.
 
-    Along come the headers of its project that it includes, the ops that it uses, and what its
-    family shares. fictl's own building blocks stay in fictl.
+    The copy includes the project headers that it needs, the ops that it uses, and what its
+    family shares; fictl's own building blocks stay in fictl.
     """
     from fictl.scaffold.existing.export import plan_export
 
@@ -70,4 +70,4 @@ def command(
             next_ = f"cd {shlex.quote(str(folder))}      fictl test {source.module}"
             out.print(f"  {count} · next: {next_}", markup=False, soft_wrap=True)
 
-    console.show(console.Result("export-op", {"op": str(source), **data}, view))
+    console.show(console.Result({"op": str(source), **data}, view))

@@ -26,32 +26,36 @@ def command(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="Made where there is none.",
+            help="The project's folder; created if it does not exist.",
             callback=writes_folder,
             show_default=False,
         ),
     ] = Path(),
     name: Annotated[
         str,
-        typer.Option("--name", help="The import name; else the folder's.", show_default=False),
+        typer.Option(
+            "--name",
+            help="The project's import name; default: the folder's name.",
+            show_default=False,
+        ),
     ] = "",
     archs: Annotated[
         str,
         typer.Option(
-            "--archs", help="What is built without a GPU, as in '8.0 9.0a'.", show_default=False
+            "--archs",
+            help="Architectures to build for where there is no GPU, as in '8.0 9.0a'.",
+            show_default=False,
         ),
     ] = "",
     force: Annotated[
         bool,
-        typer.Option(
-            "--force", help="Also renew files that are there and differ.", show_default=False
-        ),
+        typer.Option("--force", help="Overwrite existing files that differ.", show_default=False),
     ] = False,
     diff: Diff = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make a folder a project of kernels; in a repository only what is missing is added."""
+    """Create a kernel project in a folder; in an existing repository, add only what is missing."""
     from fictl.scaffold.project.init import plan_init
 
     plan = plan_init(folder, name, archs, force)
@@ -74,14 +78,14 @@ def command(
         for line in _advice(plan):
             out.print(line, markup=False, soft_wrap=True)
 
-    console.show(console.Result("init", data, view))
+    console.show(console.Result(data, view))
 
 
 def _written(out: Console, plan: InitPlan, files: list[dict[str, Any]]) -> None:
-    width = max((len(each["path"]) for each in files), default=0)
-    for each in files:
-        note = plan.notes[plan.root / each["path"]]
-        out.print(f"  {each['path'].ljust(width)}  [dim]{note}[/]", soft_wrap=True)
+    width = max((len(file["path"]) for file in files), default=0)
+    for file in files:
+        note = plan.notes[plan.root / file["path"]]
+        out.print(f"  {file['path'].ljust(width)}  [dim]{note}[/]", soft_wrap=True)
     out.print(_summary(plan, len(files)), markup=False, soft_wrap=True)
 
 

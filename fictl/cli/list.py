@@ -23,11 +23,11 @@ def command(ops: Ops = None, arch: Archs = "", json: Json = False) -> None:
 
     rows = catalogue(ops or [], parse_archs(arch, _present))
     table = console.Table(_COLUMNS, [_cells(row) for row in rows], _STYLES)
-    console.show(console.Result("list", [row.to_dict() for row in rows], table))
+    console.show(console.Result([row.to_dict() for row in rows], table))
 
 
 def _present() -> list[Arch]:
-    """What `--arch native` means."""
+    """Architectures of the GPUs present, as `--arch native`."""
     from fictl.toolchain import visible_gpus
 
     gpus = visible_gpus()

@@ -1,4 +1,4 @@
-"""What commands say that found nothing to build: no op yet, or one that is made of others."""
+"""The message of commands that have nothing to build: no op yet, or one that is made of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands about one op share: which one is meant, and its files in few lines."""
+"""Parts of commands about one op: finding it, and listing its files in few lines."""
 
 from __future__ import annotations
 
@@ -52,16 +52,18 @@ def own_op(name: str) -> OpFolder:
 
 
 def one_op(name: str, projects: Iterable[Project] = ()) -> OpFolder:
-    """By its folder's name or a function's: a family is none, whatever is in it."""
+    """Find an op by its folder's name or a function's; a family is refused, whatever is in it."""
     from fictl.project import find
 
-    found = find(name, tuple(projects))
+    op_folders = find(name, tuple(projects))
     last = name.rpartition("/")[2]
-    if len(found) > 1 or not (last == found[0].module or _has_function(found[0], last)):
+    if len(op_folders) > 1 or not (
+        last == op_folders[0].module or _has_function(op_folders[0], last)
+    ):
         raise UsageError(
-            f"{name!r} is no single op: {', '.join(map(str, found))}", "name one of them"
+            f"{name!r} is not a single op: {', '.join(map(str, op_folders))}", "name one of them"
         )
-    return found[0]
+    return op_folders[0]
 
 
 def _has_function(folder: OpFolder, name: str) -> bool:

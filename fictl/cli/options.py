@@ -48,7 +48,10 @@ Json = Annotated[
 Device = Annotated[
     str,
     typer.Option(
-        "--device", metavar="cuda|emu", help="A GPU, or the emulated device.", show_default=False
+        "--device",
+        metavar="cuda|emu",
+        help="Device to run on: cuda, or emu (emulated).",
+        show_default=False,
     ),
 ]
 Schedule = Annotated[
@@ -56,15 +59,19 @@ Schedule = Annotated[
     typer.Option(
         "--schedule",
         metavar="ORDER",
-        help="Order of emulated threads: forward, reverse, random-<seed>.",
+        help="Order of emulated threads: forward, reverse or random-<seed>.",
         show_default=False,
     ),
 ]
 Keyword = Annotated[
-    str, typer.Option("-k", help="Only tests whose name matches, as in pytest.", show_default=False)
+    str,
+    typer.Option(
+        "-k", help="Run only tests whose name matches, as pytest's -k.", show_default=False
+    ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would be done.", show_default=False)
+    bool,
+    typer.Option("--dry-run", help="Show what would be done, and do nothing.", show_default=False),
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show every step.", show_default=False)
@@ -72,20 +79,20 @@ Verbose = Annotated[
 
 
 def use_device(device: str, arch: str | None = None) -> None:
-    """What the flags say about the device; who names architectures to build for means GPUs."""
+    """Apply the flags about the device; naming architectures implies a GPU."""
     if device:
         settings.DEVICE.set_by_flag("--device", device)
         if settings.DEVICE.get() == "emu" and arch:
             raise UsageError(
-                "--arch is for GPUs, --device emu for none of them", "leave one of them out"
+                "--arch names GPUs, and --device emu uses none", "leave one of them out"
             )
     elif arch or (arch is not None and settings.CUDA_ARCH_LIST.get()):
         settings.DEVICE.set_by_flag("--arch", "cuda")
 
 
 def sizes(axes: str) -> dict[str, int]:
-    """Of --axes."""
-    found: dict[str, int] = {}
+    """Parse the sizes of --axes."""
+    sizes_by_axis: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in axes.split(","))):
         name, _, size = (word.strip() for word in part.partition("="))
         if not name.isidentifier() or size.startswith("+"):
@@ -94,6 +101,6 @@ def sizes(axes: str) -> dict[str, int]:
             whole = parse_whole(size, 0, LARGEST_SIZE)
         except InvalidValue as error:
             raise UsageError(f"--axes: {name} = {error.message}", "as in rows=7,n=64") from None
-        if found.setdefault(name, whole) != whole:
-            raise UsageError(f"--axes: {name} is {found[name]} and {whole}", "say it once")
-    return found
+        if sizes_by_axis.setdefault(name, whole) != whole:
+            raise UsageError(f"--axes: {name} is {sizes_by_axis[name]} and {whole}", "say it once")
+    return sizes_by_axis

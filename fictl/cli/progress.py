@@ -48,7 +48,7 @@ class ConsoleObserver:
         if task is not None:
             self._bar.update(task, completed=done, total=total)
 
-    def finished(self, module: str, seconds: float) -> None:
+    def finished(self, module: str, seconds: float, why: str = "") -> None:
         task = self._tasks.pop(threading.get_ident(), None)
         if task is not None:
             self._bar.remove_task(task)

@@ -20,16 +20,18 @@ def command(
     op: OwnOp,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Also what is no part of an op.", show_default=False),
+        typer.Option(
+            "--force", help="Also delete files that do not belong to the op.", show_default=False
+        ),
     ] = False,
     dry_run: DryRun = False,
     diff: Diff = False,
     commit: Commit = False,
     json: Json = False,
 ) -> None:
-    """Delete an op's files, and nothing else; not while another op uses it.
+    """Delete the files of an op, and nothing else; refused while another op uses it.
 
-    `fictl new-op --undo` takes it back.
+    `fictl new-op --undo` undoes it.
     """
     from fictl.scaffold.existing.remove import plan_remove
 
@@ -49,4 +51,4 @@ def command(
             undo = "fictl new-op --undo brings them back"
             out.print(f"  {counted(len(plan.files), 'file')} deleted · {undo}", soft_wrap=True)
 
-    console.show(console.Result("remove-op", {"op": str(folder), **data}, view))
+    console.show(console.Result({"op": str(folder), **data}, view))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.scaffold.existing.rename import Renamed
-    from fictl.scaffold.plan.plan import Change
+    from fictl.scaffold.plan.plan import FileChange
 
 _SHOWN = 10
 
@@ -26,12 +26,10 @@ def command(
     op: OwnOp,
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME", help="The new one; the old if left out.", show_default=False
-        ),
+        typer.Argument(metavar="NAME", help="New name; default: the old one.", show_default=False),
     ] = "",
     family: Annotated[
-        str, typer.Option("--family", help="The family to move to.", show_default=False)
+        str, typer.Option("--family", help="Family to move the op to.", show_default=False)
     ] = "",
     dry_run: DryRun = False,
     diff: Diff = False,
@@ -40,7 +38,7 @@ def command(
 ) -> None:
     """Rename an op: its files, the names in them, and the other ops' code that uses it.
 
-    Prose elsewhere in the project is listed, not changed. `fictl new-op --undo` takes it back.
+    Mentions in prose are listed, not changed. `fictl new-op --undo` undoes it.
     """
     from fictl.scaffold.existing.rename import plan_rename
 
@@ -69,10 +67,10 @@ def command(
             _print_done(out, renamed, changes)
         _print_left_alone(out, renamed)
 
-    console.show(console.Result("rename-op", data, view))
+    console.show(console.Result(data, view))
 
 
-def _print_done(out: Console, renamed: Renamed, changes: tuple[Change, ...]) -> None:
+def _print_done(out: Console, renamed: Renamed, changes: tuple[FileChange, ...]) -> None:
     plan = renamed.plan
     there = [change for change in changes if change.after is not None]
     moved = [change.path for change in there if change.path in plan.origins]
@@ -86,9 +84,9 @@ def _print_done(out: Console, renamed: Renamed, changes: tuple[Change, ...]) -> 
 
 def _print_left_alone(out: Console, renamed: Renamed) -> None:
     mentions = renamed.left_alone
-    for each in mentions[:_SHOWN]:
+    for mention in mentions[:_SHOWN]:
         out.print("  [yellow]left alone:[/]", end=" ")
-        place = f"{renamed.plan.shown(each.path)}:{each.line}"
-        out.print(f"{place}  {each.text}", markup=False, soft_wrap=True)
+        place = f"{renamed.plan.shown(mention.path)}:{mention.line}"
+        out.print(f"{place}  {mention.text}", markup=False, soft_wrap=True)
     if len(mentions) > _SHOWN:
         out.print(f"  … and {counted(len(mentions) - _SHOWN, 'line')} more: --json has them all")

@@ -39,19 +39,19 @@ def command(
         typer.Option(
             "--under",
             metavar="TOOL",
-            help="Look at it: memcheck, racecheck, initcheck, synccheck, profile or bench.",
+            help="Replay under a tool: memcheck, racecheck, initcheck, synccheck, profile or bench.",
             show_default=False,
         ),
     ] = "",
     device: Device = "",
     timeout: Annotated[
-        float, seconds("--timeout", help="Seconds that one call may take, its build included.")
+        float, seconds("--timeout", help="Time limit of one call with its build, in seconds.")
     ] = 600.0,
     json: Json = False,
 ) -> None:
-    """Run dumped calls again, each in its own process, and compare what they give.
+    """Replay dumped calls, each in its own process, and compare the results.
 
-    They run on the device that they were recorded on, unless --device or FICTL_DEVICE names one.
+    They run on the device they were recorded on, unless --device or FICTL_DEVICE names one.
     """
     from fictl import settings
     from fictl.replay.dump import find_dumps
@@ -65,20 +65,20 @@ def command(
     outcomes = [replay(path, chosen, timeout, tool) for path in find_dumps(dumps)]
     data = [outcome.to_dict() for outcome in outcomes]
     code = worst(outcomes)
-    console.show(console.Result("replay", data, lambda out: _view(out, outcomes), code))
+    console.show(console.Result(data, lambda out: _view(out, outcomes), code))
 
 
 def _view(out: Console, outcomes: Sequence[ReplayOutcome]) -> None:
     from rich.markup import escape
 
-    for each in outcomes:
-        name = escape(Path(each.dump).name)
-        took = f"   {each.seconds:.1f} s" if each.status != "refused" else ""
-        on = "  emulated" if each.device == "emu" and took else ""
-        by = f"  under {each.under}" if each.under and took else ""
-        line = f"{_MARKS[each.status]} [bold]{each.status}[/]  {name}{took}{on}{by}"
+    for outcome in outcomes:
+        name = escape(Path(outcome.dump).name)
+        took = f"   {outcome.seconds:.1f} s" if outcome.status != "refused" else ""
+        on = "  emulated" if outcome.device == "emu" and took else ""
+        by = f"  under {outcome.under}" if outcome.under and took else ""
+        line = f"{_MARKS[outcome.status]} [bold]{outcome.status}[/]  {name}{took}{on}{by}"
         out.print(line, soft_wrap=True)
-        for text in (*_looked(each), each.detail, each.hint and f"hint: {each.hint}"):
+        for text in (*_looked(outcome), outcome.detail, outcome.hint and f"hint: {outcome.hint}"):
             if text:
                 out.print(_indented(text), markup=False, soft_wrap=True)
 
@@ -87,16 +87,16 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}".rstrip() for line in text.splitlines())
 
 
-def _looked(each: ReplayOutcome) -> Iterator[str]:
-    """What the tool has found, measured or seen."""
-    for finding in each.defects:
+def _looked(outcome: ReplayOutcome) -> Iterator[str]:
+    """Lines of what the tool has found or measured."""
+    for finding in outcome.defects:
         yield finding.text.replace(f"{Path.cwd()}{os.sep}", "")
-    if len(each.defects) < len(each.findings):
-        yield f"{len(each.findings) - len(each.defects)} suppressed"
-    if each.profile:
-        yield each.profile["text"]
-    if each.time:
-        yield from _timed(each.time)
+    if len(outcome.defects) < len(outcome.findings):
+        yield f"{len(outcome.findings) - len(outcome.defects)} suppressed"
+    if outcome.profile:
+        yield outcome.profile["text"]
+    if outcome.time:
+        yield from _timed(outcome.time)
 
 
 def _timed(time: Mapping[str, Any]) -> Iterator[str]:

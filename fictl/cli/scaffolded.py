@@ -1,4 +1,4 @@
-"""What commands that write files share: their flags, and how they say what they did."""
+"""Parts of commands that write files: their flags, and the report of what they did."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Diff = Annotated[
     bool, typer.Option("--diff", help="Print what would change as a patch.", show_default=False)
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Write over what is there.", show_default=False)
+    bool, typer.Option("--force", help="Overwrite existing files.", show_default=False)
 ]
 Commit = Annotated[
     bool,
@@ -75,7 +75,7 @@ def print_tree(out: Console, plan: Plan) -> None:
 
     tree = Tree(str(plan.root.name))
     folders: dict[tuple[str, ...], Any] = {(): tree}
-    for change in sorted(plan.changes(), key=lambda each: each.path):
+    for change in sorted(plan.changes(), key=lambda item: item.path):
         *parents, name = plan.shown(change.path).split("/")
         for depth in range(1, len(parents) + 1):
             path = tuple(parents[:depth])

@@ -16,8 +16,10 @@ def warn_of_settings(path: Sequence[str], error: FictlError | None = None) -> No
     """Once, at the end: `error` is what the command ended with, and not said again."""
     if tuple(path) in _SHOW_SETTINGS:
         return
-    said = error.message if error else ""
-    for line in (line for line in _problems() if line.partition(" cannot be read")[0] not in said):
+    message = error.message if error else ""
+    for line in (
+        line for line in _problems() if line.partition(" cannot be read")[0] not in message
+    ):
         console.warn(line)
 
 
@@ -38,6 +40,6 @@ def _strange() -> list[tuple[str, str]]:
     return settings.unknown(names_of_ops())
 
 
-def _unknown(found: tuple[str, str]) -> str:
-    name, meant = found
+def _unknown(setting: tuple[str, str]) -> str:
+    name, meant = setting
     return f"{name} is not a setting{f'; did you mean {meant}?' if meant else ''}"

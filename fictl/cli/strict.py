@@ -34,8 +34,8 @@ def _source(ctx: Any, name: str | None) -> str:
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _texts(each)
+        for item in value:
+            yield from _texts(item)
     elif isinstance(value, Path):
         yield str(value)
     elif isinstance(value, str):
@@ -53,5 +53,7 @@ def _problem(text: str) -> str:
         return "is empty; leave the option out"
     if len(text) > _LONGEST:
         return f"is longer than {_LONGEST} characters"
-    control = next((each for each in text if ord(each) < 32 or ord(each) == 127), None)
+    control = next(
+        (character for character in text if ord(character) < 32 or ord(character) == 127), None
+    )
     return f"has the control character {control!r}" if control else ""

@@ -27,32 +27,37 @@ if TYPE_CHECKING:
 
 
 Case = Annotated[
-    str, typer.Option("--case", help="Only this generated test, by its name.", show_default=False)
+    str, typer.Option("--case", help="Run only this generated test.", show_default=False)
 ]
 Changed = Annotated[
     bool,
     typer.Option(
         "--changed",
-        help="Only ops that an edit since HEAD touches, or since a revision among the words.",
+        help="Test only ops changed since HEAD, or since a revision given as argument.",
         show_default=False,
     ),
 ]
 Parallel = Annotated[
     str,
     typer.Option(
-        "-n", metavar="auto|N", help="Spread over GPUs or, emulated, cores.", show_default=False
+        "-n",
+        metavar="auto|N",
+        help="Number of processes, spread over GPUs or, emulated, over cores.",
+        show_default=False,
     ),
 ]
 Gpus = Annotated[
     int | None,
-    whole("--gpus", low=1, high=1024, help="Tests marked gpus(N), in N ranks.", show_default=False),
+    whole(
+        "--gpus", low=1, high=1024, help="Run tests marked gpus(N), in N ranks.", show_default=False
+    ),
 ]
-Timeout = Annotated[float, seconds("--timeout", help="Seconds for one test.")]
+Timeout = Annotated[float, seconds("--timeout", help="Time limit of one test, in seconds.")]
 RequireArch = Annotated[
     bool,
     typer.Option(
         "--require-arch",
-        help="A test without its GPU, architecture or nvcc fails.",
+        help="Fail, rather than skip, tests that lack a GPU, an architecture or nvcc.",
         show_default=False,
     ),
 ]
@@ -60,7 +65,7 @@ JUnit = Annotated[
     Path | None,
     typer.Option(
         "--junit",
-        help="Also write JUnit XML to this file.",
+        help="Also write a JUnit XML file.",
         callback=writes_file,
         show_default=False,
     ),
@@ -81,9 +86,9 @@ def command(
     junit: JUnit = None,
     json: Json = False,
 ) -> None:
-    """Test ops: their own tests, that they build, and that they compute their reference.
+    """Test ops: run their tests, build them, and compare them with their references.
 
-    Where there is no GPU they run on the emulated device.
+    Without a GPU, they run on the emulated device.
     """
     from fictl import settings
     from fictl.cli.late_bar import LateBar
@@ -97,7 +102,7 @@ def command(
         settings.EMU_SCHEDULE.set_by_flag("--schedule", schedule)
     wanted, nothing = _select(ops or [], changed)
     if nothing:
-        console.show(console.Result("test", TestReport(device=chosen).to_dict(), nothing))
+        console.show(console.Result(TestReport(device=chosen).to_dict(), nothing))
         return
     if is_asked_for():
         require_device(chosen, wanted if ops else ())
@@ -123,11 +128,11 @@ def command(
     code = min(report.exit_code, 1) if require_arch else report.exit_code
     names = " ".join(ops or [])
     data = report.to_dict()
-    console.show(console.Result("test", data, lambda out: _view(out, report, names, code), code))
+    console.show(console.Result(data, lambda out: _view(out, report, names, code), code))
 
 
 def _tell(bar: LateBar, journal: Journal) -> None:
-    """By the threads that look after pytest, one at a time."""
+    """Show the journal's progress; threads that watch pytest call it one at a time."""
     running = next(iter(journal.running.values()), None)
     what = running.test.rpartition("::")[2][:48] if running else ""
     bar.update(len(journal.outcomes), journal.total or None, what)
@@ -143,7 +148,9 @@ def _select(words: Sequence[str], changed: bool) -> tuple[tuple[OpFolder, ...], 
     if changed:
         wanted = changed_since(revision, wanted)
         if wanted:
-            console.note(f"changed since {revision}: {' '.join(each.module for each in wanted)}")
+            console.note(
+                f"changed since {revision}: {' '.join(folder.module for folder in wanted)}"
+            )
         return wanted, "" if wanted else f"no op has changed since {revision}"
     return wanted, "" if wanted else no_ops()
 
@@ -162,20 +169,20 @@ def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
     ]
     device = "   emulated: no GPU was used" if report.device == "emu" else ""
     out.print(f"{mark} {' · '.join(parts)}   {report.seconds:.1f} s{device}")
-    for each in (*report.failed, *report.out_of_memory):
-        _show(out, each)
+    for outcome in (*report.failed, *report.out_of_memory):
+        _show(out, outcome)
     for reason, skipped in sorted(report.skipped.items()):
         way = remedy(reason, ops)
         end = f": {way}" if way else ""
         out.print(f"  not run here: {skipped} ({reason}){end}", markup=False, soft_wrap=True)
 
 
-def _show(out: Console, each: Outcome) -> None:
+def _show(out: Console, outcome: Outcome) -> None:
     from rich.markup import escape
 
-    colour = "red" if each.outcome == "failed" else "yellow"
+    colour = "red" if outcome.outcome == "failed" else "yellow"
     # A test's id has brackets, which are not rich's.
-    text = escape(f"{each.test}  {each.reason}".rstrip())
-    out.print(f"  [{colour}]{each.outcome}[/] {text}", soft_wrap=True)
-    if each.command:
-        out.print(f"    {each.command}", markup=False, soft_wrap=True)
+    text = escape(f"{outcome.test}  {outcome.reason}".rstrip())
+    out.print(f"  [{colour}]{outcome.outcome}[/] {text}", soft_wrap=True)
+    if outcome.command:
+        out.print(f"    {outcome.command}", markup=False, soft_wrap=True)

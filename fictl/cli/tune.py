@@ -31,16 +31,16 @@ def command(
     ops: Ops = None,
     case: Annotated[
         str,
-        typer.Option("--case", help="Only cases with this in their name.", show_default=False),
+        typer.Option("--case", help="Select cases whose name contains this.", show_default=False),
     ] = "",
     dtype: Annotated[
-        str, typer.Option("--dtype", help="Only cases of this dtype.", show_default=False)
+        str, typer.Option("--dtype", help="Select cases of this dtype.", show_default=False)
     ] = "",
     file: Annotated[
         Path | None,
         typer.Option(
             "--file",
-            help="Add to this file, not to this machine's.",
+            help="Cache file to add to; default: this machine's.",
             callback=writes_file_and_folders,
             show_default=False,
         ),
@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Time the tactics of ops over their cases, and keep those that beat the default.
 
-    FICTL_AUTOTUNER_LOAD_FROM_FILE=1 uses them from then on.
+    FICTL_AUTOTUNER_LOAD_FROM_FILE=1 makes calls use them.
     """
     from fictl.tune.plan import plan
     from fictl.tune.run import file_in_use, tune
@@ -60,14 +60,17 @@ def command(
     _require_gpu()
     work = plan(ops or [], case, dtype)
     if dry_run:
-        data = {"file": str(file_in_use(file)), "keys": [each.to_dict() for each in work]}
-        console.show(console.Result("tune", data, _planned(work)))
+        data = {"file": str(file_in_use(file)), "keys": [item.to_dict() for item in work]}
+        console.show(console.Result(data, _planned(work)))
         return
     with _progress(len(work), quiet=json) as done:
         tuning = tune(work, file, done)
-    errors = [FictlError(f"{each.op.api}: {each.key}: {each.problem}") for each in tuning.failed]
+    errors = [
+        FictlError(f"{failure.op.api}: {failure.key}: {failure.problem}")
+        for failure in tuning.failed
+    ]
     data = tuning.to_dict()
-    console.show(console.Result.among(errors, "tune", data, lambda out: _view(out, tuning)))
+    console.show(console.Result.among(errors, data, lambda out: _view(out, tuning)))
 
 
 def _require_gpu() -> None:
@@ -82,8 +85,8 @@ def _require_gpu() -> None:
 
 def _planned(work: Sequence[Work]) -> console.Table:
     rows = [
-        (each.tactics.op.name, each.key, str(each.case), ", ".join(each.candidates))
-        for each in work
+        (item.tactics.op.name, item.key, str(item.case), ", ".join(item.candidates))
+        for item in work
     ]
     return console.Table(("op", "key", "case", "tactics"), rows)
 
@@ -107,18 +110,18 @@ def _line(outcome: Outcome) -> str:
 
 
 def _view(out: Console, tuning: Tuning) -> None:
-    entries = [each.entry for each in tuning.outcomes if each.entry]
+    entries = [outcome.entry for outcome in tuning.outcomes if outcome.entry]
     how = [f"{entries[0].timer}", "cold L2" if entries[0].cold else "warm L2"] if entries else []
     driver = [f"driver {tuning.machine.driver}"] if tuning.machine.driver else []
     out.print(" · ".join([tuning.machine.gpu, *driver, *how]), markup=False)
     for note in tuning.notes:
         out.print(f"[yellow]![/] {note}", soft_wrap=True)
-    for each in tuning.outcomes:
-        out.print(f"\n[bold]{each.op.name}[/]  {each.key}", soft_wrap=True)
-        if each.entry is None:
-            out.print(f"  not tuned: {each.problem}", markup=False, soft_wrap=True)
+    for outcome in tuning.outcomes:
+        out.print(f"\n[bold]{outcome.op.name}[/]  {outcome.key}", soft_wrap=True)
+        if outcome.entry is None:
+            out.print(f"  not tuned: {outcome.problem}", markup=False, soft_wrap=True)
         else:
-            _candidates(out, each.entry)
+            _candidates(out, outcome.entry)
     better = sum(entry.winner != entry.candidates[0].tactic for entry in entries)
     out.print(f"\n{better} of {len(entries)} faster than the default · {friendly(tuning.file)}")
     out.print(f"  to use it: {settings.AUTOTUNER_LOAD_FROM_FILE.name}={_loads(tuning)}")
@@ -133,10 +136,12 @@ def _loads(tuning: Tuning) -> str:
 def _candidates(out: Console, entry: Entry) -> None:
     from fictl.op.tactics.spelling import label
 
-    width = max(len(label(each.tactic)) for each in entry.candidates)
-    for each in entry.candidates:
-        mark = "[green]✓[/]" if each.tactic == entry.winner else " "
-        out.print(f"  {mark} {label(each.tactic):{width}}  {_measured(each)}", soft_wrap=True)
+    width = max(len(label(candidate.tactic)) for candidate in entry.candidates)
+    for candidate in entry.candidates:
+        mark = "[green]✓[/]" if candidate.tactic == entry.winner else " "
+        out.print(
+            f"  {mark} {label(candidate.tactic):{width}}  {_measured(candidate)}", soft_wrap=True
+        )
 
 
 def _measured(row: Candidate) -> str:

@@ -1,1 +1,1 @@
-"""Other libraries' names for what fictl has."""
+"""Names of other libraries for what fictl has."""

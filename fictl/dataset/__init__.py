@@ -1,4 +1,4 @@
-"""Evaluating a dataset: every solution on every workload, over the GPUs of a machine; and reports."""
+"""Evaluates a dataset, every solution on every workload, on all GPUs of a machine; writes reports."""
 
 from typing import TYPE_CHECKING
 

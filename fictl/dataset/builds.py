@@ -1,4 +1,4 @@
-"""Solutions in the order in which they can be run: what must be compiled is, by processes beside."""
+"""Builds of a run: compiled solutions are built by other processes, before they get a GPU."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from fictl.trace import Evaluation
 
 _TICK_SECONDS = 0.2
-# A compiler uses several cores by itself, and what is timed meanwhile needs some, too.
+# A compiler uses several cores, and evaluations that run meanwhile need some.
 _CORES_EACH = 4
 
 Failed = Callable[["EvaluationJob", "Evaluation | JudgeFault"], object]
 
 
 class Builds:
-    """`jobs` gives each of them once, to whichever thread asks; `failed` hears of the others."""
+    """Hands each job to one of the threads that ask, once it is built; `failed` gets the others."""
 
     def __init__(self, jobs: Sequence[EvaluationJob], at_once: int, failed: Failed) -> None:
         self._failed = failed
@@ -45,7 +45,7 @@ class Builds:
         self.workers = min(compiled, at_once or max(1, usable_cores() // _CORES_EACH))
 
     def jobs(self) -> Iterator[EvaluationJob]:
-        """Until there are no more, waiting for those that are being built."""
+        """Yield jobs until there are no more; wait for those that are still being built."""
         while not self._stop.is_set():
             with self._lock:
                 is_last = self._left == 0
@@ -57,7 +57,7 @@ class Builds:
 
     @contextmanager
     def running(self, evaluators: Sequence[Evaluator]) -> Iterator[None]:
-        """With these as compilers; what they have built is thrown away in the end."""
+        """Build with these evaluators; the builds are removed at the end."""
         folder = new_scratch("builds") if evaluators else None
         threads = [
             threading.Thread(target=self._work, args=(evaluator, folder), daemon=True)
@@ -107,7 +107,7 @@ class Builds:
 
 
 def _new_folder(above: Path) -> Path:
-    made = above / secrets.token_hex(4)
+    folder = above / secrets.token_hex(4)
     with own_faults("making a folder to build in"):
-        made.mkdir(mode=0o700)
-    return made
+        folder.mkdir(mode=0o700)
+    return folder

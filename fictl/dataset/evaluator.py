@@ -1,6 +1,6 @@
-"""Who evaluates: in a real run, a process for each slot that has torch, the reference and the judge.
+"""Evaluators of a run: in a real one, a process for each slot, with torch, reference and judge.
 
-The process that plans and writes has none of them: what breaks there breaks no run.
+The process that plans and writes has none of them, so that no crash of theirs ends the run.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from fictl.judge.fault import JudgeFault, own_faults
 
 if TYPE_CHECKING:
     from fictl.dataset.run_plan import EvaluationJob
-    from fictl.dataset.slot import Slot
+    from fictl.dataset.slot import DeviceSlot
     from fictl.trace import Definition, Evaluation, Solution, Workload
 
-# Beyond what the judge itself allows: for starting.
+# Added to the judge's own timeouts, for starting.
 _SPARE_SECONDS = 120.0
 _PROGRAM = ("-m", "fictl.dataset.worker")
 _ANSWERS = (Evaluated, JudgeFailed, Failed)
 
 
 class Evaluator(Protocol):
-    """One at a time. `stop` is for other threads: what runs is ended, and Stopped is raised.
+    """Evaluates one workload at a time. `stop` is called by other threads and raises Stopped.
 
-    `build` gives None where the job's solution is now built in its `scratch`. JudgeFault where the
-    judge has failed: the solution is neither right nor wrong.
+    `build` returns None once the job's solution is built in its `scratch`. JudgeFault means that
+    the judge has failed: the solution is neither right nor wrong.
     """
 
     def build(self, job: EvaluationJob) -> Evaluation | None: ...
@@ -50,13 +50,13 @@ class Evaluator(Protocol):
 
 
 class Stopped(FictlError):
-    """The run was ended while this was evaluated."""
+    """The run was ended during this evaluation."""
 
 
 class ProcessEvaluator:
-    """`python -m fictl.dataset.worker`, started when it is needed, and again when it has died."""
+    """Starts `python -m fictl.dataset.worker` when it is needed, and again after it has died."""
 
-    def __init__(self, root: Path, slot: Slot, isolated: bool = False) -> None:
+    def __init__(self, root: Path, slot: DeviceSlot, isolated: bool = False) -> None:
         self._root, self._slot, self._isolated = root, slot, isolated
         self._process: LocalProcess | None = None
         self._session: Session | None = None
@@ -69,7 +69,7 @@ class ProcessEvaluator:
 
     def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
         config = job.config
-        # It is built, called for the first time and timed; its reference takes its time, too.
+        # Time to build, to call for the first time and to measure, and time of the reference.
         seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
         request = EvaluateWorkload(_text(workload))
         evaluation = self._ask(job, request, seconds)
@@ -79,7 +79,7 @@ class ProcessEvaluator:
     def _ask(
         self, job: EvaluationJob, request: BuildSolution | EvaluateWorkload, seconds: float
     ) -> Evaluation | None:
-        """A process of this side that dies or hangs is replaced, and no solution is blamed."""
+        """Ask the worker; replace one that dies or hangs, and blame no solution for it."""
         try:
             with own_faults("talking to its own process"):
                 return self._answer(job, request, seconds)
@@ -92,7 +92,7 @@ class ProcessEvaluator:
             is_late = isinstance(error, Late)
             what = f"did not answer within {seconds:g} s" if is_late else f"ended with {how}"
             raise JudgeFault(
-                f"the judge's own process {what}", "this is no verdict on the solution"
+                f"the judge's own process {what}", "this is not a verdict on the solution"
             ) from None
 
     def stop(self) -> None:

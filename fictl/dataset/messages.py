@@ -1,4 +1,4 @@
-"""What a run and the process of a slot tell each other. Documents of datasets cross as their JSON text."""
+"""Messages between a run and the process of a slot. Documents of datasets cross as their JSON text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class JudgeFailed:
-    """The judge itself has failed: this is no verdict on the solution."""
+    """The judge itself has failed: this is not a verdict on the solution."""
 
     message: str
     hint: str

@@ -1,4 +1,4 @@
-"""What earlier runs have evaluated, so that a run can go on where one was ended."""
+"""Results of earlier runs, so that --resume continues a run that was ended."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from fictl.trace import TraceSet
     from fictl.trace.documents.reading import NotReadable
 
-# In Evaluation.fictl: which text of the solution it was, and on what it ran.
+# Keys of Evaluation.fictl: hash of the solution, device of the run.
 HASH, DEVICE = "solution_hash", "device"
 
 
 @dataclass
 class PreviousResults:
-    """`results` by the hash of a solution: the workloads with one on this kind of device.
+    """Workloads that have a result on this kind of device, by the hash of their solution.
 
-    A solution that was changed since has another hash, and results of others' tools have none.
-    `unreadable` are lines that a crash, or another tool, left broken.
+    A solution that was edited has another hash; results of other tools have none. `unreadable` are
+    lines left broken by a crash or another tool.
     """
 
     results: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -30,13 +30,15 @@ class PreviousResults:
 
 
 def evaluated(dataset: TraceSet, definition: str, device: str) -> PreviousResults:
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    uuids_by_hash: defaultdict[str, set[str]] = defaultdict(set)
     broken: list[NotReadable] = []
     for trace in readable_traces(dataset, definition, broken.append):
-        said = trace.evaluation.fictl if trace.evaluation is not None else None
-        if said and said.get(DEVICE) == kind_of(device) and isinstance(said.get(HASH), str):
-            found[said[HASH]].add(trace.workload.uuid)
-    return PreviousResults({digest: frozenset(uuids) for digest, uuids in found.items()}, broken)
+        facts = trace.evaluation.fictl if trace.evaluation is not None else None
+        if facts and facts.get(DEVICE) == kind_of(device) and isinstance(facts.get(HASH), str):
+            uuids_by_hash[facts[HASH]].add(trace.workload.uuid)
+    return PreviousResults(
+        {digest: frozenset(uuids) for digest, uuids in uuids_by_hash.items()}, broken
+    )
 
 
 def kind_of(device: str) -> str:

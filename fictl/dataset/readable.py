@@ -1,4 +1,4 @@
-"""The traces of a dataset, over lines that a crash or another tool left broken."""
+"""Traces of a dataset, without the lines that a crash or another tool left broken."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def readable_traces(
     dataset: TraceSet, definition: str | None, unreadable: Callable[[NotReadable], object]
 ) -> Iterator[Trace]:
-    """`fictl dataset validate` names what is handed to `unreadable` here."""
+    """Yield the traces of a definition; broken lines go to `unreadable`."""
     from fictl.trace.dataset.record_lines import parse_trace
     from fictl.trace.documents.reading import NotReadable, lines_of
 

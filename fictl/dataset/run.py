@@ -1,4 +1,4 @@
-"""Evaluating a dataset: jobs are handed to slots, and what comes of them is written at once."""
+"""Runs the evaluation of a dataset: hands jobs to slots, and writes each result at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_options import RunOptions
 from fictl.dataset.run_outcome import RunOutcome
 from fictl.dataset.run_plan import EvaluationJob, RunPlan, plan
-from fictl.dataset.slot import Slot, slots
+from fictl.dataset.slot import DeviceSlot, slots
 from fictl.dataset.summary import Summary
 from fictl.dataset.torn import told
 from fictl.errors import FictlError, SetupError, UsageError
@@ -30,11 +30,11 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from fictl.trace import Evaluation, TraceSet, Workload
 
-# A solution that hangs this often takes no more of anybody's time; nor one that the judge fails at.
+# After this many timeouts, or faults of the judge, a solution is given up.
 _MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 
-MakeEvaluator = Callable[[Path, Slot], Evaluator]
+MakeEvaluator = Callable[[Path, DeviceSlot], Evaluator]
 
 
 def run_dataset(
@@ -42,31 +42,32 @@ def run_dataset(
     options: RunOptions = RunOptions(),  # noqa: B008 frozen
     observer: RunObserver | None = None,
     make_evaluator: MakeEvaluator | None = None,
-    places: tuple[Slot, ...] | None = None,
+    places: tuple[DeviceSlot, ...] | None = None,
 ) -> Summary:
-    """Failures of solutions are outcomes. An error is raised where nothing can be run at all.
+    """Evaluate a dataset. A failing solution is an outcome; an error means nothing can be run.
 
-    `make_evaluator` and `places` are for who evaluates, and where; else it is the judge, on the GPUs.
+    `make_evaluator` and `places` replace the evaluators and the slots; the default is the judge, on
+    the GPUs.
     """
     from fictl.trace import TraceSet
 
     dataset = TraceSet.from_path(root)
     planned = plan(dataset, options)
     if not (planned.total or planned.skipped or planned.left_out):
-        raise UsageError(f"{root}: there is no solution with a workload among those chosen", _WHAT)
+        raise UsageError(f"{root}: none of the chosen solutions has a workload", _WHAT)
     watching = observer or RunObserver()
     watching.planned(planned.total, len(planned.jobs), planned.skipped)
     if options.save and planned.jobs:
         _require_writable(root)
     broken = told(planned.unreadable, mend=options.save)
-    for each in broken:
-        watching.note(each)
+    for note in broken:
+        watching.note(note)
     if not planned.jobs:
         return Summary((), planned.skipped, planned.left_out, saved=options.save, unreadable=broken)
-    found = slots(options.device, options.gpus) if places is None else places
+    usable = slots(options.device, options.gpus) if places is None else places
     isolated = options.isolated or planned.is_isolated
     evaluator = make_evaluator or (lambda at, slot: ProcessEvaluator(at, slot, isolated))
-    return _Run(dataset, planned, options, watching, broken).on(found, evaluator)
+    return _Run(dataset, planned, options, watching, broken).on(usable, evaluator)
 
 
 _WHAT = "fictl dataset validate shows what a dataset has"
@@ -83,7 +84,7 @@ def _require_writable(root: Path) -> None:
 
 
 class _Run:
-    """Slots have a thread each; outcomes are written and told by the one that began the run."""
+    """One thread for each slot; the thread that began the run writes and reports the outcomes."""
 
     def __init__(
         self,
@@ -104,10 +105,12 @@ class _Run:
         self._problem: BaseException | None = None
         self._slots_left = 0
 
-    def on(self, places: tuple[Slot, ...], make_evaluator: MakeEvaluator) -> Summary:
+    def on(self, places: tuple[DeviceSlot, ...], make_evaluator: MakeEvaluator) -> Summary:
         start = time.monotonic()
         root = self._dataset.root
-        compilers = [make_evaluator(root, Slot("compiler")) for _ in range(self._builds.workers)]
+        compilers = [
+            make_evaluator(root, DeviceSlot("compiler")) for _ in range(self._builds.workers)
+        ]
         with self._builds.running(compilers):
             self._run([(slot, make_evaluator(root, slot)) for slot in places])
         problem = self._problem or self._builds.problem
@@ -122,10 +125,10 @@ class _Run:
             self._broken,
         )
 
-    def _run(self, evaluators: list[tuple[Slot, Evaluator]]) -> None:
+    def _run(self, evaluators: list[tuple[DeviceSlot, Evaluator]]) -> None:
         threads = [
-            threading.Thread(target=self._work, args=each, name=f"slot {each[0].name}", daemon=True)
-            for each in evaluators
+            threading.Thread(target=self._work, args=pair, name=f"slot {pair[0].name}", daemon=True)
+            for pair in evaluators
         ]
         self._slots_left = len(threads)
         for thread in threads:
@@ -146,7 +149,7 @@ class _Run:
         with suppress(queue.Empty):
             self._done.get(timeout=_TICK_SECONDS)()
 
-    def _work(self, slot: Slot, evaluator: Evaluator) -> None:
+    def _work(self, slot: DeviceSlot, evaluator: Evaluator) -> None:
         try:
             with slot.held(self._say, self._stop.is_set):
                 for job in self._builds.jobs():
@@ -166,7 +169,7 @@ class _Run:
         self._slots_left -= 1
 
     def _not_built(self, job: EvaluationJob, failure: Evaluation | JudgeFault) -> None:
-        """What cannot be built needs no slot."""
+        """Record the failure for all workloads of the job, without using a slot."""
         for workload in job.workloads(self._dataset):
             if isinstance(failure, JudgeFault):
                 outcome = _not_judged(job, workload, failure)
@@ -195,7 +198,7 @@ class _Run:
 
         try:
             require_fit(job.definition, workload)
-            made = evaluator.evaluate(job, workload)
+            evaluation = evaluator.evaluate(job, workload)
         except Stopped:
             raise
         except JudgeFault as fault:
@@ -204,7 +207,7 @@ class _Run:
             raise  # As for every other solution.
         except FictlError as error:
             return RunOutcome(*_names(job, workload), error=_said(error))
-        return RunOutcome(*_names(job, workload), evaluation=_marked(made, job))
+        return RunOutcome(*_names(job, workload), evaluation=_marked(evaluation, job))
 
     def _keep(self, job: EvaluationJob, workload: Workload, outcome: RunOutcome) -> None:
         from fictl.trace import Trace
@@ -233,7 +236,7 @@ def _names(job: EvaluationJob, workload: Workload) -> tuple[str, str, str]:
 
 
 def _not_judged(job: EvaluationJob, workload: Workload, fault: JudgeFault) -> RunOutcome:
-    """Nothing is saved of it, so that --resume comes back to it."""
+    """Outcome of a fault. Nothing is saved, so that --resume runs the workload again."""
     return RunOutcome(*_names(job, workload), error=_said(fault), is_fault=True)
 
 
@@ -242,13 +245,13 @@ def _said(error: FictlError) -> str:
 
 
 def _marked(evaluation: Evaluation, job: EvaluationJob) -> Evaluation:
-    """With what a run that goes on later asks for."""
+    """Add what --resume looks for: the solution's hash and the device."""
     marks = {HASH: job.solution.hash(), DEVICE: kind_of(job.config.device)}
     return evaluation.model_copy(update={"fictl": {**(evaluation.fictl or {}), **marks}})
 
 
 def _without_log(outcome: RunOutcome) -> RunOutcome:
-    """A run has very many of them, and a log may have megabytes."""
+    """Drop the log, which may have megabytes: a run has very many outcomes."""
     if outcome.evaluation is None:
         return outcome
     return replace(outcome, evaluation=outcome.evaluation.model_copy(update={"log": ""}))

@@ -1,4 +1,4 @@
-"""How a run says where it is; the command line shows it."""
+"""RunObserver: callbacks for the progress of a run, which the command line displays."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from fictl.dataset.run_outcome import RunOutcome
 
 
 class RunObserver:
-    """Hears nothing of it: the default. Outcomes come from one thread at a time."""
+    """Ignores everything: the default. Outcomes come from one thread at a time."""
 
     def planned(self, total: int, jobs: int, skipped: int) -> None:
-        """So many evaluations of so many solutions are next."""
+        """The run begins: `total` evaluations by `jobs` solutions."""
 
     def outcome(self, outcome: RunOutcome, done: int, total: int) -> None:
-        """One of them is done."""
+        """One evaluation is done."""
 
     def note(self, text: str) -> None:
-        """Something else: a GPU that is waited for, a solution that is given up."""
+        """Another event: a GPU is waited for, or a solution is given up."""

@@ -1,4 +1,4 @@
-"""What is evaluated of a dataset, and where."""
+"""RunOptions: what to evaluate of a dataset, and where."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Empty selections are all there is. `flags` are fields of EvalConfig that were asked for.
+    """An empty selection stands for everything. `flags` are fields of EvalConfig that were given.
 
-    `gpus` are names as CUDA_VISIBLE_DEVICES has them; `jobs` solutions are compiled at a time, as
-    many as there are cores where it is 0. `isolated` starts a process for each workload; `large`
-    runs those that take the emulated device minutes, too.
+    `gpus` are names as in CUDA_VISIBLE_DEVICES; `jobs` solutions are compiled at a time, 0 for as
+    many as the cores allow. `isolated` starts a process for each workload; `large` also runs the
+    workloads that take minutes on the emulated device.
     """
 
     definitions: tuple[str, ...] = ()

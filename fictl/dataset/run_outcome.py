@@ -1,4 +1,4 @@
-"""What came of one solution on one workload."""
+"""RunOutcome: the result of one solution on one workload."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """An evaluation; or the reason why there is none, which is no fault of the solution.
+    """An evaluation, or the reason why there is none, which is not the solution's fault.
 
-    `is_fault` where the judge or its machine failed, not the dataset.
+    `is_fault` means that the judge or its machine failed, and not the dataset.
     """
 
     definition: str

@@ -1,4 +1,4 @@
-"""What a run will do: one job for each solution of each definition chosen."""
+"""The plan of a run: one job for each solution of each chosen definition."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _LARGE = "left out: {} of {} with more than 10 million elements (--large emulate
 
 @dataclass(frozen=True)
 class EvaluationJob:
-    """A solution on the workloads of its definition that have no result yet.
+    """A solution, and the workloads of its definition that have no result yet.
 
-    The workloads are read when they are needed: there may be more than fit in memory. `scratch` is
-    where it was built ahead.
+    Workloads are read when they are needed: there may be more than fit into memory. `scratch` is
+    the folder of a build made in advance.
     """
 
     definition: Definition
@@ -42,7 +42,7 @@ class EvaluationJob:
 
     @property
     def is_compiled(self) -> bool:
-        """Ahead of the rest, then, while the GPUs have something else to do."""
+        """Tell whether it is built in advance, while the GPUs have other work."""
         return self.solution.spec.language.value in _COMPILED
 
     def workloads(self, dataset: TraceSet) -> Iterator[Workload]:
@@ -69,9 +69,9 @@ class EvaluationJob:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """`skipped` counts what `--resume` leaves out, `left_out` says why others are not run.
+    """Jobs to run. `skipped` counts what --resume leaves out, `left_out` explains other omissions.
 
-    `unreadable` are lines of results that it cannot count: what they stood for is run again.
+    `unreadable` are lines of results that cannot be counted: their workloads are run again.
     """
 
     jobs: tuple[EvaluationJob, ...]
@@ -86,7 +86,7 @@ class RunPlan:
 
 
 def plan(dataset: TraceSet, options: RunOptions) -> RunPlan:
-    """Definitions one after the other, so that what their reference computes is kept for all."""
+    """Plan one definition after the other, so that the results of its reference are shared."""
     file = config_file(dataset.root, options.config)
     options = replace(
         options,
@@ -119,16 +119,16 @@ def plan(dataset: TraceSet, options: RunOptions) -> RunPlan:
 
 
 def _uuids(dataset: TraceSet, definition: Definition) -> set[str]:
-    """A result names its workload by it: two different ones of one uuid could not be told apart."""
-    found: dict[str, Workload] = {}
+    """Uuids of the workloads. Results name a workload by its uuid, so it must be unique."""
+    workloads: dict[str, Workload] = {}
     for trace in dataset.workloads(definition.name):
         workload = trace.workload
-        if found.setdefault(workload.uuid, workload) != workload:
+        if workloads.setdefault(workload.uuid, workload) != workload:
             raise UsageError(
-                f"two workloads of {definition.name} are {workload.uuid}, and not the same",
+                f"two different workloads of {definition.name} are both {workload.uuid}",
                 "fictl dataset validate names their lines",
             )
-    return {*found}
+    return {*workloads}
 
 
 def _is_slow(options: RunOptions) -> bool:
@@ -136,7 +136,7 @@ def _is_slow(options: RunOptions) -> bool:
 
 
 def _too_large(dataset: TraceSet, definition: Definition) -> frozenset[str]:
-    """Workloads that would take minutes there, and tell nothing that smaller ones do not."""
+    """Workloads that take minutes on the emulated device and test no more than smaller ones."""
     return frozenset(
         trace.workload.uuid
         for trace in dataset.workloads(definition.name)
@@ -145,7 +145,7 @@ def _too_large(dataset: TraceSet, definition: Definition) -> frozenset[str]:
 
 
 def _elements(definition: Definition, workload: Workload) -> int:
-    """Of all tensors. What has no sizes is told when it is evaluated."""
+    """Number of elements of all tensors; 0 if the sizes are invalid, which evaluation reports."""
     try:
         shapes = definition.get_input_shapes(workload.axes)
         shapes += definition.get_output_shapes(workload.axes)
@@ -159,7 +159,7 @@ def _chosen(
 ) -> Iterator[tuple[Definition, Sequence[Solution]]]:
     definitions = dataset.definitions
     require_known(options.definitions, definitions, "definition")
-    require_known(options.op_types, {each.op_type for each in definitions.values()}, "op type")
+    require_known(options.op_types, {known.op_type for known in definitions.values()}, "op type")
     every = [one.name for among in dataset.solutions.values() for one in among]
     require_known(options.solutions, every, "solution")
     for name in sorted(definitions, key=lambda name: (definitions[name].op_type, name)):

@@ -1,4 +1,4 @@
-"""Where solutions run: a GPU of its own for each that runs at a time, or the one CPU."""
+"""Slots: where solutions run, one at a time: a GPU each, or the CPU."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fictl.errors import SetupError, UsageError
 
 
 @dataclass(frozen=True)
-class Slot:
-    """`variables` are of the processes that run on it; `lock` is held meanwhile."""
+class DeviceSlot:
+    """`variables` are environment variables of its processes; `lock` is held while it is used."""
 
     name: str
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -23,17 +23,17 @@ class Slot:
     def held(
         self, waits: Callable[[str], object], stopped: Callable[[], bool]
     ) -> AbstractContextManager[None]:
-        """No other run of fictl on this machine has it then. It is waited for, and that is said."""
-        said = f"GPU {self.name} is used by another run of fictl: waiting for it"
-        return held(self.lock, lambda: waits(said), stopped)
+        """Lock the GPU against other runs of fictl on this machine; report that it is waited for."""
+        message = f"GPU {self.name} is used by another run of fictl: waiting for it"
+        return held(self.lock, lambda: waits(message), stopped)
 
 
-def slots(device: str, gpus: Sequence[str] = ()) -> tuple[Slot, ...]:
-    """One a GPU: those named, else those that this process may use."""
+def slots(device: str, gpus: Sequence[str] = ()) -> tuple[DeviceSlot, ...]:
+    """One slot for each GPU: the named ones, or all that this process may use."""
     if device.partition(":")[0] != "cuda":
         if gpus:
             raise UsageError(f"--gpus names GPUs, and the device is {device}", "leave one out")
-        return (Slot(device),)
+        return (DeviceSlot(device),)
     names = gpu_names()
     if not names:
         raise SetupError(
@@ -46,5 +46,5 @@ def slots(device: str, gpus: Sequence[str] = ()) -> tuple[Slot, ...]:
     return tuple(_of_gpu(name) for name in gpus or names)
 
 
-def _of_gpu(name: str) -> Slot:
-    return Slot(name, {settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))
+def _of_gpu(name: str) -> DeviceSlot:
+    return DeviceSlot(name, {settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))

@@ -1,4 +1,4 @@
-"""All outcomes of a run."""
+"""Summary: all outcomes of a run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fictl.dataset.run_outcome import RunOutcome
 
 @dataclass(frozen=True)
 class Summary:
-    """`left_out` says which workloads were not run, and why; `unreadable` which results were not
-    counted, so that theirs were.
+    """`left_out` explains which workloads were not run; `unreadable` which results were not
+    counted.
     """
 
     outcomes: Sequence[RunOutcome] = ()
@@ -25,20 +25,20 @@ class Summary:
     statuses: Counter[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "statuses", Counter(each.status for each in self.outcomes))
+        object.__setattr__(self, "statuses", Counter(outcome.status for outcome in self.outcomes))
 
     @property
     def errors(self) -> list[RunOutcome]:
-        return [each for each in self.outcomes if each.error]
+        return [outcome for outcome in self.outcomes if outcome.error]
 
     @property
     def faults(self) -> list[RunOutcome]:
-        """Errors of the judge: --resume runs these again."""
-        return [each for each in self.outcomes if each.is_fault]
+        """Outcomes in which the judge failed: --resume runs these again."""
+        return [outcome for outcome in self.outcomes if outcome.is_fault]
 
     @property
     def all_passed(self) -> bool:
-        return all(each.passed for each in self.outcomes)
+        return all(outcome.passed for outcome in self.outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -48,5 +48,5 @@ class Summary:
             "unreadable": list(self.unreadable),
             "seconds": round(self.seconds, 3),
             "saved": self.saved,
-            "outcomes": [each.to_dict() for each in self.outcomes],
+            "outcomes": [outcome.to_dict() for outcome in self.outcomes],
         }

@@ -1,4 +1,4 @@
-"""Lines of results that cannot be read: said, and the one that a crash cut off kept aside."""
+"""Repairs files of results: a last line that a crash cut off is moved aside, and reported."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ ASIDE = ".torn"
 
 
 def told(unreadable: Iterable[NotReadable], *, mend: bool) -> tuple[str, ...]:
-    """One sentence each. With `mend`, an unfinished last line is moved to a file beside its own."""
+    """Describe each broken line. With `mend`, an unfinished last line is moved to another file."""
     from fictl.trace.dataset.lines_file import cut_unfinished
 
-    found = [*unreadable]
-    paths = dict.fromkeys(error.problems[0].path for error in found)
+    errors = [*unreadable]
+    paths = dict.fromkeys(error.problems[0].path for error in errors)
     cut = {path for path in paths if mend and cut_unfinished(path, _aside(path), _is_broken)}
-    last = {path: max(e.problems[0].line for e in found if _path(e) == path) for path in cut}
-    return tuple(_sentence(error, last) for error in found)
+    last = {path: max(e.problems[0].line for e in errors if _path(e) == path) for path in cut}
+    return tuple(_sentence(error, last) for error in errors)
 
 
 def _sentence(error: NotReadable, last: dict[Path, int]) -> str:
-    """`last` has the lines that were cut off."""
+    """Describe one broken line; `last` has the numbers of those that were cut off."""
     problem = error.problems[0]
     was_cut = last.get(problem.path) == problem.line
     kept = f"; it is in {_aside(problem.path).name} now" if was_cut else ""
-    return f"{problem}: not counted, what it stood for is run again{kept}"
+    return f"{problem}: not counted, its workload is run again{kept}"
 
 
 def _is_broken(line: bytes) -> bool:
@@ -47,5 +47,5 @@ def _path(error: NotReadable) -> Path:
 
 
 def _aside(path: Path) -> Path:
-    """Of a name that no reader of datasets looks for."""
+    """Path with a name that no reader of datasets looks for."""
     return path.with_name(f".{path.name}{ASIDE}")

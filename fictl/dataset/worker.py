@@ -1,6 +1,6 @@
-"""The process of one slot: jobs and workloads come on stdin, evaluations go to what was stdout.
+"""The process of one slot: reads jobs and workloads from stdin, writes evaluations to stdout.
 
-stdout itself is stderr here: a reference that prints disturbs nobody.
+Its own stdout is redirected to stderr, so that a reference that prints disturbs nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _answer(
 
 
 class _JudgeServer:
-    """The judge of the job that is on. What a reference computes is kept for one definition."""
+    """Holds the judge of the current job; a reference is kept for the next jobs of its definition."""
 
     def __init__(self) -> None:
         self._job: JobStarted | None = None
@@ -135,6 +135,8 @@ class _JudgeServer:
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
+    """End once: a second signal must not interrupt the closing of the judge."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 

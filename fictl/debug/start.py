@@ -14,7 +14,7 @@ from fictl.debug.kernels import chosen, compiled, kernel_names, sources_of
 from fictl.debug.moved import moved
 from fictl.debug.session import DebugProgram, DebugSession
 from fictl.errors import UsageError
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.jit.spec import JitSpec
 from fictl.project.cpp_source import CppSource
 from fictl.toolchain import require_gpu
@@ -34,7 +34,7 @@ class DebugRequest:
     more: tuple[str, ...] = ()
 
 
-def session(asked: DebugRequest, observer: Observer) -> DebugSession:
+def session(asked: DebugRequest, observer: BuildObserver) -> DebugSession:
     """Prepare a session on the device of this process, with the debug variant of its modules."""
     device = settings.DEVICE.get()
     if device == "cuda":
@@ -61,7 +61,7 @@ def session(asked: DebugRequest, observer: Observer) -> DebugSession:
     )
 
 
-def _built(specs: Sequence[JitSpec], observer: Observer) -> list[Path]:
+def _built(specs: Sequence[JitSpec], observer: BuildObserver) -> list[Path]:
     """The modules. Of many, the call itself builds the one that it needs, under the debugger."""
     if len(specs) > 1:
         return []

@@ -100,11 +100,11 @@ def _no_nvcc(lines: list[str]) -> Finding:
 
 
 def _place(place: Candidate, used: Nvcc | None) -> str:
-    if place.found is None:
+    if place.nvcc is None:
         return f"{place.origin}: {place.problem}"
-    verdict = "used" if used and place.found == used else "usable"
+    verdict = "used" if used and place.nvcc == used else "usable"
     return (
-        f"{place.origin}: {place.path}: CUDA {place.found.release}{_behind(place.found)}, {verdict}"
+        f"{place.origin}: {place.path}: CUDA {place.nvcc.release}{_behind(place.nvcc)}, {verdict}"
     )
 
 

@@ -53,7 +53,7 @@ def _too_old(name: str, driver: Driver, nvcc: Nvcc) -> Finding:
     older = [
         f"FICTL_NVCC={place.path}"
         for place in candidates()
-        if place.found and place.found.cudart_major <= driver.cuda[0]
+        if place.nvcc and place.nvcc.cudart_major <= driver.cuda[0]
     ]
     return error(
         name,

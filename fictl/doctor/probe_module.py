@@ -72,7 +72,7 @@ class Silent:
     def advanced(self, done: int, total: int, what: str) -> None:
         pass
 
-    def finished(self, module: str, seconds: float) -> None:
+    def finished(self, module: str, seconds: float, why: str = "") -> None:
         pass
 
     def note(self, text: str) -> None:
@@ -87,5 +87,5 @@ def build_probe(folder: Path) -> Entry:
     sources = {folder / "kernel.cu": _KERNEL, folder / "binding.cpp": _BINDING}
     for path, text in sources.items():
         path.write_text(text, encoding="utf-8")
-    spec = replace(gen_jit_spec("probe", list(sources)), fallback_archs="7.5")
+    spec = replace(gen_jit_spec("probe", list(sources)), fallback_archs="7.5", device="cuda")
     return compile_plan(plan_build(spec), Store(folder / "store", writable=True), Silent())

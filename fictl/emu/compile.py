@@ -46,7 +46,7 @@ def _main_file(flags: list[str], source: str) -> tuple[str, ...]:
 
 
 def _without(words: list[str], option: str) -> list[str]:
-    """Without an option and its value."""
+    """Drop an option and its value."""
     drop = {
         place + offset for place, word in enumerate(words) if word == option for offset in (0, 1)
     }

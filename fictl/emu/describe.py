@@ -6,13 +6,13 @@ from typing import Any
 
 
 def describe(kind: str, facts: dict[str, Any]) -> str:
-    """What happened; for kinds whose reports say it themselves this is not asked."""
+    """Describe what happened, for kinds whose reports do not say it themselves."""
     say = _WHAT.get(kind)
     return say.format_map(_Known(facts)) if say else kind.replace("-", " ")
 
 
 def cause(kind: str, facts: dict[str, Any]) -> str:
-    """What is most often wrong then."""
+    """The usual cause of a defect of this kind."""
     return _CAUSE.get(kind, "").format_map(_Known(facts))
 
 

@@ -91,7 +91,7 @@ class EmulatedDevice:
             self._asked = asked
 
     def run_under(self, schedule: Schedule, threads: int | None = None) -> None:
-        """From the next launch on. One thread of the system makes a random schedule repeatable."""
+        """Set the schedule from the next launch on. One system thread makes a random one repeatable."""
         self.schedule = schedule
         cores = 1 if schedule.order == "random" else settings.EMU_THREADS.get() or 0
         config = _Config(
@@ -109,7 +109,7 @@ class EmulatedDevice:
         self._runtime.fictl_emu_configure(ctypes.byref(config))
 
     def watch(self, tensors: Sequence[Watched]) -> None:
-        """What check mode compares accesses with, until the next call."""
+        """Set the tensors that check mode compares accesses with, until the next call."""
         rows = [_row(tensor) for tensor in tensors]
         self._runtime.fictl_emu_watch((_Tensor * len(rows))(*rows), len(rows))
 

@@ -53,7 +53,7 @@ VARIANTS = {
 def kernel_flags(
     variant: str, cuda_flags: Iterable[str], cxx_flags: Iterable[str]
 ) -> tuple[str, ...]:
-    """Of nvcc's flags only macros mean something here."""
+    """Flags of a unit with kernels; only the macros among nvcc's flags mean something here."""
     macros = (flag for flag in cuda_flags if flag.startswith(("-D", "-U")))
     return (*_KERNEL, *VARIANTS[variant][0], *macros, *cxx_flags)
 

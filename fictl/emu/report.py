@@ -1,4 +1,4 @@
-"""What the emulated device reports: one defect each, with its place in the kernel and in the source."""
+"""Reports of the emulated device: one defect each, with its place in the kernel and in the source."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Report:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
-        """For people: a headline, then where, then the other side, then why."""
+        """The report for people: a headline, then where, then the other side, then why."""
         lines = [f"{self.kind}: {self.what}"]
         where = f"kernel {self.kernel}" if self.kernel else ""
         lines += [", ".join(filter(None, (where, str(self.at or ""))))] if where or self.at else []
@@ -127,8 +127,8 @@ def _report(row: dict[str, Any], chains: Chains) -> Report:
 
 def _places(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     other = row.get("other", {}).get("place")
-    found = (row.get("function"), row.get("place"), other, *row.get("stack", ()))
-    return (place for place in found if place and "module" in place)
+    places = (row.get("function"), row.get("place"), other, *row.get("stack", ()))
+    return (place for place in places if place and "module" in place)
 
 
 def _chains(places: Iterable[dict[str, Any]]) -> Chains:

@@ -1,4 +1,4 @@
-"""In which order the emulated device runs threads: what a correct kernel does not depend on."""
+"""The order in which the emulated device runs threads: a correct kernel does not depend on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Schedule:
 
     @classmethod
     def parse(cls, text: str) -> Schedule:
-        """As in 'forward', 'reverse' or 'random-7'; 'random' draws a seed."""
+        """Parse 'forward', 'reverse' or 'random-7'; 'random' draws a seed."""
         order, _, number = text.partition("-")
         seed = int(number) if number else random.SystemRandom().randrange(1, 2**31)
         if order == "random":
@@ -27,11 +27,11 @@ class Schedule:
 
     @property
     def code(self) -> int:
-        """What the runtime calls the order."""
+        """The runtime's number for the order."""
         return _ORDERS.index(self.order)
 
     def __str__(self) -> str:
-        """What FICTL_EMU_SCHEDULE repeats it with."""
+        """The value of FICTL_EMU_SCHEDULE that repeats it."""
         return f"random-{self.seed}" if self.order == "random" else self.order
 
 

@@ -1,4 +1,4 @@
-"""From the address of code in a module to lines of source, by addr2line and the module's debug info."""
+"""Lines of source for addresses of code in a module, by addr2line and the module's debug info."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def frames(module: str, offsets: Iterable[int]) -> dict[int, tuple[Frame, ...]]:
         return dict.fromkeys(wanted, ())
     argv = [str(tool), "-e", module, "-a", "-i", "-f", "-C", *(f"{offset:#x}" for offset in wanted)]
     chains = re.split(r"^(0x[0-9a-f]+)\n", ask(argv).output, flags=re.MULTILINE)
-    found = {int(at, 16): _chain(text) for at, text in zip(chains[1::2], chains[2::2], strict=True)}
-    return {offset: found.get(offset, ()) for offset in wanted}
+    known = {int(at, 16): _chain(text) for at, text in zip(chains[1::2], chains[2::2], strict=True)}
+    return {offset: known.get(offset, ()) for offset in wanted}
 
 
 def _chain(text: str) -> tuple[Frame, ...]:
     """Lines in pairs: a function, and where in it."""
     lines = text.splitlines()
-    found = []
+    chain = []
     for function, place in zip(lines[::2], lines[1::2], strict=False):
         match = re.match(r"(?!\?\?)(.*):(\d+)", place)
         if match:
-            found.append(Frame(plain_name(function), match[1], int(match[2])))
-    return tuple(found)
+            chain.append(Frame(plain_name(function), match[1], int(match[2])))
+    return tuple(chain)
 
 
 def plain_name(function: str) -> str:
@@ -78,7 +78,7 @@ def plain_name(function: str) -> str:
 
 
 def _inside(function: str, at: int) -> str:
-    """What is defined in a function whose parameters begin at `at`: a lambda, a local class."""
+    """The lambda or local class defined in a function whose parameters begin at `at`."""
     depth = 0
     for end in range(at, len(function)):
         depth += {"(": 1, ")": -1}.get(function[end], 0)
@@ -89,7 +89,7 @@ def _inside(function: str, at: int) -> str:
 
 
 def _is_of_name(function: str, at: int) -> bool:
-    """Whether this bracket is part of `(anonymous namespace)`, `operator()` or `{lambda(int)}`."""
+    """True if this bracket is part of `(anonymous namespace)`, `operator()` or `{lambda(int)}`."""
     before = function[:at]
     return (
         function.startswith("(anonymous", at)

@@ -1,4 +1,4 @@
-"""What compiles for the emulated device: the host's C++ compiler with CUDA's headers."""
+"""Toolchain of the emulated device: the host's C++ compiler with CUDA's headers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class EmuToolchain:
     headers: CudaHeaders
 
     def identity(self) -> dict[str, str]:
-        """What a build depends on: versions, and the emulator's own bytes, never paths."""
+        """The toolchain as a build depends on it: versions, and the emulator's own bytes, never paths."""
         return {
             "cxx": self.cxx.identity,
             "CUDA headers": self.headers.identity,
@@ -62,7 +62,7 @@ class EmuToolchain:
         }
 
     def kernel_command(self, flags: Iterable[str], checked: bool) -> tuple[str, ...]:
-        """What compiles a unit with kernels in it, up to its include folders."""
+        """The command that compiles a unit with kernels, up to its include folders."""
         family = self.cxx.family
         of_family = _OF_FAMILY[family] + (_CHECKED_OF_FAMILY[family] if checked else ())
         return (
@@ -95,7 +95,7 @@ def require_toolchain() -> EmuToolchain:
 
 @cache
 def emulator_digest() -> str:
-    """Of what shapes a module's code: flags, headers, rewriting. The runtime is linked to."""
+    """A digest of what shapes a module's code: flags, headers, rewriting. The runtime is linked to."""
     files = sorted(
         [
             Path(__file__),

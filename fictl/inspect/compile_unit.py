@@ -17,6 +17,7 @@ from fictl.inspect.kernel import Kernel, facts_of
 from fictl.inspect.ptx import Entry, parse_ptx
 from fictl.inspect.ptxas import Usage, parse_ptxas
 from fictl.inspect.sources import Roots
+from fictl.jit.build import ensure
 from fictl.jit.cache.inventory import INSPECTED
 from fictl.jit.compile import SourcesChanged, generate, prepare
 from fictl.jit.diagnose import diagnose
@@ -61,7 +62,7 @@ def _run_nvcc(plan: Plan, unit: Unit, arch: Arch, folder: Path) -> str:
     """What it said."""
     done = stream([*_command(plan, unit, arch)], lambda _: None, cwd=folder)
     if done.code:
-        plan.spec.build(plan.targets.archs)  # It fails in the same way, and keeps log and repro.
+        ensure(plan.spec, plan.targets.archs)  # It fails in the same way, and keeps log and repro.
         found = diagnose(done.output)
         raise FictlError(f"{plan.spec.name} cannot be inspected: {found.first}", found.hint)
     return done.output

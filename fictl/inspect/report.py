@@ -13,7 +13,7 @@ from fictl.inspect.gate import Gate, Violation, check, parse_gates
 from fictl.inspect.inspected import Inspected
 from fictl.inspect.metrics import Launch
 from fictl.inspect.selection import inspect, inspect_revision, only
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Report:
         }
 
 
-def report(request: Request, observer: Observer) -> Report:
+def report(request: Request, observer: BuildObserver) -> Report:
     """Gates are read first: a wrong one costs no compile."""
     gates = parse_gates(request.gates)
     label, before = "", tuple[Inspected, ...]()

@@ -17,11 +17,12 @@ from fictl.inspect.inspected import Unit as AnyUnit
 from fictl.inspect.kernel import Kernel
 from fictl.inspect.sources import Sources
 from fictl.jit import JitSpec
-from fictl.jit.build import plan_build
+from fictl.jit.build import ensure, plan_build
 from fictl.jit.compile import SourcesChanged
 from fictl.jit.jobs import fitting, usable_cores
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.plan import Plan, Unit
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.jit.triton.step import targets
 from fictl.process import stop_all
 from fictl.toolchain import defines
@@ -30,20 +31,20 @@ _TRIES = 3
 
 
 def inspect_specs(
-    specs: Sequence[JitSpec], archs: tuple[Arch, ...], observer: Observer
+    specs: Sequence[JitSpec], archs: tuple[Arch, ...], observer: BuildObserver
 ) -> list[Inspected]:
     """Each module by itself: one that does not compile leaves the others alone."""
     return [_inspect(replace(spec, device="cuda"), archs, observer) for spec in specs]
 
 
-def _inspect(spec: JitSpec, archs: tuple[Arch, ...], observer: Observer) -> Inspected:
+def _inspect(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserver) -> Inspected:
     try:
         return _inspect_as_is(spec, archs, observer)
     except FictlError as error:
         return Inspected(spec.name, error=error)
 
 
-def _inspect_as_is(spec: JitSpec, archs: tuple[Arch, ...], observer: Observer) -> Inspected:
+def _inspect_as_is(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserver) -> Inspected:
     """Of sources that stay as they are while they are compiled."""
     for _ in range(_TRIES):
         try:
@@ -53,7 +54,7 @@ def _inspect_as_is(spec: JitSpec, archs: tuple[Arch, ...], observer: Observer) -
     raise FictlError(f"{spec.name}: its sources keep changing", "save them and ask again")
 
 
-def _inspect_plan(plan: Plan, observer: Observer) -> Inspected:
+def _inspect_plan(plan: Plan, observer: BuildObserver) -> Inspected:
     compiled = _all(plan, observer)
     others = _made_by_triton(plan, observer) if plan.spec.triton else ()
     units: tuple[AnyUnit, ...] = (*compiled, *others)
@@ -70,15 +71,15 @@ def _inspect_plan(plan: Plan, observer: Observer) -> Inspected:
     )
 
 
-def _made_by_triton(plan: Plan, observer: Observer) -> tuple[AnyUnit, ...]:
+def _made_by_triton(plan: Plan, observer: BuildObserver) -> tuple[AnyUnit, ...]:
     """Their code is in the built module, as bytes that nvcc has not seen; maybe for more GPUs."""
     assert plan.spec.triton is not None
     wanted = {arch.plain for arch in targets(plan.spec.triton.name, plan.targets.archs)}
-    built = plan.spec.build(plan.targets.archs, observer)
+    built = ensure(plan.spec, plan.targets.archs, observer).entry
     return inspect_file(built.module, wanted).units
 
 
-def _all(plan: Plan, observer: Observer) -> tuple[Compiled, ...]:
+def _all(plan: Plan, observer: BuildObserver) -> tuple[Compiled, ...]:
     """What is kept, and the rest compiled side by side."""
     plans = {arch: _for_one(plan, arch) for arch in plan.targets.archs}
     jobs = [(one, unit, arch) for arch, one in plans.items() for unit in one.units if unit.device]
@@ -95,7 +96,7 @@ def _for_one(plan: Plan, arch: Arch) -> Plan:
     return plan_build(plan.spec, (arch,))
 
 
-def _compile(jobs: Sequence[tuple[Plan, Unit, Arch]], observer: Observer) -> list[Compiled]:
+def _compile(jobs: Sequence[tuple[Plan, Unit, Arch]], observer: BuildObserver) -> list[Compiled]:
     width = settings.MAX_JOBS.get() or min(usable_cores(), max(1, fitting()))
 
     def one(job: tuple[Plan, Unit, Arch]) -> Compiled:
@@ -120,14 +121,14 @@ def _in_source(kernel: Kernel) -> tuple[object, ...]:
     return kernel.unit, *where, kernel.mangled, kernel.target
 
 
-def _title(spec: JitSpec) -> str:
+def _title(spec: ModuleSpec) -> str:
     """Modules of one op differ in what they are rendered with."""
     given = spec.template.parameters if spec.template else {}
     words = " ".join(f"{name}={value}" for name, value in given.items())
     return f"{spec.name} {words}".rstrip()
 
 
-def _note(spec: JitSpec, kernels: Collection[object]) -> str:
+def _note(spec: ModuleSpec, kernels: Collection[object]) -> str:
     if spec.triton:
         return (
             f"the kernels of {spec.triton.name} are made by Triton: they are read from the built "

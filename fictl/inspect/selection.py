@@ -14,14 +14,16 @@ from fictl.inspect.binary import inspect_file
 from fictl.inspect.inspected import Inspected
 from fictl.inspect.run import inspect_specs
 from fictl.jit import JitSpec, gen_jit_spec
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.project import Project, select
 
 _COMPILED = (".cubin", ".so")
 _SOURCE = ".cu"
 
 
-def inspect(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> list[Inspected]:
+def inspect(
+    names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
+) -> list[Inspected]:
     """Ops, those of the project here without names, and files, in the order of the names."""
     words = [name for name in names if not _is_file(name)]
     specs = specs_of(words) if words or not names else []
@@ -36,7 +38,7 @@ def inspect(names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -
 
 
 def inspect_revision(
-    names: Sequence[str], revision: str, archs: tuple[Arch, ...], observer: Observer
+    names: Sequence[str], revision: str, archs: tuple[Arch, ...], observer: BuildObserver
 ) -> tuple[str, list[Inspected]]:
     """The same ops as they were, and what to call that."""
     # Why here: they load what measures, which takes longer than a cached answer.

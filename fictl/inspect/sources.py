@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from fictl.inspect.instruction import Place
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.sources import locate, portable_name
-from fictl.jit.spec import JitSpec
 from fictl.paths import friendly
 from fictl.user_file import read_text
 
@@ -24,7 +24,7 @@ class Roots:
     rendered: str
 
     @classmethod
-    def of(cls, spec: JitSpec, folder: Path) -> Roots:
+    def of(cls, spec: ModuleSpec, folder: Path) -> Roots:
         dirs = tuple(str(path.absolute()) for path in spec.include_dirs)
         return cls(str(spec.base.absolute()), dirs, str(folder))
 
@@ -54,7 +54,7 @@ class Sources:
     _lines: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spec: JitSpec, rendered: Sequence[Path] = ()) -> Sources:
+    def of(cls, spec: ModuleSpec, rendered: Sequence[Path] = ()) -> Sources:
         dirs = tuple(path.absolute() for path in spec.include_dirs)
         return cls(spec.base.absolute(), dirs, tuple(rendered))
 

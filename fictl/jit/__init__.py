@@ -9,10 +9,11 @@ from fictl.lazy import lazy
 
 if TYPE_CHECKING:
     from fictl.jit.batch import build_jit_specs
-    from fictl.jit.build import MissingBuild
     from fictl.jit.context import CompilationContext, current_compilation_context
     from fictl.jit.diagnose import BuildFailed
-    from fictl.jit.spec import JitSpec, Template, gen_jit_spec, write_if_different
+    from fictl.jit.lookup import MissingBuild
+    from fictl.jit.module_spec import Template
+    from fictl.jit.spec import JitSpec, gen_jit_spec, write_if_different
 
 __all__ = [
     "BuildFailed",
@@ -32,8 +33,8 @@ _own = lazy(
         "BuildFailed": "diagnose",
         "CompilationContext": "context",
         "JitSpec": "spec",
-        "MissingBuild": "build",
-        "Template": "spec",
+        "MissingBuild": "lookup",
+        "Template": "module_spec",
         "build_jit_specs": "batch",
         "current_compilation_context": "context",
         "gen_jit_spec": "spec",

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from fictl import settings
 from fictl.arch import Arch
 from fictl.errors import FictlError
-from fictl.jit.build import Outcome, ensure, find
+from fictl.jit.build import BuildOutcome, ensure
 from fictl.jit.jobs import fitting, usable_cores
-from fictl.jit.progress import LogObserver, Observer
-from fictl.jit.spec import JitSpec
+from fictl.jit.lookup import find
+from fictl.jit.module_spec import ModuleSpec
+from fictl.jit.progress import BuildObserver, LogObserver
 from fictl.process import stop_all
 
 
 def build_jit_specs(
-    specs: Iterable[JitSpec], verbose: bool = False, skip_prebuilt: bool = True
+    specs: Iterable[ModuleSpec], verbose: bool = False, skip_prebuilt: bool = True
 ) -> None:
     """Build all; specs that a store already serves are left out unless told otherwise."""
     wanted = list(specs)
@@ -32,12 +33,12 @@ def build_jit_specs(
 
 
 def build_all(
-    specs: list[JitSpec],
+    specs: Sequence[ModuleSpec],
     archs: tuple[Arch, ...],
-    observer: Observer,
+    observer: BuildObserver,
     any_build: bool = False,
     exact: bool = False,
-) -> list[Outcome | FictlError]:
+) -> list[BuildOutcome | FictlError]:
     """The outcome or the error of each, in order.
 
     `any_build` takes what runs on this machine, `exact` no build for more than was asked for.
@@ -46,11 +47,11 @@ def build_all(
     width = limit or min(usable_cores(), max(1, fitting()))
     workers = max(1, min(width, len(specs)))
 
-    def one(spec: JitSpec) -> Outcome | FictlError:
+    def one(spec: ModuleSpec) -> BuildOutcome | FictlError:
         try:
-            found = find(spec) if any_build else None
-            if found:
-                return Outcome(found, compiled=False)
+            entry = find(spec) if any_build else None
+            if entry:
+                return BuildOutcome(entry, compiled=False)
             cores = max(1, width // workers)
             return ensure(spec, archs, observer, cores=cores, exact=exact)
         except FictlError as error:

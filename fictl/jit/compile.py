@@ -7,24 +7,27 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 
 from fictl import rooted
 from fictl.errors import FictlError, SetupError
-from fictl.jit.compilers import RUNTIME_NAME
-from fictl.jit.diagnose import diagnose, ran_out_of_memory
+from fictl.jit.cache.cause import BuildCause, cause_of_build, write_cause
+from fictl.jit.cache.changes import Wanted
+from fictl.jit.commit import commit
+from fictl.jit.diagnose import BuildFailed, diagnose, ran_out_of_memory
+from fictl.jit.emulated_runtime import link_runtime
 from fictl.jit.jobs import Parallelism, choose
 from fictl.jit.ninja_file import ninja_text
-from fictl.jit.plan import Plan
-from fictl.jit.progress import Observer, Started
+from fictl.jit.plan import Plan, Unit
+from fictl.jit.progress import BuildObserver, Started
 from fictl.jit.recipe import recipe_of
 from fictl.jit.render import render
 from fictl.jit.store import objects, past_sources
-from fictl.jit.store.entry import MANIFEST, MODULE, Entry, FileStamp, Manifest
+from fictl.jit.store.entry import Entry
 from fictl.jit.store.failure import FAILED, Failure
-from fictl.jit.store.history import History
+from fictl.jit.store.history import BuildHistory
 from fictl.jit.store.staging import publish, staging_folder
 from fictl.jit.store.stores import Store
 from fictl.process import Finished, stream
@@ -36,13 +39,15 @@ class SourcesChanged(Exception):
     """An input was edited while it was compiled: the result is of neither version."""
 
 
-def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None = None) -> Entry:
-    """Build and publish; the published entry."""
+def compile_plan(
+    plan: Plan, store: Store, observer: BuildObserver, cores: int | None = None
+) -> Entry:
+    """Build and publish; return the published entry."""
     module_dir = store.module_dir(plan.spec.project, plan.spec.name)
     with staging_folder(module_dir) as staging:
         start = time.monotonic()
         cached = prepare(plan, staging, module_dir)
-        history = History.read(module_dir)
+        history = BuildHistory.read(module_dir)
         missing = [unit for unit in plan.steps if unit.object not in cached]
         parallel = choose(
             len(missing),
@@ -57,33 +62,36 @@ def compile_plan(plan: Plan, store: Store, observer: Observer, cores: int | None
         if recipe_of(plan.spec) != plan.recipe:
             raise SourcesChanged
         units = _unit_seconds(staging)
-        for unit in missing:
-            if unit.object in units:
-                objects.keep(module_dir / "objects", unit, staging / unit.object)
+        _keep_objects(missing, units, staging, module_dir)
         if finished.code != 0:
-            failure = Failure.of(plan.recipe.key, plan.build_key, diagnose(finished.output))
-            failure.write(staging)
-            _keep(staging, module_dir)
-            raise failure.error(plan.spec.name, module_dir)
-        history.with_build(units, finished.peak_kib).write(module_dir)
+            raise _kept_failure(plan, finished, staging, module_dir)
         seconds = time.monotonic() - start
-        _commit(plan, staging, seconds, units, finished.peak_kib)
+        cause = _cause(plan, history)
+        write_cause(staging, cause)
+        commit(plan, staging, seconds, units, finished.peak_kib)
         past_sources.keep(store.root, plan.recipe.inputs, plan.recipe.paths)
         final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
         entry = publish(staging, final / plan.build_key)
-    observer.finished(plan.spec.name, seconds)
+        # Last: a build that the history knows of is published, or was removed.
+        with suppress(OSError):
+            history.with_build(units, finished.peak_kib).write(module_dir)
+    observer.finished(plan.spec.name, seconds, cause.summary)
     return entry
 
 
+def _cause(plan: Plan, history: BuildHistory) -> BuildCause:
+    now = Wanted(plan.recipe, plan.identity, plan.targets.archs, plan.cudart)
+    built_before = bool(history.seconds)
+    return cause_of_build(plan.spec.project, plan.spec.name, now, built_before)
+
+
 def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[str]:
-    """Rendered sources, cached objects; the objects that need no compiler."""
+    """Render sources and fetch cached objects; return the objects that need no compiler."""
     (staging / "src").mkdir(parents=True, exist_ok=True)
     if plan.spec.template:
         render(plan.spec.template, staging / "src")
-    if plan.recipe.device == "emu" and not plan.spec.is_runtime:
-        from fictl.jit.emulation import place_runtime
-
-        place_runtime(staging)
+    if plan.runtime:
+        link_runtime(staging, plan.runtime)
     if module_dir is None:
         return set()
     kept = module_dir / "objects"
@@ -91,7 +99,7 @@ def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[st
 
 
 def generate(plan: Plan, folder: Path) -> float:
-    """What ninja does first in a build, for who wants the sources whole; the seconds it took."""
+    """Write the generated sources, as ninja does first in a build; return the seconds it took."""
     if plan.generated is None:
         return 0.0
     finished = stream(plan.generated.argv, lambda _: None, cwd=folder)
@@ -102,14 +110,14 @@ def generate(plan: Plan, folder: Path) -> float:
 
 def ninja_binary() -> str:
     beside = Path(sys.executable).parent / "ninja"
-    found = str(beside) if os.path.isfile(beside) else shutil.which("ninja")
-    if found is None:
+    binary = str(beside) if os.path.isfile(beside) else shutil.which("ninja")
+    if binary is None:
         raise SetupError(f"ninja is neither at {beside} nor on PATH", "pip install ninja")
-    return found
+    return binary
 
 
 def _run(
-    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: Observer
+    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: BuildObserver
 ) -> Finished:
     finished = _ninja(plan, staging, cached, parallel, observer)
     alone = Parallelism(1, 1)
@@ -120,7 +128,7 @@ def _run(
 
 
 def _ninja(
-    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: Observer
+    plan: Plan, staging: Path, cached: set[str], parallel: Parallelism, observer: BuildObserver
 ) -> Finished:
     text = ninja_text(plan, cached, parallel.nvcc_threads)
     (staging / "build.ninja").write_text(text, encoding="utf-8")
@@ -158,7 +166,7 @@ def _open_log(staging: Path, module_dir: Path) -> Path:
 
 
 def _announcement(
-    plan: Plan, log: Path, cached: set[str], parallel: Parallelism, history: History
+    plan: Plan, log: Path, cached: set[str], parallel: Parallelism, history: BuildHistory
 ) -> Started:
     missing = [unit.object for unit in plan.steps if unit.object not in cached]
     return Started(
@@ -173,8 +181,25 @@ def _announcement(
     )
 
 
-def _keep(staging: Path, module_dir: Path) -> None:
-    """The failed build's folder, so that its log can be read and its ninja repeated."""
+def _keep_objects(
+    units: Iterable[Unit], seconds: dict[str, float], staging: Path, module_dir: Path
+) -> None:
+    """Keep what was compiled, of a build that failed as well."""
+    for unit in units:
+        if unit.object in seconds:
+            objects.keep(module_dir / "objects", unit, staging / unit.object)
+
+
+def _kept_failure(plan: Plan, finished: Finished, staging: Path, module_dir: Path) -> BuildFailed:
+    """Record the failure for those who wait; return the error to raise."""
+    failure = Failure.of(*plan.keys, diagnose(finished.output))
+    failure.write(staging)
+    _keep_failed(staging, module_dir)
+    return failure.error(plan.spec.name, module_dir)
+
+
+def _keep_failed(staging: Path, module_dir: Path) -> None:
+    """Keep the failed build's folder, so that its log can be read and its ninja repeated."""
     failed = module_dir / FAILED
     while True:
         with suppress(OSError):
@@ -189,7 +214,7 @@ def _keep(staging: Path, module_dir: Path) -> None:
 
 
 def _unit_seconds(staging: Path) -> dict[str, float]:
-    """What ninja finished, by object."""
+    """Read the seconds of every object that ninja finished."""
     seconds: dict[str, float] = {}
     log = staging / ".ninja_log"
     if not os.path.isfile(log):
@@ -199,42 +224,3 @@ def _unit_seconds(staging: Path) -> dict[str, float]:
         if len(fields) == 5:
             seconds[fields[3]] = (int(fields[1]) - int(fields[0])) / 1000
     return seconds
-
-
-def _commit(
-    plan: Plan, staging: Path, seconds: float, units: dict[str, float], peak_kib: int
-) -> None:
-    """Leave what a reader needs and write the manifest, the last file."""
-    from fictl.version import VERSION
-
-    for leftover in (
-        ".ninja_log",
-        ".ninja_deps",
-        RUNTIME_NAME,
-        *(unit.object for unit in plan.steps),
-    ):
-        (staging / leftover).unlink(missing_ok=True)
-    (staging / "build.ninja").write_text(ninja_text(plan), encoding="utf-8")
-    flags = asdict(plan.recipe.flags)
-    manifest = Manifest(
-        project=plan.spec.project,
-        module=plan.spec.name,
-        recipe=plan.recipe.key,
-        build=plan.build_key,
-        device=plan.recipe.device,
-        variant=flags.pop("variant"),
-        archs=tuple(str(arch) for arch in plan.targets.archs),
-        toolchain=plan.identity,
-        ffi_abi=plan.ffi_abi,
-        cudart=plan.cudart,
-        inputs=plan.recipe.inputs,
-        flags=flags,
-        parameters=plan.recipe.parameters,
-        files={MODULE: FileStamp.of(staging / MODULE)},
-        fictl=VERSION,
-        created=time.time(),
-        seconds=round(seconds, 3),
-        peak_kib=peak_kib,
-        units=units,
-    )
-    (staging / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")

@@ -13,9 +13,10 @@ from fictl.arch import Arch
 from fictl.errors import FictlError, SetupError
 from fictl.jit.build import plan_build
 from fictl.jit.compile import generate, prepare
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.recipe import reached_by
-from fictl.jit.spec import JitSpec, write_if_different
+from fictl.jit.spec import write_if_different
 from fictl.jit.store.stores import writable_store
 from fictl.jit.unit_command import compiler_and_flags
 from fictl.toolchain import Nvcc, Toolchain, require_toolchain
@@ -43,7 +44,7 @@ _KEPT = ("-I", "-D", "-U", "-O0", "-O1", "-O2", "-O3")
 
 @dataclass(frozen=True)
 class Command:
-    """How one file is compiled; relative words of `argv` count from `directory`."""
+    """The command that compiles one file; relative words of `argv` count from `directory`."""
 
     file: Path
     directory: Path
@@ -88,7 +89,7 @@ class Database:
         return before != self.text.encode()
 
 
-def database(specs: Iterable[JitSpec], archs: tuple[Arch, ...] = ()) -> Database:
+def database(specs: Iterable[ModuleSpec], archs: tuple[Arch, ...] = ()) -> Database:
     """One command for a file, though several specs may compile it; a spec that fails is left out."""
     toolchain = require_toolchain()
     plans, errors = [], []
@@ -99,15 +100,15 @@ def database(specs: Iterable[JitSpec], archs: tuple[Arch, ...] = ()) -> Database
             errors.append(error)
     # The newest architecture first: with it most of a header is not hidden by an #if.
     plans.sort(key=lambda plan: plan.targets.archs[-1], reverse=True)
-    found: dict[Path, Command] = {}
+    by_file: dict[Path, Command] = {}
     for command in (*_units(plans, toolchain), *_headers(plans, toolchain)):
-        found.setdefault(command.file, command)
-    commands = tuple(found[path] for path in sorted(found))
+        by_file.setdefault(command.file, command)
+    commands = tuple(by_file[path] for path in sorted(by_file))
     return Database(commands, _distinct(plans), tuple(errors))
 
 
 def clang_flags(words: Sequence[str]) -> list[str]:
-    """Of nvcc's flags those that decide what the code says, as clang spells them."""
+    """Keep those of nvcc's flags that decide what the code means, as clang spells them."""
     kept: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -131,7 +132,7 @@ def _units(plans: Iterable[Plan], toolchain: Toolchain) -> Iterator[Command]:
 
 
 def _headers(plans: Iterable[Plan], toolchain: Toolchain) -> Iterator[Command]:
-    """What a host unit includes is C++, except for .cuh; what only a device unit does is CUDA."""
+    """Compile headers of host units as C++, except for .cuh, and those of device units alone as CUDA."""
     pairs = [(plan, unit) for plan in plans for unit in plan.units]
     for device in (False, True):
         for plan, unit in (pair for pair in pairs if pair[1].device is device):
@@ -172,13 +173,13 @@ def _cuda_path(nvcc: Nvcc) -> tuple[str, ...]:
     return (f"--cuda-path={nvcc.home}",) if complete else ()
 
 
-def _reached(spec: JitSpec, unit: Unit) -> Iterator[Path]:
+def _reached(spec: ModuleSpec, unit: Unit) -> Iterator[Path]:
     files = reached_by(spec, unit.source).files.values()
     return (path for path in files if path != unit.source)
 
 
 def _distinct(plans: Iterable[Plan]) -> tuple[Plan, ...]:
-    """Of the plans that share a folder the first, whose commands were taken."""
+    """Keep the first of the plans that share a folder: its commands were taken."""
     return tuple({_folder(p): p for p in reversed(list(plans)) if p.spec.made_from}.values())
 
 
@@ -187,6 +188,6 @@ def _directory(plan: Plan) -> Path:
 
 
 def _folder(plan: Plan) -> Path:
-    """Where -Isrc leads: the same after every edit; one for each launcher of a module."""
+    """The folder that -Isrc points to: the same after every edit, one for each launcher of a module."""
     spec = plan.spec
     return writable_store().module_dir(spec.project, spec.name) / "ninja" / spec.sources[0].stem

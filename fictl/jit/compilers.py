@@ -10,8 +10,9 @@ from typing import Protocol
 from fictl import settings
 from fictl.arch import Arch
 from fictl.emu import toolchain as emu
+from fictl.jit.emulated_runtime import RUNTIME_NAME
 from fictl.jit.flags import Flags
-from fictl.jit.spec import JitSpec
+from fictl.jit.module_spec import ModuleSpec
 from fictl.toolchain import (
     HostCompiler,
     Nvcc,
@@ -24,15 +25,13 @@ from fictl.toolchain import (
     select_targets,
 )
 
-RUNTIME_NAME = "libfictl_emu.so"
-
 
 class Compilers(Protocol):
-    """Of one device, found on this machine."""
+    """The compilers of one device, found on this machine."""
 
     @property
     def cxx(self) -> HostCompiler:
-        """What compiles bindings and links."""
+        """The compiler of bindings, which also links."""
 
     @property
     def include_dirs(self) -> tuple[Path, ...]:
@@ -45,16 +44,16 @@ class Compilers(Protocol):
     def identity(self, libraries: Collection[str]) -> dict[str, str]:
         """The compilers, and the libraries that a recipe uses, by version and build id."""
 
-    def targets(self, spec: JitSpec, archs: tuple[Arch, ...]) -> Targets:
-        """What to build for: `archs`, or what environment and GPUs ask for."""
+    def targets(self, spec: ModuleSpec, archs: tuple[Arch, ...]) -> Targets:
+        """Choose the targets: `archs`, or what environment and GPUs ask for."""
 
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
-        """What compiles a .cu, up to the module's own include folders."""
+        """The command that compiles a .cu, up to the module's own include folders."""
 
     def cxx_words(self) -> tuple[str, ...]:
-        """What a binding includes before its first line."""
+        """Flags that include what every binding needs before its first line."""
 
-    def libraries(self, spec: JitSpec) -> tuple[str, ...]:
+    def libraries(self, spec: ModuleSpec) -> tuple[str, ...]:
         """The CUDA runtime in the words of the link."""
 
 
@@ -80,7 +79,7 @@ class CudaCompilers:
         versions = library_versions(libraries, self.include_dirs)
         return {**self.toolchain.identity(), **versions}
 
-    def targets(self, spec: JitSpec, archs: tuple[Arch, ...]) -> Targets:
+    def targets(self, spec: ModuleSpec, archs: tuple[Arch, ...]) -> Targets:
         return cuda_targets(spec, archs, self.toolchain.nvcc)
 
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
@@ -96,7 +95,7 @@ class CudaCompilers:
     def cxx_words(self) -> tuple[str, ...]:
         return ()
 
-    def libraries(self, spec: JitSpec) -> tuple[str, ...]:
+    def libraries(self, spec: ModuleSpec) -> tuple[str, ...]:
         static = self.toolchain.nvcc.cudart_static
         return (str(static),) if static else ()
 
@@ -122,7 +121,7 @@ class EmuCompilers:
     def identity(self, libraries: Collection[str]) -> dict[str, str]:
         return {**self.toolchain.identity(), **library_versions(libraries, self.include_dirs)}
 
-    def targets(self, spec: JitSpec, archs: tuple[Arch, ...]) -> Targets:
+    def targets(self, spec: ModuleSpec, archs: tuple[Arch, ...]) -> Targets:
         spec.require_device()
         return Targets((), "emulated")
 
@@ -132,11 +131,11 @@ class EmuCompilers:
     def cxx_words(self) -> tuple[str, ...]:
         return (f"-I{emu.HEADERS}", "-include", emu.NAMES)
 
-    def libraries(self, spec: JitSpec) -> tuple[str, ...]:
+    def libraries(self, spec: ModuleSpec) -> tuple[str, ...]:
         return () if spec.is_runtime else ("-L.", f"-l:{RUNTIME_NAME}")
 
 
-def cuda_targets(spec: JitSpec, archs: tuple[Arch, ...], nvcc: Nvcc | None) -> Targets:
+def cuda_targets(spec: ModuleSpec, archs: tuple[Arch, ...], nvcc: Nvcc | None) -> Targets:
     """`archs`, or what environment and GPUs ask for; without an nvcc nothing is left out."""
     explicit = archs or spec.exact_archs or None
     return select_targets(

@@ -26,10 +26,10 @@ class CompilationContext:
         """
         if self._chosen is not None:
             return self._chosen
-        found = _find()
-        if isinstance(found, SetupError):
+        targets = _find()
+        if isinstance(targets, SetupError):
             return set()
-        return {(arch.major, str(arch).partition(".")[2]) for arch in found.archs}
+        return {(arch.major, str(arch).partition(".")[2]) for arch in targets.archs}
 
     @TARGET_CUDA_ARCHS.setter
     def TARGET_CUDA_ARCHS(self, archs: set[tuple[int, str]]) -> None:  # noqa: N802
@@ -59,14 +59,14 @@ class CompilationContext:
         if self._chosen is not None:
             named = ", ".join(f"{major}.{rest}" for major, rest in sorted(self._chosen))
             return f"TARGET_CUDA_ARCHS was set to {named or 'nothing'}"
-        found = _find()
-        if isinstance(found, SetupError):
-            return found.message
-        return f"the targets are {spell(found.archs)} ({found.origin})"
+        targets = _find()
+        if isinstance(targets, SetupError):
+            return targets.message
+        return f"the targets are {spell(targets.archs)} ({targets.origin})"
 
 
 def _find() -> Targets | SetupError:
-    """What the environment and the GPUs ask for now: an error is not remembered, nor a list."""
+    """Select what the environment and the GPUs ask for now: neither errors nor lists are remembered."""
     try:
         targets = select_targets("this process", _ANY, find_nvcc())
     except SetupError as error:

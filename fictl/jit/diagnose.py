@@ -59,7 +59,7 @@ class Diagnosis:
 
     @property
     def exit_code(self) -> int:
-        """Whether the module is wrong, or the machine cannot build it."""
+        """The exit code: 1 if the module is wrong, 3 if the machine cannot build it."""
         machine = self.hint in (hint for _, hint in _OF_THE_MACHINE)
         return (SetupError if machine else FictlError).exit_code
 

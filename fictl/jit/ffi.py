@@ -1,4 +1,4 @@
-"""Where apache-tvm-ffi's headers and library are, and which ABI they speak; it is not imported."""
+"""Places of apache-tvm-ffi's headers and library, and its ABI version; it is not imported."""
 
 from __future__ import annotations
 

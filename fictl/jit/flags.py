@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fictl import settings
 from fictl.emu import flags as emu
 from fictl.emu.flags import PROFILED
-from fictl.jit.spec import JitSpec
+from fictl.jit.module_spec import ModuleSpec
 
 _NVCC = (
     "-std=c++17",
@@ -49,11 +49,11 @@ def current_variant(device: str = "cuda") -> str:
     return "lineinfo" if settings.JIT_LINEINFO.get() else "release"
 
 
-def semantic_flags(spec: JitSpec) -> Flags:
+def semantic_flags(spec: ModuleSpec) -> Flags:
     return _emu_flags(spec) if spec.runs_on == "emu" else _cuda_flags(spec)
 
 
-def _emu_flags(spec: JitSpec) -> Flags:
+def _emu_flags(spec: ModuleSpec) -> Flags:
     if spec.is_runtime:  # It serves every variant of the modules, and what users add is for those.
         own = emu.cxx_flags("fast", spec.extra_cflags)
         return Flags("fast", (), own, (*emu.link_flags("fast"), *spec.extra_ldflags))
@@ -64,7 +64,7 @@ def _emu_flags(spec: JitSpec) -> Flags:
     return Flags(variant, emu.kernel_flags(variant, cuda, cxx), emu.cxx_flags(variant, cxx), link)
 
 
-def _cuda_flags(spec: JitSpec) -> Flags:
+def _cuda_flags(spec: ModuleSpec) -> Flags:
     variant = current_variant()
     nvcc, cxx, link = _VARIANTS[variant]
     return Flags(

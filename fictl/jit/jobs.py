@@ -1,4 +1,4 @@
-"""How many compilers to run at once: cores, the memory this process may use, and past builds."""
+"""Number of compilers to run at once: by cores, the memory this process may use, and past builds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def choose(
 
 
 def fitting(peak_kib: int = 0) -> int:
-    """How many compilers of this size the free memory holds."""
+    """Number of compilers of this size that fit into the free memory."""
     return int(available_kib() * _RESERVE) // (peak_kib or _UNKNOWN_PEAK_KIB)
 
 
@@ -55,15 +55,15 @@ def _machine_free(root: Path) -> int:
 
 def _cgroup_free(root: Path) -> list[int]:
     """Limits of the own cgroup and its parents, v2 and v1, less what is in use there."""
-    found = []
+    free = []
     for limit, usage in _cgroup_files(root):
         try:
             most, used = limit.read_text().strip(), int(usage.read_text())
         except (OSError, ValueError):
             continue
         if most.isdigit():
-            found.append((int(most) - used + _page_cache(usage.parent)) >> 10)
-    return found
+            free.append((int(most) - used + _page_cache(usage.parent)) >> 10)
+    return free
 
 
 def _page_cache(cgroup: Path) -> int:

@@ -52,7 +52,7 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
 
 
 def _generated(plan: Plan, unit: Unit) -> list[str]:
-    """What it includes that another step writes."""
+    """The generated files that a unit includes: another step writes them."""
     return [plan.generated.object] if plan.generated and unit.device else []
 
 

@@ -12,8 +12,8 @@ from fictl.errors import UsageError
 from fictl.jit import triton
 from fictl.jit.compilers import Compilers
 from fictl.jit.ffi import FfiPaths, ffi_abi, ffi_paths
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import Recipe, digest, includes_rendered, unit_inputs
-from fictl.jit.spec import JitSpec
 from fictl.jit.store.entry import MODULE
 from fictl.toolchain import Targets, library_includes
 
@@ -36,12 +36,12 @@ class Unit:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a build of `spec` for these targets with this toolchain consists of.
+    """The steps of a build of `spec` for these targets with this toolchain.
 
-    `generated` writes what device units include.
+    `generated` writes what device units include; `runtime` is the emulated device's, to link to.
     """
 
-    spec: JitSpec
+    spec: ModuleSpec
     recipe: Recipe
     targets: Targets
     identity: dict[str, str]
@@ -50,6 +50,7 @@ class Plan:
     units: tuple[Unit, ...]
     link: tuple[str, ...]
     generated: Unit | None = None
+    runtime: Path | None = None
 
     @property
     def steps(self) -> tuple[Unit, ...]:
@@ -57,12 +58,17 @@ class Plan:
         return (self.generated, *self.units) if self.generated else self.units
 
     @property
+    def keys(self) -> tuple[str, str]:
+        """Recipe and build: the two folders of a store that hold it."""
+        return self.recipe.key, self.build_key
+
+    @property
     def build_key(self) -> str:
         archs = [str(arch) for arch in self.targets.archs]
         return digest([self.identity, archs, self.ffi_abi, self.cudart])
 
 
-def make_plan(spec: JitSpec, recipe: Recipe, targets: Targets, compilers: Compilers) -> Plan:
+def make_plan(spec: ModuleSpec, recipe: Recipe, targets: Targets, compilers: Compilers) -> Plan:
     identity = compilers.identity(recipe.libraries)
     paths = ffi_paths()
     generated = _generated(spec, recipe, targets, identity)
@@ -84,7 +90,7 @@ def make_plan(spec: JitSpec, recipe: Recipe, targets: Targets, compilers: Compil
 
 
 def _generated(
-    spec: JitSpec, recipe: Recipe, targets: Targets, identity: dict[str, str]
+    spec: ModuleSpec, recipe: Recipe, targets: Targets, identity: dict[str, str]
 ) -> Unit | None:
     if spec.triton is None:
         return None
@@ -98,7 +104,7 @@ def _generated(
 
 
 def _unit(
-    spec: JitSpec,
+    spec: ModuleSpec,
     recipe: Recipe,
     targets: Targets,
     compilers: Compilers,
@@ -134,7 +140,7 @@ def _unit(
     return Unit(source, object_name, key, argv, by_nvcc)
 
 
-def _includes(spec: JitSpec, *system: Path) -> tuple[str, ...]:
+def _includes(spec: ModuleSpec, *system: Path) -> tuple[str, ...]:
     rendered = ("-Isrc",) if spec.made_from else ()
     return (
         *rendered,
@@ -144,7 +150,7 @@ def _includes(spec: JitSpec, *system: Path) -> tuple[str, ...]:
 
 
 def _kernel(
-    spec: JitSpec, recipe: Recipe, archs: tuple[Arch, ...], compilers: Compilers, paths: FfiPaths
+    spec: ModuleSpec, recipe: Recipe, archs: tuple[Arch, ...], compilers: Compilers, paths: FfiPaths
 ) -> tuple[str, ...]:
     more = library_includes(recipe.libraries)
     return (
@@ -153,7 +159,9 @@ def _kernel(
     )
 
 
-def _cxx(spec: JitSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths) -> tuple[str, ...]:
+def _cxx(
+    spec: ModuleSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths
+) -> tuple[str, ...]:
     return (
         *settings.CXX_LAUNCHER.get(),
         *compilers.cxx.argv,
@@ -164,7 +172,7 @@ def _cxx(spec: JitSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths) -
 
 
 def _link(
-    spec: JitSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths, units: tuple[Unit, ...]
+    spec: ModuleSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths, units: tuple[Unit, ...]
 ) -> tuple[str, ...]:
     # Why kernels first: of an inline function that both have the linker takes the first, and a
     # binding's is not optimised, or instrumented, as a kernel's has to be.

@@ -1,4 +1,4 @@
-"""Who is told how a build goes. The library logs; the command line draws."""
+"""Observers of a build: the library logs its progress, the command line draws it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.redact import hide_secrets
 
 @dataclass(frozen=True)
 class Started:
-    """What is about to be compiled. `eta` comes from the module's last builds, 0 if unknown."""
+    """A build about to start. `eta` comes from the module's last builds, 0 if unknown."""
 
     module: str
     archs: str
@@ -26,14 +26,14 @@ class Started:
     log: Path
 
 
-class Observer(Protocol):
+class BuildObserver(Protocol):
     """Receives the events of one build, from the thread that builds."""
 
     @property
     def verbose(self) -> bool: ...
     def started(self, build: Started) -> None: ...
     def advanced(self, done: int, total: int, what: str) -> None: ...
-    def finished(self, module: str, seconds: float) -> None: ...
+    def finished(self, module: str, seconds: float, why: str = "") -> None: ...
     def note(self, text: str) -> None: ...
     def command(self, line: str) -> None: ...
 
@@ -50,8 +50,8 @@ class LogObserver:
     def advanced(self, done: int, total: int, what: str) -> None:
         logger().debug("%d/%d %s", done, total, what)
 
-    def finished(self, module: str, seconds: float) -> None:
-        logger().info("built %s in %.1f s", module, seconds)
+    def finished(self, module: str, seconds: float, why: str = "") -> None:
+        logger().info("%s", end_line(module, seconds, why))
 
     def note(self, text: str) -> None:
         logger().warning("%s", text)
@@ -59,6 +59,10 @@ class LogObserver:
     def command(self, line: str) -> None:
         if self.verbose:
             logger().info("%s", hide_secrets(line))
+
+
+def end_line(module: str, seconds: float, why: str = "") -> str:
+    return f"built {module} in {seconds:.1f} s{f' ({why})' if why else ''}"
 
 
 def start_line(build: Started) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 from fictl.errors import UsageError
 from fictl.jit import triton
 from fictl.jit.flags import Flags, semantic_flags
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.sources import Reached, Stamp, facts, reach
-from fictl.jit.spec import JitSpec
 
 SCHEMA = "fictl.recipe/1"
 
@@ -24,7 +24,7 @@ def digest(content: Any) -> str:
 
 
 def _plain(value: object) -> object:
-    """What JSON does not know, in a form that is the same in every process."""
+    """Convert a value that JSON lacks to a form that is the same in every process."""
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=str)
     text = str(value)
@@ -52,7 +52,7 @@ class Recipe:
     paths: dict[str, Path]
 
 
-def recipe_of(spec: JitSpec) -> Recipe:
+def recipe_of(spec: ModuleSpec) -> Recipe:
     """Read the sources as they are now; templates count by bytes and parameters, unrendered."""
     reached = reached_by(spec, *spec.sources, *spec.made_from)
     known = {name: facts(path) for name, path in reached.files.items()}
@@ -71,21 +71,23 @@ def recipe_of(spec: JitSpec) -> Recipe:
     return Recipe(key, inputs, flags, device, parameters, libraries, stamps, reached.files)
 
 
-def unit_inputs(spec: JitSpec, source: Path) -> dict[str, str]:
+def unit_inputs(spec: ModuleSpec, source: Path) -> dict[str, str]:
     """The files by hash that one translation unit depends on."""
     return {name: facts(path).sha256 for name, path in reached_by(spec, source).files.items()}
 
 
-def includes_rendered(spec: JitSpec, source: Path) -> bool:
-    """Whether anything that a unit reaches names the file that the template is rendered to."""
+def includes_rendered(spec: ModuleSpec, source: Path) -> bool:
+    """True if anything that a unit reaches includes the file that the template is rendered to."""
     if spec.template is None:
         return False
     name = Path(spec.template.output).name
     reached = reached_by(spec, source).files.values()
-    return any(Path(each[1:-1]).name == name for path in reached for each in facts(path).includes)
+    return any(
+        Path(include[1:-1]).name == name for path in reached for include in facts(path).includes
+    )
 
 
-def reached_by(spec: JitSpec, *sources: Path) -> Reached:
-    """What these sources of it include, directly or not."""
+def reached_by(spec: ModuleSpec, *sources: Path) -> Reached:
+    """Follow all includes of these sources, direct and indirect."""
     include_dirs = tuple(path.absolute() for path in spec.include_dirs)
     return reach((path.absolute() for path in sources), spec.base.absolute(), include_dirs)

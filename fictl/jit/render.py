@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 
 from fictl.errors import UsageError
-from fictl.jit.spec import Template
+from fictl.jit.module_spec import Template
 from fictl.user_file import read_text
 
 

@@ -1,4 +1,4 @@
-"""What a source file is made of: its bytes' hash and every project header it can reach."""
+"""Facts about source files: the hash of their bytes, and every project header they can reach."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def reach(sources: Iterable[Path], base: Path, include_dirs: tuple[Path, ...]) -
         seen.add(path)
         files[portable_name(path, base, include_dirs)] = path
         for include in facts(path).includes:
-            found = _resolve(include, path.parent, include_dirs)
-            if found is not None:
-                pending.append(found)
+            header = _resolve(include, path.parent, include_dirs)
+            if header is not None:
+                pending.append(header)
             elif library := _LIBRARY_OF.get(include[1:-1].split("/")[0]):
                 libraries.add(library)
     return Reached(dict(sorted(files.items())), frozenset(libraries))

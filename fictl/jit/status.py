@@ -1,4 +1,4 @@
-"""Whether a module is built, told from manifests and file hashes alone: nothing is imported."""
+"""Build status of a module, from manifests and file hashes alone: nothing is imported."""
 
 from __future__ import annotations
 

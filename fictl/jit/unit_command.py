@@ -7,6 +7,6 @@ from fictl.toolchain import Toolchain
 
 
 def compiler_and_flags(unit: Unit, toolchain: Toolchain) -> tuple[str, ...]:
-    """Without a launcher before the compiler, the source and the object."""
+    """The command of a unit from the compiler on, without launcher, source and object."""
     compiler = str(toolchain.nvcc.path) if unit.device else toolchain.cxx.ccbin
     return unit.argv[unit.argv.index(compiler) : unit.argv.index("-c")]

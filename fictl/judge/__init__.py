@@ -1,4 +1,4 @@
-"""Judging a solution: whether it computes what its definition says, and how fast."""
+"""Evaluation of solutions: whether they compute what their definition says, and how fast."""
 
 from typing import TYPE_CHECKING
 

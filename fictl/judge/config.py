@@ -1,4 +1,4 @@
-"""How a solution is judged: how often it runs, how long, and what counts as right."""
+"""EvalConfig: how often a solution runs, how long it may take, and which errors are tolerated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DEVICES = ("cuda", "emu", "cpu")
 FORMULAS = ("either", "sum")
-# Of what a dataset may say in its file; the others are of the machine or of the person who runs it.
+# Fields that a dataset's file may set; the others concern the machine or the person who runs it.
 OF_FILES = (
     "warmup_runs",
     "iterations",
@@ -34,12 +34,13 @@ OF_FILES = (
 
 @dataclass(frozen=True)
 class EvalConfig:
-    """`required_matched_ratio` of None is the evaluator's own.
+    """Settings of one evaluation.
 
-    `formula` says which elements fail. "either", as flashinfer-bench: the error is above `atol`
-    and the relative one above `rtol`. "sum", as a workload with a tolerance of its own:
-    the error is above atol + rtol * |expected|; `max_error_cap` holds for every element then.
-    `said` names what the command line said, which no workload overrides.
+    `required_matched_ratio` of None leaves the ratio to the evaluator. `formula` decides which
+    elements fail. "either", as in flashinfer-bench: the error is above `atol` and the relative
+    error above `rtol`. "sum", for a workload with its own tolerance: the error is above atol + rtol
+    * |expected|, and no error may exceed `max_error_cap`. `flags` names the fields given on the
+    command line, which no workload overrides.
     """
 
     warmup_runs: int = 10
@@ -60,24 +61,24 @@ class EvalConfig:
     formula: str = "either"
     max_error_cap: float | None = None
     allow_negative_inf: bool = False
-    said: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):
             problem = _problem(field.name, getattr(self, field.name))
             if problem:
                 seen = getattr(self, field.name)
-                raise InvalidValue(f"{field.name} is {seen!r}", f"it is {problem}")
+                raise InvalidValue(f"{field.name} is {seen!r}", f"it must be {problem}")
 
     def changed(self, values: Mapping[str, Any]) -> EvalConfig:
         return replace(self, **values) if values else self
 
     def for_workload(self, workload: Workload) -> EvalConfig:
-        """With the tolerance that the workload brings along, if it does."""
+        """Return this configuration with the workload's own tolerance, if it has one."""
         own = workload.tolerance
         if own is None:
             return self
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             "formula": "sum",
             "atol": own.max_atol,
             "rtol": own.max_rtol,
@@ -85,7 +86,7 @@ class EvalConfig:
             "max_error_cap": own.max_error_cap,
             "allow_negative_inf": own.allow_negative_inf,
         }
-        return replace(self, **{n: value for n, value in found.items() if n not in self.said})
+        return replace(self, **{n: value for n, value in values.items() if n not in self.flags})
 
 
 _AT_LEAST = {
@@ -101,7 +102,7 @@ _CHOICES = {"formula": FORMULAS}
 
 
 def _problem(name: str, value: Any) -> str:
-    """What a value must be, if it is something else."""
+    """Describe the values a field accepts, if it does not accept `value`; else ''."""
     if name in _AT_LEAST:
         return "" if _is_whole(value, _AT_LEAST[name]) else f"a whole number from {_AT_LEAST[name]}"
     if name in _FLAGS:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fictl.trace import Definition
 
 NAMES = ("eval_config.toml", "eval_config.yaml", "eval_config.yml")
-# Ours, and flashinfer-bench's spelling.
+# fictl's spelling and flashinfer-bench's.
 _OP_TYPE = ("op_type", "op_type_config")
 _DEFINITION = ("definition", "definition_config")
 # Routing decides which experts run: a near tie sends a few tokens elsewhere, and they are right.
@@ -42,15 +42,15 @@ _OP_TYPES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-# What flashinfer-bench's files say of a run, not of an evaluation; the last is ignored there, too.
+# Keys of flashinfer-bench that concern a run, not an evaluation; it ignores the last one as well.
 _SELECTIONS, _ISOLATED, _IGNORED = ("definitions", "solutions"), "use_isolated_runner", "log_dir"
 
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """What it says for all, for op types and for definitions; and what a run is of, if it says so.
+    """Settings for all definitions, for op types and for single definitions; and what to run.
 
-    Empty selections are all there is.
+    An empty selection stands for everything.
     """
 
     path: Path | None = None
@@ -67,25 +67,26 @@ def layers(
     file: ConfigFile | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> EvalConfig:
-    """For one definition; `flags` are what the command line says, and nothing else."""
-    said = file or ConfigFile()
+    """Merge the layers for one definition; `flags` are the values given on the command line."""
+    settings = file or ConfigFile()
     config = EvalConfig().changed(_OP_TYPES.get(definition.op_type, {}))
-    config = config.changed(said.all).changed(said.op_types.get(definition.op_type, {}))
-    config = config.changed(said.definitions.get(definition.name, {}))
-    return config.changed({**(flags or {}), "said": tuple(flags or ())})
+    config = config.changed(settings.all).changed(settings.op_types.get(definition.op_type, {}))
+    config = config.changed(settings.definitions.get(definition.name, {}))
+    return config.changed({**(flags or {}), "flags": tuple(flags or ())})
 
 
 def config_file(root: Path, path: Path | None = None) -> ConfigFile:
-    """`path`, or the dataset's own, which need not be there."""
+    """Read `path`, or the dataset's own file if it has one."""
     own = [root / name for name in NAMES if os.path.lexists(root / name)]
     if path is None and len(own) > 1:
-        names = " and ".join(each.name for each in own)
+        names = " and ".join(candidate.name for candidate in own)
         raise InvalidValue(f"{root} has {names}", "keep one of them, or name one with --config")
-    found = path or next(iter(own), None)
-    return ConfigFile() if found is None else parse(found, _text(found))
+    chosen = path or next(iter(own), None)
+    return ConfigFile() if chosen is None else parse(chosen, _text(chosen))
 
 
 def parse(path: Path, text: str) -> ConfigFile:
+    """Check the text of a configuration file and split it into its layers."""
     table = _table(path, text)
     op_types = _sections(path, text, table, _OP_TYPE)
     definitions = _sections(path, text, table, _DEFINITION)
@@ -103,28 +104,30 @@ def parse(path: Path, text: str) -> ConfigFile:
 
 
 def _selection(path: Path, text: str, table: dict[str, Any], name: str) -> tuple[str, ...]:
-    said = table.pop(name, [])
-    if not isinstance(said, list) or not all(isinstance(each, str) and each for each in said):
+    names = table.pop(name, [])
+    if not isinstance(names, list) or not all(isinstance(entry, str) and entry for entry in names):
         raise InvalidValue(
-            f"{_at(path, text, name)}: {name} = {_short(said)}", "it is a list of names"
+            f"{_at(path, text, name)}: {name} = {_short(names)}", "expected a list of names"
         )
-    return tuple(said)
+    return tuple(names)
 
 
 def _flag(path: Path, text: str, table: dict[str, Any], name: str) -> bool:
-    said = table.pop(name, False)
-    if not isinstance(said, bool):
-        raise InvalidValue(f"{_at(path, text, name)}: {name} = {_short(said)}", "true or false")
-    return said
+    value = table.pop(name, False)
+    if not isinstance(value, bool):
+        raise InvalidValue(
+            f"{_at(path, text, name)}: {name} = {_short(value)}", "expected true or false"
+        )
+    return value
 
 
 def _text(path: Path) -> str:
     try:
         return read_text(path)
     except OSError as error:
-        raise unreadable(path, error, "it is a UTF-8 text file") from None
+        raise unreadable(path, error, "expected a UTF-8 text file") from None
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} cannot be read: {error}", "it is a UTF-8 text file") from None
+        raise UsageError(f"{path} cannot be read: {error}", "expected a UTF-8 text file") from None
 
 
 def _table(path: Path, text: str) -> dict[str, Any]:
@@ -140,27 +143,27 @@ def _table(path: Path, text: str) -> dict[str, Any]:
 def _sections(
     path: Path, text: str, table: dict[str, Any], names: tuple[str, ...]
 ) -> dict[str, dict[str, Any]]:
-    """Taken out of the table, so that what is left is for all."""
-    found: dict[str, dict[str, Any]] = {}
+    """Take the sections out of the table; the keys left apply to all definitions."""
+    sections: dict[str, dict[str, Any]] = {}
     for name in (name for name in names if name in table):
         section = table.pop(name)
         for key, values in section.items() if isinstance(section, dict) else ():
             where = f"{name}.{key}"
             if not isinstance(values, dict):
                 raise InvalidValue(
-                    f"{_at(path, text, key)}: {where} = {_short(values)}", "it is a table"
+                    f"{_at(path, text, key)}: {where} = {_short(values)}", "expected a table"
                 )
-            found[key] = {**found.get(key, {}), **_checked(path, text, values, where)}
+            sections[key] = {**sections.get(key, {}), **_checked(path, text, values, where)}
         if not isinstance(section, dict):
             raise InvalidValue(
-                f"{_at(path, text, name)}: {name} = {_short(section)}", "it is a table"
+                f"{_at(path, text, name)}: {name} = {_short(section)}", "expected a table"
             )
-    return found
+    return sections
 
 
 def _checked(path: Path, text: str, values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    found = dict(_flat(values))
-    for key, value in found.items():
+    flat = dict(_flat(values))
+    for key, value in flat.items():
         place = f"{_at(path, text, key)}: {where + '.' if where else ''}{key} = {_short(value)}"
         if key not in OF_FILES:
             near = get_close_matches(key, OF_FILES, 1)
@@ -170,16 +173,16 @@ def _checked(path: Path, text: str, values: Mapping[str, Any], where: str) -> di
             EvalConfig().changed({key: value})
         except UsageError as error:
             raise InvalidValue(place, error.hint) from None
-    return found
+    return flat
 
 
 def _short(value: object) -> str:
-    """Whatever it is: YAML can say much in few words."""
+    """Shorten any value for a message: a few words of YAML can expand to very much."""
     return reprlib.repr(value)
 
 
 def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """flashinfer-bench keeps what is of one evaluator in a table `extra`."""
+    """Unpack the table `extra`, in which flashinfer-bench keeps settings of one evaluator."""
     for key, value in values.items():
         if key == "extra" and isinstance(value, dict):
             yield from value.items()
@@ -188,6 +191,6 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _at(path: Path, text: str, key: str) -> str:
-    """File and line, where the key can be found by looking for it."""
-    found = re.search(rf"^[^#\n]*?[\"']?\b{re.escape(key)}\b", text, re.MULTILINE)
-    return f"{path}:{text.count(chr(10), 0, found.end()) + 1}" if found else str(path)
+    """File and line of a key, if searching the text finds it; else the file."""
+    match = re.search(rf"^[^#\n]*?[\"']?\b{re.escape(key)}\b", text, re.MULTILINE)
+    return f"{path}:{text.count(chr(10), 0, match.end()) + 1}" if match else str(path)

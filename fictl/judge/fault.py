@@ -1,4 +1,4 @@
-"""JudgeFault: the judge itself has failed, or the machine under it. It says nothing of a solution."""
+"""JudgeFault: the judge itself has failed, or its machine. It says nothing about a solution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from fictl.errors import FictlError, SetupError
 
-# What a judged process calls its own answer where its judge's part has failed.
+# Kind of answer of a sandboxed process in which the judge's own code failed.
 FAULT = "fault of the judge"
 _HINTS = {
     errno.ENOSPC: "free some space, or set TMPDIR to a folder of another disk",
@@ -22,18 +22,18 @@ _HINTS = {
     errno.EAGAIN: "raise the limit of processes (ulimit -u)",
 }
 _OF_MACHINE = {*_HINTS, errno.EIO, errno.ENOBUFS, errno.ESTALE} - {errno.EACCES}
-NO_VERDICT = "this is no verdict on the solution: judge it again"
-# As libraries in Rust write an error of the system into their own.
+NO_VERDICT = "this is not a verdict on the solution: judge it again"
+# The form in which Rust libraries quote a system error.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
 
 class JudgeFault(SetupError):
-    """A workload that was not judged. A run goes on with the next, and --resume comes back to it."""
+    """A workload was not judged. A run continues with the next one; --resume repeats this one."""
 
 
 @contextmanager
 def own_faults(doing: str) -> Iterator[None]:
-    """Whatever fails here that is not an error of fictl's with a meaning is the judge's fault."""
+    """Raise every error that is not a FictlError as a fault of the judge."""
     try:
         yield
     except FictlError:
@@ -43,12 +43,12 @@ def own_faults(doing: str) -> Iterator[None]:
 
 
 def fault(doing: str, error: Exception) -> JudgeFault:
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return JudgeFault(f"the judge failed while {doing}: {said}", _hint(error))
+    cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return JudgeFault(f"the judge failed while {doing}: {cause}", _hint(error))
 
 
 def is_of_machine(error: BaseException) -> bool:
-    """Whether there was no room, no memory or no file left for what was right in itself."""
+    """Tell whether the machine ran out of disk space, memory or files."""
     return isinstance(error, SetupError) or _errno(error) in _OF_MACHINE
 
 
@@ -59,5 +59,5 @@ def _hint(error: BaseException) -> str:
 def _errno(error: BaseException) -> int:
     if isinstance(error, OSError):
         return error.errno or 0
-    found = _NUMBER.search(str(error)) if type(error).__name__ == "SafetensorError" else None
-    return int(found[1]) if found else 0
+    match = _NUMBER.search(str(error)) if type(error).__name__ == "SafetensorError" else None
+    return int(match[1]) if match else 0

@@ -1,4 +1,4 @@
-"""Words of turns: how a solution gives its results, and what its process does around its calls."""
+"""Constants of turns: how a solution returns outputs, and how its calls are timed."""
 
 # Written to outputs that it is given, or returned.
 WRITES, RETURNS = "writes", "returns"

@@ -1,4 +1,4 @@
-"""The judge's talk with the solution's process: what its silence, its end and its lies mean."""
+"""The judge's connection to a solution's process: a timeout, a crash or a forged reply is a status."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _DEFAULT_TIME = 600.0
 
 @dataclass
 class SolutionProcess:
-    """`deadline` is on the monotonic clock; `partner` the referee's process that has its turns.
+    """A sandboxed process that builds and runs one solution.
 
-    What is said of the machine is believed of one that `is_trusted`: no solution is in it.
+    `deadline` is on the monotonic clock; `partner` is the process of the reference it has turns
+    with. One that `is_trusted` contains no solution, so its reports about the machine are believed.
     """
 
     sandboxed: SandboxedProcess
@@ -45,12 +46,14 @@ class SolutionProcess:
     _libraries: dict[str, str] = field(default_factory=dict)
 
     def build(self, definition: Definition, solution: Solution | None, device: str) -> None:
-        """Nothing of the reference goes along, but where it is what is to be called."""
+        """Send the definition and the solution. The reference is withheld, unless it is what is
+        called.
+        """
         withheld = {"reference": _WITHHELD, "init": None, "custom_inputs_entrypoint": None}
         shown = definition.model_copy(update=withheld) if solution else definition
-        self.ask({"op": "greet"})  # It is there, and nothing of the solution's is.
+        self.ask({"op": "greet"})  # The process runs, and the solution is not loaded yet.
         self._signals = self._surveyed().signals
-        said = self._answer(
+        answer = self._answer(
             {
                 "op": "build",
                 "definition": shown.model_dump(mode="json"),
@@ -59,88 +62,88 @@ class SolutionProcess:
             },
             "it was still being built",
         )
-        if said.get("ok"):
+        if answer.get("ok"):
             return
         self.is_spent = True
-        if said.get("kind") != "build":
-            raise Decided(EvaluationStatus.COMPILE_ERROR, _text(said, "trace"))
-        first, whole = _text(said, "first"), _text(said, "trace")
+        if answer.get("kind") != "build":
+            raise Decided(EvaluationStatus.COMPILE_ERROR, _text(answer, "trace"))
+        first, whole = _text(answer, "first"), _text(answer, "trace")
         note = whole if first in whole else f"{first}\n{whole}"
-        raise Decided(EvaluationStatus.COMPILE_ERROR, note, _text(said, "log"))
+        raise Decided(EvaluationStatus.COMPILE_ERROR, note, _text(answer, "log"))
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What it answers; Decided where that is no success."""
+        """Return the answer to `request`; raise Decided if it reports a failure."""
         return self._judge(self._answer(request, "it was still running"))
 
-    def _judge(self, said: dict[str, Any]) -> dict[str, Any]:
-        if said.get("ok"):
-            self._decide(said)
-            return said
+    def _judge(self, answer: dict[str, Any]) -> dict[str, Any]:
+        if answer.get("ok"):
+            self._decide(answer)
+            return answer
         self.is_spent = True
-        if said.get("kind") == FAULT:
+        if answer.get("kind") == FAULT:
             raise JudgeFault(
-                "the judge's part of a solution's process failed", _text(said, "trace")
+                "the judge's own code in a solution's process failed", _text(answer, "trace")
             )
-        if said.get("kind") == "setup" and self.is_trusted:
-            raise SetupError(_text(said, "trace"), _text(said, "hint"))
-        raise Decided(_FAILED, _text(said, "trace"))
+        if answer.get("kind") == "setup" and self.is_trusted:
+            raise SetupError(_text(answer, "trace"), _text(answer, "hint"))
+        raise Decided(_FAILED, _text(answer, "trace"))
 
     def turns(self, take: Turns, size: int, mode: str) -> dict[str, Any]:
-        """What the referee says of turns that it has with this process; `size` is what a call writes.
+        """Have turns with the referee and return its record; a call writes `size` bytes.
 
-        `take(seconds)` asks it. What it takes for its own part is not the solution's time.
+        `take(seconds)` asks the referee. Time that the referee needs for itself is not counted.
         """
         token = self._guarded(
             lambda: self.sandboxed.tell({"op": "turns", "mode": mode, "bytes": size}, self.deadline)
         )
         start = time.monotonic()
         try:
-            said = take(max(0.01, self.deadline - start))
+            batch = take(max(0.01, self.deadline - start))
         except BaseException:
-            self.is_spent = True  # It still waits for a turn.
+            self.is_spent = True  # The process still waits for a turn.
             raise
-        self.deadline += time.monotonic() - start - float(said["spent"])
-        if said["outcome"] == "hung":
+        self.deadline += time.monotonic() - start - float(batch["spent"])
+        if batch["outcome"] == "hung":
             raise self._late("it was still running")
-        if said["outcome"] == "forged":
-            raise self._forged(str(said["note"]))
+        if batch["outcome"] == "forged":
+            raise self._forged(str(batch["note"]))
         self._judge(self._guarded(lambda: self.sandboxed.answer(token, self.deadline)))
-        if said["outcome"] != "done":
-            raise self._forged("it ended its turns by itself")
-        return said
+        if batch["outcome"] != "done":
+            raise self._forged("the turns were ended by the solution's process")
+        return batch
 
     def settle(self) -> None:
-        """Between turns: what its process finds of what the solution left."""
-        said = self.ask({"op": "settle"})
-        libraries = said.get("handlers")
+        """Ask the process, between turns, for traces of tampering and for signal handlers."""
+        answer = self.ask({"op": "settle"})
+        libraries = answer.get("handlers")
         if isinstance(libraries, dict):
             self._libraries = {str(number): str(file) for number, file in libraries.items()}
 
     def extend(self, seconds: float) -> None:
-        """From now on it has so long."""
+        """Set the deadline to `seconds` from now."""
         self.deadline = time.monotonic() + seconds
 
-    def timed(self, said: Iterable[dict[str, Any]]) -> list[TimedTurn]:
-        """Turns as the referee saw them, with what this process claims of each."""
+    def timed(self, turns: Iterable[dict[str, Any]]) -> list[TimedTurn]:
+        """Combine the turns that the referee recorded with the process's claims."""
         return [
             TimedTurn(float(one["span"]), float(one["waited"]), *self._claim(one["claim"]))
-            for one in said
+            for one in turns
         ]
 
-    def _claim(self, said: Any) -> tuple[float, float]:
-        """Seconds of a call, and the host's part: which are to be numbers at least."""
-        if not isinstance(said, dict):
+    def _claim(self, claim: Any) -> tuple[float, float]:
+        """Seconds of a call and of its host part; raises Decided if they are not numbers."""
+        if not isinstance(claim, dict):
             return 0.0, 0.0
-        return self._seconds(said.get("seconds")), self._seconds(said.get("host"))
+        return self._seconds(claim.get("seconds")), self._seconds(claim.get("host"))
 
-    def _seconds(self, said: Any) -> float:
-        if isinstance(said, int | float) and 0 <= said < float("inf"):
-            return float(said)
-        raise self._forged(f"it claims to have taken {said!r:.60} s")
+    def _seconds(self, value: Any) -> float:
+        if isinstance(value, int | float) and 0 <= value < float("inf"):
+            return float(value)
+        raise self._forged(f"{value!r:.60} is claimed as the seconds of a call")
 
-    def _decide(self, said: dict[str, Any]) -> None:
-        """What the process found of itself; what is left running of it is seen from outside."""
-        findings = said.get("findings", ())
+    def _decide(self, answer: dict[str, Any]) -> None:
+        """Raise Decided for what the process reports about itself."""
+        findings = answer.get("findings", ())
         for finding in findings if isinstance(findings, list) else ():
             if isinstance(finding, list) and len(finding) == 2:
                 status, note = (str(part)[:1000] for part in finding)
@@ -148,7 +151,7 @@ class SolutionProcess:
                 raise Decided(_status(status), note)
 
     def survey(self) -> None:
-        """Once its runs are over: nothing that it started may still be there, by no way."""
+        """Check from outside, after the last run, that no process and no signal handler is left."""
         seen = self._surveyed()
         if seen.left:
             self.is_spent = True
@@ -156,14 +159,14 @@ class SolutionProcess:
         for what, bits in seen.signals.items():
             others = bits ^ self._signals.get(what, bits)
             changed = [n for n in range(1, signal.NSIG) if others >> (n - 1) & 1]
-            # A compiler that is called in the process may catch what Python ignores.
+            # A compiler called in the process may catch signals that Python ignores.
             own = [n for n in changed if what == "blocks" or not self._is_of_a_library(n)]
             if own:
                 self.is_spent = True
-                raise Decided(_HACK, f"it {what} the signal {_name(own[0])}, or does no longer")
+                raise Decided(_HACK, f"it changed whether it {what} the signal {_name(own[0])}")
 
     def _is_of_a_library(self, number: int) -> bool:
-        """One of an installed library, which solutions are not to be held responsible for."""
+        """Tell whether an installed library set the handler: a solution is not blamed for it."""
         file = Path(self._libraries.get(str(number), "") or self.folder)
         return os.path.isfile(file) and not file.resolve().is_relative_to(self.folder.resolve())
 
@@ -171,7 +174,7 @@ class SolutionProcess:
         seen = self.sandboxed.survey()
         if seen is None:
             self.is_spent = True
-            raise JudgeFault("the process that watches a judged one has gone", NO_VERDICT)
+            raise JudgeFault("the supervisor of a sandboxed process has ended", NO_VERDICT)
         return seen
 
     def close(self) -> None:
@@ -201,16 +204,16 @@ class SolutionProcess:
 
     def _forged(self, why: str) -> Decided:
         self.is_spent = True
-        return Decided(_HACK, f"it speaks for the judge's own code: {why}")
+        return Decided(_HACK, f"the solution's process sent a forged reply: {why}")
 
 
-def _text(said: dict[str, Any], name: str) -> str:
-    return str(said.get(name, "")).strip()
+def _text(answer: dict[str, Any], name: str) -> str:
+    return str(answer.get(name, "")).strip()
 
 
-def _status(said: str) -> EvaluationStatus:
+def _status(name: str) -> EvaluationStatus:
     try:
-        return EvaluationStatus(said)
+        return EvaluationStatus(name)
     except ValueError:
         return _HACK
 

@@ -1,4 +1,4 @@
-"""A configuration in YAML, as flashinfer-bench has them, in the form that TOML gives."""
+"""Configuration files in YAML, as flashinfer-bench has them, read into the form that TOML gives."""
 
 from __future__ import annotations
 
@@ -18,34 +18,36 @@ _DEEPEST = 8
 
 
 def yaml_table(path: Path, text: str) -> dict[str, Any]:
-    """Null is unsaid there, and is left out here."""
+    """Parse the text; keys whose value is null are left out."""
     try:
-        found = yaml.load(text, _Loader)  # noqa: S506 - of a SafeLoader
+        document = yaml.load(text, _Loader)  # noqa: S506 - of a SafeLoader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark else str(path)
-        said = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        raise UsageError(f"{place}: not valid YAML: {said}", "https://yaml.org") from None
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise UsageError(f"{place}: not valid YAML: {problem}", "https://yaml.org") from None
     except (ValueError, RecursionError, OverflowError) as error:
         raise UsageError(f"{path}: not valid YAML: {error}"[:300], "https://yaml.org") from None
-    if found is None:
+    if document is None:
         return {}
-    if not isinstance(found, dict):
-        raise UsageError(f"{path}: it is a {type(found).__name__}, no mapping", "as in rtol: 0.01")
-    return {str(key): _read(path, value) for key, value in found.items() if value is not None}
+    if not isinstance(document, dict):
+        raise UsageError(
+            f"{path}: expected a mapping, not a {type(document).__name__}", "as in rtol: 0.01"
+        )
+    return {str(key): _read(path, value) for key, value in document.items() if value is not None}
 
 
 def _read(path: Path, value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
-        raise UsageError(f"{path}: it is nested too deeply", "op_type_config, a type, its keys")
+        raise UsageError(f"{path}: nested too deeply", "op_type_config, a type, its keys")
     if isinstance(value, dict):
-        said = {str(key): each for key, each in value.items() if each is not None}
-        return {key: _read(path, each, depth + 1) for key, each in said.items()}
+        entries = {str(key): entry for key, entry in value.items() if entry is not None}
+        return {key: _read(path, entry, depth + 1) for key, entry in entries.items()}
     return float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """A key that stands twice is an error, as in TOML and in JSON here."""
+    """Refuses a key that occurs twice, as the readers of TOML and JSON do."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen = set[str]()
@@ -55,5 +57,5 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
                     None, None, f"{key.value} stands twice", key.start_mark
                 )
             seen.add(str(key.value) if isinstance(key, yaml.ScalarNode) else "")
-        made: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return made
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping

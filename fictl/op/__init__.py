@@ -1,4 +1,4 @@
-"""What op authors import: the declaration, the spec of their module, and its functions."""
+"""The names that op authors import: the declaration, the spec of their module, and its functions."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from fictl.lazy import lazy
 
 if TYPE_CHECKING:
     from fictl.op.backend.explain import BackendRefused, Explanation
+    from fictl.op.backend.planned import PlannedBackends, PlannedChoice
     from fictl.op.backend.requirement import backend_requirement, supported_compute_capability
     from fictl.op.declared import Op, declaration
     from fictl.op.declared_settings import setting
@@ -21,6 +22,8 @@ __all__ = [
     "Explanation",
     "KernelModule",
     "Op",
+    "PlannedBackends",
+    "PlannedChoice",
     "backend_requirement",
     "declaration",
     "draws",
@@ -45,6 +48,8 @@ __getattr__ = lazy(
         "supported_compute_capability": "backend.requirement",
         "backend_requirement": "backend.requirement",
         "BackendRefused": "backend.explain",
+        "PlannedBackends": "backend.planned",
+        "PlannedChoice": "backend.planned",
         "Explanation": "backend.explain",
         "Draws": "random_numbers",
         "draws": "random_numbers",

@@ -47,7 +47,11 @@ def _check(op: str, inputs: Mapping[str, Any], known: Mapping[str, inspect.Param
     if unknown:
         raise InvalidValue(f"{op} has no parameter {_list(unknown)}", f"it has {', '.join(known)}")
     empty = inspect.Parameter.empty
-    missing = [name for name, each in known.items() if name not in inputs and each.default is empty]
+    missing = [
+        name
+        for name, parameter in known.items()
+        if name not in inputs and parameter.default is empty
+    ]
     if missing:
         raise InvalidValue(
             f"{op} lacks the input {_list(missing)}", f"given are {', '.join(inputs) or 'none'}"

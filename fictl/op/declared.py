@@ -19,7 +19,7 @@ from fictl.trace import TraceTemplate
 
 @dataclass(frozen=True)
 class Op:
-    """Where an op runs, on what, and which arguments it writes. `module` is its op.py."""
+    """Declaration of an op: where it runs, on what, and which arguments it writes. `module` is its op.py."""
 
     name: str
     archs: ArchRule
@@ -36,7 +36,7 @@ class Op:
 
     @property
     def package(self) -> str:
-        """What its project is imported as; the module itself where it lies in no project."""
+        """The package that its project is imported as; the module itself where it lies in no project."""
         package, *rest = self.module.removeprefix("fictl.kernels.").rsplit(".", 3)
         if self.module.startswith("fictl.kernels."):
             return "fictl"
@@ -44,24 +44,24 @@ class Op:
 
     @property
     def api(self) -> str:
-        """How a user writes it: `fictl.ops.<name>`."""
+        """The op's name in a user's code: `fictl.ops.<name>`."""
         return f"{self.package}.ops.{self.name}"
 
     @cached_property
     def template(self) -> TraceTemplate:
-        """What it computes: `trace=` of the declaration, else its name in trace.py beside op.py."""
+        """The op's trace: `trace=` of the declaration, else its name in trace.py beside op.py."""
         if self.trace is not None:
             return self.trace
         beside = f"{self.module.rpartition('.')[0]}.trace"
-        found = getattr(self._trace_module(beside), self.name, None)
-        if found is None:
+        template = getattr(self._trace_module(beside), self.name, None)
+        if template is None:
             raise UsageError(
                 f"{self.name} has no trace",
                 "give @op a trace=, or write one of its name in trace.py beside op.py",
             )
-        if not isinstance(found, TraceTemplate):
-            raise UsageError(f"{beside}.{self.name} is no TraceTemplate but {found!r}")
-        return found
+        if not isinstance(template, TraceTemplate):
+            raise UsageError(f"{beside}.{self.name} is not a TraceTemplate but {template!r}")
+        return template
 
     def _trace_module(self, name: str) -> ModuleType | None:
         """None where there is no such file; what is wrong in it is told with its line."""
@@ -77,10 +77,11 @@ class Op:
 
 
 def declaration(api: Any) -> Op:
-    """Of a public function, or of a class whose `run` is decorated."""
-    found = getattr(api, "op", None) or getattr(getattr(api, "run", None), "op", None)
-    if not isinstance(found, Op):
+    """The declaration of a public function, or of a class whose `run` is decorated."""
+    op = getattr(api, "op", None) or getattr(getattr(api, "run", None), "op", None)
+    if not isinstance(op, Op):
         raise UsageError(
-            f"{api!r} is no op", "pass a function, or a class with plan and run, that @op declares"
+            f"{api!r} is not an op",
+            "pass a function, or a class with plan and run, that @op declares",
         )
-    return found
+    return op

@@ -12,7 +12,7 @@ _declared: dict[str, Setting[str]] = {}
 
 
 def declare_settings(settings: Mapping[str, str]) -> None:
-    """What `@op(settings=…)` says: name -> what it does."""
+    """Keep what `@op(settings=…)` declares: name -> what it does."""
     _declared.update({name: Setting(name, "text", str, "", doc) for name, doc in settings.items()})
 
 
@@ -32,7 +32,7 @@ def setting(name: str) -> str:
 
 
 def backend_variable(op: str) -> str:
-    """What forces a backend of `op`, if it declares it."""
+    """The variable that forces a backend of `op`, if the op declares it."""
     return f"FICTL_{op.upper()}_BACKEND"
 
 

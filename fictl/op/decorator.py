@@ -57,7 +57,7 @@ def op(
     answer True, False or the reason against. `heuristic(suitable, …)` returns the order of
     preference. `tactics` likewise takes arguments, and gives what the function may get as `tactic`:
     named tuples of small values that change how fast it is and nothing else, the default first.
-    All may depend on dtypes, devices, Const axes and the values of what is no tensor.
+    All may depend on dtypes, devices, Const axes and the values of other arguments.
     `backward` gives gradients: it takes arguments, results (as `mutates` calls them) and, as
     `grad_out`, the gradients of these, and returns {argument: gradient}. Without it a call in which
     an argument requires grad is refused. `trace` is for functions in no op folder.
@@ -86,7 +86,7 @@ def op(
         parameters = tuple(inspect.signature(function).parameters.values())[bool(owner) :]
         ways = declared_backends(
             declared.name,
-            [each.name for each in parameters],
+            [parameter.name for parameter in parameters],
             everywhere,
             own,
             check,
@@ -109,7 +109,7 @@ def op(
 
 
 def _rules(archs: str, backends: Mapping[str, ArchRule]) -> tuple[ArchRule | None, ArchRule]:
-    """What the op needs whatever the backend, if it says so; and what it runs on."""
+    """The op's needs whatever the backend, if it states any; and the architectures it runs on."""
     if archs:
         return (rule := ArchRule.parse(archs)), rule
     if not backends:

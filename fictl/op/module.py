@@ -1,11 +1,15 @@
-"""The spec of an op folder: its launcher and binding, and what its declaration already says."""
+"""The spec of an op folder: its launcher and binding, and what its declaration already says.
+
+`default_module` is the JIT generator of a folder that has no jit.py.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+from fictl.errors import UsageError
 from fictl.jit import JitSpec, Template
 from fictl.project import OpFolder
 
@@ -45,3 +49,17 @@ def module_spec(
         base=folder.path,
         devices=folder.devices,
     )
+
+
+def default_module(file: str) -> Callable[..., JitSpec]:
+    """Return the `module()` that the op folder of `file` needs no jit.py for: one module, its files."""
+
+    def module(*parameters: Hashable) -> JitSpec:
+        if parameters:
+            raise UsageError(
+                f"{OpFolder.of(file)} has one module, without parameters; asked for {parameters}",
+                "write module(…) and aot() in its jit.py, and KernelModule(module) in op.py",
+            )
+        return module_spec(file)
+
+    return module

@@ -1,4 +1,4 @@
-"""What an op says to whoever runs a program, where a setting of its own asks it to."""
+"""Messages of an op to whoever runs a program, where a setting of its own asks for them."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from fictl.log import logger
 
 
 def notice(line: str) -> None:
-    """To stderr, or to the handlers of the program's own logging."""
+    """Log a line to stderr, or to the handlers of the program's own logging."""
     logger().info(line)

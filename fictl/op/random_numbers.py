@@ -1,4 +1,4 @@
-"""Where an op that draws gets its random numbers: a seed and an offset into the stream of each row."""
+"""Random numbers of an op that draws: a seed and an offset into the stream of each row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SEED_END = 2**63 - 1
 
 
 class Draws(NamedTuple):
-    """As kernels take them (binding/draws.h): tensors, or numbers where there is none."""
+    """Seeds and offsets as kernels take them (binding/draws.h): tensors, or numbers where there is none."""
 
     seeds: torch.Tensor | None
     offsets: torch.Tensor | None
@@ -47,13 +47,13 @@ def draws(
         )
     _check(op, generator, device)
     if torch.compiler.is_compiling():
-        made = torch.randint(_SEED_END, (1,), device=device, generator=generator)
-        return Draws(made, None, 0, 0)
+        seed_tensor = torch.randint(_SEED_END, (1,), device=device, generator=generator)
+        return Draws(seed_tensor, None, 0, 0)
     if device.type != "cuda":
         return Draws(None, None, int(torch.randint(_SEED_END, (), generator=generator)), 0)
     if torch.cuda.is_current_stream_capturing():
-        made = torch.empty(1, dtype=torch.int64, device=device).random_(generator=generator)
-        return Draws(made, None, 0, 0)
+        seed_tensor = torch.empty(1, dtype=torch.int64, device=device).random_(generator=generator)
+        return Draws(seed_tensor, None, 0, 0)
     return Draws(None, None, *_taken(generator or _default(device), numbers))
 
 
@@ -114,7 +114,7 @@ def _signed(value: int) -> int:
 def _given(
     op: str, name: str, value: int | torch.Tensor, rows: int, device: torch.device
 ) -> tuple[torch.Tensor | None, int]:
-    """A tensor, or a number; of what is no tensor's dtype or length the binding complains."""
+    """A tensor, or a number; the binding checks a tensor's dtype and length."""
     if isinstance(value, torch.Tensor):
         if value.device != device:
             raise ValueError(
@@ -149,8 +149,8 @@ def _check(op: str, generator: torch.Generator | None, device: torch.device) -> 
 
 
 def _default(device: torch.device) -> torch.Generator:
-    made: torch.Generator = torch.cuda.default_generators[device.index]
-    return made
+    default: torch.Generator = torch.cuda.default_generators[device.index]
+    return default
 
 
 def _taken(generator: torch.Generator, numbers: int) -> tuple[int, int]:

@@ -22,12 +22,12 @@ class RunOfClass:
         if plan is None:
             return
         around, self._around = self._around, ()
-        made: Any = plan
-        for each in around:
-            made = each(made)
+        replacement: Any = plan
+        for wrap in around:
+            replacement = wrap(replacement)
         for alias in [key for key, value in vars(owner).items() if value is plan]:
-            setattr(owner, alias, made)
+            setattr(owner, alias, replacement)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Of what the body of the class has made of it, as `partialmethod(run, …)`."""
+        """Bind what the body of the class has turned it into, as `partialmethod(run, …)`."""
         return self._run.__get__(instance, owner)

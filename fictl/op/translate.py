@@ -1,4 +1,4 @@
-"""What op authors import to write a Python function of numbers in C++."""
+"""The names that op authors import to write a Python function of numbers in C++."""
 
 from fictl.translate import (
     Parameter,

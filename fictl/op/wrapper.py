@@ -17,13 +17,14 @@ from fictl.errors import UsageError
 
 def plain_parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """Those of `function`, which are all named."""
-    found = tuple(signature(function).parameters.values())
-    for each in found:
-        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+    parameters = tuple(signature(function).parameters.values())
+    for parameter in parameters:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise UsageError(
-                f"{function.__name__} takes {each}", "write out the parameters: checks see them"
+                f"{function.__name__} takes {parameter}",
+                "write out the parameters: checks see them",
             )
-    return found
+    return parameters
 
 
 def compiled(
@@ -43,34 +44,37 @@ def compiled(
     around: dict[str, Any] = {
         "_function": function,
         **outside,
-        **{f"_default_{each.name}": each.default for each in (*parameters, *added)},
+        **{f"_default_{parameter.name}": parameter.default for parameter in (*parameters, *added)},
     }
     name = function.__name__ if function.__name__.isidentifier() else "wrapper"  # a lambda's is not
     source = text.format(
         name=name,
         signature=_signature((*parameters, *added)),
-        passed=", ".join(_passed(each, replaced) for each in parameters),
+        passed=", ".join(_passed(parameter, replaced) for parameter in parameters),
         **more,
     )
     # In a function that has them as variables: Dynamo looks globals up in the module of the name.
     factory = f"def make({', '.join(around)}):\n{indent(source, '    ')}    return {name}\n"
-    made: dict[str, Any] = {}
+    namespace: dict[str, Any] = {}
     code = compile(factory, f"<{__name__} {name}>", "exec")
-    exec(code, globals(), made)  # noqa: S102 names of parameters
-    return wraps(function)(made["make"](**around))
+    exec(code, globals(), namespace)  # noqa: S102 names of parameters
+    return wraps(function)(namespace["make"](**around))
 
 
 def _signature(parameters: Sequence[Parameter]) -> str:
-    """As in the head of a definition; defaults are names, since they may be any object."""
+    """The parameters in the head of a definition; defaults are names, as they may be any object."""
     words: list[str] = []
-    kinds = [each.kind for each in parameters]
-    for position, each in enumerate(parameters):
-        if each.kind is each.KEYWORD_ONLY and each.KEYWORD_ONLY not in kinds[:position]:
+    kinds = [parameter.kind for parameter in parameters]
+    for position, parameter in enumerate(parameters):
+        if (
+            parameter.kind is parameter.KEYWORD_ONLY
+            and parameter.KEYWORD_ONLY not in kinds[:position]
+        ):
             words.append("*")
-        bare = each.default is each.empty
-        words.append(each.name if bare else f"{each.name}=_default_{each.name}")
-        last = position + 1 == len(kinds) or kinds[position + 1] is not each.POSITIONAL_ONLY
-        if each.kind is each.POSITIONAL_ONLY and last:
+        bare = parameter.default is parameter.empty
+        words.append(parameter.name if bare else f"{parameter.name}=_default_{parameter.name}")
+        last = position + 1 == len(kinds) or kinds[position + 1] is not parameter.POSITIONAL_ONLY
+        if parameter.kind is parameter.POSITIONAL_ONLY and last:
             words.append("/")
     return ", ".join(words)
 

@@ -1,4 +1,4 @@
-"""What the function of `@op(backward=…)` may take, by name."""
+"""Names that the function of `@op(backward=…)` may take."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 @dataclass(frozen=True)
 class Config:
-    """What the file says; folders are relative to it, `templates` is `op` of its table."""
+    """Contents of the file; folders are relative to it, `templates` is `op` of its table."""
 
     name: str
     package: str = ""
@@ -126,5 +126,5 @@ def _check_values(path: Path, text: str, config: Config) -> None:
 
 
 def _line_of(key: str, text: str) -> int:
-    found = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", text, re.MULTILINE)
-    return text.count("\n", 0, found.end()) + 1 if found else 1
+    match = re.search(rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=", text, re.MULTILINE)
+    return text.count("\n", 0, match.end()) + 1 if match else 1

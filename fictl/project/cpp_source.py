@@ -1,4 +1,4 @@
-"""What a C++ or CUDA file includes, launches and exports, by text; comments do not count."""
+"""Includes, launches and exports of a C++ or CUDA file, read from its text without comments."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Include:
 
 
 @dataclass(frozen=True)
-class Signature:
-    """Of a C++ function; types without const, references and namespaces: `Optional<View>`."""
+class CppSignature:
+    """Signature of a C++ function; types without const, references and namespaces: `Optional<View>`."""
 
     line: int
     result: str
@@ -72,30 +72,34 @@ class CppSource:
         """Name -> line of what the binding offers to Python."""
         return {match[1]: self._line(match) for match in _EXPORT.finditer(self.code)}
 
-    def signature(self, export: str) -> Signature | None:
-        """Of the function that is exported so; None unless this file defines it, once."""
+    def signature(self, export: str) -> CppSignature | None:
+        """Signature of the function exported by this name; None unless this file defines it once."""
         exports = (match for match in _EXPORT.finditer(self.code) if match[1] == export)
         symbols = [match[2].rpartition("::")[2] for match in exports if match[2]]
         if not symbols:
             return None
-        found = self.defined(symbols[0])
-        return found[0] if len(found) == 1 and all(n for _, n in found[0].parameters) else None
+        signatures = self.defined(symbols[0])
+        return (
+            signatures[0]
+            if len(signatures) == 1 and all(n for _, n in signatures[0].parameters)
+            else None
+        )
 
     @property
-    def declared(self) -> Iterator[tuple[str, Signature]]:
-        """By name: the functions of named namespaces that only declare, as a binding has them."""
+    def declared(self) -> Iterator[tuple[str, CppSignature]]:
+        """Declarations by name, in named namespaces, as a binding has them."""
         for namespace in _DECLARING.finditer(self.code):
             for match in _PROTOTYPE.finditer(self.code, *namespace.span("body")):
                 yield match["name"], self._signature(match)
 
-    def defined(self, name: str) -> list[Signature]:
-        """Of each definition of a function."""
+    def defined(self, name: str) -> list[CppSignature]:
+        """Signatures of every definition of a function."""
         pattern = _DEFINITION.format(name=re.escape(name))
         return [self._signature(match) for match in re.finditer(pattern, self.code)]
 
-    def _signature(self, match: re.Match[str]) -> Signature:
+    def _signature(self, match: re.Match[str]) -> CppSignature:
         parameters = tuple(map(_typed, _split(match["parameters"])))
-        return Signature(self._line(match), _bare(match["result"]), parameters)
+        return CppSignature(self._line(match), _bare(match["result"]), parameters)
 
     @property
     def launches(self) -> tuple[int, ...]:
@@ -107,7 +111,7 @@ class CppSource:
 
 
 def read_cpp(path: Path) -> CppSource:
-    """What many files include is read once."""
+    """Read a file; one that many files include is read once."""
     stat = path.stat()
     return _read(path, stat.st_mtime_ns, stat.st_size)
 
@@ -136,8 +140,8 @@ def _split(text: str) -> list[str]:
 
 def _typed(parameter: str) -> tuple[str, str]:
     """A parameter's type and name, which is empty where it has none."""
-    found = _PARAMETER.fullmatch(parameter)
-    return (_bare(found["type"]), found["name"]) if found else (_bare(parameter), "")
+    match = _PARAMETER.fullmatch(parameter)
+    return (_bare(match["type"]), match["name"]) if match else (_bare(parameter), "")
 
 
 def _bare(cpp_type: str) -> str:
@@ -156,5 +160,5 @@ def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[Cpp
         places = (source.path.parent, *include_dirs)
         for name in (include.name for include in source.includes if include.name):
             # Why not pathlib: it takes longer to make the paths than to look where they lead.
-            found = (f"{place}{os.sep}{name}" for place in places)
-            pending.extend(Path(path) for path in islice(filter(os.path.isfile, found), 1))
+            candidates = (f"{place}{os.sep}{name}" for place in places)
+            pending.extend(Path(path) for path in islice(filter(os.path.isfile, candidates), 1))

@@ -1,4 +1,4 @@
-"""What a public function declares of itself, read from op.py without importing it."""
+"""Declarations of public functions, read from op.py without importing it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Declaration:
 
 
 def read_declarations(path: Path) -> tuple[Declaration, ...]:
-    """In the order of the file; a file unchanged since the last call is not read again."""
+    """List declarations in the order of the file; an unchanged file is not read again."""
     try:
         stat = path.stat()
     except OSError as error:
@@ -60,13 +60,13 @@ def read_declarations(path: Path) -> tuple[Declaration, ...]:
 
 @lru_cache(maxsize=512)
 def _read(path: Path, _mtime_ns: int, _size: int) -> tuple[Declaration, ...]:
-    found: list[Declaration] = []
+    declarations: list[Declaration] = []
     for node in parse(path).body:
         if isinstance(node, ast.FunctionDef):
-            found.extend(_of_function(path, node))
+            declarations.extend(_of_function(path, node))
         elif isinstance(node, ast.ClassDef):
-            found.extend(_of_class(path, node))
-    return tuple(found)
+            declarations.extend(_of_class(path, node))
+    return tuple(declarations)
 
 
 def _of_function(path: Path, node: ast.FunctionDef) -> Iterator[Declaration]:
@@ -111,7 +111,9 @@ def _declare(
             else ArchRule.any_of(backends.values()),
             dtypes=tuple(parse_dtype(name) for name in text["dtypes"].split()),
             devices=_known("devices", text["devices"], DEVICES),
-            mutates=_known("mutates", text["mutates"], [each.name for each in parameters]),
+            mutates=_known(
+                "mutates", text["mutates"], [parameter.name for parameter in parameters]
+            ),
             uses=tuple(text["uses"].split()),
             settings=cast("dict[str, str]", arguments["settings"]),
             backends=backends,
@@ -120,8 +122,8 @@ def _declare(
         raise SourceError(path, node.lineno, f"{node.name}: {error.message}", error.hint) from None
 
 
-def _backends(said: object, parameters: Iterable[Parameter]) -> dict[str, ArchRule]:
-    backends = cast("dict[str, str]", said)
+def _backends(value: object, parameters: Iterable[Parameter]) -> dict[str, ArchRule]:
+    backends = cast("dict[str, str]", value)
     if backends and "backend" not in {parameter.name for parameter in parameters}:
         raise InvalidValue("it has backends, but no parameter 'backend'", 'add backend="auto"')
     return {str(name): ArchRule.parse(str(text)) for name, text in backends.items()}

@@ -32,13 +32,13 @@ def op_arguments(path: Path, node: ast.FunctionDef | ast.ClassDef) -> dict[str, 
         raise SourceError(
             path, decorator.lineno, f"{node.name}: @op takes keyword arguments", f"write {FORM}"
         )
-    said = [word for word in decorator.keywords if word.arg not in CODE]
-    return _complete(path, node, [_argument(path, node.name, word) for word in said])
+    keywords = [word for word in decorator.keywords if word.arg not in CODE]
+    return _complete(path, node, [_argument(path, node.name, word) for word in keywords])
 
 
 def decorator_of(node: ast.FunctionDef | ast.ClassDef) -> ast.expr | None:
     """`@op(…)` of a definition."""
-    return next((each for each in node.decorator_list if _name(each) == "op"), None)
+    return next((decorator for decorator in node.decorator_list if _name(decorator) == "op"), None)
 
 
 def _name(decorator: ast.expr) -> str:
@@ -74,9 +74,9 @@ def _argument(path: Path, op: str, word: ast.keyword) -> tuple[str, object]:
 
 
 def _complete(
-    path: Path, node: ast.FunctionDef | ast.ClassDef, said: list[tuple[str, object]]
+    path: Path, node: ast.FunctionDef | ast.ClassDef, keywords: list[tuple[str, object]]
 ) -> dict[str, object]:
-    arguments = {**_DEFAULTS, **dict(said)}
+    arguments = {**_DEFAULTS, **dict(keywords)}
     if arguments["backends"]:  # What the op runs on is what one of them runs on.
         arguments["archs"] = arguments["archs"] or ""
     missing = [key for key, value in arguments.items() if value is None]

@@ -11,9 +11,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from fictl.project.discover import find_function, functions
+from fictl.project.declaration import read_declarations
+from fictl.project.op_files import op_file_of, op_files
 from fictl.project.project import Project
+from fictl.project.python_source import running
 from fictl.project.shared import shared
+from fictl.project.trusted import require_trusted
 
 
 @dataclass(frozen=True)
@@ -32,15 +35,19 @@ class Facade:
         return value
 
     def _find(self, name: str) -> ModuleType | None:
-        """The module that has it."""
-        folder = find_function(name, self.project())
-        if folder is not None:
-            return folder.load("op")
-        places = {each: place for _, place, each in shared(self.project())}
-        return import_module(places[name]) if name in places else None
+        """The module that defines it, imported; the project's package is importable already."""
+        project = self.project()
+        path = op_file_of(name, project)
+        if path is None:
+            places = {shared_name: place for _, place, shared_name in shared(project)}
+            return import_module(places[name]) if name in places else None
+        require_trusted(project)
+        with running(path):
+            return import_module(".".join([project.package, *path.parts[-3:-1], "op"]))
 
     def names(self) -> list[str]:
-        return sorted(declaration.name for _, declaration in functions(self.project()))
+        paths = op_files(self.project())
+        return sorted(declared.name for path in paths for declared in read_declarations(path))
 
     def _miss(self, name: str) -> str:
         message = f"module {self.namespace['__name__']!r} has no op {name!r}"

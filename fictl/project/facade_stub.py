@@ -6,8 +6,11 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from fictl.errors import UsageError
+from fictl.paths import PACKAGE, write_atomic
 from fictl.project.discover import folders
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
@@ -45,6 +48,19 @@ def stub(project: Project) -> str:
     body = _spaced(texts[name] for name in sorted(texts))
     parts = _HEAD.format(name=project.name), "\n".join(needed), body
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def write_shipped_stub(package: Path = PACKAGE) -> Path | None:
+    """Write `ops.pyi` of the shipped ops into fictl's package; return its path if it changed.
+
+    A wheel brings it; in a checkout it is not committed, and made anew when ops have changed.
+    """
+    path, text = package / "ops.pyi", stub(Project.shipped())
+    with suppress(OSError, UnicodeDecodeError):
+        if path.read_text(encoding="utf-8") == text:
+            return None
+    write_atomic(path, text)
+    return path
 
 
 def _definition(node: Definition, indent: str = "") -> Iterator[str]:
@@ -109,7 +125,7 @@ def _parameters(given: ast.arguments) -> Iterator[str]:
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
-    """A default that is no plain value is `...`: a stub does not compute."""
+    """A default that is not a plain value is `...`: a stub does not compute."""
     kind = f": {_text(argument.annotation)}" if argument.annotation else ""
     if default is None:
         return argument.arg + kind
@@ -151,28 +167,28 @@ def _used(definition: str) -> set[str]:
 
 
 def _imports(folder: OpFolder, tree: ast.Module) -> Imports:
-    """How another file comes by each name that op.py has at its top level."""
+    """Import statements that give another file the names at the top level of op.py."""
     module = f"{folder.package}.op"
-    found = {name: f"from {module} import {name}{_MAY_BE_UNSEEN}" for name in definitions(tree)}
+    imports = {name: f"from {module} import {name}{_MAY_BE_UNSEEN}" for name in definitions(tree)}
     for statement in _import_statements(tree):
         for alias in statement.names:
             name = alias.asname or alias.name
             renamed = f"{alias.name} as {name}" if alias.asname else name
             if isinstance(statement, ast.Import):
-                found[name.partition(".")[0]] = f"import {renamed}"
+                imports[name.partition(".")[0]] = f"import {renamed}"
             else:
                 above = module.split(".")[: -statement.level] if statement.level else []
                 origin = ".".join([*above, *filter(None, [statement.module])])
                 unseen = _MAY_BE_UNSEEN if statement.level else ""
-                found[name] = f"from {origin} import {renamed}{unseen}"
-    return found
+                imports[name] = f"from {origin} import {renamed}{unseen}"
+    return imports
 
 
 def _import_statements(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
     """Those at the top, and those for type checkers."""
     for statement in tree.body:
         inside = statement.body if isinstance(statement, ast.If) else [statement]
-        yield from (each for each in inside if isinstance(each, ast.Import | ast.ImportFrom))
+        yield from (inner for inner in inside if isinstance(inner, ast.Import | ast.ImportFrom))
 
 
 def _merge(imports: Imports, added: Imports, folder: OpFolder) -> None:

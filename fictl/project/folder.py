@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from fictl.errors import UsageError
 from fictl.paths import matching, real
 from fictl.project.declaration import Declaration, read_declarations
 from fictl.project.project import Project
-from fictl.project.python_source import running, yielded
+from fictl.project.python_source import parse, running, yielded
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class OpFolder:
         project = Project.at(folder)
         if folder.parent.parent != project.kernels:
             raise UsageError(
-                f"{path} is in no op folder of {project.name}",
+                f"{path} is not in an op folder of {project.name}",
                 f"op folders are {project.kernels}/<family>/<module>",
             )
         return cls(project, folder.parent.name, folder.name)
@@ -59,6 +60,18 @@ class OpFolder:
         return self.path / "jit.py"
 
     @property
+    def needs_jit(self) -> str:
+        """The reason why the default module cannot stand for its jit.py; "" where it can."""
+        if os.path.isfile(self.path / "config.jinja"):
+            return "config.jinja has parameters"
+        if self.launchers and not os.path.isfile(self.path / "launcher.cu"):
+            return "each backend has a launcher"
+        imports = (node for node in ast.walk(parse(self.op)) if isinstance(node, ast.ImportFrom))
+        if any(node.level == 1 and node.module == "jit" for node in imports):
+            return "op.py imports it"
+        return ""
+
+    @property
     def trace(self) -> Path:
         return self.path / "trace.py"
 
@@ -80,7 +93,7 @@ class OpFolder:
 
     @property
     def triton(self) -> Path:
-        """Where its kernels are if they are in Triton; then it needs no header."""
+        """The file of its kernels if they are in Triton; then it needs no header."""
         return self.path / "kernel.py"
 
     @property
@@ -96,7 +109,7 @@ class OpFolder:
 
     @property
     def is_composed(self) -> bool:
-        """Whether all of it is made of other ops: then it has no kernel, and nothing to build."""
+        """True if all of it is made of other ops: then it has no kernel, and nothing to build."""
         own = (self.header, self.triton, self.binding, self.jit, *self.launchers)
         declared = self.declarations()
         return bool(declared) and all(e.uses for e in declared) and not any(map(Path.is_file, own))
@@ -115,16 +128,22 @@ class OpFolder:
 
     def archs_of(self, backend: str) -> ArchRule:
         """Those that one backend is written for; the op's where it declares none of that name."""
-        own = [each.backends[backend] for each in self.declarations() if backend in each.backends]
+        own = [
+            declaration.backends[backend]
+            for declaration in self.declarations()
+            if backend in declaration.backends
+        ]
         return ArchRule.any_of(own) if own else self.archs
 
     @property
     def devices(self) -> tuple[str, ...]:
         """Those that one of its functions runs on."""
-        return tuple(dict.fromkeys(d for each in self.declarations() for d in each.devices))
+        return tuple(
+            dict.fromkeys(d for declaration in self.declarations() for d in declaration.devices)
+        )
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """What it consists of, as (role, path): those that exist, as a reader wants them."""
+        """List its existing files as (role, path), in the order of reading."""
         kernels = (*self.headers, self.triton)
         yield from (("kernel", path) for path in kernels if os.path.isfile(path))
         yield from (("launcher", path) for path in self.launchers)
@@ -133,6 +152,11 @@ class OpFolder:
         yield from (
             (role, path) for role, path in [*roles, ("test", self.test)] if os.path.isfile(path)
         )
+
+    def family_files(self) -> Iterator[Path]:
+        """Find the Python that its family shares: `_*.py`, and what lies in private folders."""
+        for pattern in ("_*.py", "_*/*.py"):
+            yield from matching(self.path.parent, pattern)
 
     def load(self, part: str) -> ModuleType:
         """Import `op`, `jit`, `trace` or `bench` of it, installed or not."""
@@ -150,15 +174,28 @@ class OpFolder:
             return import_module(f"{self.package}.{part}")
 
     def specs(self) -> list[Any]:
-        """What `aot()` of its jit.py yields; nothing of an op that is made of others."""
+        """List what `aot()` of its jit.py yields; nothing where the op is made of others.
+
+        A folder without a jit.py has one module, of its files.
+        """
         if self.is_composed:
             return []
+        if not os.path.isfile(self.jit):
+            if self.needs_jit:
+                raise UsageError(
+                    f"{self} has no {self.jit}: {self.needs_jit}",
+                    "write module() and aot() there, or delete what needs them",
+                )
+            from importlib import import_module
+
+            # Why by name: what makes specs stands above this package, as an op's jit.py does.
+            return [import_module("fictl.op").module_spec(str(self.op))]
         jit = self.load("jit")
         with yielded(self.jit, "aot", "JitSpec") as listed:
             return listed(jit.aot())
 
     def cases(self) -> list[Any]:
-        """What `cases()` of its bench.py yields."""
+        """List what `cases()` of its bench.py yields."""
         bench = self.load("bench")
         with yielded(self.bench, "cases", "Case") as listed:
             return listed(bench.cases())

@@ -34,7 +34,7 @@ def mount(project: Project | None = None) -> None:
 
 
 def mounted(package: str, path: Iterable[str]) -> tuple[list[str], ModuleType]:
-    """What a project's own package is made of, installed or in place: `__path__` and `ops`.
+    """Contents of a project's own package, installed or in place: `__path__` and `ops`.
 
     `__path__, ops = mounted(__name__, __path__)` is all that its `__init__.py` says.
     """

@@ -74,12 +74,12 @@ class Project:
 
     @property
     def include(self) -> Path:
-        """What a C++ user passes as -I."""
+        """The folder that a C++ user passes as -I."""
         return self.kernels / "include"
 
     @property
     def include_dirs(self) -> tuple[Path, ...]:
-        """For `<name/…>` and `<binding/…>`; ours come after a user's own."""
+        """Include folders for `<name/…>` and `<binding/…>`; fictl's come after the project's own."""
         shipped = Project.shipped()
         places = (self.include, self.kernels, shipped.include, shipped.kernels)
         return tuple(dict.fromkeys(places))

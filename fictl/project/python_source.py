@@ -36,19 +36,19 @@ def running(path: Path) -> Iterator[None]:
     except FictlError:
         raise
     except SyntaxError as error:
-        said = f"not valid Python: {error.msg}"
+        text = f"not valid Python: {error.msg}"
         if error.filename and os.path.isfile(error.filename):
-            raise SourceError(Path(error.filename), error.lineno or 1, said) from error
-        raise SourceError(path, _line_in(path, error), said) from error
+            raise SourceError(Path(error.filename), error.lineno or 1, text) from error
+        raise SourceError(path, _line_in(path, error), text) from error
     except BaseException as error:  # What somebody's file raises can be anything.
         if type(error) in (KeyboardInterrupt, Terminated):
             raise
-        said = f"{type(error).__name__}: {error}"
-        raise SourceError(path, _line_in(path, error), said) from error
+        text = f"{type(error).__name__}: {error}"
+        raise SourceError(path, _line_in(path, error), text) from error
 
 
 def _line_in(path: Path, error: BaseException) -> int:
-    """Of the last call in that file that led to the error."""
+    """Line of the last call in that file that led to the error."""
     frames = traceback.extract_tb(error.__traceback__)
     return next((f.lineno for f in reversed(frames) if f.filename == str(path)), None) or 1
 
@@ -68,15 +68,15 @@ def _listed(path: Path, name: str, kind: str, given: Any) -> list[Any]:
         raise SourceError(
             path, _line_of(path, name), f"{name}() gives {shown(repr(given))}", f"yield each {kind}"
         )
-    found = list(islice(given, _MOST + 1))
-    if len(found) > _MOST:
+    items = list(islice(given, _MOST + 1))
+    if len(items) > _MOST:
         raise SourceError(
             path,
             _line_of(path, name),
             f"{name}() has more than {_MOST} of them, or no end",
             f"yield each {kind} once, and return",
         )
-    strange = [each for each in found if kind not in {base.__name__ for base in type(each).__mro__}]
+    strange = [item for item in items if kind not in {base.__name__ for base in type(item).__mro__}]
     if strange:
         raise SourceError(
             path,
@@ -84,7 +84,7 @@ def _listed(path: Path, name: str, kind: str, given: Any) -> list[Any]:
             f"{name}() yields {shown(repr(strange[0]))}",
             f"yield each {kind}",
         )
-    return found
+    return items
 
 
 def _line_of(path: Path, name: str) -> int:
@@ -93,7 +93,7 @@ def _line_of(path: Path, name: str) -> int:
 
 
 def parse(path: Path) -> ast.Module:
-    """To read, not to change: who asks again soon, for a file that is as it was, gets the same."""
+    """Parse a file; an unchanged file gives the same tree again, which must not be modified."""
     try:
         stat = path.stat()
     except OSError as error:
@@ -111,8 +111,8 @@ def _parse(path: Path, _mtime_ns: int, _size: int) -> ast.Module:
     except OSError as error:
         raise SourceError(path, 1, f"cannot be read: {error.strerror}") from error
     except ValueError as error:
-        said = getattr(error, "message", error)
-        raise SourceError(path, 1, f"cannot be read: {said}") from error
+        reason = getattr(error, "message", error)
+        raise SourceError(path, 1, f"cannot be read: {reason}") from error
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:

@@ -1,4 +1,4 @@
-"""What users may name of a family, beside its ops: the `__all__` of `<family>/_*.py`."""
+"""Names that a family offers beside its ops: the `__all__` of `<family>/_*.py`."""
 
 from __future__ import annotations
 

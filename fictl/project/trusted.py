@@ -1,4 +1,4 @@
-"""Whose a project is: the code of one whose files belong to another user does not run, as with git."""
+"""Ownership of projects: code in another user's files does not run, as with git."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def _is_installed(project: Project) -> bool:
 
 def _is_allowed(root: Path) -> bool:
     listed = settings.SAFE_PROJECTS.get()
-    return _EVERY in listed or any(root.is_relative_to(os.path.realpath(each)) for each in listed)
+    return _EVERY in listed or any(root.is_relative_to(os.path.realpath(safe)) for safe in listed)
 
 
 def _trusted_users() -> set[int]:
-    """Who runs this, root, and who asked root to with sudo."""
+    """Users whose files are trusted: the current one, root, and the caller of sudo."""
     users = {0, os.geteuid()}
     if os.geteuid() == 0 and (caller := settings.SUDO_UID.get()) is not None:
         users.add(caller)
@@ -62,7 +62,7 @@ def _trusted_users() -> set[int]:
 
 
 def _strangers(project: Project) -> Iterator[str]:
-    """What of a project belongs to somebody else: its folder, and all that may run, or steer it."""
+    """Files of a project that belong to another user, among all that may run or steer it."""
     users = _trusted_users()
     folders = dict.fromkeys((project.kernels, project.tests, project.templates or project.tests))
     beside = {
@@ -71,7 +71,7 @@ def _strangers(project: Project) -> Iterator[str]:
     seen: set[tuple[int, int]] = set()
     for folder in (project.root, project.top, *beside):
         yield from _of_others(str(folder), users)
-        yield from (each for path in _listed(str(folder)) for each in _of_others(path, users))
+        yield from (foreign for path in _listed(str(folder)) for foreign in _of_others(path, users))
     pending = [(str(folder), _DEEPEST) for folder in folders]
     while pending:
         place, depth = pending.pop()
@@ -80,12 +80,12 @@ def _strangers(project: Project) -> Iterator[str]:
             info = os.stat(place)
             if depth and (info.st_dev, info.st_ino) not in seen:
                 seen.add((info.st_dev, info.st_ino))
-                for each in _listed(place):
-                    if os.path.isdir(each):
-                        below = depth - 1 if not os.path.islink(each) else min(depth, _BEHIND_LINK)
-                        pending.append((each, below))
+                for entry in _listed(place):
+                    if os.path.isdir(entry):
+                        below = depth - 1 if not os.path.islink(entry) else min(depth, _BEHIND_LINK)
+                        pending.append((entry, below))
                     else:
-                        yield from _of_others(each, users)
+                        yield from _of_others(entry, users)
 
 
 def _of_others(path: str, users: set[int]) -> Iterator[str]:

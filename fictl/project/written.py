@@ -1,4 +1,4 @@
-"""Which public functions call an exported one, and which of its arguments it writes by them."""
+"""Callers of an exported function, and which of its arguments they let it write."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from fictl.project.python_source import definitions, parse
 
 def callers_of(op: Path, export: str) -> list[Declaration]:
     """The public functions of op.py that call it, themselves or through private ones."""
-    declared = {each.name: each for each in read_declarations(op)}
+    declared = {declaration.name: declaration for declaration in read_declarations(op)}
     calling = _reaching(parse(op), export, declared)
-    found = [each for name, each in declared.items() if name in calling]
-    if found:
-        return found
+    callers = [declaration for name, declaration in declared.items() if name in calling]
+    if callers:
+        return callers
     # It is called from elsewhere, as from a file that the family shares.
     return [declared[export]] if export in declared else [*declared.values()]
 
 
 def written_by(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
-    """Of the names that callers in op.py give as `mutates`; `parameters` are the export's own.
+    """Parameters of an export that its callers in op.py declare in `mutates`.
 
-    What another function of the file writes is no concern of this one. A parameter in whose place
+    What another function of the file writes does not concern this one. A parameter in whose place
     a caller passes an argument that it does not write is not written.
     """
     callers, named = callers_of(op, export), definitions(parse(op))
-    written = {name for each in callers for name in each.mutates}
+    written = {name for caller in callers for name in caller.mutates}
     read = {
         parameters[place]
-        for each in callers
-        for place in _only_read(named[each.name], each, export)
+        for caller in callers
+        for place in _only_read(named[caller.name], caller, export)
         if place < len(parameters)
     }
     return frozenset(written - read)
@@ -47,25 +47,25 @@ def _reaching(tree: ast.Module, export: str, public: Collection[str]) -> set[str
         for name, node in definitions(tree).items()
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
-    found = {name for name, nodes in bodies.items() if any(id(node) in taken for node in nodes)}
+    names = {name for name, nodes in bodies.items() if any(id(node) in taken for node in nodes)}
     before: set[str] = set()
-    while found != before:
-        before, private = found, found - {*public}
-        found = before | {
+    while names != before:
+        before, private = names, names - {*public}
+        names = before | {
             name
             for name, nodes in bodies.items()
             if any(isinstance(node, ast.Name) and node.id in private for node in nodes)
         }
-    return found
+    return names
 
 
 def _only_read(node: ast.stmt, declared: Declaration, export: str) -> Iterator[int]:
     """The places where it passes one of its own arguments, as it got it, that it does not write."""
     nodes = [*ast.walk(node)]
     bound = {
-        each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        name.id for name in nodes if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
     }
-    own = {each.name for each in declared.parameters} - {*declared.mutates} - bound
+    own = {parameter.name for parameter in declared.parameters} - {*declared.mutates} - bound
     for call in nodes:
         if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == export:
             for place, argument in enumerate(call.args):

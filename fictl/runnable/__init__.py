@@ -1,4 +1,4 @@
-"""From a solution to something that can be called: the API of flashinfer_bench.compile."""
+"""Makes solutions callable: the API of flashinfer_bench.compile."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""One process at a time builds a solution: bounded, and what a dead holder held is free."""
+"""A lock for builds: one process at a time builds a solution, and a dead holder blocks nobody."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCKS = "build_locks"
 
 @contextmanager
 def alone(key: str) -> Iterator[None]:
-    """On this machine; after FICTL_LOCK_TIMEOUT seconds it is gone on with all the same."""
+    """Hold the lock on this machine; after FICTL_LOCK_TIMEOUT seconds, continue without it."""
     folder = cache_path() / LOCKS
     ensure_private(folder)
     wait = settings.LOCK_TIMEOUT.get()

@@ -1,4 +1,4 @@
-"""The arguments of a definition: their order, by name or position, and room for its outputs."""
+"""Arguments of a definition: their order, by name or position, and allocation of outputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.trace import Definition
 
 
 class Arguments:
-    """Of one definition."""
+    """Names of one definition's inputs and outputs, for its calls."""
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
@@ -18,7 +18,7 @@ class Arguments:
         self.outputs = (*definition.outputs,)
 
     def split(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-        """Inputs, and the outputs if they are given: all of them or none."""
+        """Split arguments into inputs and outputs; outputs are given all or not at all."""
         names, count = (*self.inputs, *self.outputs), len(self.inputs)
         if not kwargs and len(args) in (count, len(names)):
             return [*args[:count]], [*args[count:]]
@@ -44,7 +44,7 @@ class Arguments:
             raise KeyError(f"{', '.join(self.outputs)} missing: where results are written to")
 
     def allocate(self, inputs: Sequence[Any]) -> list[Any]:
-        """Empty tensors for the outputs, on the device of the first tensor."""
+        """Allocate empty tensors for the outputs, on the device of the first tensor."""
         import torch
 
         if len(inputs) != len(self.inputs):

@@ -18,15 +18,15 @@ _LONGEST_NAME = 80
 
 
 def cache_path() -> Path:
-    """What builders keep, each in a folder of its own."""
+    """Folder in which builders keep their builds."""
     return (settings.CACHE_PATH.get() or cache_root() / SOLUTIONS).absolute()
 
 
 class Builder(ABC):
-    """Works in <cache_path()>/<build_dir_name>/<package name>.
+    """Builds in <cache_path()>/<build_dir_name>/<package name>.
 
-    `needs` says what to install where is_available() is false. `is_process_safe` says that processes
-    may build one solution at the same time; others are kept apart by the registry.
+    `needs` says what to install if is_available() is false. `is_process_safe` means that several
+    processes may build one solution at once; otherwise the registry serialises them.
     """
 
     needs: ClassVar[str] = ""
@@ -39,19 +39,19 @@ class Builder(ABC):
     @staticmethod
     @abstractmethod
     def is_available() -> bool:
-        """Whether it can work in this environment."""
+        """Tell whether the builder works in this environment."""
         return True
 
     @abstractmethod
     def can_build(self, solution: Solution) -> bool:
-        """Whether it is for solutions of this kind."""
+        """Tell whether the builder accepts this kind of solution."""
 
     @abstractmethod
     def build(self, definition: Definition, solution: Solution) -> Runnable:
-        """The solution, ready to be called as the definition says; BuildError where it fails."""
+        """Build the solution, to be called as the definition says; raise BuildError if it fails."""
 
     def package_name(self, solution: Solution) -> str:
-        """Unique for what the solution is: its name is for people to read."""
+        """A unique name made of the content: the solution's own name is for people."""
         readable = re.sub(r"\W", "_", solution.name, flags=re.ASCII)[:_LONGEST_NAME]
         return f"{self.package_prefix}{readable}_{solution.hash()[:16]}"
 

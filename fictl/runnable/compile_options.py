@@ -1,4 +1,4 @@
-"""The compiler flags that a solution brings: those that are known to change code and nothing else."""
+"""Compiler flags that a solution brings: those known to affect nothing but its code."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _LINK = (
     r"-l[A-Za-z][\w+.-]*",
     r"-Wl,(--as-needed|--no-as-needed|-O[0-2]|--gc-sections|--no-undefined|-z,(now|relro|defs))",
 )
-# What fictl brings by itself, or decides by itself.
+# Flags that fictl adds or decides itself.
 _DROPPED = (
     r"-[IL]/usr/local/cuda[\w.-]*/(include|lib|lib64)(/stubs)?/?",
     r"(-t|--threads)[= ]\d+",
@@ -111,7 +111,7 @@ _LIBRARY = re.compile(r"-l(cublasLt|cublas|cudnn|curand|cusparse|cusolver|cufft|
 
 @dataclass(frozen=True)
 class Options:
-    """`includes` lie below the solution's folder; `libraries` are CUDA's, to be found here."""
+    """`includes` are below the solution's folder; `libraries` are CUDA's, found on this machine."""
 
     cxx: tuple[str, ...] = ()
     cuda: tuple[str, ...] = ()
@@ -122,9 +122,9 @@ class Options:
 
 
 def checked_options(solution: Solution) -> Options:
-    """BuildError names the flag that is refused."""
-    said = solution.spec.compile_options
-    if said is None:
+    """Check the flags; BuildError names the one that is refused."""
+    options = solution.spec.compile_options
+    if options is None:
         return Options()
     archs: list[Arch] = []
     includes: list[str] = []
@@ -132,14 +132,14 @@ def checked_options(solution: Solution) -> Options:
     cuda: list[str] = []
     link: list[str] = []
     libraries: list[str] = []
-    for flag in _words(said.cflags):
+    for flag in _words(options.cflags):
         _sort(solution, "cflags", flag, _is_cxx, cxx, includes)
-    for flag in _words(said.cuda_cflags):
-        found = _archs(solution, flag)
-        archs += found
-        if not found:
+    for flag in _words(options.cuda_cflags):
+        targets = _archs(solution, flag)
+        archs += targets
+        if not targets:
             _sort(solution, "cuda_cflags", flag, _is_cuda, cuda, includes)
-    for flag in _words(said.ld_flags):
+    for flag in _words(options.ld_flags):
         library = _LIBRARY.fullmatch(flag)
         if library:
             libraries.append(library[1])
@@ -156,7 +156,7 @@ def checked_options(solution: Solution) -> Options:
 
 
 def _words(flags: Sequence[str]) -> Iterator[str]:
-    """With its value in the same word, whichever way it is given."""
+    """Join flags with their values, in whichever way they are given."""
     rest = iter(" ".join(flags).split())
     for word in rest:
         if word in _WITH_VALUE:
@@ -211,7 +211,7 @@ def _any(patterns: Sequence[str], text: str) -> bool:
 
 
 def _archs(solution: Solution, flag: str) -> tuple[Arch, ...]:
-    """The targets that a flag names: they are the build's."""
+    """Target architectures that a flag names; the build takes them over."""
     name, _, value = flag.partition("=")
     try:
         if name in ("-gencode", "--generate-code"):

@@ -1,4 +1,4 @@
-"""The libraries of CUDA that a solution needs: of wheels, as torch has them, else of the toolkit."""
+"""CUDA libraries that a solution needs: from wheels, as torch has them, or from the toolkit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SYSTEM = tuple(
     )
 )
 _HEADER = {"cublas": "cublas_v2.h", "cublasLt": "cublasLt.h", "nvrtc": "nvrtc.h"}
-# Those that must be loaded before.
+# Libraries that must be loaded first.
 _BEFORE = {"cublas": ("cublasLt",), "cusolver": ("cublasLt", "cublas", "cusparse")}
 _LINKED = ("cublas", "cublasLt", "cudnn", "curand", "cusparse", "cusolver", "cufft", "nvrtc")
 _OF_CCCL = ("cccl", "libcudacxx", "cub", "thrust")
@@ -40,14 +40,14 @@ _NUMBERED_ALIKE = frozenset({"cublas", "cublasLt", "nvrtc"})
 
 @dataclass(frozen=True)
 class Library:
-    """A shared library, and the folder of its headers if the compiler does not look there."""
+    """A shared library, and the folder of its headers if the compiler does not search it."""
 
     name: str
     path: Path
     include: Path | None = None
 
     def preload(self) -> None:
-        """So that what links to it finds it, wherever it lies; one of torch's stays the one."""
+        """Load the library, so that the solution finds it; one that torch has loaded is reused."""
         with suppress(OSError):
             ctypes.CDLL(self.path.name, mode=ctypes.RTLD_GLOBAL | os.RTLD_NOLOAD)
             return
@@ -56,7 +56,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Needed:
-    """What goes into the compile and the link of a solution."""
+    """Include paths and libraries for compiling and linking a solution."""
 
     includes: tuple[Path, ...] = ()
     libraries: tuple[Library, ...] = ()
@@ -64,7 +64,7 @@ class Needed:
 
     @property
     def link(self) -> tuple[str, ...]:
-        """Files: a wheel has libcublas.so.13 alone, which -lcublas does not find."""
+        """Files to link: a wheel has libcublas.so.13 only, which -lcublas does not find."""
         paths = [str(library.path) for library in self.libraries]
         paths += [str(self.driver)] if self.driver else []
         return ("-Wl,--no-as-needed", *paths) if paths else ()
@@ -75,9 +75,9 @@ class Needed:
 
 
 def needed(solution: Solution, more: Iterable[str] = (), *, emulated: bool = False) -> Needed:
-    """What it declares under `dependencies` and links to; BuildError says what to install.
+    """Find the libraries that it links to and declares under `dependencies`.
 
-    Names that are not CUDA's mean nothing here: datasets say there what they like.
+    BuildError says what to install. Names that are not CUDA's are ignored.
     """
     declared = [re.split(r"[^a-z0-9_]", name.lower())[0] for name in solution.spec.dependencies]
     wanted = {*declared, *(name.lower() for name in more)}
@@ -94,9 +94,9 @@ def needed(solution: Solution, more: Iterable[str] = (), *, emulated: bool = Fal
             raise machine_error(
                 f"{solution.name} needs {name}, which runs on GPUs", f"unset {settings.DEVICE.name}"
             )
-        found = _find(name) or _missing(solution, name)
-        before = [_find(each) or _missing(solution, each) for each in _BEFORE.get(name, ())]
-        libraries += [library for library in (*before, found) if library not in libraries]
+        linked = _find(name) or _missing(solution, name)
+        before = [_find(other) or _missing(solution, other) for other in _BEFORE.get(name, ())]
+        libraries += [library for library in (*before, linked) if library not in libraries]
     includes += [library.include for library in libraries if library.include]
     text = (source.content for source in solution.sources)
     calls_driver = not emulated and any(map(_DRIVER_CALL.search, text))
@@ -120,7 +120,7 @@ def _find(name: str) -> Library | None:
 
 
 def _places(name: str) -> Iterator[tuple[Path | None, Path]]:
-    """Folders of headers and of libraries: of wheels, of the toolkit, of the system."""
+    """Folders of headers and libraries: of wheels, of the toolkit, of the system."""
     nvcc = find_nvcc()
     major = nvcc.cudart_major if nvcc else 13
     for root in dict.fromkeys(sys.path):
@@ -179,7 +179,7 @@ def _require_cccl(solution: Solution) -> None:
 
 
 def _driver() -> Path | None:
-    """libcuda, or the stub of it that toolkits have for linking."""
+    """The driver's libcuda, or the toolkit's stub of it for linking."""
     nvcc = find_nvcc()
     homes = [nvcc.home] if nvcc else []
     stubs = [home / part / "stubs" for home in homes for part in ("lib64", "lib")]

@@ -1,4 +1,4 @@
-"""The kinds of builders there are: those of fictl, and those of installed packages."""
+"""Builders of fictl and of installed packages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENTRY_POINTS = "fictl.builders"
 
 
 def shipped() -> list[type[Builder]]:
-    """In the order in which they are asked."""
+    """Classes of fictl's builders, in the order in which they are asked."""
     from fictl.runnable import builders
 
     return [
@@ -25,18 +25,18 @@ def shipped() -> list[type[Builder]]:
 
 
 def third_party() -> Iterator[type[Builder]]:
-    """By the name of their entry point; one that does not work is told and passed over."""
+    """Builders by the name of their entry point; one that fails to load is reported and skipped."""
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
         try:
             kind = _builder(entry.load())
             if kind.is_available():
                 kind()  # type: ignore[call-arg]
                 yield kind
-        except Exception as error:  # Whatever a stranger's package raises.
+        except Exception as error:  # Other packages may raise anything.
             warn_once(f"the builder {entry.name} ({entry.value}) is passed over: {error!r}")
 
 
 def _builder(loaded: object) -> type[Builder]:
     if isinstance(loaded, type) and issubclass(loaded, Builder):
         return loaded
-    raise TypeError(f"{loaded!r} is no Builder")
+    raise TypeError(f"{loaded!r} is not a Builder")

@@ -1,4 +1,4 @@
-"""The function that a solution names as its entry, and whether it can be called as is declared."""
+"""The entry function of a solution, and checks of its signature."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from fictl.trace import Definition, Solution
 
 def entry_function(solution: Solution, module: Any) -> Callable[..., Any]:
     symbol = solution.get_entry_symbol()
-    found = getattr(module, symbol, None)
+    function = getattr(module, symbol, None)
     where = f"{solution.name}: {solution.get_entry_path()}"
-    if found is None:
+    if function is None:
         raise BuildError(f"{where} defines no {symbol}", f"it defines {_defined(module)}")
-    if not callable(found) or _is_kernel(found):
+    if not callable(function) or _is_kernel(function):
         raise BuildError(
-            f"{where}: {symbol} is a {type(found).__name__}, which cannot be called",
+            f"{where}: {symbol} is a {type(function).__name__}, which cannot be called",
             "the entry point is the function that launches",
         )
-    return found  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def check_signature(
     definition: Definition, solution: Solution, function: Callable[..., Any]
 ) -> None:
-    """That it takes as many arguments as it will get; what tells no signature is not checked."""
+    """Check the number of arguments, if the function tells its signature."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -71,13 +71,13 @@ def _spelled(signature: inspect.Signature) -> str:
     return f"({', '.join(str(parameter) for parameter in signature.parameters.values())})"
 
 
-def _is_kernel(found: object) -> bool:
-    """What `@triton.jit` makes has a __call__, which says that it is none."""
-    return type(found).__module__.startswith("triton.") and hasattr(found, "run")
+def _is_kernel(value: object) -> bool:
+    """Tell whether it is a `@triton.jit` kernel: its __call__ only raises."""
+    return type(value).__module__.startswith("triton.") and hasattr(value, "run")
 
 
 def _defined(module: Any) -> str:
-    """Public functions of its own."""
+    """Names of the public functions that a module defines itself."""
     own = [
         name
         for name, value in vars(module).items()

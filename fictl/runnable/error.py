@@ -1,4 +1,4 @@
-"""BuildError: why a solution could not be built, with all that its compiler said."""
+"""BuildError: why a solution could not be built, with the compiler's output."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ class BuildError(FictlError):
 
     @property
     def is_of_machine(self) -> bool:
-        """Nothing is wrong with the solution: it may build here tomorrow."""
+        """Tell whether the machine is the cause: the solution may build here later."""
         return self.exit_code == SetupError.exit_code
 
     def again(self) -> BuildError:
-        """To be raised once more: one object would gather the tracebacks of all who asked."""
+        """Copy to raise once more: one object would collect the tracebacks of all callers."""
         copy = BuildError(self.message, self.hint, log=self.log, first_error=self.first_error)
         copy.exit_code = self.exit_code
         return copy
 
     @classmethod
     def of(cls, solution: str, error: FictlError) -> BuildError:
-        """Of what a part of fictl raised while it built `solution`."""
+        """Convert an error that a part of fictl raised while it built `solution`."""
         message = error.message if solution in error.message else f"{solution}: {error.message}"
-        made = cls(message, error.hint, first_error=error.message)
-        made.exit_code = error.exit_code
-        return made
+        failure = cls(message, error.hint, first_error=error.message)
+        failure.exit_code = error.exit_code
+        return failure
 
 
 def machine_error(message: str, hint: str) -> BuildError:
-    """What this machine lacks to build it."""
+    """BuildError about what this machine lacks."""
     error = BuildError(message, hint)
     error.exit_code = SetupError.exit_code
     return error

@@ -1,4 +1,4 @@
-"""What a library exports for TVM-FFI, for the error of a solution that exports something else."""
+"""Functions that a library exports with TVM-FFI, for errors about a missing one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TOOLS = ("nm", "llvm-nm")
 
 
 def exported_functions(binary: Path) -> list[str]:
-    """Nothing where no tool can tell."""
+    """Names of the exported functions; empty if no tool can list them."""
     tool = next(filter(None, map(find_tool, _TOOLS)), None)
     if tool is None:
         return []

@@ -1,4 +1,4 @@
-"""A C++ extension of torch: compiled by a process of its own, kept with its hash, loaded."""
+"""A C++ extension of torch: compiled by another process, stored with its hash, loaded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REQUEST = "request.json"
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of torch.utils.cpp_extension.load, and the compilers it is to use."""
+    """Arguments of torch.utils.cpp_extension.load, and the compilers to use."""
 
     name: str
     sources: tuple[str, ...]
@@ -43,7 +43,7 @@ class Request:
 
 
 class Extension:
-    """In a folder that exists when it is finished; the manifest tells whether it is still whole."""
+    """Stored in a folder that exists only when it is finished; its manifest has hashes."""
 
     def __init__(self, title: str, folder: Path, request: Request) -> None:
         self.title = title
@@ -55,7 +55,7 @@ class Extension:
         return self.folder / _MODULE
 
     def is_built(self) -> bool:
-        """What is there but not as it was built is taken away."""
+        """Tell whether the build is there and whole; remove it if it is damaged."""
         if not os.path.lexists(self.folder):
             return False
         manifest = read_file(self.folder, PurePosixPath(_MANIFEST))
@@ -71,7 +71,7 @@ class Extension:
         return False
 
     def build(self) -> None:
-        """In a folder beside, with the output kept: nothing reaches stdout."""
+        """Compile in a temporary folder beside; output is kept in the log."""
         name = self._request.name
         logger().info("building %s with torch", self.title)
         with staging(self.folder) as fresh:

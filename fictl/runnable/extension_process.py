@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def build(folder: Path) -> None:
-    """As the request there says; ninja's output goes to stdout, which is the caller's log."""
+    """Compile as the request in the folder says; ninja's output goes to stdout, the caller's log."""
     from torch.utils import cpp_extension
 
     from fictl.runnable.extension import REQUEST, Request
@@ -27,7 +27,7 @@ def build(folder: Path) -> None:
 
 
 def main() -> str | None:
-    """What to say on stderr, with which the process then fails."""
+    """Return the error for stderr, with which the process fails; None on success."""
     try:
         build(Path(sys.argv[1]))
     except (RuntimeError, ImportError, OSError) as error:

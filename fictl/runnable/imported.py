@@ -1,4 +1,4 @@
-"""A solution's Python as a package of its own: what runs is its text, never a file found on disk."""
+"""Imports a solution's Python as a package, from its text and never from files on disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _open: dict[str, Package] = {}
 
 @dataclass
 class Package:
-    """The modules of one solution; `users` runnables of this process hold it."""
+    """Modules of one solution; `users` counts the runnables of this process that hold it."""
 
     name: str
     folder: Path
@@ -42,7 +42,7 @@ class Package:
                 self._add(PurePosixPath(path))
 
     def module_of(self, path: str) -> str:
-        """The module that a source is."""
+        """Name of the module that a source file is."""
         parts = [part.replace(".", "_") for part in PurePosixPath(path).with_suffix("").parts]
         if parts[-1] == "__init__":
             parts.pop()
@@ -54,9 +54,9 @@ class Package:
 
     @cached_property
     def siblings(self) -> frozenset[str]:
-        """What its files may import of each other, by the first part of the name.
+        """Modules that its files may import from each other, by the first part of the name.
 
-        As for Python itself, a folder without __init__.py comes after what is installed.
+        As in Python, a folder without __init__.py comes after installed packages.
         """
         skip = len(self.name) + 1
         names = {module[skip:].partition(".")[0] for module in self.modules} - {"", *_LIBRARIES}
@@ -67,7 +67,7 @@ class Package:
         return import_module(self.module_of(path))
 
     def close(self) -> None:
-        """One user less; the last one takes its modules away."""
+        """Release it once; the last release removes its modules."""
         with _lock:
             self.users -= 1
             if self.users > 0 or _open.get(self.name) is not self:
@@ -90,7 +90,7 @@ class Package:
 
 
 def open_package(name: str, folder: Path, files: Mapping[str, str]) -> Package:
-    """The package, importable from now on until every user of it has closed it."""
+    """Return the package, importable until every user of it has closed it."""
     with _lock:
         if not _open and _FINDER not in sys.meta_path:
             # Why first: the finder of files would take what lies in the folder.
@@ -133,7 +133,7 @@ class _Loader(InspectLoader):
         return self._package.is_package(fullname)
 
     def get_filename(self, fullname: str) -> str:
-        """Where its text lies for who shows lines of it, as tracebacks and Triton do."""
+        """Path of the text, for tracebacks and for Triton."""
         return str(self._package.folder / (self._package.modules[fullname] or ""))
 
     def get_source(self, fullname: str) -> str:
@@ -154,9 +154,9 @@ class _Loader(InspectLoader):
 
 
 def _importer(package: str, siblings: frozenset[str]) -> Any:
-    """`import helper` means the solution's helper.py, whatever else has that name in the process.
+    """Import function for which `import helper` finds the solution's helper.py first.
 
-    A file does not mean itself: colours.py may be about a library called colours.
+    A file does not find itself: colours.py may import a library called colours.
     """
 
     def import_(
@@ -184,7 +184,7 @@ def _is_installed(name: str) -> bool:
 
 
 def frames_within(folder: Path, error: BaseException) -> Iterator[tuple[str, int]]:
-    """Files of the solution and their lines, from the outside in, that led to `error`."""
+    """Files and lines of the solution that led to `error`, the outermost first."""
     step = error.__traceback__
     while step is not None:
         name = step.tb_frame.f_code.co_filename

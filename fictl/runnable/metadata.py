@@ -1,4 +1,4 @@
-"""RunnableMetadata: how a runnable was built, and of what."""
+"""RunnableMetadata: how a runnable was built, and from what."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.trace import Definition
 
 
 class RunnableMetadata(BaseModel):
-    """`misc` differs from builder to builder."""
+    """`misc` differs between builders."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 

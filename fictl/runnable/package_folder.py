@@ -1,4 +1,4 @@
-"""A solution's sources on disk: written whole or not at all, and never read through a link."""
+"""A solution's sources on disk: written atomically, and never read through a link."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def ensure_private(folder: Path) -> None:
-    """Create a folder for its user alone; refuse one that others can write, or a link to one."""
+    """Create a folder for this user alone; refuse links and folders others can write to."""
     elsewhere = f"set {settings.CACHE_PATH.name} to a folder of your own"
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -32,15 +32,15 @@ def ensure_private(folder: Path) -> None:
     except OSError as error:
         raise SetupError(f"cannot create {folder}: {error.strerror}", elsewhere) from error
     if not stat.S_ISDIR(info.st_mode):
-        raise SetupError(f"{folder} is no folder, or a link to one", elsewhere)
+        raise SetupError(f"{folder} is not a folder, or is a link to one", elsewhere)
     if info.st_uid != os.geteuid() or info.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         raise SetupError(f"others can write to {folder}; what is built there is code", elsewhere)
 
 
 def publish(folder: Path, files: Mapping[str, str]) -> None:
-    """`folder` holds these files with this content; what is otherwise is replaced.
+    """Write these files to `folder`, replacing different ones.
 
-    It lies in a private folder. Files beside those stay: a build may be kept with its sources.
+    The folder is private. Other files stay: a build may be stored with its sources.
     """
     content = {_checked(path): text.encode() for path, text in files.items()}
     if sum(map(len, content.values())) > _LARGEST:
@@ -60,7 +60,7 @@ def publish(folder: Path, files: Mapping[str, str]) -> None:
 
 @contextmanager
 def staging(final: Path) -> Iterator[Path]:
-    """A private folder beside `final`, gone afterwards unless it was put in place."""
+    """A private folder beside `final`, removed at the end unless it was put in place."""
     fresh = final.with_name(f".{secrets.token_hex(8)}")
     fresh.mkdir(mode=0o700)
     try:
@@ -70,7 +70,7 @@ def staging(final: Path) -> Iterator[Path]:
 
 
 def put_in_place(fresh: Path, final: Path) -> bool:
-    """Rename; False if another process was first."""
+    """Rename the folder; False if another process was first."""
     try:
         os.rename(fresh, final)
     except OSError as error:
@@ -81,7 +81,7 @@ def put_in_place(fresh: Path, final: Path) -> bool:
 
 
 def read_file(folder: Path, path: PurePosixPath) -> bytes | None:
-    """None if it is no ordinary file, or if anything on the way to it is a link."""
+    """Read an ordinary file; None for others, and if any part of the path is a link."""
     opened: list[int] = []
     try:
         opened.append(os.open(folder, _FOLDER))
@@ -100,7 +100,7 @@ def read_file(folder: Path, path: PurePosixPath) -> bytes | None:
 
 
 def _checked(text: str) -> PurePosixPath:
-    """Models refuse the same; but a model can be made without being checked."""
+    """Check a path again: a model can be constructed without validation."""
     path = PurePosixPath(text)
     strange = {"..", "."} & {*text.split("/")} or "\\" in text or "\0" in text
     if not path.parts or path.is_absolute() or strange or "" in text.split("/"):
@@ -113,7 +113,7 @@ def _holds(folder: Path, content: Mapping[PurePosixPath, bytes]) -> bool:
 
 
 def _write(folder: Path, path: PurePosixPath, data: bytes) -> None:
-    """In a folder that nobody else knows of yet."""
+    """Write files in a folder that no other process knows yet."""
     target = folder / path
     target.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)

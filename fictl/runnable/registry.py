@@ -1,4 +1,4 @@
-"""BuilderRegistry: the builders in their order, and what they have built in this process."""
+"""BuilderRegistry: the builders in order, and the solutions built by this process."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from fictl.trace import BuildSpec, Definition, Solution, SourceFile, SupportedLa
 
 @dataclass
 class _Kept:
-    """What became of one solution; the lock is held while it is built."""
+    """Result of one solution; its lock is held while it is built."""
 
     lock: Lock = field(default_factory=Lock)
     outcome: Runnable | BuildError | None = None
 
 
 class BuilderRegistry:
-    """The first builder that can build a solution does; each solution is built once."""
+    """Uses the first builder that accepts a solution, and builds each solution once."""
 
     _instance: ClassVar[BuilderRegistry | None] = None
     _instance_lock: ClassVar[Lock] = Lock()
@@ -40,8 +40,8 @@ class BuilderRegistry:
 
     @classmethod
     def get_instance(cls) -> BuilderRegistry:
-        """That of this process: builders of others, then Triton, TileLang, Python, TVM-FFI, Torch,
-        of all those that are available when it is first asked for.
+        """Return the registry of this process: builders of installed packages, then Triton,
+        TileLang, Python, TVM-FFI and Torch, if they were available at the first call.
         """
         with cls._instance_lock:
             if cls._instance is None:
@@ -54,10 +54,10 @@ class BuilderRegistry:
         return (*self._builders,)
 
     def build(self, definition: Definition, solution: Solution) -> Runnable:
-        """The solution, built now or before; BuildError if no builder can or if it fails.
+        """Return the solution, built now or before; BuildError if no builder can, or if it fails.
 
         A failure is remembered by this process, unless the machine is at fault. Processes that
-        build the same solution at once do so one after the other.
+        build the same solution do so one after the other.
         """
         key = solution.hash()
         with self._lock:
@@ -71,17 +71,17 @@ class BuilderRegistry:
             return _as_asked(outcome, definition, solution)
 
     def build_reference(self, definition: Definition) -> Runnable:
-        """The reference of the definition, as a solution that returns its outputs."""
+        """Build the reference of a definition, as a solution that returns its outputs."""
         return self.build(definition, reference_solution(definition))
 
     def cleanup(self) -> None:
-        """Release all that was built, whatever goes wrong with some of it."""
+        """Release everything that was built, even if some of it fails."""
         with self._lock:
             kept, self._cache = [*self._cache.values()], {}
-        for each in kept:
-            if isinstance(each.outcome, Runnable):
+        for runnable in kept:
+            if isinstance(runnable.outcome, Runnable):
                 with suppress(Exception):
-                    each.outcome.cleanup()
+                    runnable.outcome.cleanup()
 
     def _first_build(
         self, key: str, definition: Definition, solution: Solution, kept: _Kept
@@ -100,9 +100,11 @@ class BuilderRegistry:
             raise BuildError(f"{solution.name}: {what}") from error
 
     def _builder_of(self, solution: Solution) -> Builder:
-        found = next((each for each in self._builders if each.can_build(solution)), None)
-        if found is not None:
-            return found
+        registered = next(
+            (candidate for candidate in self._builders if candidate.can_build(solution)), None
+        )
+        if registered is not None:
+            return registered
         binding = solution.spec.binding
         what = f"language {solution.spec.language.value}"
         what += f", binding {binding.value}" if binding else ""
@@ -110,12 +112,12 @@ class BuilderRegistry:
             builder: Builder = kind()  # type: ignore[call-arg]
             if builder.can_build(solution) and not kind.is_available():
                 raise machine_error(f"{solution.name} cannot be built here: {what}", kind.needs)
-        names = ", ".join(type(each).__name__ for each in self._builders)
-        raise BuildError(f"no builder is for {solution.name}: {what}", f"there are {names}")
+        names = ", ".join(type(candidate).__name__ for candidate in self._builders)
+        raise BuildError(f"there is no builder for {solution.name}: {what}", f"there are {names}")
 
 
 def reference_solution(definition: Definition) -> Solution:
-    """As flashinfer-bench makes one of a definition."""
+    """Make a solution of a definition's reference, as flashinfer-bench does."""
     return Solution(
         name=f"{definition.name}__reference",
         definition=definition.name,
@@ -131,7 +133,7 @@ def reference_solution(definition: Definition) -> Solution:
 
 
 def _as_asked(built: Runnable, definition: Definition, solution: Solution) -> Runnable:
-    """What was built for a solution of the same content bears the name of this one."""
+    """Runnable under the name of the requested solution, if its content was built before."""
     metadata = built.metadata
     if metadata.solution_name == solution.name and _is_the_same(metadata.definition, definition):
         return built
@@ -142,7 +144,7 @@ def _as_asked(built: Runnable, definition: Definition, solution: Solution) -> Ru
 
 
 def _is_the_same(known: Definition | None, asked: Definition) -> bool:
-    """Compare the order of inputs and outputs, too: it is the call's, and == does not see it."""
+    """Compare also the order of inputs and outputs, which the call uses and == ignores."""
     return known is None or (
         known == asked
         and [*known.inputs] == [*asked.inputs]

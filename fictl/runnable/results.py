@@ -1,4 +1,4 @@
-"""What a solution returns, and its way into tensors that the caller has."""
+"""Results of a solution, and copying them to the caller's tensors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def unpacked(result: Any) -> Any:
-    """An empty tuple is None, a tuple of one is that one."""
+    """Convert a tuple of none to None, and a tuple of one to its item."""
     if isinstance(result, tuple) and len(result) < 2:
         return result[0] if result else None
     return result
@@ -20,7 +20,7 @@ def as_tuple(result: Any) -> tuple[Any, ...]:
 
 
 def copy_results(names: Sequence[str], results: Sequence[Any], outputs: Sequence[Any]) -> None:
-    """Each into its output; what is of another shape or dtype is no result of that name."""
+    """Copy each result to its output; refuse other shapes and dtypes."""
     import torch
 
     if len(results) != len(names):

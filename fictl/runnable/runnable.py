@@ -1,4 +1,4 @@
-"""Runnable: a built solution, called in either style whatever style it is written in."""
+"""Runnable: a built solution, callable in either style, whichever style it is written in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.runnable.results import as_tuple, copy_results, unpacked
 
 
 class Runnable:
-    """Inputs in the order of the definition, then, in destination-passing style, outputs."""
+    """Takes inputs in the order of the definition, then, in destination-passing style, outputs."""
 
     def __init__(
         self,
@@ -27,13 +27,13 @@ class Runnable:
 
     @property
     def is_clean(self) -> bool:
-        """Whether cleanup() has been called."""
+        """Tell whether cleanup() was called."""
         return self._is_clean
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """With the inputs: the outputs. With inputs and outputs: None, the outputs are written.
+        """Return the outputs; if outputs are given as well, write to them and return None.
 
-        Without a definition that tells them apart, just as the solution is written.
+        Without a definition to tell them apart, call it as the solution is written.
         """
         if self.metadata.definition is None and not kwargs:
             return unpacked(self._callable(*args))
@@ -43,9 +43,9 @@ class Runnable:
         return self.call_value_returning(*inputs)
 
     def call_kwargs(self, **kwargs: Any) -> Any:
-        """In the solution's own style; further names are passed over.
+        """Call by name in the solution's own style; unknown names are ignored.
 
-        KeyError names what is missing; ValueError where there is no definition.
+        KeyError names missing arguments; ValueError if there is no definition.
         """
         arguments = self._arguments
         names = arguments.inputs
@@ -60,7 +60,7 @@ class Runnable:
         return unpacked(self._callable(*(kwargs[name] for name in names)))
 
     def call_destination_passing(self, *args: Any, **kwargs: Any) -> None:
-        """Inputs and outputs; what a value-returning solution returns is copied to the outputs."""
+        """Call with inputs and outputs; returned results are copied to the outputs."""
         if self.metadata.destination_passing_style and not kwargs:
             self._callable(*args)
             return
@@ -73,10 +73,10 @@ class Runnable:
             copy_results(self._arguments.outputs, results, outputs)
 
     def call_value_returning(self, *args: Any, **kwargs: Any) -> Any:
-        """Inputs alone; the outputs of a destination-passing solution are allocated here.
+        """Call with inputs only; outputs of a destination-passing solution are allocated.
 
-        On the device of the first tensor. One output is returned as it is, several as a tuple,
-        none as None. ValueError where there is no definition to allocate by.
+        They are on the device of the first tensor. One output is returned as it is, several as a
+        tuple, none as None. ValueError if there is no definition to allocate by.
         """
         if kwargs:
             inputs, outputs = self._arguments.split(args, kwargs)
@@ -90,15 +90,15 @@ class Runnable:
         return unpacked(tuple(outputs))
 
     def call_dest(self, *args: Any, **kwargs: Any) -> None:
-        """call_destination_passing, as the examples of flashinfer_bench call it."""
+        """Alias of call_destination_passing in the examples of flashinfer_bench."""
         self.call_destination_passing(*args, **kwargs)
 
     def call_dps(self, *args: Any, **kwargs: Any) -> Any:
-        """call_value_returning, as the examples of flashinfer_bench call it."""
+        """Alias of call_value_returning in the examples of flashinfer_bench."""
         return self.call_value_returning(*args, **kwargs)
 
     def cleanup(self) -> None:
-        """Release what this process holds; what is on disk is a cache that others read, too."""
+        """Release what this process holds; files on disk are a cache that others read, too."""
         if self._is_clean:
             return
         self._is_clean = True

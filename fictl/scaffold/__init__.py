@@ -1,1 +1,1 @@
-"""From an idea to files: what a user says, a template tree, a plan, and one atomic write."""
+"""Scaffolding, from an idea to files: what a user says, a template tree, a plan, and one atomic write."""

@@ -28,7 +28,7 @@ _NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Skill:
-    """What its front matter says, and where it lies."""
+    """A skill: its front matter and its folder."""
 
     name: str
     description: str
@@ -81,7 +81,7 @@ def plan_install(chosen: Iterable[Skill], target: Path | None = None) -> Plan:
 
 
 def write_zip(skill: Skill, path: Path, overwrite: bool = False, dry_run: bool = False) -> bool:
-    """Whether anything changes; what is there and differs is refused."""
+    """Pack a skill; returns True if anything changes. An existing file that differs is refused."""
     packed = pack(skill)
     try:
         there = read_bytes(path) if os.path.exists(path) else None

@@ -17,7 +17,7 @@ from fictl.arch import Arch
 from fictl.builds import building
 from fictl.builds.building import Built
 from fictl.errors import UsageError
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.jit.store.entry import MANIFEST, Entry
 from fictl.jit.store.staging import publish
 from fictl.jit.store.stores import STORE_FILE, Store
@@ -50,7 +50,9 @@ class Shipped:
         }
 
 
-def ship(out: Path, names: Sequence[str], archs: tuple[Arch, ...], observer: Observer) -> Shipped:
+def ship(
+    out: Path, names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
+) -> Shipped:
     """Build in the cache, then copy: what is built already costs nothing; failures are isolated.
 
     A build for more architectures than asked for is taken only where nothing can compile.

@@ -12,7 +12,7 @@ from typing import Any
 
 from fictl.arch import Arch
 from fictl.errors import UsageError
-from fictl.jit.cache.integrity import examine
+from fictl.jit.cache.integrity import check_store
 from fictl.jit.cache.inventory import Item, builds
 from fictl.jit.ffi import ffi_abi, ffi_paths
 from fictl.jit.store.entry import Entry
@@ -54,7 +54,7 @@ def verify(root: Path) -> list[Checked]:
             f"{root} is no folder of prebuilt modules: it has no {STORE_FILE}",
             "fictl aot build --out DIR makes one",
         )
-    broken = {each.path: each.problem for each in examine(Store(root, prebuilt=True)).broken}
+    broken = {each.path: each.problem for each in check_store(Store(root, prebuilt=True)).broken}
     return [_check(item, broken.get(item.path, "")) for item in builds(root)]
 
 

@@ -1,1 +1,1 @@
-"""How long work on a GPU takes: timers, cold caches, when to stop, and the state of the GPU."""
+"""Timing of work on a GPU: timers, cold caches, when to stop, and the state of the GPU."""

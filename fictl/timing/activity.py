@@ -25,7 +25,7 @@ class Activity:
 
 
 class Recording(Tracing):
-    """As little of each record as timing needs: what a record costs, it costs every launch."""
+    """A recording of as little as timing needs: every launch pays for what a record costs."""
 
     # An external correlation is recorded with the record of the API call that it is for.
     kinds = (*_DEVICE_WORK, "RUNTIME", "DRIVER", "EXTERNAL_CORRELATION")
@@ -56,12 +56,12 @@ class Recording(Tracing):
                 self._work.append((record.correlation_id, name, record.start, record.end))
 
     def take(self) -> list[Activity] | None:
-        """What the calls since the last time did, all of it ended; None where records were lost."""
+        """The finished work of the calls since the last time; None where records were lost."""
         done = self.take_all()
         return None if done is None else [one for one in done if one.call >= 0]
 
     def take_all(self) -> list[Activity] | None:
-        """With work that belongs to no call."""
+        """The same, with work that belongs to no call."""
         dropped = self.flush()
         work, self._work = self._work, []
         calls, self._call_of = self._call_of, {}

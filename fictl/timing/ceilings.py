@@ -1,4 +1,4 @@
-"""What this GPU can do at best, measured in the run whose rates are compared with it."""
+"""The best rates of this GPU, measured in the run whose rates are compared with them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ceilings(device: str = "cuda", timer: str = "auto") -> Ceilings:
     import torch
 
     def fastest(works: _Works, count: int, *shape: int, dtype: Any) -> float:
-        """Of works on `count` tensors of one shape."""
+        """The least seconds among works on `count` tensors of one shape."""
 
         @cache
         def tensors(index: int) -> list[Any]:
@@ -45,7 +45,7 @@ def ceilings(device: str = "cuda", timer: str = "auto") -> Ceilings:
 
         sides = {name: side(work) for name, work in works.items()}
         samples = measure(sides, timer=timer, device=device, stop=_STOP)
-        return min(each.median for each in samples.values())
+        return min(side_samples.median for side_samples in samples.values())
 
     copy: _Works = {
         "copy": lambda x, out: out.copy_(x),
@@ -54,7 +54,7 @@ def ceilings(device: str = "cuda", timer: str = "auto") -> Ceilings:
     read: _Works = {
         "dot": torch.dot,
         "sum": lambda x, y: (x.sum(), y.sum()),
-        "rows": lambda x, y: [each.view(4096, -1).sum(1) for each in (x, y)],
+        "rows": lambda x, y: [tensor.view(4096, -1).sum(1) for tensor in (x, y)],
     }
     matmul: _Works = {"matmul": lambda a, b, out: torch.mm(a, b, out=out)}
     half = _BYTES // 2

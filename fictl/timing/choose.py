@@ -1,4 +1,4 @@
-"""Which timer: the best one that works here, or the one that was asked for by name."""
+"""Choice of the timer: the best one that works here, or the one that was asked for by name."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def ladder(timer: str, device: str) -> list[type[Timer]]:
     unknown = [name for name in names if name not in _TIMERS]
     if unknown:
         raise InvalidValue(
-            f"{unknown[0]!r} is no timer", f"one of auto, {', '.join(_TIMERS)}; or several: a,b"
+            f"{unknown[0]!r} is not a timer", f"one of auto, {', '.join(_TIMERS)}; or several: a,b"
         )
     return [_TIMERS[name] for name in names]
 
 
 def use_best(steps: list[type[Timer]], use: Callable[[Timer], Result]) -> tuple[Result, str]:
-    """What `use` makes of the first timer that works, and why it was not one before it."""
+    """Call `use` with the first timer that works; return its result, and why earlier ones do not work."""
     why: list[str] = []
     for step in steps:
         try:
@@ -45,7 +45,7 @@ def use_best(steps: list[type[Timer]], use: Callable[[Timer], Result]) -> tuple[
         except Unusable as problem:
             if step is steps[-1]:
                 hint = problem.hint or "leave the choice of the timer to fictl"
-                said = "; ".join([*why, f"{step.name}: {problem.message}"])
-                raise type(problem)(said, hint) from None
+                reasons = "; ".join([*why, f"{step.name}: {problem.message}"])
+                raise type(problem)(reasons, hint) from None
             why.append(f"{step.name}: {problem.message}")
     raise AssertionError("a ladder has a step")

@@ -57,7 +57,7 @@ class Cupti(Timer):
         return sum(spans(done)) / len(rotation.calls)
 
     def kernels(self, rotation: Rotation) -> tuple[Kernel, ...]:
-        """In the order of their first launches."""
+        """Kernels of a rotation in the order of their first launches."""
         calls = self._calls[rotation]
         return tuple(
             Kernel(readable(name), median(seconds), round(len(seconds) / calls))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl.child.family import ancestors
+from fictl.errors import SetupError
 from fictl.toolchain.smi import Row, Smi, read_smi, throttled
 
 
@@ -29,7 +30,7 @@ class GpuState:
 
 
 def gpu_state(index: int = 0) -> GpuState | None:
-    """Of the GPU that CUDA calls `index`; None where nvidia-smi does not say."""
+    """The state of the GPU that CUDA calls `index`; None where nvidia-smi does not say."""
     smi = read_smi()
     wanted = _uuid(index) or str(index)
     return (
@@ -44,7 +45,11 @@ def state_of(smi: Smi, wanted: str, ours: Iterable[int]) -> GpuState | None:
     for row in smi.gpus:
         if wanted in (row.get("uuid"), row.get("index")):
             uuid = row.get("uuid", "")
-            on_it = (each.get("pid", "") for each in smi.processes if each.get("gpu_uuid") == uuid)
+            on_it = (
+                process.get("pid", "")
+                for process in smi.processes
+                if process.get("gpu_uuid") == uuid
+            )
             pids = [int(pid) for pid in on_it if pid.isdigit()]
             return GpuState(
                 row.get("name", ""),
@@ -80,6 +85,17 @@ def _others(pids: list[int], ours: tuple[int, ...]) -> list[int]:
         # In a container the numbers are the host's: one of them is this process.
         others.remove(unseen[0])
     return others
+
+
+def uuid_of(device: str) -> str:
+    """UUID of a torch device, 'cuda' or 'cuda:1', as NVML spells it."""
+    import torch
+
+    index = torch.device(device).index
+    uuid = _uuid(torch.cuda.current_device() if index is None else index)
+    if not uuid:
+        raise SetupError(f"the UUID of {device} is unknown", "fictl doctor")
+    return uuid
 
 
 def _uuid(index: int) -> str:

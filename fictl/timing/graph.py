@@ -64,6 +64,14 @@ def _capture(rotation: Rotation) -> _Captured:
     )
 
 
+def replay_of(rotation: Rotation) -> Callable[[], object]:
+    """Replay of a CUDA graph of all calls of a rotation, without its flush."""
+    for call in rotation.calls:
+        call()
+    replay: Callable[[], object] = _replay(rotation, rotation.calls).graph.replay
+    return replay
+
+
 def _replay(rotation: Rotation, steps: Sequence[Callable[[], object]]) -> _Replay:
     import torch
 
@@ -72,7 +80,7 @@ def _replay(rotation: Rotation, steps: Sequence[Callable[[], object]]) -> _Repla
     # Why a stream of its own: torch keeps one for all captures, on the device of the first.
     recording = cuda.graph(graph, stream=cuda.Stream())
     try:
-        with warnings.catch_warnings(record=True) as said, recording:
+        with warnings.catch_warnings(record=True) as caught, recording:
             warnings.simplefilter("always")
             for step in steps:
                 step()
@@ -80,13 +88,13 @@ def _replay(rotation: Rotation, steps: Sequence[Callable[[], object]]) -> _Repla
         cause = error.__context__ or error  # The end of a capture that failed fails, too.
         first = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
         raise Unusable(f"{rotation.name} does not go into a CUDA graph: {first}") from error
-    if any("graph is empty" in str(warning.message).lower() for warning in said):
+    if any("graph is empty" in str(warning.message).lower() for warning in caught):
         raise launched_nothing(rotation)
     return _Replay(graph, _host_seconds(graph))
 
 
 def _host_seconds(graph: Any) -> float:
-    """Of the second replay: the first uploads the graph."""
+    """The host's seconds for the second replay: the first uploads the graph."""
     import torch
 
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What a call costs the CPU, whatever the GPU then does."""
+"""Host overhead: the CPU's time for a call, whatever the GPU then does."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ def measure(
             seconds = _interleave(chosen, longer, stop, progress or (lambda number: None))
             return {turn.name: _samples(chosen, turn, seconds[turn]) for turn in longer}
 
-        found, why = use_best(steps, use)
-    return {name: replace(samples, why=why) for name, samples in found.items()}
+        measured, why = use_best(steps, use)
+    return {name: replace(samples, why=why) for name, samples in measured.items()}
 
 
 def _warm_up(timer: Timer, turns: Sequence[Rotation], stop: Stop) -> list[float]:

@@ -1,4 +1,4 @@
-"""What a CUDA graph adds to the time of a kernel, measured on one that does next to nothing."""
+"""The time that a CUDA graph adds to a kernel, measured on one that does next to nothing."""
 
 from __future__ import annotations
 

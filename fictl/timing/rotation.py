@@ -23,7 +23,7 @@ _MOST_CALLS = 128
 
 @dataclass(frozen=True)
 class Memory:
-    """Of the GPU: its L2 cache, and what is free beside it, in bytes."""
+    """Memory of the GPU: its L2 cache, and what is free beside it, in bytes."""
 
     l2: int
     free: int
@@ -31,7 +31,7 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """`flush` runs before each call and is no part of its time; `cold` is whether L2 was."""
+    """`flush` runs before each call and does not count in its time; `cold` is whether L2 was."""
 
     name: str
     calls: tuple[Callable[[], object], ...]

@@ -1,4 +1,4 @@
-"""What timing one side gives: its samples, how they were taken, and what they say together."""
+"""Samples of one side: its times, how they were taken, and their statistics."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ class Samples:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Of the median, at 95 % confidence."""
+        """Confidence interval of the median, at 95 %."""
         return statistics.interval(self.seconds)

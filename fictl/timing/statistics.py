@@ -1,4 +1,4 @@
-"""What repeated timings say together: robust, and right whatever their noise is like."""
+"""Statistics of repeated timings: robust, and right whatever their noise is like."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def median(x: Sequence[float]) -> float:
 
 
 def std(x: Sequence[float]) -> float:
-    """Of a sample; outliers count in full."""
+    """Standard deviation of a sample; outliers count in full."""
     return statistics.stdev(x) if len(_timings(x)) > 1 else 0.0
 
 
 def stdrel(x: Sequence[float]) -> float:
     """Relative to the median, from the median absolute deviation: an outlier changes nothing."""
     middle = median(x)
-    return MAD_TO_SIGMA * statistics.median(abs(each - middle) for each in x) / middle
+    return MAD_TO_SIGMA * statistics.median(abs(seconds - middle) for seconds in x) / middle
 
 
 def interval(x: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Of the median, whatever the noise is like: the number of samples below it is binomial.
+    """Confidence interval of the median for any noise: the number of samples below it is binomial.
 
     With five samples or fewer there is no such interval at 0.95: then it is all of them.
     """
@@ -48,23 +48,23 @@ def noise_floor(x: Sequence[float], confidence: float = 0.95) -> float:
 
 def resolution(*samples: Sequence[float]) -> float:
     """The step of the timer as far as it shows: the least distance of two readings that differ."""
-    readings = sorted(each for x in samples for each in x)
+    readings = sorted(seconds for x in samples for seconds in x)
     gaps = (high - low for low, high in pairwise(readings))
     return min((gap for gap in gaps if gap > _EQUAL * readings[-1]), default=0.0)
 
 
 def _timings(x: Sequence[float]) -> Sequence[float]:
-    wrong = [each for each in x if not (math.isfinite(each) and each > 0)]
+    wrong = [seconds for seconds in x if not (math.isfinite(seconds) and seconds > 0)]
     if wrong or not x:
         raise InvalidValue(
-            f"{wrong[0]!r} s is no timing" if wrong else "no timing was given",
+            f"{wrong[0]!r} s is not a timing" if wrong else "no timing was given",
             "a timing is a positive number of seconds",
         )
     return x
 
 
 def _rank(count: int, confidence: float) -> int:
-    """How many samples at each end the interval leaves out.
+    """Number of samples at each end that the interval leaves out.
 
     The binomial's normal approximation: up to 1000 samples the exact rank or, rarely, one less.
     """

@@ -1,4 +1,4 @@
-"""When enough rounds were timed: when the medians are known well enough, or time is up."""
+"""The end of timing: the medians are known well enough, or the time is up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every timer does: time each call of a rotation once."""
+"""The interface of every timer: time each call of a rotation once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TooShort(Unusable):
 
 
 class LaunchedNothing(FictlError):
-    """What was to be timed gave the GPU no work."""
+    """The timed calls gave the GPU no work."""
 
 
 class Timer(ABC):
@@ -44,11 +44,11 @@ class Timer(ABC):
         """A round: every call once. The seconds of one call, on average."""
 
     def kernels(self, rotation: Rotation) -> tuple[Kernel, ...]:
-        """What a call launches, where the timer sees it."""
+        """Kernels that a call launches, where the timer sees them."""
         return ()
 
     def remark(self) -> str:
-        """What befell it that its reader should know."""
+        """A remark on the measurement that its reader should know."""
         return ""
 
 

@@ -86,7 +86,7 @@ class Tracing(ABC):
         return count.value
 
     def now(self) -> int:
-        """By the clock that records are stamped with, in nanoseconds."""
+        """Time by the clock that records are stamped with, in nanoseconds."""
         return int(self._cupti.get_timestamp())
 
     def number(self, kind: str) -> int:
@@ -95,7 +95,7 @@ class Tracing(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """What is to be known before the first record comes, when CUPTI is there to be asked."""
+        """Look up what the first record needs, while CUPTI is there to be asked."""
 
     def _begin(self) -> None:
         self.prepare()
@@ -127,5 +127,5 @@ def _torch_profiles() -> bool:
     return bool(autograd._profiler_enabled())  # noqa: SLF001  # there is no public one
 
 
-def _cause(said: str) -> str:
-    return next((fix for sign, fix in _CAUSES.items() if sign in said), "fictl doctor")
+def _cause(problem: str) -> str:
+    return next((fix for sign, fix in _CAUSES.items() if sign in problem), "fictl doctor")

@@ -1,4 +1,4 @@
-"""Whether one side is slower than another, or whether these timings cannot tell."""
+"""Verdict on two sides: one is slower than the other, or these timings cannot tell."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOO_MANY_TO_ASK_FOR = 1_000
 
 
 class Verdict(str, Enum):
-    """On the second side, beside the first."""
+    """The second side compared with the first."""
 
     SAME = "SAME"
     FASTER = "FASTER"
@@ -147,8 +147,8 @@ def _merged(shifts: Sequence[float]) -> list[float]:
 def _clipped(shifts: Sequence[float]) -> list[float]:
     """Huber's: an outlier counts as one of 1.5 sigmas, else one in ten spoils a fifth of all pairs."""
     middle = statistics.median(shifts)
-    most = 1.5 * MAD_TO_SIGMA * statistics.median(abs(each - middle) for each in shifts)
-    return [min(max(each, middle - most), middle + most) for each in shifts]
+    most = 1.5 * MAD_TO_SIGMA * statistics.median(abs(shift - middle) for shift in shifts)
+    return [min(max(shift, middle - most), middle + most) for shift in shifts]
 
 
 def _step(a: Sequence[float], b: Sequence[float]) -> float:

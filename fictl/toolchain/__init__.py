@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fictl import settings
 from fictl.errors import SetupError
 from fictl.toolchain import gpus, hostcxx, memo, search
+from fictl.toolchain.arch_request import native_targets
 from fictl.toolchain.capability import can_target
 from fictl.toolchain.gpus import Gpu, Probe, probe, require_gpu, visible_gpus
 from fictl.toolchain.headers import CudaHeaders, find_headers, require_headers
 from fictl.toolchain.hostcxx import HostCompiler, find_cxx
 from fictl.toolchain.libraries import cutlass_include, library_includes, library_versions
 from fictl.toolchain.nvcc import Nvcc
-from fictl.toolchain.request import native_targets
 from fictl.toolchain.search import Candidate, candidates, find_nvcc, require_nvcc
 from fictl.toolchain.targets import Dropped, Targets, defines, nvcc_flags, select_targets
 from fictl.toolchain.tools import find_tool
@@ -60,7 +60,7 @@ class Toolchain:
     cxx: HostCompiler
 
     def identity(self) -> dict[str, str]:
-        """What a build depends on: versions and build ids, never paths."""
+        """The toolchain as a build depends on it: versions and build ids, never paths."""
         return {"nvcc": self.nvcc.identity, "cxx": self.cxx.identity}
 
 

@@ -1,4 +1,4 @@
-"""What an nvcc can compile for, asked of it: `--list-gpu-code` leaves 90a, 100f and others out."""
+"""Targets of an nvcc, asked of it one by one: `--list-gpu-code` leaves 90a, 100f and others out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ACCEPTED = "No input files specified"
 
 @functools.cache
 def can_target(nvcc: Nvcc, arch: Arch) -> bool:
-    """Whether this nvcc compiles for `arch`; asked once for each compiler, then remembered."""
+    """True if this nvcc compiles for `arch`; asked once for each compiler, then remembered."""
     argv = (str(nvcc.path),)
     # By build, because a wrapper script may run another nvcc tomorrow.
     known: dict[str, bool] = memo.recall(argv).get(nvcc.identity, {})
@@ -31,12 +31,12 @@ def can_target(nvcc: Nvcc, arch: Arch) -> bool:
 
 def _ask(nvcc: Nvcc, arch: Arch) -> bool:
     # Without an input file nvcc stops after reading its flags: quick, and no host compiler is run.
-    said = ask([nvcc.path, "--dryrun", replace(arch, ptx=False).gencode])
-    if said.code == 0 or _ACCEPTED in said.output:
+    answer = ask([nvcc.path, "--dryrun", replace(arch, ptx=False).gencode])
+    if answer.code == 0 or _ACCEPTED in answer.output:
         return True
-    if _REFUSAL.search(said.output):
+    if _REFUSAL.search(answer.output):
         return False
     raise SetupError(
-        f"{nvcc.path} does not say whether it can target sm_{arch.number}: {said.output.strip()!r}",
+        f"{nvcc.path} does not say whether it can target sm_{arch.number}: {answer.output.strip()!r}",
         "run `fictl doctor`, or name another nvcc with FICTL_NVCC",
     )

@@ -31,7 +31,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Probe:
-    """What the driver showed; `problem` is set if there is one but it failed."""
+    """The GPUs that the driver shows; `problem` is set if there is a driver but it failed."""
 
     gpus: tuple[Gpu, ...] = ()
     problem: str = ""

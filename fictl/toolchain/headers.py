@@ -41,10 +41,10 @@ def find_headers() -> CudaHeaders | None:
 
 
 def require_headers() -> CudaHeaders:
-    found = find_headers()
-    if found is None:
+    headers = find_headers()
+    if headers is None:
         raise SetupError("no CUDA headers: there is no cuda_runtime.h here", GET_HEADERS)
-    return found
+    return headers
 
 
 def _places() -> Iterator[tuple[Path, ...]]:

@@ -69,7 +69,7 @@ def _inspect(words: Sequence[str]) -> HostCompiler:
 
 
 def _revive(argv: tuple[str, ...]) -> HostCompiler | None:
-    """From what was remembered, unless another fictl wrote it."""
+    """Read the remembered answer, unless another fictl wrote it."""
     facts = memo.recall(argv).get("cxx", {})
     try:
         return HostCompiler(argv, facts["family"], tuple(facts["version"]), facts["identity"])
@@ -96,10 +96,10 @@ def _located(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _ask(argv: tuple[str, ...]) -> HostCompiler:
-    said = ask([*argv, "--version"], env={"LC_ALL": "C"})
-    first = said.output.strip().partition("\n")[0]
+    answer = ask([*argv, "--version"], env={"LC_ALL": "C"})
+    first = answer.output.strip().partition("\n")[0]
     family, number, line = _parse(first)
-    if said.code or not family:
+    if answer.code or not family:
         raise SetupError(f"{argv[0]} is neither GCC nor Clang: it says {first!r}", _WAYS_OUT)
     triple = ask([*argv, "-dumpmachine"], env={"LC_ALL": "C"}).output.strip()
     version = tuple(int(part) for part in number.split("."))

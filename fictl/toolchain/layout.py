@@ -1,4 +1,4 @@
-"""Where a toolkit keeps its parts: NVIDIA's installer, distributions, conda and PyPI all differ."""
+"""Layout of a toolkit: NVIDIA's installer, distributions, conda and PyPI all differ."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def _parts(path: Path, cicc: Path, headers: Iterable[Path]) -> tuple[Path, ...]:
         "cuda_runtime.h (nvidia-cuda-runtime)": [f / "cuda_runtime.h" for f in headers],
         "crt/host_config.h (nvidia-cuda-crt)": [f / "crt" / "host_config.h" for f in headers],
     }
-    found = {what: _first(places) for what, places in needed.items()}
-    missing = [what for what, place in found.items() if place is None]
+    parts = {what: _first(places) for what, places in needed.items()}
+    missing = [what for what, place in parts.items() if place is None]
     if missing:
         raise SetupError(f"{path} is incomplete: no {', no '.join(missing)}")
-    return tuple(filter(None, found.values()))
+    return tuple(filter(None, parts.values()))
 
 
 def _first(places: Iterable[Path]) -> Path | None:

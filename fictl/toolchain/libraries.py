@@ -17,15 +17,15 @@ _PYTHON_VERSION = re.compile(r"^__version__ = ['\"](.+?)['\"]", re.MULTILINE)
 
 def library_versions(libraries: Collection[str], include_dirs: Iterable[Path]) -> dict[str, str]:
     """The version of each library that a module uses, for its build's identity."""
-    found = {}
+    versions = {}
     if "cutlass" in libraries:
-        found["cutlass"] = _wheel_version("nvidia-cutlass")
+        versions["cutlass"] = _wheel_version("nvidia-cutlass")
     if "cccl" in libraries:
-        found["cccl"] = _cccl_version(include_dirs)
+        versions["cccl"] = _cccl_version(include_dirs)
     # Why it may be left out: a build runs without it, whatever made it.
     if "triton" in libraries and (triton := _triton_version()):
-        found["triton"] = triton
-    return found
+        versions["triton"] = triton
+    return versions
 
 
 def library_includes(libraries: Collection[str]) -> tuple[Path, ...]:
@@ -61,7 +61,7 @@ def _cccl_version(include_dirs: Iterable[Path]) -> str:
 
 
 def _triton_version() -> str:
-    """As it says itself: more than one wheel brings it."""
+    """Triton's version by its own word: more than one wheel brings it."""
     spec = importlib.util.find_spec("triton")
     if spec is None or spec.origin is None:
         return ""

@@ -1,4 +1,4 @@
-"""What compilers answered before, kept on disk, so that a warm start runs none of them."""
+"""Compilers' earlier answers, kept on disk, so that a warm start runs none of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def recall(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def remember(argv: Sequence[str], **answers: Any) -> None:
-    """Add answers. A cache that cannot be written is no error: this process remembers."""
+    """Add answers. That a cache cannot be written is not an error: this process remembers."""
     file = _file()
     # Another process may have added its own since this one read the file.
     entries = {**_entries(file), **_read(file)}

@@ -44,11 +44,11 @@ class Nvcc:
 def inspect(path: Path) -> Nvcc:
     """The nvcc at `path`; a SetupError says why it is none or why it cannot compile."""
     path = _executable(path)
-    found = _revive(path, memo.recall((str(path),)).get("nvcc", {})) or _ask(path)
-    if found.version < _FLOOR:
+    nvcc = _revive(path, memo.recall((str(path),)).get("nvcc", {})) or _ask(path)
+    if nvcc.version < _FLOOR:
         floor = ".".join(map(str, _FLOOR))
-        raise SetupError(f"{path} is nvcc {found.release}: CUDA {floor} or newer is needed")
-    return found
+        raise SetupError(f"{path} is nvcc {nvcc.release}: CUDA {floor} or newer is needed")
+    return nvcc
 
 
 def _executable(path: Path) -> Path:
@@ -63,7 +63,7 @@ def _executable(path: Path) -> Path:
 
 
 def _revive(path: Path, facts: dict[str, Any]) -> Nvcc | None:
-    """From what was remembered, unless it does not hold any more or another fictl wrote it."""
+    """Read the remembered answer, unless it does not hold any more or another fictl wrote it."""
     try:
         same = memo.stamp([facts["behind"]]) == facts["behind_stamp"]
         return _nvcc(path, facts) if same and all(map(os.path.exists, facts["parts"])) else None
@@ -85,12 +85,12 @@ def _nvcc(path: Path, facts: dict[str, Any]) -> Nvcc:
 
 
 def _ask(path: Path) -> Nvcc:
-    said = ask([path, "--version"]).output.strip()
-    release = re.search(r"release (\d+)\.(\d+)", said)
+    answer = ask([path, "--version"]).output.strip()
+    release = re.search(r"release (\d+)\.(\d+)", answer)
     if not release:
-        first = said.partition("\n")[0]
-        raise SetupError(f"{path} is no nvcc: --version says {first!r}")
-    build = re.search(r"^Build (\S+)", said, re.MULTILINE)
+        first = answer.partition("\n")[0]
+        raise SetupError(f"{path} is not an nvcc: --version says {first!r}")
+    build = re.search(r"^Build (\S+)", answer, re.MULTILINE)
     layout = read_layout(path)
     facts = {
         "version": [int(release[1]), int(release[2])],

@@ -1,4 +1,4 @@
-"""How many blocks of a kernel an SM holds at once, and what keeps it from holding more."""
+"""Occupancy: the number of blocks of a kernel that an SM holds at once, and what limits it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHARED_PIECE = 128
 
 @dataclass(frozen=True)
 class SmLimits:
-    """Of one SM; `reserved_shared` bytes of every block's are the system's.
+    """Limits of one SM; `reserved_shared` bytes of every block's shared memory are the system's.
 
     Shared memory is given in pieces; `barriers` are those for named ones, 0 where they do not count.
     """
@@ -41,7 +41,7 @@ class Occupancy:
 def occupancy(
     limits: SmLimits, threads: int, registers: int, shared: int, barriers: int = 0
 ) -> Occupancy:
-    """Of a block of so many threads, with registers a thread and bytes of shared memory."""
+    """Occupancy of a block of so many threads, with registers a thread and bytes of shared memory."""
     warps = -(-threads // WARP)
     possible = {**_blocks(limits, warps, registers, shared), **_by_barriers(limits, barriers)}
     blocks = min(possible.values())
@@ -50,7 +50,7 @@ def occupancy(
 
 
 def _blocks(limits: SmLimits, warps: int, registers: int, shared: int) -> Mapping[str, int]:
-    """What each resource of an SM would allow alone."""
+    """Blocks that each resource of an SM would allow alone."""
     per_warp = _rounded(registers * WARP, _REGISTER_PIECE)
     held = limits.registers // _PARTS // per_warp * _PARTS if per_warp else limits.threads
     block_shared = _rounded(shared + limits.reserved_shared, limits.shared_piece)

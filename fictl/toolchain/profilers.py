@@ -26,9 +26,9 @@ OPEN_COUNTERS = (
 
 def find_profiler(name: str) -> Path | None:
     """ncu or nsys; of several installed ones the newest."""
-    found = find_tool(name)
-    if found:
-        return found
+    tool = find_tool(name)
+    if tool:
+        return tool
     for pattern in _ELSEWHERE.get(name, ()):
         for path in reversed(matching(_OPT, pattern)):
             return path
@@ -37,5 +37,5 @@ def find_profiler(name: str) -> Path | None:
 
 def version_of(path: Path) -> str:
     """'2025.3.1'; '' where it does not say."""
-    found = re.findall(r"\b\d{4}\.\d+(?:\.\d+)*", ask([path, "--version"]).output)
-    return ".".join(found[0].split(".")[:3]) if found else ""
+    versions = re.findall(r"\b\d{4}\.\d+(?:\.\d+)*", ask([path, "--version"]).output)
+    return ".".join(versions[0].split(".")[:3]) if versions else ""

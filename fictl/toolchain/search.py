@@ -1,4 +1,4 @@
-"""Where an nvcc is looked for, and what was found in each place."""
+"""The search for an nvcc: the places, and the result in each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Candidate:
 
     origin: str
     path: Path | None
-    found: Nvcc | None = None
+    nvcc: Nvcc | None = None
     problem: str = ""
 
 
@@ -40,19 +40,19 @@ def find_nvcc() -> Nvcc | None:
     chosen = (settings.NVCC.get(), settings.CUDA_HOME.get(), settings.CONDA_PREFIX.get())
     key = (*chosen, *os.get_exec_path())
     if key not in _found:
-        found = _first_usable()
-        if found is None:
+        nvcc = _first_usable()
+        if nvcc is None:
             return None
-        _found[key] = found
+        _found[key] = nvcc
     return _found[key]
 
 
 def require_nvcc() -> Nvcc:
-    found = find_nvcc()
-    if found is None:
+    nvcc = find_nvcc()
+    if nvcc is None:
         places = "\n".join(f"    {c.origin}: {c.problem}" for c in candidates())
         raise SetupError(f"no usable nvcc; looked in\n{places}", GET_NVCC)
-    return found
+    return nvcc
 
 
 def forget() -> None:
@@ -61,8 +61,8 @@ def forget() -> None:
 
 def _first_usable() -> Nvcc | None:
     for candidate in _look():
-        if candidate.found:
-            return candidate.found
+        if candidate.nvcc:
+            return candidate.nvcc
         if candidate.path and candidate.origin == settings.NVCC.name:
             raise SetupError(
                 f"{candidate.origin}={candidate.path} cannot be used: {candidate.problem}",
@@ -115,8 +115,8 @@ def _installed() -> Iterator[Path]:
 
 def _wheels() -> Iterator[Path]:
     for folder in dict.fromkeys(sys.path):
-        found = matching(Path(folder or "."), "nvidia/cu[0-9]*/bin/nvcc")
-        yield from sorted(found, key=lambda nvcc: _version_of(nvcc.parents[1]), reverse=True)
+        compilers = matching(Path(folder or "."), "nvidia/cu[0-9]*/bin/nvcc")
+        yield from sorted(compilers, key=lambda nvcc: _version_of(nvcc.parents[1]), reverse=True)
 
 
 def _version_of(home: Path) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What nvidia-smi tells of the GPUs' state, whatever it answers with."""
+"""The state of the GPUs by nvidia-smi, whatever it answers with."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read_smi() -> Smi | None:
 
 
 def throttled(gpu: Row) -> tuple[str, ...]:
-    """What holds its clocks back."""
+    """Reasons that hold the GPU's clocks back."""
     try:
         mask = int(gpu.get("clocks_throttle_reasons.active", "0"), 16)
     except ValueError:
@@ -81,8 +81,8 @@ def _query(what: str, fields: Sequence[str]) -> tuple[Row, ...]:
     if unknown and unknown[1] in fields:  # An older driver's: ask for the rest.
         return _query(what, [field for field in fields if field != unknown[1]])
     if done.code:
-        said = next(iter(done.output.strip().splitlines()), "nothing")
-        raise SetupError(f"{_PROGRAM} fails (exit code {done.code}): {said}")
+        first_line = next(iter(done.output.strip().splitlines()), "nothing")
+        raise SetupError(f"{_PROGRAM} fails (exit code {done.code}): {first_line}")
     return tuple(_row(line, fields) for line in done.output.splitlines() if line.strip())
 
 

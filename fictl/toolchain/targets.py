@@ -1,4 +1,4 @@
-"""Which architectures to build an op for: what is asked, what it declares, what nvcc has."""
+"""The architectures to build an op for: what is asked, what it declares, what nvcc has."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from fictl.arch import Arch, ArchRule, spell, unique
 from fictl.errors import FictlError, SetupError, UsageError
+from fictl.toolchain.arch_request import FLAG, GPUS, LIST, ArchRequest, make_request
 from fictl.toolchain.capability import can_target
 from fictl.toolchain.gpus import Gpu
 from fictl.toolchain.nvcc import Nvcc
-from fictl.toolchain.request import FLAG, GPUS, LIST, Request, make_request
 from fictl.toolchain.search import GET_NVCC
 
 _NAME_THEM = "name them with --arch or FICTL_CUDA_ARCH_LIST, as in '8.0 9.0a'"
@@ -27,7 +27,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Targets:
-    """What to build for, who asked for it, and what had to be left out; never empty."""
+    """Targets of a build, who asked for them, and what had to be left out; never empty."""
 
     archs: tuple[Arch, ...]
     origin: str
@@ -96,7 +96,7 @@ def _lacks(nvcc: Nvcc, arch: Arch) -> str:
     return f"nvcc {nvcc.release} cannot target {arch}{needed}"
 
 
-def _nothing_declared(op: str, rule: ArchRule, request: Request) -> FictlError:
+def _nothing_declared(op: str, rule: ArchRule, request: ArchRequest) -> FictlError:
     if not request.archs:
         return SetupError(f"{op}: no architecture to build for: {request.nothing}", _NAME_THEM)
     message = f"{op} is for {rule}, not for {_asked(request)}"
@@ -106,9 +106,9 @@ def _nothing_declared(op: str, rule: ArchRule, request: Request) -> FictlError:
 
 
 def _nothing_targetable(
-    op: str, rule: ArchRule, nvcc: Nvcc, request: Request, dropped: tuple[Dropped, ...]
+    op: str, rule: ArchRule, nvcc: Nvcc, request: ArchRequest, dropped: tuple[Dropped, ...]
 ) -> SetupError:
-    archs = tuple(each.arch for each in dropped)
+    archs = tuple(target.arch for target in dropped)
     lacks = "; ".join(_lacks(nvcc, arch) for arch in archs)
     message = f"{op} ({rule}) cannot be built for {_asked(request)}: {lacks}"
     releases = [arch.first_cuda for arch in archs if arch.first_cuda]
@@ -129,7 +129,7 @@ def _usable_instead(nvcc: Nvcc, rule: ArchRule, gpus: Iterable[Gpu]) -> Arch | N
     return None
 
 
-def _asked(request: Request) -> str:
+def _asked(request: ArchRequest) -> str:
     if request.origin == GPUS:
         return f"the GPUs present, {', '.join(dict.fromkeys(map(str, request.gpus)))}"
     return f"{spell(request.archs)} ({request.origin})"

@@ -31,4 +31,4 @@ def find_tool(name: str) -> Path | None:
 
 def _packaged(pattern: str) -> Iterator[Path]:
     """Folders of installed packages; nothing is imported."""
-    return (found for folder in sys.path for found in matching(Path(folder or "."), pattern))
+    return (path for folder in sys.path for path in matching(Path(folder or "."), pattern))

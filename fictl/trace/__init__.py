@@ -1,4 +1,4 @@
-"""What an op computes, said once: shapes, dtypes, constraints and the one reference."""
+"""Traces: declarations of what an op computes, by shapes, dtypes, constraints and a reference."""
 
 from typing import TYPE_CHECKING
 

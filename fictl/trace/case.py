@@ -1,4 +1,4 @@
-"""One set of sizes that users meet, for tests and benchmarks alike."""
+"""Case: sizes that users meet, for tests and benchmarks alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.trace.expression import Number
 class Case:
     """A public function at these axis sizes and this dtype; `passing` names optional inputs.
 
-    `scalars` are values in place of the trace's, of scalar inputs that no axis depends on.
+    `scalars` replace the trace's values of scalar inputs that no axis depends on.
     """
 
     function: str
@@ -23,7 +23,7 @@ class Case:
 
     @property
     def manner(self) -> tuple[str, ...]:
-        """What tells it from cases of its sizes, as a table has it."""
+        """Words that distinguish it from other cases of the same sizes, for tables."""
         return (*self.passing, *(f"{name}={value:g}" for name, value in self.scalars.items()))
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Making a Definition of a template: constant sizes and dtypes of one case, its reference inlined."""
+"""Makes a Definition from a template: constant sizes and dtypes of one case, reference inlined."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RANGE = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 def definition_name(
     template: TraceTemplate, api: str, sizes: Mapping[str, int], dtypes: Mapping[str, str]
 ) -> str:
-    """`rmsnorm_h4096_bf16`: whatever differs between two definitions of an op stands in it."""
+    """Name such as `rmsnorm_h4096_bf16`: it contains all that tells definitions of an op apart."""
     constants = [
         f"{axis.abbrev or name}{sizes[name]}"
         for name, axis in template.axes.items()
@@ -35,7 +35,7 @@ def definition_name(
 def definition(
     template: TraceTemplate, api: str, sizes: Mapping[str, int], dtypes: Mapping[str, str]
 ) -> Definition:
-    """`sizes` of all axes (axis_sizes), `dtypes` of the inputs that are passed and the outputs."""
+    """Describe one case. `sizes` has all axes, `dtypes` the passed inputs and the outputs."""
     inputs = {name: spec for name, spec in template.inputs.items() if name in dtypes}
     axes: dict[str, AxisVar | AxisConst | AxisExpr] = {
         name: _axis(template, name, sizes) for name in template.axes if name in sizes
@@ -64,14 +64,17 @@ def definition(
         return Definition.model_validate(document)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field, said = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        field, problem = (
+            ".".join(map(str, first["loc"])),
+            first["msg"].removeprefix("Value error, "),
+        )
         raise UsageError(
-            f"{op} at {dict(sizes)} makes no definition: {field}: {said}", "other sizes may"
+            f"{op} at {dict(sizes)} makes no definition: {field}: {problem}", "other sizes may"
         ) from None
 
 
 def _dtype_words(template: TraceTemplate, dtypes: Mapping[str, str]) -> Iterator[str]:
-    """Of the inputs that choose theirs, one word where they agree; then what is out of the order."""
+    """Dtypes of the inputs that choose them, one word if they agree; then the unusual ones."""
     tensors = [(name, spec) for name, spec in template.input_tensors() if name in dtypes]
     free = [dtypes[name] for name, spec in tensors if not (spec.dtype or spec.dtype_from)]
     yield from (parse_dtype(name).short for name in (free[:1] if len({*free}) == 1 else free))
@@ -90,7 +93,7 @@ def _axis(template: TraceTemplate, name: str, sizes: Mapping[str, int]) -> AxisV
 
 
 def _is_constant(template: TraceTemplate, name: str) -> bool:
-    """A Const, or an expression of nothing else."""
+    """Tell whether an axis is a Const, or an expression of such axes only."""
     axis = template.axes.get(name)
     if isinstance(axis, Expr):
         return all(_is_constant(template, part) for part in names_in(axis.text))
@@ -106,7 +109,9 @@ def _spec(name: str, spec: Tensor | Scalar, dtypes: Mapping[str, str]) -> Tensor
 
 
 def _run(template: TraceTemplate, inputs: list[str], dtypes: Mapping[str, str]) -> str:
-    """The reference's file and `run`, which computes in fp64 and rounds to the outputs' dtypes."""
+    """Source of the reference and of `run`, which computes in fp64 and rounds to the outputs'
+    dtypes.
+    """
     source = standalone(template.reference)
     _refuse_run(source, template.reference)
     arguments = ", ".join(
@@ -126,7 +131,7 @@ def _run(template: TraceTemplate, inputs: list[str], dtypes: Mapping[str, str]) 
 
 
 def _rounded(name: str, dtype: str) -> str:
-    """As GPUs do: torch makes NaN of what is beyond the range of eight bits."""
+    """Round with saturation, as GPUs do: torch turns values beyond an 8-bit range into NaN."""
     if dtype not in _RANGE:
         return f"torch.as_tensor({name}, dtype=torch.{dtype})"
     most = _RANGE[dtype]
@@ -152,6 +157,6 @@ def _with_torch(source: Standalone) -> str:
 def _refuse_run(source: Standalone, reference: Callable[..., Any]) -> None:
     if "run" in source.names:
         raise UsageError(
-            f"{reference.__module__}: the reference uses the name run",
-            "definitions call it that themselves: give yours another name",
+            f"{reference.__module__}: the reference defines the name run",
+            "definitions define run themselves: choose another name",
         )

@@ -1,4 +1,4 @@
-"""Arithmetic and conditions over axes, as traces write them: evaluated without `eval`."""
+"""Arithmetic and conditions over axes, as traces write them, evaluated without `eval`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_POWER = 64
 
 
 def _power(base: Number, power: Number) -> Number:
-    """A size has few digits: nobody's expression may take a machine's time and memory."""
+    """Power with limits, so that no expression exhausts time or memory."""
     if abs(power) > _LARGEST_POWER or abs(base) > sys.maxsize:
         raise ArithmeticError(f"{base} ** {power} is too large")
     raised: Number = base**power
@@ -54,18 +54,18 @@ _ALLOWED = "numbers, axes, scalar inputs, + - * / // % **, comparisons, and, or,
 
 
 class Malformed(UsageError):
-    """A text that is no such expression, or that has no value."""
+    """An invalid expression, or one without a value."""
 
 
 def names_in(text: str) -> set[str]:
-    """The axes and scalars that it needs."""
+    """Names of the axes and scalars in an expression."""
     tree = _parse(text)
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called}
 
 
 def evaluate(text: str, values: Mapping[str, Number]) -> Any:
-    """`values` has every name in it."""
+    """Evaluate an expression; `values` must have every name in it."""
     try:
         return _value(_parse(text), values)
     except (ArithmeticError, TypeError, KeyError) as error:
@@ -77,9 +77,9 @@ def _parse(text: str) -> ast.expr:
     try:
         tree = parse_expression(text)
     except (SyntaxError, ValueError) as error:
-        said = getattr(error, "message", error)
+        problem = getattr(error, "message", error)
         raise Malformed(
-            f"'{shown(text)}' is not an expression: {said}", f"use {_ALLOWED}"
+            f"'{shown(text)}' is not an expression: {problem}", f"use {_ALLOWED}"
         ) from None
     for node in ast.walk(tree):
         if not _is_allowed(node):
@@ -109,20 +109,20 @@ def _value(node: ast.expr, values: Mapping[str, Number]) -> Any:
         case ast.Name():
             return values[node.id]
         case ast.Tuple():
-            return tuple(_value(each, values) for each in node.elts)
+            return tuple(_value(part, values) for part in node.elts)
         case ast.UnaryOp():
             return _UNARY[type(node.op)](_value(node.operand, values))
         case ast.BinOp():
             left, right = _value(node.left, values), _value(node.right, values)
             return _BINARY[type(node.op)](left, right)
         case ast.BoolOp(op=ast.And()):
-            return all(_value(each, values) for each in node.values)
+            return all(_value(part, values) for part in node.values)
         case ast.BoolOp():
-            return any(_value(each, values) for each in node.values)
+            return any(_value(part, values) for part in node.values)
         case ast.Call(func=ast.Name(id=name)):
-            return _CALLS[name](*(_value(each, values) for each in node.args))
+            return _CALLS[name](*(_value(part, values) for part in node.args))
         case ast.Compare():
-            terms = [_value(each, values) for each in (node.left, *node.comparators)]
+            terms = [_value(part, values) for part in (node.left, *node.comparators)]
             pairs = zip(node.ops, terms[:-1], terms[1:], strict=True)
             return all(_COMPARE[type(op)](left, right) for op, left, right in pairs)
     raise AssertionError(ast.dump(node))  # _is_allowed knows the same nodes

@@ -1,4 +1,4 @@
-"""What a call says about its trace: the size of every axis, the dtype of every input and output."""
+"""Reads sizes of axes and dtypes of inputs and outputs from the arguments of a call."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from fictl.trace.template import Const, Expr, Scalar, Tensor, TraceTemplate
 
 
 def axis_sizes(template: TraceTemplate, arguments: Mapping[str, Any]) -> dict[str, int]:
-    """From the shapes of required tensors, then scalars of an axis's name, then optional tensors.
+    """Sizes from shapes of required tensors, then from scalars, then from optional tensors.
 
     `arguments` are by parameter. Axes that only tensors have which are None are left out.
     """
-    found: dict[str, tuple[int, str]] = {}
+    seen: dict[str, tuple[int, str]] = {}
     for axis, size, where in _said(template, arguments):
-        before, source = found.setdefault(axis, (size, where))
+        before, source = seen.setdefault(axis, (size, where))
         if before != size:
             raise InvalidValue(
                 f"{axis} is {size} in {where} and {before} in {source}",
-                "the sizes of one axis are the same everywhere",
+                "all sizes of one axis must be the same",
             )
-    sizes = {axis: size for axis, (size, _) in found.items()}
+    sizes = {axis: size for axis, (size, _) in seen.items()}
     absent = template.optional_axes(passed(template, arguments))
     missing = [
         name
@@ -42,7 +42,7 @@ def axis_sizes(template: TraceTemplate, arguments: Mapping[str, Any]) -> dict[st
 
 
 def passed(template: TraceTemplate, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """The optional inputs that are not None."""
+    """Names of the optional inputs that are not None."""
     return tuple(
         name
         for name, spec in template.input_tensors()
@@ -51,7 +51,7 @@ def passed(template: TraceTemplate, arguments: Mapping[str, Any]) -> tuple[str, 
 
 
 def dtypes(template: TraceTemplate, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Full names, of the inputs that are passed and of the outputs."""
+    """Full dtype names of the passed inputs and of the outputs."""
     seen = {}
     for name, spec in template.inputs.items():
         value = arguments.get(template.parameter(name))
@@ -63,7 +63,7 @@ def dtypes(template: TraceTemplate, arguments: Mapping[str, Any]) -> dict[str, s
 
 
 def case_dtypes(template: TraceTemplate, dtype: str, passing: tuple[str, ...]) -> dict[str, str]:
-    """What `dtypes` says of a call with this dtype and these optional inputs."""
+    """Dtypes of a call with this dtype and these optional inputs."""
     case = parse_dtype(dtype).name
     there: dict[str, str] = {}
     for name, spec in template.inputs.items():
@@ -75,7 +75,7 @@ def case_dtypes(template: TraceTemplate, dtype: str, passing: tuple[str, ...]) -
 
 
 def case_dtype(template: TraceTemplate, seen: Mapping[str, str]) -> str:
-    """The dtype of the first input that has none of its own."""
+    """Dtype of the first input that has none of its own."""
     free = [n for n, spec in template.input_tensors() if not (spec.dtype or spec.dtype_from)]
     return next((seen[n] for n in (*free, *template.inputs) if n in seen), "float32")
 
@@ -89,7 +89,7 @@ def _output_dtypes(template: TraceTemplate, inputs: Mapping[str, str]) -> dict[s
 
 
 def _said(template: TraceTemplate, arguments: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
-    """(axis, size, who says so), the most trustworthy first."""
+    """Yield (axis, size, source), the most reliable source first."""
     for name, axis in template.axes.items():
         if isinstance(axis, Const) and axis.value is not None:
             yield name, axis.value, "the trace"

@@ -1,4 +1,4 @@
-"""A function as text that runs by itself: with the imports and definitions of its file it uses."""
+"""Makes a function's source run by itself, with the imports and definitions of its file it uses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Standalone:
 
 @lru_cache(maxsize=256)
 def standalone(function: Callable[..., Any]) -> Standalone:
-    """Of a function at the top level of a file, or a lambda."""
+    """Extract a function at the top level of a file, or a lambda."""
     code = getattr(function, "__code__", None)
     path = inspect.getsourcefile(function) if code else None
     if code is None or path is None:
@@ -34,8 +34,8 @@ def standalone(function: Callable[..., Any]) -> Standalone:
     where = f"{path}:{code.co_firstlineno}: {code.co_name}"
     if code.co_freevars:
         raise UsageError(
-            f"{where} uses {', '.join(code.co_freevars)} of the function around it",
-            "a reference stands alone: write it at the top level of trace.py",
+            f"{where} uses {', '.join(code.co_freevars)} of the enclosing function",
+            "a reference must run by itself: write it at the top level of trace.py",
         )
     text = read_text(Path(path))
     tree = parse_module(text)
@@ -49,19 +49,19 @@ def standalone(function: Callable[..., Any]) -> Standalone:
 
 
 def _spaced(text: str, statements: list[ast.stmt]) -> str:
-    """Imports below each other, definitions apart."""
+    """Join statements: imports directly below each other, blank lines between definitions."""
     nexts = [*statements, None][1:]
     return "".join(
-        _text(text, each) + _gap(each, following)
-        for each, following in zip(statements, nexts, strict=True)
+        _text(text, statement) + _gap(statement, following)
+        for statement, following in zip(statements, nexts, strict=True)
     )
 
 
-def _gap(each: ast.stmt, following: ast.stmt | None) -> str:
+def _gap(statement: ast.stmt, following: ast.stmt | None) -> str:
     imports = (ast.Import, ast.ImportFrom)
-    if not (isinstance(each, imports) and isinstance(following, imports)):
+    if not (isinstance(statement, imports) and isinstance(following, imports)):
         return "\n\n\n"
-    return "\n\n" if _is_future(each) else "\n"
+    return "\n\n" if _is_future(statement) else "\n"
 
 
 def _is_future(statement: ast.stmt) -> bool:
@@ -77,11 +77,13 @@ def _node(tree: ast.Module, line: int, name: str, where: str) -> ast.stmt | ast.
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == name and _first(node) == line:
             return node
-    raise UsageError(f"{where} is not at the top level", "write it there: a reference stands alone")
+    raise UsageError(
+        f"{where} is not at the top level", "write it there: a reference must run by itself"
+    )
 
 
 def _needed(tree: ast.Module, wanted: ast.stmt | ast.Lambda, where: str) -> Iterator[ast.stmt]:
-    """What it uses, however far away, in the order of the file."""
+    """Statements that the function uses, directly or indirectly, in the order of the file."""
     binding = {name: statement for statement in tree.body for name in _binds(statement)}
     needed, queue = set[int](), [wanted]
     while queue:
@@ -98,7 +100,7 @@ def _needed(tree: ast.Module, wanted: ast.stmt | ast.Lambda, where: str) -> Iter
         ):
             raise UsageError(
                 f"{where} uses {ast.unparse(statement)!r}",
-                "what others run cannot import that: define it in trace.py",
+                "an exported reference cannot import it: define it in trace.py",
             )
         yield statement
 
@@ -106,7 +108,7 @@ def _needed(tree: ast.Module, wanted: ast.stmt | ast.Lambda, where: str) -> Iter
 def _uses(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return set()
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
 
 
 def _binds(statement: ast.stmt) -> Iterator[str]:

@@ -25,7 +25,7 @@ class Var:
 class Const:
     """An axis that a model fixes: a hidden size, a head dimension.
 
-    `abbrev` stands for it in the names of definitions; `value` is the only size it can have.
+    `abbrev` stands for it in names of definitions; `value` is the only size it can have.
     """
 
     doc: str
@@ -43,10 +43,10 @@ class Expr:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor over named axes. Its dtype is the case's, unless said here or taken from an input.
+    """A tensor over named axes, with the dtype of the case unless `dtype` or `dtype_from` is given.
 
-    An optional one may be None; a case has it if it passes it.
-    `param` is the parameter's name where definitions call it otherwise.
+    An `optional` one may be None; a case has it if it names it in `passing`. `param` is the
+    parameter's name, if definitions use another name.
     """
 
     axes: tuple[str, ...]
@@ -88,24 +88,25 @@ TOLERANCES: Mapping[str, tuple[float, float]] = {
     "float8_e8m0fnu": (1.0, 0.0),
 }
 
-# Values, beside normal random ones, that tests give an op. The first two are sound for any: what
-# cancels, or what a mask leaves out, need not survive the others in finite precision.
+# Values that tests use beside normal random ones. The first two suit every op; the others may
+# overflow where terms cancel or a mask excludes values.
 EXTREMES = ("zeros", "small", "large", "nonfinite")
 
 
 @dataclass(frozen=True)
 class TraceTemplate:
-    """Names are those of the public function's parameters; `reference` runs in fp64 on them.
+    """Declaration of one public function, with the names of its parameters.
 
-    `init` makes inputs that random numbers cannot be (offsets, page tables). `validate` is called
-    with the inputs by name and raises ValueError for data that is not valid. `bind` makes
-    (plan, run) of the inputs of a class whose constructor wants more than they say. `extremes` are
-    the values, of EXTREMES, that the op computes as its reference does. `judge` is said where
-    several results are right (a draw, a choice among equals): it is asked whether one is, in place
-    of a comparison with the reference, which gives one of them.
-    `bytes` is said where the data decides (used pages, active experts): it is every input read and
-    every output written else. `flops` is what `fictl bench` makes TFLOP/s of. `at_default` names
-    parameters that are no inputs: those of an API's corners, which tests of the op's own look into.
+    `reference` runs in fp64. `init` generates inputs that cannot be random (offsets, page tables).
+    `validate` is called with the inputs by name and raises ValueError for invalid data. `bind`
+    makes (plan, run) for a class whose constructor needs more arguments than the inputs. `extremes`
+    names the values, of EXTREMES, for which the op computes what its reference does. `judge`
+    replaces the comparison with the reference if several results are right (a draw, a choice among
+    equals).
+
+    `bytes` is given if the data decides (used pages, active experts); by default, every input is
+    read and every output written. `flops` is what `fictl bench` computes TFLOP/s from. `at_default`
+    names parameters that are not inputs: rare options that only the op's own tests use.
     """
 
     axes: Mapping[str, Axis]
@@ -136,7 +137,7 @@ class TraceTemplate:
                 raise self._wrong(f"{name} has the unknown axes {unknown}", "add them")
             if tensor.dtype_from and tensor.dtype_from not in self.inputs:
                 raise self._wrong(
-                    f"{name} takes its dtype from {tensor.dtype_from!r}, which is no input",
+                    f"{name} takes its dtype from {tensor.dtype_from!r}, which is not an input",
                     f"one of {', '.join(self.inputs)}",
                 )
         for text in (*self.constraints, *self._expressions().values()):
@@ -146,11 +147,11 @@ class TraceTemplate:
         return ((name, spec) for name, spec in self.inputs.items() if isinstance(spec, Tensor))
 
     def parameter(self, name: str) -> str:
-        """What the public function calls the input."""
+        """Name of an input in the public function's signature."""
         return getattr(self.inputs[name], "param", "") or name
 
     def scalars(self) -> dict[str, Number]:
-        """The values that tests use."""
+        """Values of scalar inputs that tests use."""
         return {n: spec.value for n, spec in self.inputs.items() if isinstance(spec, Scalar)}
 
     def check_sizes(
@@ -159,7 +160,7 @@ class TraceTemplate:
         scalars: Mapping[str, Number] | None = None,
         absent: Collection[str] = (),
     ) -> dict[str, int]:
-        """The sizes of all axes, fixed ones and expressions included; the constraints hold.
+        """Sizes of all axes, with constants and expressions; checks the constraints.
 
         `absent` are axes that only tensors have which are not passed.
         """
@@ -185,7 +186,7 @@ class TraceTemplate:
         return {name: int(values[name]) for name in self.axes if name in values}
 
     def elements(self, sizes: Mapping[str, int], passing: Collection[str] = ()) -> int:
-        """Of all inputs and outputs together; of optional inputs, those in `passing`."""
+        """Number of elements of all outputs and inputs; of optional inputs, those in `passing`."""
         absent = self.optional_axes(passing)
         known = self.check_sizes(sizes, absent=absent)
         inputs = [t for name, t in self.input_tensors() if not t.optional or name in passing]
@@ -193,7 +194,7 @@ class TraceTemplate:
         return sum(math.prod(known[axis] for axis in tensor.axes) for tensor in tensors)
 
     def optional_axes(self, passed: Collection[str]) -> set[str]:
-        """The axes of optional inputs which are not among `passed`, and of nothing else."""
+        """Axes that only optional inputs have which are not among `passed`."""
         tensors = dict(self.input_tensors())
         left_out = {n for n, spec in tensors.items() if spec.optional and n not in passed}
         there = [spec for name, spec in tensors.items() if name not in left_out]
@@ -201,7 +202,7 @@ class TraceTemplate:
         return {axis for name in left_out for axis in tensors[name].axes} - used
 
     def free_axes(self) -> list[str]:
-        """Those that neither the template fixes nor an expression computes."""
+        """Axes that are neither constant nor computed by an expression."""
         return [n for n in self.axes if n not in {*self._fixed(), *self._expressions()}]
 
     def _fixed(self) -> dict[str, int]:
@@ -224,7 +225,7 @@ class TraceTemplate:
             )
 
     def _wrong(self, problem: str, hint: str) -> UsageError:
-        """A template does not know the name that it is given; where its reference stands, it does."""
+        """Error that names the reference's place: a template does not know its own name."""
         code = getattr(self.reference, "__code__", None)
         place = f"{code.co_filename}:{code.co_firstlineno}: " if code else ""
         return UsageError(f"{place}trace: {problem}", hint)

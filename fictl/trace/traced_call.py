@@ -1,4 +1,4 @@
-"""fictl_trace(api)(…): the definition of a call, which is not made."""
+"""fictl_trace(api)(…): the definition of a call, without making the call."""
 
 from __future__ import annotations
 
@@ -16,36 +16,38 @@ from fictl.trace.template import TraceTemplate
 
 
 def fictl_trace(api: Any, save_dir: str | Path | None = None) -> Callable[..., Definition]:
-    """Of a public function, a class with plan and run, or an object's run.
+    """Describe calls of a public function, of a class with plan and run, or of an object's run.
 
-    Called like it; what plan() is given may be passed by keyword. `save_dir` keeps the definition.
+    The result is called like it; arguments of plan() may be passed by keyword. `save_dir` stores
+    the definition.
     """
     run = api if hasattr(api, "op") else getattr(api, "run", api)
     op = getattr(run, "op", None)
     if op is None:
         raise UsageError(
-            f"{api!r} is no op", "pass a function, or a class with plan and run, that @op declares"
+            f"{api!r} is not an op",
+            "pass a function, or a class with plan and run, that @op declares",
         )
 
     def trace(*args: Any, **kwargs: Any) -> Definition:
-        made = of_call(op.template, op.api, _arguments(run, op.template, args, kwargs))
+        traced = of_call(op.template, op.api, _arguments(run, op.template, args, kwargs))
         if save_dir is not None:
-            save(made, Path(save_dir))
-        return made
+            save(traced, Path(save_dir))
+        return traced
 
     return trace
 
 
 def of_call(template: TraceTemplate, api: str, arguments: Mapping[str, Any]) -> Definition:
-    """`arguments` by parameter, defaults included."""
+    """Describe one call; `arguments` are by parameter, with defaults."""
     return definition(template, api, axis_sizes(template, arguments), dtypes(template, arguments))
 
 
-def save(made: Definition, folder: Path) -> Path:
-    """As `<folder>/<name>.json`; what stands there under its name is replaced."""
+def save(definition: Definition, folder: Path) -> Path:
+    """Write `<folder>/<name>.json`, replacing a file of the same name."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{made.name}.json"
-    write_atomic(path, made.to_json())
+    path = folder / f"{definition.name}.json"
+    write_atomic(path, definition.to_json())
     return path
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
-from fictl.translate.expression import Writer
+from fictl.translate.expression import ExpressionWriter
 from fictl.translate.python_function import PythonFunction
 from fictl.translate.refused import Refused
 from fictl.translate.spelling import identifier
@@ -14,7 +14,7 @@ from fictl.translate.value import Type, Value
 
 
 class Result(Enum):
-    """What a function gives back."""
+    """Return value of a function."""
 
     CONDITION = "a condition"
     NUMBER = "a number"
@@ -111,7 +111,11 @@ class _Body:
             self._line(f"{word} ({test}) {{")
             ends.append(self._inside(rest[0].body, known))
             word, other = "} else if", rest[0].orelse
-            rest = [each for each in other[:1] if isinstance(each, ast.If) and len(other) == 1]
+            rest = [
+                statement
+                for statement in other[:1]
+                if isinstance(statement, ast.If) and len(other) == 1
+            ]
         if other:
             self._line("} else {")
         ends.append(self._inside(other, known))
@@ -138,12 +142,12 @@ class _Body:
             case _:
                 shown = ast.unparse(node).partition("\n")[0]
                 raise Refused(node, f"{shown!r} has no translation")
-        made = self._writer(known).value(value)
-        text = self._used(made)
+        written = self._writer(known).value(value)
+        text = self._used(written)
         if name in self._declared:
-            self._line(f"{self._local(name, made).text} = {text};")
+            self._line(f"{self._local(name, written).text} = {text};")
         else:
-            self._declare(name, made, starts=True)
+            self._declare(name, written, starts=True)
         return name
 
     def _declare(
@@ -166,9 +170,9 @@ class _Body:
         )
         return self._names[name]
 
-    def _writer(self, known: set[str]) -> Writer:
+    def _writer(self, known: set[str]) -> ExpressionWriter:
         names = {name: value for name, value in self._names.items() if name in known}
-        return Writer(names, self._visible)
+        return ExpressionWriter(names, self._visible)
 
     def _visible(self, name: str) -> object:
         """A local hides what is outside, even before it has its value."""
@@ -184,6 +188,6 @@ class _Body:
 
 
 def _assignments(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    for node in (each for statement in statements for each in ast.walk(statement)):
+    for node in (inner for statement in statements for inner in ast.walk(statement)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

@@ -52,7 +52,7 @@ _MODULES = ("math", "torch", "numpy", "cmath")
 _MOST_FACTORS = 8
 
 
-class Writer:
+class ExpressionWriter:
     """`values` are what names of the function stand for, `visible` what those around it do."""
 
     def __init__(self, values: Mapping[str, Value], visible: Callable[[str], Any]) -> None:
@@ -60,7 +60,7 @@ class Writer:
         self._visible = visible
 
     def condition(self, node: ast.expr) -> Value:
-        """As `if` sees it."""
+        """Convert a value to a condition, as `if` does."""
         match node:
             case ast.BoolOp(op=op, values=parts):
                 return _both_or_one(op, [self.condition(part) for part in parts])
@@ -96,15 +96,15 @@ class Writer:
         return self._values[name] if name in self._values else self._constant(node, name)
 
     def _constant(self, node: ast.expr, name: str) -> Value:
-        """What was a number around the function when it was read."""
-        found = self._visible(name)
-        if type(found) in (bool, int, float):
-            return _literal(node, found)
-        if found is None:
+        """Write a number from the scope around the function, with its value at reading."""
+        value = self._visible(name)
+        if type(value) in (bool, int, float):
+            return _literal(node, value)
+        if value is None:
             close = get_close_matches(name, self._values, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ""
             raise Refused(node, f"{name!r} is not known here{meant}")
-        kind = type(found).__name__
+        kind = type(value).__name__
         raise Refused(
             node,
             f"{name!r} is a {kind}, and only numbers can be seen from outside",
@@ -152,11 +152,11 @@ class Writer:
         raise Refused(node, f"the operator of {_shown(node)} has no translation")
 
     def _compared(self, node: ast.Compare) -> Value:
-        sides = [self.value(each) for each in (node.left, *node.comparators)]
+        sides = [self.value(operand) for operand in (node.left, *node.comparators)]
         parts = []
         for op, a, b in zip(node.ops, sides, sides[1:], strict=False):
             if type(op) not in _COMPARED:
-                raise Refused(node, f"{_shown(node)} is no comparison of numbers")
+                raise Refused(node, f"{_shown(node)} is not a comparison of numbers")
             sign, strength = _COMPARED[type(op)]
             text = f"{a.within(SUM)} {sign} {b.within(SUM)}"
             parts.append(combined(text, Type.BOOL, strength, [a, b]))
@@ -177,20 +177,20 @@ class Writer:
             case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str() as word)]):
                 return _literal(node, _float(word, node))
         name = self._function_name(node.func)
-        found = functions.function(name)
-        if found is None:
+        function = functions.function(name)
+        if function is None:
             close = get_close_matches(name, functions.NAMES, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ""
             raise Refused(node, f"{_shown(node.func)}(…) has no translation{meant}")
-        write, counts = found
-        starred = any(isinstance(each, ast.Starred) for each in node.args)
+        write, counts = function
+        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if node.keywords or starred or len(node.args) not in counts:
             wanted = counts[0] if len(counts) == 1 else f"{counts[0]} or more"
             raise Refused(node, f"{name} takes {wanted} argument{'s' * (wanted != 1)} by place")
-        return write([self.value(each) for each in node.args])
+        return write([self.value(argument) for argument in node.args])
 
     def _function_name(self, called: ast.expr) -> str:
-        """Of a builtin, of one that only we have, as where, or of math's and torch's."""
+        """Name of a function: a builtin, fictl's own, as where, or one of math or torch."""
         if isinstance(called, ast.Name):
             own = self._visible(called.id)
             if isinstance(own, FunctionType) and own.__module__.partition(".")[0] not in _MODULES:
@@ -216,7 +216,7 @@ def _float(word: str, node: ast.expr) -> float:
 
 def _literal(node: ast.expr, value: object) -> Value:
     if not isinstance(value, (bool, int, float)):
-        raise Refused(node, f"{value!r} is no number")
+        raise Refused(node, f"{value!r} is not a number")
     text = number(abs(value) if type(value) is not bool else value)
     if text is None:
         raise Refused(
@@ -239,7 +239,7 @@ def _both_or_one(op: ast.boolop, parts: list[Value]) -> Value:
 
 
 def _bits(node: ast.expr, a: Value, op: ast.operator, b: Value) -> Value:
-    """Of whole numbers, or of conditions, as masks in torch are joined."""
+    """Write `&`, `|`, `^` of whole numbers, or of conditions, as masks in torch are joined."""
     sign, strength, logical, logical_strength = _BITS[type(op)]
     kind = joined((a, b))
     if kind is Type.FLOAT:

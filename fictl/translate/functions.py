@@ -32,7 +32,7 @@ def joined(values: Sequence[Value]) -> Type:
 
 
 def function(name: str) -> tuple[Call, range] | None:
-    """How it is written, and how many arguments it takes."""
+    """A function's spelling and its number of arguments."""
     name = _ALIASES.get(name, name)
     if name in _OF_FLOATS:
         return lambda values: _of_floats(_OF_FLOATS[name], values), range(1, 2)
@@ -47,7 +47,7 @@ def _of_floats(called: str, values: Sequence[Value]) -> Value:
 
 
 def _rounded(called: str, values: Sequence[Value]) -> Value:
-    """To a whole number, as those of Python's math are."""
+    """Round to a whole number, as functions of Python's math do."""
     if values[0].type is not Type.FLOAT:
         return _int(values)
     text = f"static_cast<int>({called}({values[0].text}))"
@@ -71,8 +71,8 @@ def _extreme(name: str) -> Call:
         kind = max(joined(values), Type.INT)
         called = f"f{name}f" if kind is Type.FLOAT else name
         text = values[-1].text
-        for each in reversed(values[:-1]):
-            text = f"{called}({each.text}, {text})"
+        for condition in reversed(values[:-1]):
+            text = f"{called}({condition.text}, {text})"
         return combined(text, kind, ATOM, values)
 
     return write

@@ -44,7 +44,7 @@ class PythonFunction:
         return at(refused, self.file, self.lines, self.name)
 
     def refused(self, node: ast.AST, why: str, hint: str = "") -> Untranslatable:
-        """With the place of the node."""
+        """Make the error, with the place of the node."""
         return self.error(Refused(node, why, hint))
 
     @cached_property
@@ -63,10 +63,10 @@ class PythonFunction:
 
     def _parameter(self, node: ast.arg, default: ast.expr | None) -> Parameter:
         value = None if default is None else self._number(default)
-        said = _annotated(node)
-        if said is None and value is not None:
-            said = _TYPES[type(value).__name__]
-        return Parameter(node.arg, said, value, node)
+        annotated = _annotated(node)
+        if annotated is None and value is not None:
+            annotated = _TYPES[type(value).__name__]
+        return Parameter(node.arg, annotated, value, node)
 
     def _number(self, node: ast.expr) -> float | int | bool:
         try:
@@ -80,17 +80,17 @@ class PythonFunction:
 
 
 def _annotated(node: ast.arg) -> Type | None:
-    said = node.annotation
-    if isinstance(said, ast.Constant):
-        return _TYPES.get(str(said.value))
-    return _TYPES.get(said.id) if isinstance(said, ast.Name) else None
+    annotation = node.annotation
+    if isinstance(annotation, ast.Constant):
+        return _TYPES.get(str(annotation.value))
+    return _TYPES.get(annotation.id) if isinstance(annotation, ast.Name) else None
 
 
 def read_function(function: object) -> PythonFunction:
-    """Of a function or a lambda that stands in a file."""
+    """Read a function or a lambda that is in a file."""
     if not isinstance(function, FunctionType):
         raise Untranslatable(
-            f"{function!r} is no Python function: nothing says what it computes",
+            f"{function!r} is not a Python function: nothing says what it computes",
             "pass a function that `def` has made, or a lambda",
         )
     name = function.__name__
@@ -104,17 +104,17 @@ def read_function(function: object) -> PythonFunction:
         returned = ast.copy_location(ast.Return(node.body), node.body)
         statements: list[ast.stmt] = [returned]
     else:
-        said = ast.get_docstring(node, clean=False) is not None
-        statements = node.body[1:] if said else node.body
-    found = PythonFunction(
+        has_docstring = ast.get_docstring(node, clean=False) is not None
+        statements = node.body[1:] if has_docstring else node.body
+    source_function = PythonFunction(
         name, _file(function), lines, node.args, statements, lambda seen: _visible(function, seen)
     )
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
     if decorators:
-        raise found.error(
+        raise source_function.error(
             Refused(decorators[0], "a decorator may change what it computes", "leave it out")
         )
-    return found
+    return source_function
 
 
 def _file(function: FunctionType) -> str:
@@ -122,7 +122,7 @@ def _file(function: FunctionType) -> str:
 
 
 def _source(function: FunctionType) -> list[str]:
-    """Of the whole file, or of the notebook's cell."""
+    """Tree of the whole file, or of the notebook's cell."""
     linecache.checkcache(_file(function))
     lines = linecache.getlines(_file(function), function.__globals__)
     if not lines:
@@ -135,7 +135,7 @@ def _source(function: FunctionType) -> list[str]:
 
 def _find(function: FunctionType, tree: ast.Module) -> ast.FunctionDef | ast.Lambda:
     code = function.__code__
-    found = [
+    functions = [
         node
         for node in ast.walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.Lambda))
@@ -143,12 +143,12 @@ def _find(function: FunctionType, tree: ast.Module) -> ast.FunctionDef | ast.Lam
         and (code.co_name == getattr(node, "name", "<lambda>"))
         and [*_arguments(node)] == inspect.getfullargspec(function).args + _keywords(function)
     ]
-    if len(found) == 1:
-        return found[0]
+    if len(functions) == 1:
+        return functions[0]
     where = f"{_file(function)}:{code.co_firstlineno}"
-    if found:
+    if functions:
         raise Untranslatable(
-            f"{where}: {len(found)} functions of these arguments stand in this line",
+            f"{where}: {len(functions)} functions of these arguments stand in this line",
             "give each a line of its own",
         )
     raise Untranslatable(
@@ -159,12 +159,14 @@ def _find(function: FunctionType, tree: ast.Module) -> ast.FunctionDef | ast.Lam
 
 def _first_line(node: ast.FunctionDef | ast.Lambda) -> int:
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
-    return min([node.lineno, *(each.lineno for each in decorators)])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _arguments(node: ast.FunctionDef | ast.Lambda) -> Iterator[str]:
     given = node.args
-    yield from (each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+    yield from (
+        posonlyarg.arg for posonlyarg in (*given.posonlyargs, *given.args, *given.kwonlyargs)
+    )
 
 
 def _keywords(function: FunctionType) -> list[str]:
@@ -175,7 +177,7 @@ _NOTHING = object()
 
 
 def _visible(function: FunctionType, name: str) -> Any:
-    """What the name stands for where the function was made; None where for nothing.
+    """Value of a name where the function was defined; None if it has none.
 
     `math.pi` is looked up in the module.
     """

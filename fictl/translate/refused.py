@@ -1,4 +1,4 @@
-"""What has no translation: shown as compilers show an error, with its place and its text."""
+"""Errors about code without a translation, shown as compilers show an error, with its place and its text."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 
 class Type(IntEnum):
-    """Of Python's numbers, each holding those before it; in C++ int and float have 32 bits."""
+    """Types of Python's numbers, each holding those before it; in C++ int and float have 32 bits."""
 
     BOOL = 0
     INT = 1
@@ -42,12 +42,12 @@ class Value:
     divisor: str = ""
 
     def within(self, least: int) -> str:
-        """In parentheses if it binds less tightly than what is around it."""
+        """Return its text, in parentheses if it binds less tightly than what is around it."""
         return f"({self.text})" if self.strength < least else self.text
 
     @property
     def as_condition(self) -> Value:
-        """As Python's `if` sees it."""
+        """Return it as a condition, as Python's `if` does."""
         if self.type is Type.BOOL:
             return self
         zero = "0.0f" if self.type is Type.FLOAT else "0"
@@ -55,7 +55,7 @@ class Value:
 
     @property
     def as_float(self) -> Value:
-        """Where a whole number would be divided as one."""
+        """Return it as a float, where C++ would divide whole numbers."""
         if self.type is Type.FLOAT:
             return self
         return combined(f"static_cast<float>({self.text})", Type.FLOAT, ATOM, [self])
@@ -64,7 +64,7 @@ class Value:
 def combined(
     text: str, kind: Type, strength: int, parts: Sequence[Value], headers: Iterable[str] = ()
 ) -> Value:
-    """What is made of these parts, and needs these headers besides theirs."""
+    """Combine parts into a value that needs these headers besides theirs."""
     needed = frozenset(headers).union(*(part.headers for part in parts))
     uniform = all(part.uniform for part in parts)
     return Value(text, kind, strength, needed, uniform, any(part.inexact for part in parts))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fictl.log import warn_once
 from fictl.op.tactics.spelling import label, spelled
-from fictl.op.tactics.tuning import Untuned
+from fictl.op.tactics.tactics import Untuned
 
 
 class _Said(NamedTuple):

@@ -10,7 +10,7 @@ import torch
 from fictl.case.compare import assert_close
 from fictl.case.copies import bytes_of, copied, poisoned_like
 from fictl.case.results import as_tuple, named_results
-from fictl.op.tactics.tuning import Untuned
+from fictl.op.tactics.tactics import Untuned
 
 
 class Subject:

@@ -12,7 +12,8 @@ import torch
 from fictl.op.tactics.machine import machine, versions
 from fictl.op.tactics.records import Candidate, Entry
 from fictl.op.tactics.spelling import spelled
-from fictl.op.tactics.tuning import Untuned, paused
+from fictl.op.tactics.tactics import Untuned
+from fictl.op.tactics.tuning import paused
 from fictl.timing.side import Side
 from fictl.timing.verdict import Verdict, compare_rounds
 from fictl.tune.subject import Subject

@@ -17,7 +17,7 @@ from fictl.op.tactics import recorded
 from fictl.op.tactics.machine import machine
 from fictl.op.tactics.records import Entry, OpRecords
 from fictl.op.tactics.spelling import spelled
-from fictl.op.tactics.tuning import Untuned
+from fictl.op.tactics.tactics import Untuned
 from fictl.timing.measure import measure
 from fictl.tune.file import merge
 from fictl.tune.ranks import Ranks

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ._tiles import Tile, tile
+
 if TYPE_CHECKING:
-    from ._user_variant import UserVariant
+    from ._variant.user_variant import UserVariant
 
 QUERIES = {torch.float16: "__half", torch.bfloat16: "__nv_bfloat16"}
 KEYS = {
@@ -23,8 +25,8 @@ HEAD_DIMS = (64, 128, 256)
 class Config:
     """One kernel: nothing is compiled that was not asked for.
 
-    `rows` is the height of a tile: 16, 64 or 128 on tensor cores; where CUDA cores do it, how many
-    heads share one of the keys.
+    `rows` is the height of a tile, one of _tiles.py. On CUDA cores it is how many heads of queries
+    share a head of keys.
     """
 
     q: torch.dtype
@@ -38,6 +40,7 @@ class Config:
     alibi: bool = False
     custom_mask: bool = False
     user: UserVariant | None = None
+    tensor_cores: bool = True
 
     def __post_init__(self) -> None:
         for name, dtype, accepted in (("q", self.q, QUERIES), ("k and v", self.kv, KEYS)):
@@ -48,33 +51,42 @@ class Config:
                 f"attention: head_dim is {self.head_dim}; accepted: "
                 + ", ".join(map(str, HEAD_DIMS))
             )
+        tile(self.rows, self.head_dim, self.tensor_cores)
+
+    @property
+    def tile(self) -> Tile:
+        """The tile of its height."""
+        return tile(self.rows, self.head_dim, self.tensor_cores)
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Of config.jinja."""
+        """The parameters of config.jinja."""
         keys = "PagedKeys" if self.paged else "RaggedKeys"
-        # Biases come before what bends the logits, as in models that have both.
+        return {
+            "q": QUERIES[self.q],
+            "o": QUERIES[self.o],
+            "keys": f"{keys}<{KEYS[self.kv]}>",
+            "variant": f"All<{', '.join(self._variants())}>",
+            "text": "" if self.user is None else self.user.text,
+            "head_dim": self.head_dim,
+            "rows": self.rows,
+            "stage_keys": self.tile.keys,
+            "warp_rows": self.tile.warp_rows,
+            "rope": "true" if self.rope else "false",
+        }
+
+    def _variants(self) -> list[str]:
+        """The C++ variants in the order of models that have several: biases, then soft caps."""
         parts = {
             "Alibi": self.alibi,
             "SoftCap": self.soft_cap,
             "CustomMask": self.custom_mask,
         }
         names = [name for name, is_on in parts.items() if is_on]
-        if self.user is not None:
-            names.append(f"::{self.user.name}")
-        return {
-            "q": QUERIES[self.q],
-            "o": QUERIES[self.o],
-            "keys": f"{keys}<{KEYS[self.kv]}>",
-            "variant": f"All<{', '.join(names)}>",
-            "text": "" if self.user is None else self.user.text,
-            "head_dim": self.head_dim,
-            "rows": self.rows,
-            "rope": "true" if self.rope else "false",
-        }
+        return names if self.user is None else [*names, f"::{self.user.name}"]
 
 
 def _check(name: str, dtype: torch.dtype, accepted: dict[torch.dtype, str]) -> None:
     if dtype not in accepted:
-        names = ", ".join(str(each).removeprefix("torch.") for each in accepted)
+        names = ", ".join(str(known).removeprefix("torch.") for known in accepted)
         raise TypeError(f"attention: {name} has dtype {dtype}; accepted: {names}")

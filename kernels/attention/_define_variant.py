@@ -1,34 +1,26 @@
-"""define_variant: attention with masks and scores of one's own, said in Python or in C++."""
+"""define_variant: attention with masks and scores of one's own, written in Python or in C++."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from numbers import Real
-from operator import index
+from collections.abc import Callable, Sequence
 
 import torch
 
-from fictl.op.translate import Type
-
-from ._user_variant import Scalar, UserVariant, of_functions, of_text
+from ._variant.from_functions import from_functions
+from ._variant.from_text import from_text
+from ._variant.variant import Variant
+from .single.op import single_prefill_with_kv_cache
 
 __all__ = ["define_variant"]
 OFFERED_IN = ("fictl.jit",)
 
 _MODES = ("NONE", "CAUSAL", "CUSTOM")
-_INT32 = range(-(1 << 31), 1 << 31)
+# Parameters of run(), which no scalar may be called.
+_RUN_PARAMETERS = ("self", "q", "k", "v", "out", "return_lse", "sm_scale")
 
 
-@dataclass(frozen=True)
-class Variant:
-    """What define_variant makes: run() computes the attention of one request; the batch wrappers
-    take it as `variant=`. `causal` says that keys after a query's own are masked, too.
-    """
-
-    user: UserVariant
-    scalars: tuple[Scalar, ...]
-    causal: bool
+class DefinedVariant(Variant):
+    """A variant that runs: run() is for one request; the batch wrappers take it as `variant=`."""
 
     def run(
         self,
@@ -41,18 +33,15 @@ class Variant:
         sm_scale: float | None = None,
         **scalars: float,
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-        """softmax(logits) @ v of one request, or (that, the log2 of the sums of the softmax).
+        """Compute softmax(logits) @ v of one request, or (that, lse): lse is to base 2.
 
         q: (qo_len, num_qo_heads, head_dim), fp16 or bf16.
-        k, v: (kv_len, num_kv_heads, head_dim), of q's dtype or fp8; each serves as many heads of q
-            as there are to one of its own.
-        out: as q. None allocates it.
-        sm_scale: of q . k, before the variant sees it. None is 1 / sqrt(head_dim).
+        k, v: (kv_len, num_kv_heads, head_dim), of q's dtype or fp8; num_qo_heads is a multiple of
+            num_kv_heads.
+        out: like q. None allocates it.
+        sm_scale: factor of q . k, before the variant sees it. None is 1 / sqrt(head_dim).
         scalars: the extra numbers of the variant's functions, by their names.
         """
-        # Why here: prefill knows variants, and this is one of its callers.
-        from .prefill.op import single_prefill_with_kv_cache
-
         return single_prefill_with_kv_cache(
             q,
             k,
@@ -65,18 +54,6 @@ class Variant:
             scalars=scalars,
         )
 
-    def values(self, op: str, given: Mapping[str, object]) -> torch.Tensor | None:
-        """The scalars in the order of the C++, in fp64 on the CPU; None where there are none."""
-        names = [each.name for each in self.scalars]
-        for name in given:
-            if name not in names:
-                raise TypeError(
-                    f"{op}: {self.user.name} has no scalar {name!r}; "
-                    f"it has {', '.join(names) or 'none'}"
-                )
-        numbers = [_number(op, each, given.get(each.name, each.default)) for each in self.scalars]
-        return torch.tensor(numbers, dtype=torch.float64) if numbers else None
-
 
 def define_variant(
     mask_mode: str | None = None,
@@ -86,11 +63,11 @@ def define_variant(
     *,
     text: str | None = None,
     scalars: Sequence[str] = (),
-) -> Variant:
-    """Attention whose masks, logits or outputs are what these functions say.
+) -> DefinedVariant:
+    """Define attention whose masks, logits or outputs are what these functions say.
 
-    They are read, not called: each is written in C++ and compiled into the kernel, once for the
-    same text. What they cannot have is an error with its line.
+    The functions are read, not called. They are translated to C++ and compiled into the kernel, once
+    for the same text. What cannot be translated is an error with its line.
 
     mask_mode: "CUSTOM": keys that mask_fn says, "CAUSAL": keys up to the query's own, and of these
         mask_fn's where there is one, "NONE": all keys. None is "CUSTOM" if there is a mask_fn.
@@ -109,13 +86,10 @@ def define_variant(
     functions = (mask_fn, logits_fn, output_fn)
     mode = ("CUSTOM" if mask_fn or text else "NONE") if mask_mode is None else mask_mode
     _check(mode, mask_fn, any(functions), text, scalars)
-    user, numbers = of_functions(*functions) if text is None else of_text(text, scalars)
-    for each in (each.name for each in numbers if each.name in _RUNS):
-        raise ValueError(f"define_variant: a scalar cannot be called {each!r}: run() has another")
-    return Variant(user, numbers, mode == "CAUSAL")
-
-
-_RUNS = ("self", "q", "k", "v", "out", "return_lse", "sm_scale")
+    user, numbers = from_functions(*functions) if text is None else from_text(text, scalars)
+    for name in (number.name for number in numbers if number.name in _RUN_PARAMETERS):
+        raise ValueError(f"define_variant: a scalar cannot be called {name!r}: run() has another")
+    return DefinedVariant(user, numbers, mode == "CAUSAL")
 
 
 def _check(
@@ -138,36 +112,15 @@ def _check(
         )
     if text is None and not functions:
         raise ValueError("define_variant: there is no mask_fn, logits_fn, output_fn or text")
-    fails = {"CUSTOM": mask_fn is None, "NONE": mask_fn is not None, "CAUSAL": False}[mode]
-    if text is None and fails:
-        said = "no 'mask_fn'" if mask_fn is None else "a 'mask_fn'"
-        raise ValueError(
-            f"define_variant: argument 'mask_mode' is {mode!r}, and there is {said}; "
-            + (
-                'pass one, or "NONE" or "CAUSAL"'
-                if mask_fn is None
-                else 'pass "CUSTOM" or "CAUSAL"'
-            )
-        )
+    if text is None:
+        _check_mode(mode, mask_fn)
 
 
-def _number(op: str, scalar: Scalar, value: object) -> float:
-    if value is None:
-        raise TypeError(
-            f"{op}: scalar {scalar.name!r} is missing; pass a {scalar.type.name.lower()}"
-        )
-    if not isinstance(value, Real):
-        raise TypeError(
-            f"{op}: scalar {scalar.name!r} is a {type(value).__name__}; it is one number"
-        )
-    if scalar.type is not Type.INT:
-        return float(value)
-    try:
-        whole = index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(
-            f"{op}: scalar {scalar.name!r} is {value}; the variant says that it is an int"
-        ) from None
-    if whole not in _INT32:
-        raise ValueError(f"{op}: scalar {scalar.name!r} is {whole}, which does not fit 32 bits")
-    return float(whole)
+def _check_mode(mode: str, mask_fn: object) -> None:
+    if not {"CUSTOM": mask_fn is None, "NONE": mask_fn is not None, "CAUSAL": False}[mode]:
+        return
+    there = "no 'mask_fn'" if mask_fn is None else "a 'mask_fn'"
+    advice = 'one, or "NONE" or "CAUSAL"' if mask_fn is None else '"CUSTOM" or "CAUSAL"'
+    raise ValueError(
+        f"define_variant: argument 'mask_mode' is {mode!r}, and there is {there}; pass {advice}"
+    )

@@ -1,4 +1,4 @@
-"""The settings that attention declares."""
+"""Settings that attention declares."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ _FALSE = ("", "0", "false", "no", "off")
 
 
 def is_on(name: str) -> bool:
+    """Read a setting that is on or off."""
     value = setting(name).lower()
     if value not in _TRUE + _FALSE:
         raise ValueError(f"{name}={value!r}: expected one of {', '.join(_TRUE + _FALSE[1:])}")

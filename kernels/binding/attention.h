@@ -1,4 +1,4 @@
-// The attention call of modules of attention, as their bindings export it.
+// The attention call that the bindings of attention modules export.
 #pragma once
 
 #include <binding/attention_call.h>
@@ -6,7 +6,7 @@
 
 namespace fictl {
 
-// `launcher` takes the call as it is; what does not fit the module's configuration, it refuses.
+// `launcher` takes the call as it is, and throws if it does not fit the module's configuration.
 template <void (*launcher)(const Launch&, AttentionCall)>
 void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, View k, View v,
             ::tvm::ffi::Optional<View> pages, int64_t page_size, bool hnd, View items, View merges,
@@ -36,32 +36,32 @@ void attend(std::string op, View out, ::tvm::ffi::Optional<View> lse, View q, Vi
   }
   check_dim(name, "q", q, 3);
   check_same_shape(name, "out", out, "q", q);
-  const AttentionCall given{out,
-                            pointer(lse),
-                            q,
-                            k,
-                            v,
-                            pointer(pages),
-                            page_size,
-                            hnd,
-                            items,
-                            merges,
-                            pointer(list),
-                            pointer(workspace_out),
-                            pointer(workspace_lse),
-                            pointer(mask),
-                            pointer(slopes),
-                            pointer(sinks),
-                            sm_scale,
-                            v_scale,
-                            soft_cap,
-                            window_left,
-                            causal,
-                            rope_scale,
-                            rope_theta,
-                            pointer(scalars),
-                            enable_pdl};
-  call(name, q, launcher, given);
+  const AttentionCall arguments{out,
+                                pointer(lse),
+                                q,
+                                k,
+                                v,
+                                pointer(pages),
+                                page_size,
+                                hnd,
+                                items,
+                                merges,
+                                pointer(list),
+                                pointer(workspace_out),
+                                pointer(workspace_lse),
+                                pointer(mask),
+                                pointer(slopes),
+                                pointer(sinks),
+                                sm_scale,
+                                v_scale,
+                                soft_cap,
+                                window_left,
+                                causal,
+                                rope_scale,
+                                rope_theta,
+                                pointer(scalars),
+                                enable_pdl};
+  call(name, q, launcher, arguments);
 }
 
 }  // namespace fictl

@@ -5,7 +5,7 @@
 
 namespace fictl {
 
-// As the bindings' attend() has them. Pointers are null where there is no such tensor.
+// The arguments of the bindings' attend(). Pointers to optional tensors may be null.
 struct AttentionCall {
   View out;
   const View* lse;
@@ -17,7 +17,7 @@ struct AttentionCall {
   bool hnd;
   View items;
   View merges;
-  // On the host: what is to be copied to `items`, and `merges` behind them, before the kernels.
+  // On the host: copied to `items`, and then to `merges`, before the kernels run.
   const View* list;
   const View* workspace_out;
   const View* workspace_lse;

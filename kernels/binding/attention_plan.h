@@ -5,12 +5,12 @@
 
 namespace fictl {
 
-// `Planner` is attention::Planner, which this header need not know. Addresses are of int32 on the
-// host, 0 where there is none. The list goes to `list`, if `room` numbers are enough: items, then
-// merges. Eight numbers of int64 go to `counts`: of items, merges, partial rows, tiles, keys to a
-// part, and where queries, keys and the custom mask end; or a refusal, whose first number is below
-// 0: kind, request, what was found, and its bound. Why addresses: lengths are on the host whatever
-// the device of the kernels is.
+// `Planner` is attention::Planner, a template argument so that this header includes no kernel.
+// Addresses are those of int32 arrays on the host, or 0. Why addresses: lengths are on the host
+// whatever the device of the kernels is. Writes the items and then the merges to `list`, which has
+// room for `room` numbers, if that is enough. Writes eight int64 to `counts`: items, merges,
+// partial rows, tiles, keys to a part, and the ends of queries, keys and custom mask; or, where the
+// lengths are refused, minus the kind, the request, the value seen, and its bound.
 template <typename Planner>
 void plan_attention(int64_t qo_indptr, int64_t kv_indptr, int64_t last_page_len, int64_t kv_lens,
                     int64_t requests, int64_t q_len, int64_t page_size, int64_t rows, int64_t group,
@@ -41,12 +41,12 @@ void plan_attention(int64_t qo_indptr, int64_t kv_indptr, int64_t last_page_len,
   options.most_queries = narrow(most_queries);
   const Planner planner(lengths, options);
   const auto& refusal = planner.refusal();
-  auto* found = reinterpret_cast<int64_t*>(counts);
+  auto* numbers_out = reinterpret_cast<int64_t*>(counts);
   if (refusal.kind != 0) {
-    found[0] = -int64_t{refusal.kind};
-    found[1] = refusal.request;
-    found[2] = refusal.found;
-    found[3] = refusal.bound;
+    numbers_out[0] = -int64_t{refusal.kind};
+    numbers_out[1] = refusal.request;
+    numbers_out[2] = refusal.found;
+    numbers_out[3] = refusal.bound;
     return;
   }
   using Item = typename Planner::Work;
@@ -58,14 +58,14 @@ void plan_attention(int64_t qo_indptr, int64_t kv_indptr, int64_t last_page_len,
     auto* items = reinterpret_cast<Item*>(list);
     planner.write(items, reinterpret_cast<Merge*>(items + sizes.items));
   }
-  found[0] = sizes.items;
-  found[1] = sizes.merges;
-  found[2] = sizes.partial_rows;
-  found[3] = planner.tiles();
-  found[4] = planner.part_length();
-  found[5] = planner.query_end();
-  found[6] = planner.key_end();
-  found[7] = planner.mask_end();
+  numbers_out[0] = sizes.items;
+  numbers_out[1] = sizes.merges;
+  numbers_out[2] = sizes.partial_rows;
+  numbers_out[3] = planner.tiles();
+  numbers_out[4] = planner.part_length();
+  numbers_out[5] = planner.query_end();
+  numbers_out[6] = planner.key_end();
+  numbers_out[7] = planner.mask_end();
 }
 
 }  // namespace fictl

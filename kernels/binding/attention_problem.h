@@ -1,5 +1,5 @@
-// The problem that the arguments of an attention call state, after a look at whether they fit the
-// module's configuration. For launchers: it includes kernels' headers.
+// Turns the arguments of an attention call into a Problem of the module's configuration, and throws
+// where they do not fit it. For launchers: it includes kernel headers.
 #pragma once
 
 #include <binding/attention_call.h>
@@ -18,15 +18,14 @@ namespace fictl {
 
 namespace detail {
 
-// What users know the keys and values as, where they are in pages: one tensor, or a pair.
+// The argument that users pass paged keys and values as: one tensor, or a pair.
 constexpr const char* kPagedName = "paged_kv_cache";
 
 template <typename T>
 void check_attention_dtype(const Launch& launch, const char* name, View x) {
   if (has_dtype<T>(x)) return;
-  throw Error(ErrorKind::TypeError)
-      << launch.op << ": argument '" << name << "' has dtype " << x.dtype()
-      << "; this module is built for " << device::Element<T>::kName;
+  throw argument_error(ErrorKind::TypeError, launch.op, name)
+      << "has dtype " << x.dtype() << "; this module is built for " << device::Element<T>::kName;
 }
 
 // Rows of heads are copied in chunks of 16 bytes, which are aligned to as many.
@@ -36,28 +35,27 @@ inline void check_attention_rows(const Launch& launch, const char* name, View x)
   bool aligned = reinterpret_cast<uintptr_t>(x.data<const char>()) % kChunkBytes == 0;
   for (int dim = 0; dim < x.ndim() - 1; ++dim) aligned &= pitch(x, dim) * bytes % kChunkBytes == 0;
   if (x.numel() == 0 || (aligned && (x.size(-1) == 1 || x.stride(-1) == 1))) return;
-  throw Error(ErrorKind::ValueError)
-      << launch.op << ": argument '" << name << "' has strides " << Strides{x}
-      << ": the elements of a head must be neighbours, and heads begin at multiples of 16 bytes; "
-         "pass "
+  throw argument_error(ErrorKind::ValueError, launch.op, name)
+      << "has strides " << Strides{x}
+      << ": the last dimension must be contiguous (stride 1), and heads aligned to 16 bytes; pass "
       << name << ".contiguous()";
 }
 
-// Null where there is none.
+// The data of an optional tensor, or null.
 template <typename T>
 T* attention_numbers(const Launch& launch, const char* name, const View* x) {
   if (x == nullptr) return nullptr;
   check_attention_dtype<std::remove_const_t<T>>(launch, name, *x);
   if (x->contiguous()) return x->data<T>();
-  throw Error(ErrorKind::ValueError)
-      << launch.op << ": argument '" << name << "' is not contiguous: shape " << Shape{*x}
-      << ", strides " << Strides{*x} << "; pass " << name << ".contiguous()";
+  throw argument_error(ErrorKind::ValueError, launch.op, name)
+      << "is not contiguous: shape " << Shape{*x} << ", strides " << Strides{*x} << "; pass "
+      << name << ".contiguous()";
 }
 
 template <typename T>
 T* required_numbers(const Launch& launch, const char* name, const View* x) {
   if (x != nullptr) return attention_numbers<T>(launch, name, x);
-  throw Error(ErrorKind::ValueError) << launch.op << ": argument '" << name << "' is missing";
+  throw argument_error(ErrorKind::ValueError, launch.op, name) << "is missing";
 }
 
 template <typename T>
@@ -65,8 +63,8 @@ attention::Heads<T> token_heads(const Launch& launch, const char* name, View x, 
                                 int64_t heads, int64_t dim) {
   const int head = hnd ? 0 : 1;
   if (x.ndim() != 3 || x.size(head) != heads || x.size(2) != dim) {
-    throw Error(ErrorKind::ValueError)
-        << launch.op << ": argument '" << name << "' has shape " << Shape{x} << "; it is "
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "has shape " << Shape{x} << "; it is "
         << (hnd ? "(heads, tokens, dim)" : "(tokens, heads, dim)") << " with " << heads
         << " heads of " << dim;
   }
@@ -84,14 +82,8 @@ void make_keys(const Launch& launch, const AttentionCall& call, int64_t kv_heads
 template <typename T>
 device::PagedRows<const T> paged_rows(const Launch& launch, const char* name, View x,
                                       const AttentionCall& call, int64_t kv_heads, int64_t dim) {
-  const PagedView paged = paged_heads(launch, name, x, call.hnd);
-  if (paged.heads != kv_heads || paged.dim != dim || paged.page_size != call.page_size) {
-    throw Error(ErrorKind::ValueError)
-        << launch.op << ": argument '" << name << "' has shape " << Shape{x}
-        << ", which is pages of " << paged.page_size << " slots of " << paged.heads << " x "
-        << paged.dim << "; wanted are " << call.page_size << " slots of " << kv_heads << " x "
-        << dim;
-  }
+  const PagedView paged = paged_heads(launch.op, name, x, call.hnd);
+  check_pages(launch.op, name, paged, call.page_size, kv_heads, dim);
   check_attention_rows(launch, name, x);
   return {paged.data<const T>(), paged.page_pitch, paged.slot_pitch, paged.head_pitch};
 }
@@ -137,14 +129,14 @@ template <typename Record>
 const Record* work_list(const Launch& launch, const char* name, View x) {
   constexpr int64_t kNumbers = sizeof(Record) / sizeof(int32_t);
   if (x.numel() != 0 && (x.ndim() != 2 || x.size(1) != kNumbers)) {
-    throw Error(ErrorKind::ValueError) << launch.op << ": argument '" << name << "' has shape "
-                                       << Shape{x} << "; it is (count, " << kNumbers << ")";
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "has shape " << Shape{x} << "; it is (count, " << kNumbers << ")";
   }
   return reinterpret_cast<const Record*>(attention_numbers<const int32_t>(launch, name, &x));
 }
 
-// Why by the launcher: what Python did between a copy of its own and the kernels, the GPU waited
-// for.
+// Why the launcher copies: had Python done so, the GPU would wait for all that Python does between
+// its copy and the kernels.
 constexpr int64_t kMostPut = 4000;
 
 inline void copy_list(const Launch& launch, const AttentionCall& call) {
@@ -152,8 +144,8 @@ inline void copy_list(const Launch& launch, const AttentionCall& call) {
   const auto* numbers = attention_numbers<const int32_t>(launch, "list", call.list);
   const int64_t room = call.items.numel() + call.merges.numel();
   if (call.list->numel() != room || call.list->device().device_type != kDLCPU) {
-    throw Error(ErrorKind::ValueError)
-        << launch.op << ": argument 'list' has " << call.list->numel()
+    throw argument_error(ErrorKind::ValueError, launch.op, "list")
+        << "has " << call.list->numel()
         << " numbers; it is on the host, and as long as items and merges: " << room;
   }
   auto* to = call.items.data<int32_t>();
@@ -166,7 +158,7 @@ inline void copy_list(const Launch& launch, const AttentionCall& call) {
   }
 }
 
-// 0 where there is no such dimension. A page of one slot may do without a dimension for it.
+// 0 if k has no such dimension. With a page size of 1, the dimension of slots may be missing.
 inline int64_t heads_of_keys(const AttentionCall& call) {
   const View k = call.k;
   if (call.pages == nullptr) return k.ndim() == 3 ? k.size(call.hnd ? 0 : 1) : 0;
@@ -189,13 +181,13 @@ attention::Problem<Config> attention_problem(const Launch& launch, const Attenti
   const int64_t heads = call.q.size(-2);
   const int64_t kv_heads = detail::heads_of_keys(call);
   if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0) {
-    throw Error(ErrorKind::ValueError)
-        << launch.op << ": argument 'q' has shape " << Shape{call.q} << " and 'k' has "
-        << Shape{call.k} << ": " << heads << " heads are not shared out to " << kv_heads;
+    throw argument_error(ErrorKind::ValueError, launch.op, "q")
+        << "has shape " << Shape{call.q} << " and 'k' has " << Shape{call.k} << ": " << heads
+        << " heads are not shared out to " << kv_heads;
   }
   if (!(call.sm_scale > 0.0)) {
-    throw Error(ErrorKind::ValueError)
-        << launch.op << ": argument 'sm_scale' is " << call.sm_scale << "; it is above 0";
+    throw argument_error(ErrorKind::ValueError, launch.op, "sm_scale")
+        << "is " << call.sm_scale << "; it is above 0";
   }
   detail::copy_list(launch, call);
   typename Config::Keys keys{};

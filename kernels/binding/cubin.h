@@ -1,4 +1,4 @@
-// Kernels that come as cubins, as Triton makes them: loaded on first use, launched like any other.
+// Kernels from cubins, as Triton makes them: loaded on first use, launched like any other.
 #pragma once
 
 #include <binding/launch.h>
@@ -9,7 +9,7 @@
 
 namespace fictl {
 
-// Code for one compute capability, as 90, or PTX, which newer GPUs translate.
+// Code for one compute capability (90), or PTX, which newer GPUs translate.
 struct Cubin {
   int arch;
   bool ptx;
@@ -25,11 +25,11 @@ struct Cubin {
   }
 };
 
-// One kernel on every GPU of the machine. Made as a static of a function, and never destroyed: a
-// process ends without unloading code.
+// One kernel on every GPU of the machine. To be a static of a function, never destroyed: a process
+// ends without unloading code.
 class CubinKernel {
  public:
-  // Of the cubins that a GPU can run, the last is the best.
+  // Loads, for each GPU, the last cubin that it runs: they are ordered from worst to best.
   template <int kCount>
   explicit CubinKernel(const Cubin (&cubins)[kCount]) {
     Loaded loaded[kCount] = {};
@@ -47,7 +47,7 @@ class CubinKernel {
     }
   }
 
-  // In one dimension, where dim3 would cut a number that is too large.
+  // Launches a one-dimensional grid. Checks the size, which dim3 would truncate.
   cudaError_t launch(const Launch& launch, int64_t programs, void** arguments) const {
     if (programs > INT32_MAX) return cudaErrorInvalidConfiguration;
     return this->launch(launch, dim3(programs), arguments);
@@ -86,7 +86,7 @@ class CubinKernel {
     return 10 * major + minor;
   }
 
-  // Also where the first call is captured into a graph.
+  // Works while the stream is captured into a graph, too.
   static Loaded load(const Cubin& cubin) {
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     cudaThreadExchangeStreamCaptureMode(&mode);

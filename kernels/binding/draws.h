@@ -1,5 +1,5 @@
-// Where a call's random numbers come from: a seed and an offset, each a number for all rows, or a
-// tensor with one for all or one a row.
+// The random state of a sampling call: a seed and an offset, each either a number for all rows or a
+// tensor of one number, (1,), or of one per row, (rows,).
 #pragma once
 
 #include <binding/launch.h>
@@ -8,26 +8,23 @@ namespace fictl {
 
 namespace detail {
 
-// The numbers of a tensor, or null where there is none; `step` is from a row's to the next one's.
+// The data of an optional tensor, or null; `step` is the stride from one row's number to the next.
 inline const uint64_t* draw_numbers(const Launch& launch, const char* name, const View* x,
                                     int64_t rows, int* step) {
   *step = 0;
   if (x == nullptr) return nullptr;
-  const DLDataType dtype = x->dtype();
-  const bool integers = dtype.code == kDLInt || dtype.code == kDLUInt;
-  if (!integers || dtype.bits != 64 || dtype.lanes != 1) {
-    throw Error(ErrorKind::TypeError) << launch.op << ": argument '" << name << "' has dtype "
-                                      << dtype << "; accepted: int64, uint64";
+  if (!same_dtype(x->dtype(), kInt64) && !same_dtype(x->dtype(), kUInt64)) {
+    throw argument_error(ErrorKind::TypeError, launch.op, name)
+        << "has dtype " << x->dtype() << "; accepted: int64, uint64";
   }
   if (x->ndim() != 1 || (x->size(0) != 1 && x->size(0) != rows)) {
-    throw Error(ErrorKind::ValueError)
-        << launch.op << ": argument '" << name << "' has shape " << Shape{*x}
-        << "; it is one number, (1,), or one a row, (" << rows << ",)";
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "has shape " << Shape{*x} << "; it is one number, (1,), or one a row, (" << rows << ",)";
   }
   if (!x->contiguous()) {
-    throw Error(ErrorKind::ValueError)
-        << launch.op << ": argument '" << name << "' is not contiguous: shape " << Shape{*x}
-        << ", strides " << Strides{*x} << "; pass " << name << ".contiguous()";
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "is not contiguous: shape " << Shape{*x} << ", strides " << Strides{*x} << "; pass "
+        << name << ".contiguous()";
   }
   *step = x->size(0) > 1 ? 1 : 0;
   return x->data<const uint64_t>();
@@ -35,8 +32,9 @@ inline const uint64_t* draw_numbers(const Launch& launch, const char* name, cons
 
 }  // namespace detail
 
-// As sampling::Draws, which this header need not know. The numbers count where there are no
-// tensors; negative ones have the bits of their int64.
+// Fills a sampling::Draws, passed as a template argument so that this header includes no kernel.
+// The numbers are used where there are no tensors; a negative one is taken as the bits of its
+// int64.
 template <typename Draws>
 Draws draws_of(const Launch& launch, const View* seeds, const View* offsets, int64_t seed,
                int64_t offset, int64_t rows) {

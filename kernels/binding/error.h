@@ -1,4 +1,5 @@
-// The error that bindings and launchers throw: what happened, the values seen, what to do.
+// Error: what bindings and launchers throw. Its text says what happened, the values seen, and what
+// to do.
 #pragma once
 
 #include <binding/view.h>
@@ -17,7 +18,7 @@ struct Strides {
   View of;
 };
 
-// Written with <<, as in FICTL_THROW(ValueError) << launch.op << ": ...".
+// Text is appended by <<, as in throw argument_error(ErrorKind::ValueError, op, "k") << "is " << k.
 // Why a fixed buffer: <string> or <sstream> would cost every nvcc compile half a second.
 class Error {
  public:
@@ -49,7 +50,7 @@ class Error {
     return *this << "DLPack device type " << static_cast<int>(device.device_type);
   }
 
-  // The name that torch and fictl/dtype.py give it.
+  // Prints the name that torch and fictl/dtype.py use.
   Error& operator<<(DLDataType dtype) {
     constexpr const char* kNames[] = {"int",
                                       "uint",
@@ -78,9 +79,9 @@ class Error {
  private:
   template <typename Value>
   Error& print(const char* format, Value value) {
-    const int room = static_cast<int>(sizeof(text_)) - length_;
-    const int wanted = snprintf(text_ + length_, room, format, value);
-    length_ += wanted < room ? wanted : room - 1;
+    const int space = static_cast<int>(sizeof(text_)) - length_;
+    const int wanted = snprintf(text_ + length_, space, format, value);
+    length_ += wanted < space ? wanted : space - 1;
     return *this;
   }
 
@@ -95,6 +96,13 @@ class Error {
   int length_ = 0;
   char text_[1024] = "";
 };
+
+// An error about one argument, to be completed by <<.
+inline Error argument_error(ErrorKind kind, const char* op, const char* name) {
+  Error error(kind);
+  error << op << ": argument '" << name << "' ";
+  return error;
+}
 
 }  // namespace fictl
 

@@ -1,7 +1,8 @@
-// What bindings include, and the only header that includes tvm/ffi: tensor arguments, their checks,
-// and the call of a launcher on the right device and stream.
+// The one header that bindings include, and the only one that includes tvm/ffi: tensor arguments,
+// their checks, and the call of a launcher on the right device and stream.
 #pragma once
 
+#include <binding/checks.h>
 #include <binding/launch.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/function.h>
@@ -13,87 +14,22 @@
 
 namespace fictl {
 
-// Throws the error so that Python sees it as its kind.
+// Throws the error as tvm-ffi's, so that Python raises the exception of its kind.
 [[noreturn]] inline void raise(const Error& error) {
   throw ::tvm::ffi::Error(error.kind(), error.what(), "");
 }
 
-// Runs launcher code, whose errors are plain C++.
+// Runs code that throws plain C++ errors, as launchers and the conversions of views do.
 template <typename Body>
-void translate(Body body) {
+auto translate(Body body) {
   try {
-    body();
+    return body();
   } catch (const Error& error) {
     raise(error);
   }
 }
 
-inline Error argument_error(ErrorKind kind, const char* op, const char* name) {
-  Error error(kind);
-  error << op << ": argument '" << name << "' ";
-  return error;
-}
-
-inline void check_device(const char* op, const char* name, View x) {
-#ifdef FICTL_EMU
-  constexpr DLDeviceType kExpected = kDLCPU;
-  constexpr const char* kBuiltFor = "CPU tensors, for the emulated device";
-  constexpr const char* kWayOut = ".cpu(), or unset FICTL_DEVICE to run it on a GPU";
-#else
-  constexpr DLDeviceType kExpected = kDLCUDA;
-  constexpr const char* kBuiltFor = "CUDA tensors";
-  constexpr const char* kWayOut =
-      ".cuda(), or set FICTL_DEVICE=emu to run it on the emulated device";
-#endif
-  if (x.device().device_type == kExpected) return;
-  raise(argument_error(ErrorKind::ValueError, op, name)
-        << "is on " << x.device() << ", but this build takes " << kBuiltFor << "; pass " << name
-        << kWayOut);
-}
-
-inline void check_contiguous(const char* op, const char* name, View x) {
-  if (x.contiguous()) return;
-  raise(argument_error(ErrorKind::ValueError, op, name)
-        << "is not contiguous: shape " << Shape{x} << ", strides " << Strides{x} << "; pass "
-        << name << ".contiguous()");
-}
-
-// That of every row, or whatever the last dimension is `of`, the elements lie side by side.
-inline void check_neighbours(const char* op, const char* name, View x, const char* of = "row") {
-  if (x.size(-1) <= 1 || x.stride(-1) == 1) return;
-  raise(argument_error(ErrorKind::ValueError, op, name)
-        << "has strides " << Strides{x} << ": the elements of a " << of
-        << " are not neighbours; pass " << name << ".contiguous()");
-}
-
-inline void check_dim(const char* op, const char* name, View x, int ndim) {
-  if (x.ndim() == ndim) return;
-  raise(argument_error(ErrorKind::ValueError, op, name)
-        << "has shape " << Shape{x} << ", which is not " << ndim << "-dimensional");
-}
-
-inline void check_same_shape(const char* op, const char* name, View x, const char* other_name,
-                             View other) {
-  if (same_shape(x, other)) return;
-  raise(argument_error(ErrorKind::ValueError, op, name)
-        << "has shape " << Shape{x} << ", '" << other_name << "' has " << Shape{other});
-}
-
-inline void check_same_dtype(const char* op, const char* name, View x, const char* other_name,
-                             View other) {
-  if (same_dtype(x.dtype(), other.dtype())) return;
-  raise(argument_error(ErrorKind::TypeError, op, name)
-        << "has dtype " << x.dtype() << ", '" << other_name << "' has " << other.dtype());
-}
-
-inline void check_same_device(const char* op, const char* name, View x, const char* other_name,
-                              View other) {
-  if (same_device(x.device(), other.device())) return;
-  raise(argument_error(ErrorKind::ValueError, op, name)
-        << "is on " << x.device() << ", '" << other_name << "' on " << other.device());
-}
-
-// Makes `device` current for as long as it lives.
+// Makes `device` the current device during its lifetime.
 class DeviceGuard {
  public:
   DeviceGuard(const char* op, int device) : device_(device) {
@@ -115,12 +51,12 @@ inline int sm_count(const char* op, int device) {
   static const std::vector<int> counts = [op] {
     int devices = 0;
     check_cuda(op, cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-    std::vector<int> found(devices);
+    std::vector<int> sm_counts(devices);
     for (int i = 0; i < devices; ++i) {
-      check_cuda(op, cudaDeviceGetAttribute(&found[i], cudaDevAttrMultiProcessorCount, i),
+      check_cuda(op, cudaDeviceGetAttribute(&sm_counts[i], cudaDevAttrMultiProcessorCount, i),
                  "cudaDeviceGetAttribute");
     }
-    return found;
+    return sm_counts;
   }();
   return counts[device];
 }
@@ -139,8 +75,8 @@ void call(const char* op, View tensor, void (*launcher)(const Launch&, Params...
 
 }  // namespace fictl
 
-// Lets exported functions take a View wherever Python passes a tensor. Why memory is looked at
-// here: what torch wraps for a transform has none, and no function may give it to a kernel.
+// Lets exported functions take a View wherever Python passes a tensor. Why memory is checked here:
+// tensors that torch wraps for a transform have none, and none of these may reach a kernel.
 template <>
 struct tvm::ffi::TypeTraits<fictl::View> : public tvm::ffi::TypeTraitsBase {
   static constexpr bool storage_enabled = false;
@@ -167,18 +103,9 @@ struct tvm::ffi::TypeTraits<fictl::View> : public tvm::ffi::TypeTraitsBase {
 
 namespace fictl {
 
-// As launchers take what may be left out.
+// The address of an optional tensor, or null: launchers take optional arguments as pointers.
 inline const View* pointer(const ::tvm::ffi::Optional<View>& x) {
   return x.has_value() ? &*x : nullptr;
 }
 
 }  // namespace fictl
-
-// Checks of a binding's arguments, inside the binding's function, whose name is the op's.
-#define CHECK_CUDA(x) ::fictl::check_device(__func__, #x, x)
-#define CHECK_CONTIGUOUS(x) ::fictl::check_contiguous(__func__, #x, x)
-#define CHECK_INPUT(x) (CHECK_CUDA(x), CHECK_CONTIGUOUS(x))
-#define CHECK_DIM(x, ndim) ::fictl::check_dim(__func__, #x, x, ndim)
-#define CHECK_SAME_SHAPE(x, other) ::fictl::check_same_shape(__func__, #x, x, #other, other)
-#define CHECK_SAME_DTYPE(x, other) ::fictl::check_same_dtype(__func__, #x, x, #other, other)
-#define CHECK_SAME_DEVICE(x, other) ::fictl::check_same_device(__func__, #x, x, #other, other)

@@ -1,4 +1,4 @@
-// How much of each row of a batch is to be kept: numbers, or tensors with one a row.
+// The limits of a filter (top_k, top_p, min_p): a number for all rows, or a tensor of one per row.
 #pragma once
 
 #include <binding/indices.h>
@@ -7,18 +7,16 @@ namespace fictl {
 
 namespace detail {
 
-// Of one dimension, `rows` of fp32; `step` is from a row's to the next one's.
+// The data of a float32 tensor of shape (rows,); `step` is its stride.
 inline const float* row_floats(const Launch& launch, const char* name, View x, int64_t rows,
                                int* step) {
-  constexpr DLDataType kFloat{kDLFloat, 32, 1};
-  if (!same_dtype(x.dtype(), kFloat)) {
-    throw Error(ErrorKind::TypeError) << launch.op << ": argument '" << name << "' has dtype "
-                                      << x.dtype() << "; pass " << name << ".float()";
+  if (!same_dtype(x.dtype(), kFloat32)) {
+    throw argument_error(ErrorKind::TypeError, launch.op, name)
+        << "has dtype " << x.dtype() << "; pass " << name << ".float()";
   }
   if (x.ndim() != 1 || x.size(0) != rows) {
-    throw Error(ErrorKind::ValueError)
-        << launch.op << ": argument '" << name << "' has shape " << Shape{x}
-        << "; it is a number, or one for each row, (" << rows << ",)";
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "has shape " << Shape{x} << "; it is a number, or one for each row, (" << rows << ",)";
   }
   *step = static_cast<int>(x.stride(0));
   return x.data<const float>();
@@ -26,8 +24,8 @@ inline const float* row_floats(const Launch& launch, const char* name, View x, i
 
 }  // namespace detail
 
-// As sampling::Filter, which this header need not know. The numbers count where there are no
-// tensors.
+// Fills a sampling::Filter, passed as a template argument so that this header includes no kernel.
+// The numbers are used where there are no tensors.
 template <typename Filter>
 Filter filter_of(const Launch& launch, int64_t rows, const View* k, int64_t k_value,
                  const char* p_name, const View* p, double p_value) {

@@ -1,23 +1,23 @@
-// Tensors of one dimension whose numbers are indices: int32 or int64, at any stride.
+// Index tensors: one-dimensional, int32 or int64, any stride.
 #pragma once
 
 #include <binding/launch.h>
 
 namespace fictl {
 
-// Integers of one dimension, `count` of them, as device::Indices, which this header need not know.
+// Checks that x has shape (count,), and returns it as device::Indices, passed as a template
+// argument so that this header includes no kernel.
 template <typename Indices>
 Indices indices(const Launch& launch, const char* name, View x, int64_t count) {
-  constexpr int kHalf = 32;
-  Error error(ErrorKind::ValueError);
-  error << launch.op << ": argument '" << name << "' has ";
-  if (x.dtype().code != kDLInt || (x.dtype().bits != kHalf && x.dtype().bits != 2 * kHalf)) {
-    throw error << "dtype " << x.dtype() << "; it is int32 or int64";
+  if (!same_dtype(x.dtype(), kInt32) && !same_dtype(x.dtype(), kInt64)) {
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "has dtype " << x.dtype() << "; accepted: int32, int64";
   }
   if (x.ndim() != 1 || x.size(0) != count) {
-    throw error << "shape " << Shape{x} << "; it is (" << count << ",)";
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "has shape " << Shape{x} << "; it is (" << count << ",)";
   }
-  return {x.data<const int32_t>(), x.stride(0) * (x.dtype().bits / kHalf)};
+  return {x.data<const int32_t>(), x.stride(0) * (x.dtype().bits / 32)};
 }
 
 }  // namespace fictl

@@ -1,5 +1,5 @@
-// What launchers include: where to launch, the arguments' views, and the step from run-time values
-// to template arguments.
+// The header that launchers include: where to launch, views of the arguments, and the dispatch from
+// run-time values to template arguments.
 #pragma once
 
 #include <binding/error.h>
@@ -13,12 +13,12 @@ template <typename T>
 struct Element;  // <fictl/device/element.cuh>
 }
 
-// Where and how a launcher runs its kernels, and the op's name for its messages.
+// Stream, device and options of a launch, and the op's name for error messages.
 struct Launch {
   cudaStream_t stream;
   int device;
   int sm_count;
-  bool pdl;  // programmatic dependent launch is wanted, where GPU and code have it
+  bool pdl;  // use programmatic dependent launch where the GPU and the build support it
   const char* op;
 };
 
@@ -61,9 +61,8 @@ template <typename... Ts, typename Body>
 void dispatch_dtype(const Launch& launch, const char* argument, View tensor, Types<Ts...>,
                     Body body) {
   if (((has_dtype<Ts>(tensor) && (body(Type<Ts>()), true)) || ...)) return;
-  Error error(ErrorKind::TypeError);
-  error << launch.op << ": argument '" << argument << "' has dtype " << tensor.dtype()
-        << "; accepted: ";
+  Error error = argument_error(ErrorKind::TypeError, launch.op, argument);
+  error << "has dtype " << tensor.dtype() << "; accepted: ";
   const char* separator = "";
   ((error << separator << device::Element<Ts>::kName, separator = ", "), ...);
   throw error;
@@ -73,8 +72,8 @@ template <int64_t... Ns, typename Body>
 void dispatch_int(const Launch& launch, const char* argument, int64_t value, Values<Ns...>,
                   Body body) {
   if (((value == Ns && (body(Value<Ns>()), true)) || ...)) return;
-  Error error(ErrorKind::NotImplementedError);
-  error << launch.op << ": argument '" << argument << "' is " << value << "; accepted: ";
+  Error error = argument_error(ErrorKind::NotImplementedError, launch.op, argument);
+  error << "is " << value << "; accepted: ";
   const char* separator = "";
   ((error << separator << Ns, separator = ", "), ...);
   throw error;
@@ -84,7 +83,7 @@ void dispatch_int(const Launch& launch, const char* argument, int64_t value, Val
 
 #define FICTL_UNPACK(...) __VA_ARGS__
 
-// Throws RuntimeError with the op, the cudaError's name and its text.
+// Throws a RuntimeError that names the op, the cudaError and its text.
 #define CUDA_CHECK(launch, expression) ::fictl::check_cuda((launch).op, expression, #expression)
 
 // Runs the body with T the C++ type of the tensor's dtype:

@@ -1,13 +1,13 @@
-// Tensors seen as rows: their last dimension is a row, all rows are at one distance.
+// Tensors as rows along the last dimension, all rows at one stride.
 #pragma once
 
 #include <binding/launch.h>
 
 namespace fictl {
 
-// From a row to the next, in elements. Of one that is `written` the rows may not overlap.
-// Why not always a stride: that of a dimension of size 1 may be anything.
-inline int64_t row_pitch(const Launch& launch, const char* name, View x, bool written = false) {
+// The stride from one row to the next, in elements. Rows of a tensor that is `written` must not
+// overlap. Why it is computed: the stride of a dimension of size 1 is undefined.
+inline int64_t row_pitch(const char* op, const char* name, View x, bool written = false) {
   const int64_t cols = x.size(-1);
   if (x.numel() == 0) return cols;
   int64_t rows = 1;
@@ -20,15 +20,15 @@ inline int64_t row_pitch(const Launch& launch, const char* name, View x, bool wr
     rows *= x.size(dim);
   }
   if (regular && (pitch >= cols || !written)) return pitch;
-  Error error(ErrorKind::ValueError);
-  error << launch.op << ": argument '" << name << "' has shape " << Shape{x} << " and strides "
-        << Strides{x};
+  Error error = argument_error(ErrorKind::ValueError, op, name);
+  error << "has shape " << Shape{x} << " and strides " << Strides{x};
   if (regular) throw error << ": its rows overlap; pass a contiguous " << name;
-  throw error << ": it is not rows of neighbouring elements at one distance; pass " << name
-              << ".contiguous()";
+  throw error << ": the last dimension must be contiguous (stride 1), and all rows at one stride; "
+                 "pass "
+              << name << ".contiguous()";
 }
 
 }  // namespace fictl
 
-#define ROW_PITCH(launch, x) ::fictl::row_pitch(launch, #x, x)
-#define WRITTEN_ROW_PITCH(launch, x) ::fictl::row_pitch(launch, #x, x, true)
+#define ROW_PITCH(launch, x) ::fictl::row_pitch((launch).op, #x, x)
+#define WRITTEN_ROW_PITCH(launch, x) ::fictl::row_pitch((launch).op, #x, x, true)

@@ -1,11 +1,11 @@
-// Tensors of one shape walked together, as rows of neighbouring elements.
+// Tensors of one shape walked together, as rows of contiguous elements.
 #pragma once
 
 #include <binding/launch.h>
 
 namespace fictl {
 
-// All in elements; the pitches in the order of the tensors.
+// Sizes and strides in elements; one pitch (stride between rows) per tensor, in their order.
 template <int N>
 struct Rows {
   int64_t rows;
@@ -15,28 +15,28 @@ struct Rows {
 
 namespace detail {
 
-// One dimension of all tensors.
+// One dimension: its size, and its stride in each tensor.
 template <int N>
 struct Dim {
   int64_t size;
   int64_t stride[N];
 
-  // Whether a step of this one is a walk through all of `inner`, in every tensor.
+  // True if in every tensor one step of this dimension spans all of `inner`, so that both merge.
   bool continues(const Dim& inner) const {
     bool all = true;
     for (int i = 0; i < N; ++i) all &= stride[i] == inner.size * inner.stride[i];
     return all;
   }
 
-  bool neighbours() const {
+  bool contiguous() const {
     bool all = true;
     for (int i = 0; i < N; ++i) all &= stride[i] == 1;
     return all;
   }
 };
 
-// The dimensions that matter, from the largest stride of the first tensor to the smallest, with
-// those that continue one another merged; returns how many are left.
+// Sorts the dimensions of size above 1 by the first tensor's stride, largest first, and merges
+// those that continue one another. Returns how many are left.
 template <int N>
 int merge_dims(const View (&tensors)[N], Dim<N>* dims) {
   int count = 0;
@@ -63,30 +63,30 @@ int merge_dims(const View (&tensors)[N], Dim<N>* dims) {
 
 }  // namespace detail
 
-// The first tensor is written, so that its rows may not overlap.
+// Throws if the tensors are not rows of one length and stride. The first tensor is the one written,
+// so its rows must not overlap.
 template <int N>
-Rows<N> collapse(const Launch& launch, const char* names, const View (&tensors)[N]) {
+Rows<N> collapse(const char* op, const char* names, const View (&tensors)[N]) {
   constexpr int kMaxDims = 64;
   detail::Dim<N> dims[kMaxDims];
   if (tensors[0].numel() == 0) return {};
   if (tensors[0].ndim() <= kMaxDims) {
     int count = detail::merge_dims(tensors, dims);
     Rows<N> rows{1, 1};
-    if (count > 0 && dims[count - 1].neighbours()) rows.cols = dims[--count].size;
+    if (count > 0 && dims[count - 1].contiguous()) rows.cols = dims[--count].size;
     if (count == 0) return rows;
     rows.rows = dims[0].size;
     for (int i = 0; i < N; ++i) rows.pitch[i] = dims[0].stride[i];
     if (count == 1 && rows.pitch[0] >= rows.cols) return rows;
   }
   Error error(ErrorKind::ValueError);
-  error << launch.op << ": arguments " << names << " of shape " << Shape{tensors[0]}
-        << " have strides ";
+  error << op << ": arguments " << names << " of shape " << Shape{tensors[0]} << " have strides ";
   for (int i = 0; i < N; ++i) error << (i == 0 ? "" : ", ") << Strides{tensors[i]};
-  throw error << ": they are not rows of neighbouring elements; pass contiguous tensors, as "
+  throw error << ": they are not rows of contiguous elements; pass contiguous tensors, as "
                  ".contiguous() makes them";
 }
 
 }  // namespace fictl
 
-// What the tensors are in rows: COLLAPSE(launch, out, x, y).
-#define COLLAPSE(launch, ...) ::fictl::collapse(launch, #__VA_ARGS__, {__VA_ARGS__})
+// The tensors as Rows: COLLAPSE(launch, out, x, y).
+#define COLLAPSE(launch, ...) ::fictl::collapse((launch).op, #__VA_ARGS__, {__VA_ARGS__})

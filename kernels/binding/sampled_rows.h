@@ -5,14 +5,21 @@
 
 namespace fictl {
 
-// As Rows of the module's type, which this header need not know.
+// A row has 1 to `most` elements, more than which the kernels do not sample from.
+inline void check_row_length(const Launch& launch, const char* name, View x, int64_t most) {
+  if (x.size(-1) >= 1 && x.size(-1) <= most) return;
+  throw argument_error(ErrorKind::ValueError, launch.op, name)
+      << "has shape " << Shape{x} << "; a row has 1 to " << most << " elements";
+}
+
+// Fills a sampling::Rows, passed as a template argument so that this header includes no kernel.
 template <typename Rows, typename T>
 Rows sampled_rows(const Launch& launch, const char* name, View x, int64_t most) {
-  constexpr int64_t kMostRows = 0x7fffffff;
-  const int64_t pitch = row_pitch(launch, name, x);
-  if (x.size(1) < 1 || x.size(1) > most || x.size(0) > kMostRows) {
-    throw Error(ErrorKind::ValueError) << launch.op << ": argument '" << name << "' has shape "
-                                       << Shape{x} << "; a row has 1 to " << most << " elements";
+  const int64_t pitch = row_pitch(launch.op, name, x);
+  check_row_length(launch, name, x, most);
+  if (x.size(0) > INT32_MAX) {
+    throw argument_error(ErrorKind::ValueError, launch.op, name)
+        << "has shape " << Shape{x} << "; pass up to " << INT32_MAX << " rows at a time";
   }
   const T* data = x.data<const T>();
   constexpr int64_t kVecBytes = 4 * sizeof(T);

@@ -1,13 +1,13 @@
-// A tensor as DLPack hands it over.
+// View: a tensor as DLPack describes it.
 #pragma once
 
-#include <dlpack/dlpack.h>
+#include <binding/dtype.h>
 #include <stdint.h>
 
 namespace fictl {
 
-// Points at the caller's tensor and knows DLPack's omissions: strides may be missing, data may
-// start at an offset.
+// A pointer to the caller's tensor. Handles what DLPack allows: strides may be null (then the
+// tensor is contiguous), and data may start at a byte offset.
 class View {
  public:
   View(const DLTensor* tensor) : tensor_(tensor) {}
@@ -59,10 +59,6 @@ inline bool same_shape(View a, View b) {
     if (a.size(dim) != b.size(dim)) return false;
   }
   return true;
-}
-
-inline bool same_dtype(DLDataType a, DLDataType b) {
-  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
 inline bool same_device(DLDevice a, DLDevice b) {

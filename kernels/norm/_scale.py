@@ -6,9 +6,9 @@ import torch
 
 
 def scale_tensor(scale: float | torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """One fp32 number where `like` is: a kernel reads it there, so that a CUDA graph may change it.
+    """Return one fp32 number on the device of `like`, where a CUDA graph may change it.
 
-    A tensor is passed on as it is; the binding says what is wrong with it.
+    A tensor is returned as it is; the binding checks it.
     """
     if isinstance(scale, torch.Tensor):
         return scale

@@ -1,4 +1,4 @@
-"""Where the scales of quantized blocks lie, and how large that is."""
+"""Layouts of the scales of quantized blocks, and their sizes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["SfLayout"]
 
 
 class SfLayout(IntEnum):
-    """Of scales, a row for each row of values and a byte for each block in it.
+    """Layout of scales, which are a matrix of one row per row of values and one byte per block.
 
     The first two are tiles of 128 or 8 rows and 4 columns, as tensor cores read them; rows and
     columns are padded with zeros to whole tiles.
@@ -20,7 +20,7 @@ class SfLayout(IntEnum):
 
     @classmethod
     def swizzled(cls, is_swizzled: bool, is_8x4: bool = False) -> SfLayout:
-        """The one that a pair of flags means."""
+        """Return the layout that a pair of flags selects."""
         if not is_swizzled:
             return cls.layout_linear
         return cls.layout_8x4 if is_8x4 else cls.layout_128x4
@@ -30,7 +30,7 @@ _TILE_ROWS = {0: 128, 1: 8}
 
 
 def scales_shape(layout: int, rows: int, blocks: int) -> tuple[int, int]:
-    """Rows and columns in memory; a layout that is none is left for others to refuse."""
+    """Return rows and columns in memory; an unknown layout is left for the binding to refuse."""
     tile = _TILE_ROWS.get(layout)
     if tile is None:
         return rows, blocks

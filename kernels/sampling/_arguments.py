@@ -1,4 +1,4 @@
-"""What sampling functions take as a number or as a tensor of one a row."""
+"""Arguments of sampling functions that are a number, or a tensor with one number per row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 def number_or_rows(
     op: str, name: str, value: torch.Tensor | float
 ) -> tuple[torch.Tensor | None, float]:
-    """The tensor, in fp32, or the number."""
+    """Return the tensor, in fp32, and the number."""
     if isinstance(value, torch.Tensor):
         return (value if value.dtype is torch.float32 else value.float()), 0.0
     if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
@@ -21,7 +21,7 @@ def number_or_rows(
 
 
 def count_or_rows(op: str, name: str, value: torch.Tensor | int) -> tuple[torch.Tensor | None, int]:
-    """The tensor, of integers, or the number."""
+    """Return the tensor, of integers, and the number."""
     if isinstance(value, torch.Tensor):
         return value, 0
     if isinstance(value, bool) or not isinstance(value, int):
@@ -32,7 +32,7 @@ def count_or_rows(op: str, name: str, value: torch.Tensor | int) -> tuple[torch.
 
 
 def refuse_nan(op: str, name: str, x: torch.Tensor) -> None:
-    """It waits for the GPU."""
+    """Raise a ValueError if x has a NaN; waits for the GPU."""
     if bool(x.isnan().any()):
         rows = x.isnan().any(-1).nonzero().flatten().tolist()
         shown = f"{rows[:5]}{' and more' if len(rows) > 5 else ''}"

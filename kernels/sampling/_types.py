@@ -1,4 +1,4 @@
-"""The element types that modules of this family are built for, one module each."""
+"""Element types of this family: each is a module of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPES = {torch.float32: "float", torch.float16: "__half", torch.bfloat16: "__nv_
 
 def cpp_type(dtype: torch.dtype) -> str:
     if dtype not in TYPES:
-        given, *accepted = (str(each).removeprefix("torch.") for each in (dtype, *TYPES))
+        given, *accepted = (str(t).removeprefix("torch.") for t in (dtype, *TYPES))
         raise TypeError(
             f"sampling: an argument of probabilities or logits has dtype {given}; accepted: "
             f"{', '.join(accepted)}"

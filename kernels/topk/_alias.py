@@ -1,4 +1,4 @@
-"""A second name, under which FlashInfer has top_k too."""
+"""Second name of top_k, which FlashInfer's callers use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of equal elements are chosen where there is no room for all of them."""
+"""Choice among equal elements where only some of them fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["TopKTieBreak"]
 
 
 class TopKTieBreak(IntEnum):
-    """Of the elements that equal the least one that is chosen.
+    """Choice among the elements that equal the smallest chosen one.
 
     NONE leaves it to the op, which takes those of the smallest indices.
     """

@@ -85,8 +85,11 @@ def test_a_file_that_is_gone_counts(repo) -> None:
     assert touched() == ["twice"]
 
 
-def test_what_the_family_shares_counts(repo) -> None:
-    (folder().path.parent / "_table.py").write_text("TABLE = 1\n")
+@pytest.mark.parametrize("file", ["_table.py", "_plan/table.py"])
+def test_what_the_family_shares_counts(repo, file: str) -> None:
+    shared = folder().path.parent / file
+    shared.parent.mkdir(exist_ok=True)
+    shared.write_text("TABLE = 1\n")
     assert touched() == ["twice"]
 
 

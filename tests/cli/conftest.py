@@ -53,3 +53,13 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "fictl.toml").write_text('name = "my_kernels"\n', encoding="utf-8")
     monkeypatch.chdir(root / "kernels" / "gemm")
     return root
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project to scaffold into, and the working folder."""
+    root = tmp_path / "project"
+    (root / "kernels").mkdir(parents=True)
+    (root / "fictl.toml").write_text('name = "my_kernels"\n', encoding="utf-8")
+    monkeypatch.chdir(root)
+    return root

@@ -223,7 +223,7 @@ def test_a_build_for_the_emulated_device_says_so(
 def test_architectures_and_the_emulated_device_contradict_each_other(fictl, twice: Path) -> None:
     answer = fictl("build", "twice", "--device", "emu", "--arch", "9.0a")
     assert answer.code == 2
-    assert "--arch is for GPUs, --device emu for none of them" in answer.err
+    assert "--arch names GPUs, and --device emu uses none" in answer.err
 
 
 @pytest.mark.parametrize(

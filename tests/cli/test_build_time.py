@@ -7,7 +7,7 @@ from rich.console import Console
 from fictl.cli.build_time import show_time
 from fictl.jit.build_time.last_edit import LastEdit
 from fictl.jit.build_time.phases import Phase
-from fictl.jit.build_time.report import BuildTime, Header, Kernel
+from fictl.jit.build_time.report import BuildTime, Header, KernelTime
 
 _PHASES = (
     Phase("launcher.cu", "cicc", 1.0, "8.0"),
@@ -24,7 +24,7 @@ _HEADERS = (
 
 def _shown(
     edit: LastEdit | None = None,
-    kernels: tuple[Kernel, ...] = (),
+    kernels: tuple[KernelTime, ...] = (),
     headers: tuple[Header, ...] = _HEADERS,
 ) -> list[str]:
     out = Console(width=200)
@@ -56,7 +56,7 @@ def test_a_unit_whose_headers_cost_nothing_has_no_table_of_them() -> None:
 
 def test_kernels_are_shown_where_they_are_known() -> None:
     assert not [line for line in _shown() if line.startswith("kernels")]
-    lines = _shown(kernels=(Kernel("launcher.cu", "scale<float>", 0.25),))
+    lines = _shown(kernels=(KernelTime("launcher.cu", "scale<float>", 0.25),))
     assert "0.25 s  scale<float>" in lines
 
 

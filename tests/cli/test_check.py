@@ -11,10 +11,10 @@ def test_a_project_that_keeps_the_rules_is_a_success(fictl, tmp_path, monkeypatc
 def test_a_problem_is_said_with_its_place_and_its_fix(fictl, repo) -> None:
     answer = fictl("check", "dense")
     lines = answer.out.splitlines()
-    place = f"{repo}/kernels/gemm/dense/jit.py:1"
+    place = f"{repo}/kernels/gemm/dense/binding.cpp:1"
     assert answer.code == 1
-    at = lines.index(f"{place}: files my_kernels/gemm/dense lacks jit.py")
-    assert lines[at + 1] == "  add it: module() and aot()"
+    at = lines.index(f"{place}: files my_kernels/gemm/dense lacks binding.cpp")
+    assert lines[at + 1] == "  add it: the TVM-FFI exports and argument checks"
 
 
 def test_brackets_in_a_problem_are_text_not_markup(fictl, repo) -> None:

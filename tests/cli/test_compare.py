@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,17 @@ def test_two_results_are_a_table_and_a_summary(fictl, files) -> None:
     assert last == "✗ 1 case: 1 SLOWER"
 
 
+def test_energy_is_a_column_where_both_have_it(fictl, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, micros, joules in (("old", 20.0, 0.0312), ("new", 21.0, 0.028)):
+        report = result(micros)
+        rows = tuple(replace(row, joules=joules) for row in report.rows)
+        save(replace(report, rows=rows), tmp_path / f"{name}.json")
+    assert "31.2 → 28 mJ (0.90x)" in fictl("compare", "old.json", "new.json").out
+    (case, *_) = fictl("compare", "old.json", "new.json", "--json").document["data"]["cases"]
+    assert (case["joules_a"], case["joules_b"]) == (0.0312, 0.028)
+
+
 def test_json_has_every_number(fictl, files) -> None:
     said = fictl("compare", "old.json", "new.json", "--json")
     assert said.code == 1
@@ -130,7 +142,7 @@ def test_a_threshold_is_a_share_or_in_percent(fictl, files, threshold: str) -> N
 def test_a_threshold_that_is_none_is_refused(fictl, files, threshold: str) -> None:
     said = fictl("compare", "old.json", "new.json", f"--threshold={threshold}")
     assert said.code == 2
-    assert re.search("is no share|is empty", said.err)
+    assert re.search("is not a share|is empty", said.err)
 
 
 def test_results_of_different_gpus_are_refused_but_for_force(fictl, files, tmp_path) -> None:

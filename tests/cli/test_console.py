@@ -16,7 +16,7 @@ def _fresh() -> None:
 
 
 def test_a_table_on_a_pipe_is_plain_and_needs_no_rich(capsys) -> None:
-    console.show(Result("x", None, TABLE))
+    console.show(Result(None, TABLE))
     assert capsys.readouterr().out == "name     built\nscale    built 9.0a\nrmsnorm  no\n"
 
 
@@ -24,18 +24,18 @@ def test_a_table_on_a_terminal_has_colours(capsys, monkeypatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    console.show(Result("x", None, TABLE))
+    console.show(Result(None, TABLE))
     assert "\x1b[32mbuilt 9.0a" in capsys.readouterr().out
 
 
 def test_brackets_in_a_cell_are_text_not_markup(capsys, monkeypatch) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    console.show(Result("x", None, Table(("a",), [("[bold]x[/]",)])))
+    console.show(Result(None, Table(("a",), [("[bold]x[/]",)])))
     assert "[bold]x[/]" in capsys.readouterr().out
 
 
 def test_a_table_without_rows_is_its_header(capsys) -> None:
-    console.show(Result("x", None, Table(("name", "built"), [])))
+    console.show(Result(None, Table(("name", "built"), [])))
     assert capsys.readouterr().out == "name  built\n"
 
 

@@ -114,7 +114,7 @@ def test_a_dump_is_a_program_too(fictl, asked, repo: Path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("halve", "--json"), "--json is of a batch"),
+        (("halve", "--json"), "--json needs --batch"),
         (("halve", "--fault", "--kernel", "x"), "--fault stops at faults only"),
         (("halve", "--block", "x"), "--block 'x' is not an index"),
         (("halve", "--axis", "n"), "'n' is not an axis"),

@@ -42,4 +42,4 @@ def test_a_folder_that_is_in_use_is_refused(fictl, tiny) -> None:
 def test_a_family_is_no_single_op(fictl, tiny, tmp_path) -> None:
     answer = fictl("export-op", "elementwise", str(tmp_path / "alone"))
     assert answer.code == 2
-    assert "is no single op" in answer.err
+    assert "is not a single op" in answer.err

@@ -26,11 +26,11 @@ def test_what_is_left_to_write_is_said(fictl, definition: str) -> None:
     assert answer.out.splitlines() == [
         "  summed_c32(x:rows,cols) -> y:rows,cols",
         "  kernels/include/tiny/toy/summed_c32.cuh      the kernel, to be written",
-        "  kernels/toy/summed_c32/  launcher.cu binding.cpp jit.py op.py trace.py bench.py",
+        "  kernels/toy/summed_c32/  launcher.cu binding.cpp op.py trace.py bench.py",
         "  tests/kernels/toy/test_summed_c32.py",
         "  to write: the kernel's body in summed_c32.cuh; kSummedC32Written = true then. "
         "Until then a call, and every test, says so",
-        "  8 files · next: fictl test summed_c32      fictl bench summed_c32      "
+        "  7 files · next: fictl test summed_c32      fictl bench summed_c32      "
         "edit: summed_c32.cuh:25",
     ]
     assert fictl("check").code == 0

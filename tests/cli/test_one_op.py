@@ -19,7 +19,9 @@ def test_an_op_is_meant_by_a_function_of_it(tiny) -> None:
 
 
 def test_a_family_is_no_op_though_it_has_one_only(tiny) -> None:
-    with pytest.raises(UsageError, match="'elementwise' is no single op: tiny/elementwise/twice"):
+    with pytest.raises(
+        UsageError, match="'elementwise' is not a single op: tiny/elementwise/twice"
+    ):
         one_op("elementwise")
 
 

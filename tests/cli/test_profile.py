@@ -117,7 +117,7 @@ def test_on_the_emulated_device_there_is_nothing_to_time(tiny, fictl, tool):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["twice", "--tool", "gdb"], "'gdb' is no tool of profile"),
+        (["twice", "--tool", "gdb"], "'gdb' is not a tool of profile"),
         (["twice", "--set", "full"], "--set is for --tool ncu"),
         (["twice", "--tool", "nsys", "--ncu-arg", "-x"], "--ncu-arg is for --tool ncu"),
         (["twice", "--case", "nonsense", "--dry-run"], "no case of twice matches nonsense"),
@@ -139,7 +139,7 @@ def test_ncu_is_given_what_is_for_it(tiny, fictl, found, monkeypatch):
         lambda request, collection, say: asked.append((request, collection)) or _Found(),
     )
     monkeypatch.setattr(
-        "fictl.cli.profile.ncu_view.show", lambda out, result: out.print(result.said)
+        "fictl.cli._profile.ncu_view.show", lambda out, result: out.print(result.said)
     )
     words = ["--set", "basic", "--kernel", "a|b", "--ncu-arg=--clock-control=base"]
     answer = fictl("profile", "twice", "--tool", "ncu", *words)

@@ -100,7 +100,7 @@ def test_a_commit_has_these_files_and_no_others(fictl, tiny, monkeypatch) -> Non
     ("words", "said"),
     [
         (("nothing", "x"), "there is no op 'nothing'"),
-        (("elementwise", "x"), "'elementwise' is no single op"),
+        (("elementwise", "x"), "'elementwise' is not a single op"),
         (("twice",), "has that name already"),
         (("twice", "class"), "cannot name an op"),
     ],

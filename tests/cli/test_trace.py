@@ -108,7 +108,7 @@ def test_run_keeps_the_constraints_that_its_definition_adds(fictl, tmp_path: Pat
     path.write_text(json.dumps(document))
     answer = fictl("trace", "run", str(path), "--device", "emu", "--axes", "rows=3")
     assert answer.code == 2
-    assert "rmsnorm_h64_bf16 demands rows % 2 == 0" in answer.err
+    assert "rmsnorm_h64_bf16 requires rows % 2 == 0" in answer.err
 
 
 @pytest.mark.parametrize("words", [["--axes", "rows"], ["--axes", "rows=-1"], ["--axes", "a=b"]])

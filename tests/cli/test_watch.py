@@ -16,7 +16,7 @@ import pytest
 
 from fictl.bench.row import Row
 from fictl.cli import console
-from fictl.cli.watch.screen import Screen, view_summary
+from fictl.cli._watch.screen import Screen, view_summary
 from fictl.emu.toolchain import current_toolchain
 from fictl.paths import same_packages
 from fictl.watch.board import Board
@@ -152,7 +152,7 @@ def test_a_request_that_is_wrong_is_said_and_nothing_is_watched(
 
 def test_without_watchdog_it_says_how_to_get_it(fictl, tiny, monkeypatch) -> None:
     # Not by its name, which in its package is that of the function.
-    module = sys.modules["fictl.cli.watch.command"]
+    module = sys.modules["fictl.cli.watch"]
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     answer = fictl("watch", "twice")
     assert answer.code == 3

@@ -22,7 +22,12 @@ def test_the_shipped_op_has_every_part(fictl) -> None:
     assert [each["name"] for each in found["functions"]] == ["scale"]
     parts = {file["part"]: file["path"] for file in found["files"]}
     assert parts["kernel"] == str(KERNELS / "include/fictl/elementwise/scale.cuh")
-    assert {"kernel", "launcher", "binding", "jit", "op", "trace", "bench"} <= parts.keys()
+    assert {"kernel", "launcher", "binding", "op", "trace", "bench"} <= parts.keys()
+
+
+def test_the_default_jit_generator_is_named_where_the_folder_has_none(fictl) -> None:
+    assert "  jit       the default: one module of these files" in fictl("where", "scale").out
+    assert f"  jit       {KERNELS}/attention/decode/jit.py\n" in fictl("where", "decode").out
 
 
 def test_a_family_is_all_its_modules(fictl, repo) -> None:

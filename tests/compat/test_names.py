@@ -126,14 +126,16 @@ def test_what_flashinfer_has_and_fictl_has_not_is_said_in_words() -> None:
 )
 def test_an_import_says_the_same(module: str) -> None:
     name = next(name for each, name in MISSING if each == module)
-    with pytest.raises(ImportError, match=f"has no '{name}': FlashInfer 0.7.2 has it, fictl has"):
+    with pytest.raises(
+        ImportError, match=f"has no '{name}': FlashInfer 0.7.2 has it, fictl does not"
+    ):
         exec(f"from {module} import {name}")
 
 
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("from {} import comm", "has no 'comm': FlashInfer 0.7.2 has it, fictl has not"),
+        ("from {} import comm", "has no 'comm': FlashInfer 0.7.2 has it, fictl does not"),
         ("from {}.norm import top_k", "there it is in flashinfer and flashinfer.topk"),
         ("from {}.jit import gen_pod_module", "compiles an op at its first call"),
         ("from {} import rmsnrm", "did you mean 'rmsnorm'"),

@@ -54,7 +54,7 @@ def test_a_buffer_that_is_none_is_refused(tmp_path: Path) -> None:
     file = str(tmp_path / "x")
     with pytest.raises(ValueError, match=r"torch\.float32"):
         export_to_perfetto_trace(torch.zeros(4), [], file)
-    with pytest.raises(ValueError, match="no groups"):
+    with pytest.raises(ValueError, match="no number of groups"):
         export_to_perfetto_trace(torch.zeros(4, dtype=torch.int64), [], file)
     with pytest.raises(ValueError, match="event 1 has no name"):
         export_to_perfetto_trace(buffer(word(0, 0, 1, BEGIN, 0, 1)), ["one"], file)

@@ -24,10 +24,10 @@ def test_tuning_is_a_context(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"tuning_buckets": (1, 2)}, "tuning_buckets=.1, 2. is not taken"),
-        ({"round_up": True}, "round_up=True is not taken"),
-        ({"skip_ops": "x"}, "skip_ops='x' is not taken"),
-        ({"cuda_graph_profile_replays": 3}, "cuda_graph_profile_replays=3 is not taken"),
+        ({"tuning_buckets": (1, 2)}, "tuning_buckets=.1, 2. is not supported"),
+        ({"round_up": True}, "round_up=True is not supported"),
+        ({"skip_ops": "x"}, "skip_ops='x' is not supported"),
+        ({"cuda_graph_profile_replays": 3}, "cuda_graph_profile_replays=3 is not supported"),
         ({"tune_mode": False, "cache": "file"}, "FICTL_AUTOTUNER_LOAD_FROM_FILE=file"),
     ],
 )
@@ -41,7 +41,7 @@ def test_a_call_is_described(tmp_path: Path) -> None:
     made = flashinfer.fi_trace(flashinfer.rmsnorm, tmp_path, input=x, weight=weight)
     assert made["name"].startswith("rmsnorm")
     assert [each.suffix for each in tmp_path.iterdir()] == [".json"]
-    with pytest.raises(ValueError, match="is no op"):
+    with pytest.raises(ValueError, match="is (no|not an) op"):
         flashinfer.fi_trace(torch.neg, input=x)
 
 
@@ -95,7 +95,7 @@ def test_a_template_is_made_of_its_parts() -> None:
     ],
 )
 def test_what_a_template_does_not_take_is_refused(make) -> None:
-    with pytest.raises(ValueError, match=r"not taken here|reference is None"):
+    with pytest.raises(ValueError, match=r"not supported here|reference is None"):
         make(flashinfer.trace)
 
 

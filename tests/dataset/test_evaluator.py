@@ -14,7 +14,7 @@ import pytest
 
 from fictl.dataset.evaluator import ProcessEvaluator, Stopped
 from fictl.dataset.run_plan import EvaluationJob
-from fictl.dataset.slot import Slot
+from fictl.dataset.slot import DeviceSlot
 from fictl.errors import SetupError, UsageError
 from fictl.judge.config import EvalConfig
 from fictl.judge.fault import JudgeFault
@@ -65,7 +65,7 @@ def job(name: str, **config: float) -> EvaluationJob:
 def evaluator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessEvaluator]:
     monkeypatch.setattr("fictl.dataset.evaluator._PROGRAM", ("-c", _FAKE))
     monkeypatch.setattr("fictl.dataset.evaluator._SPARE_SECONDS", 0.3)
-    made = ProcessEvaluator(tmp_path, Slot("7", {"CUDA_VISIBLE_DEVICES": "7"}))
+    made = ProcessEvaluator(tmp_path, DeviceSlot("7", {"CUDA_VISIBLE_DEVICES": "7"}))
     yield made
     made.close()
 
@@ -210,7 +210,7 @@ Judged = Callable[[str], tuple[str, str]]
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
     """By the real worker: the status and the log of what this code computes."""
     root = tmp_path_factory.mktemp("dataset")
-    evaluator = ProcessEvaluator(root, Slot("cpu"))
+    evaluator = ProcessEvaluator(root, DeviceSlot("cpu"))
     config = EvalConfig(device="cpu", iterations=2, warmup_runs=1, num_trials=1)
 
     def run(code: str) -> tuple[str, str]:

@@ -254,7 +254,7 @@ def test_times_of_no_gpu_are_said_to_be_none(evaluated: TraceSet) -> None:
         text = path.read_text().replace('"log":', '"fictl":{"device":"emu"},"log":')
         path.write_text(text)
     made = report(evaluated)
-    assert "no GPU was used: these times and speedups say nothing of a GPU's" in [*remarks(made)]
+    assert "no GPU was used: these times and speedups do not apply to a GPU" in [*remarks(made)]
     assert "<svg" not in html(made)
     assert [each.title for each in sections(made)] == [
         "Best of each definition",
@@ -263,6 +263,6 @@ def test_times_of_no_gpu_are_said_to_be_none(evaluated: TraceSet) -> None:
     ]
     add(evaluated, "mm_a", "g0", evaluation(speedup=3.0), "mm")
     mixed = report(evaluated)
-    assert "6 results without a GPU, whose times say nothing of one" in [*remarks(mixed)]
+    assert "6 results without a GPU, whose times do not apply to one" in [*remarks(mixed)]
     assert [count for _, _, count in mixed.distribution] == [1]
     assert [each.definition for each in mixed.best] == ["mm"]

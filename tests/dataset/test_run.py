@@ -11,7 +11,7 @@ from fictl.dataset.evaluator import Stopped
 from fictl.dataset.run_observer import RunObserver
 from fictl.dataset.run_outcome import RunOutcome
 from fictl.dataset.run_plan import EvaluationJob
-from fictl.dataset.slot import Slot
+from fictl.dataset.slot import DeviceSlot
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.judge.fault import JudgeFault
 from fictl.trace import Definition, Evaluation, TraceSet, Workload
@@ -55,7 +55,10 @@ def test_what_is_chosen_runs(dataset: TraceSet, chosen: dict, count: int) -> Non
         ({"definitions": ("scal",)}, "there is no definition 'scal'"),
         ({"solutions": ("scale_c",)}, "there is no solution 'scale_c'"),
         ({"op_types": ("nrm",)}, "there is no op type 'nrm'"),
-        ({"definitions": ("mm",), "solutions": ("scale_a",)}, "no solution with a workload"),
+        (
+            {"definitions": ("mm",), "solutions": ("scale_a",)},
+            "none of the chosen solutions has a workload",
+        ),
     ],
 )
 def test_a_choice_of_nothing_is_refused(dataset: TraceSet, chosen: dict, message: str) -> None:
@@ -96,7 +99,7 @@ def test_a_workload_that_breaks_a_constraint_is_not_judged(dataset: TraceSet) ->
         ("w4", "PASSED", False),
         ("w10", "ERROR", False),
     ]
-    assert summary.outcomes[0].error == "workload w3: even demands n % 2 == 0 (here n=3)"
+    assert summary.outcomes[0].error == "workload w3: even requires n % 2 == 0 (here n=3)"
     assert [trace.workload.uuid for trace in saved(dataset)] == ["w4"]
 
 
@@ -105,14 +108,14 @@ def test_two_workloads_of_one_uuid_are_refused_unless_they_are_one(dataset: Trac
     path.write_text(path.read_text() * 2)
     assert len(run(dataset, definitions=("mm",)).outcomes) == 1
     path.write_text(path.read_text() + path.read_text().replace('"n":4', '"n":5'))
-    with pytest.raises(UsageError, match="two workloads of mm are g0"):
+    with pytest.raises(UsageError, match="two different workloads of mm are both g0"):
         run(dataset, definitions=("mm",))
 
 
 def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:
     together = threading.Barrier(2, timeout=10)
 
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         if workload.uuid in ("s0", "g0") and job.solution.name != "scale_b":
             together.wait()
         return evaluation()
@@ -122,7 +125,7 @@ def test_two_slots_work_at_the_same_time(dataset: TraceSet) -> None:
 
 
 def test_a_solution_that_hangs_is_given_up(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         return evaluation("TIMEOUT" if job.solution.name == "scale_a" else "PASSED")
 
     summary = run(dataset, judge)
@@ -131,7 +134,7 @@ def test_a_solution_that_hangs_is_given_up(dataset: TraceSet) -> None:
 
 
 def test_a_workload_that_cannot_be_made_is_an_error_and_no_result(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         if workload.uuid == "s1":
             raise UsageError("s1 has no blob")
         return evaluation()
@@ -142,7 +145,7 @@ def test_a_workload_that_cannot_be_made_is_an_error_and_no_result(dataset: Trace
 
 
 def test_what_no_solution_can_run_without_ends_the_run(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         raise SetupError("no sandbox works here")
 
     with pytest.raises(SetupError, match="no sandbox"):
@@ -162,14 +165,14 @@ def test_an_interrupted_run_keeps_what_it_has(dataset: TraceSet) -> None:
 
 
 def test_a_stopped_evaluator_ends_its_slot(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         raise Stopped("the run was stopped")
 
     assert run(dataset, judge).outcomes == []
 
 
 def test_two_runs_at_once_add_whole_lines(dataset: TraceSet) -> None:
-    def slowly(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def slowly(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         time.sleep(0.001)
         return evaluation(log="x" * 50_000)
 
@@ -216,7 +219,7 @@ def test_the_configuration_of_the_dataset_reaches_the_judge(dataset: TraceSet) -
     )
     seen: dict[str, tuple[float, int]] = {}
 
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         seen[job.definition.name] = (job.config.rtol, job.config.num_trials)
         return evaluation()
 
@@ -230,7 +233,7 @@ def test_a_configuration_may_choose_what_is_run(dataset: TraceSet) -> None:
     path.write_text("definitions: [mm]\nop_type_config:\n  gemm:\n    rtol: 1e-4\n")
     seen: list[float] = []
 
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         seen.append(job.config.rtol)
         return evaluation()
 
@@ -243,7 +246,7 @@ def test_a_configuration_may_choose_what_is_run(dataset: TraceSet) -> None:
 
 
 def test_a_long_log_is_kept_in_the_dataset_only(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         return evaluation("RUNTIME_ERROR", log="x" * 100_000)
 
     summary = run(dataset, judge, solutions=("mm_a",))
@@ -269,7 +272,7 @@ def test_what_cannot_be_built_fails_on_every_workload(
 
 
 def test_a_fault_of_the_judge_is_kept_nowhere_and_resumed(dataset: TraceSet) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         if workload.uuid == "s1":
             raise JudgeFault("the disk is full", "free some")
         return evaluation()
@@ -287,7 +290,7 @@ def test_a_fault_of_the_judge_is_kept_nowhere_and_resumed(dataset: TraceSet) -> 
 def test_a_judge_that_fails_again_and_again_leaves_the_rest_of_a_solution(
     dataset: TraceSet,
 ) -> None:
-    def judge(job: EvaluationJob, workload: Workload, slot: Slot) -> Evaluation:
+    def judge(job: EvaluationJob, workload: Workload, slot: DeviceSlot) -> Evaluation:
         if job.solution.name == "scale_a":
             raise JudgeFault("it has gone")
         return evaluation()
@@ -326,7 +329,7 @@ def test_a_run_without_a_room_to_build_in_does_not_begin(
     monkeypatch.setattr("fictl.dataset.run_plan._COMPILED", ("python",))
     (dataset.root / "file").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(dataset.root / "file"))
-    with pytest.raises(JudgeFault, match="making its folder"):
+    with pytest.raises(JudgeFault, match="creating the root of its scratch folders"):
         run(dataset)
 
 

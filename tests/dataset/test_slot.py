@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from fictl.dataset.slot import Slot, slots
+from fictl.dataset.slot import DeviceSlot, slots
 from fictl.errors import SetupError, UsageError
 
 
 def test_without_gpus_there_is_one_slot() -> None:
-    assert slots("emu") == (Slot("emu"),)
-    assert slots("cpu") == (Slot("cpu"),)
+    assert slots("emu") == (DeviceSlot("emu"),)
+    assert slots("cpu") == (DeviceSlot("cpu"),)
 
 
 def test_a_gpu_that_is_not_there_is_said() -> None:
@@ -51,7 +51,7 @@ def test_gpus_are_called_as_this_process_sees_them(
 
 
 def test_a_gpu_in_use_is_waited_for_and_that_is_said(tmp_path: Path) -> None:
-    slot = Slot("0", {}, tmp_path / "gpu.lock")
+    slot = DeviceSlot("0", {}, tmp_path / "gpu.lock")
     said: list[str] = []
 
     def second() -> None:
@@ -68,6 +68,6 @@ def test_a_gpu_in_use_is_waited_for_and_that_is_said(tmp_path: Path) -> None:
 
 
 def test_who_waits_can_be_stopped(tmp_path: Path) -> None:
-    slot = Slot("0", {}, tmp_path / "gpu.lock")
+    slot = DeviceSlot("0", {}, tmp_path / "gpu.lock")
     with slot.held(print, lambda: False), slot.held(lambda text: None, lambda: True):
         pass

@@ -17,7 +17,7 @@ def test_resume_after_a_kill_in_the_middle_of_a_line(dataset: TraceSet) -> None:
     again = run(dataset, resume=True, solutions=("scale_a",))
     assert [each.workload for each in again.outcomes] == ["s2"]
     (said,) = again.unreadable
-    assert said.startswith(f"{path}:3: no JSON: ")
+    assert said.startswith(f"{path}:3: not valid JSON: ")
     assert "it is in .scale.jsonl.torn now" in said
     assert path.with_name(".scale.jsonl.torn").read_bytes() == whole.splitlines()[2][:-39]
     assert len(saved(dataset)) == 3

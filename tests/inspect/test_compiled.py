@@ -13,7 +13,7 @@ from fictl.inspect.compile_unit import compile_unit
 from fictl.inspect.run import inspect_specs
 from fictl.jit import JitSpec, gen_jit_spec
 from fictl.jit.build import plan_build
-from fictl.jit.cache.integrity import examine
+from fictl.jit.cache.integrity import check_store
 from fictl.jit.progress import LogObserver
 from fictl.jit.store import kept
 from fictl.jit.store.kept import RECORD
@@ -58,7 +58,7 @@ def test_what_was_read_once_is_not_compiled_again(add: JitSpec, monkeypatch) -> 
     }
     assert ".entry" in unit.ptx()
     assert 0 < unit.peaks()[kernel.mangled].live <= kernel.registers
-    assert examine(writable_store()).broken == ()  # The cache knows what it is.
+    assert check_store(writable_store()).broken == ()  # The cache knows what it is.
 
 
 @pytest.mark.needs_nvcc

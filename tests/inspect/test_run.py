@@ -62,7 +62,9 @@ def test_what_triton_made_is_read_from_the_built_module(kernel, monkeypatch) -> 
     monkeypatch.setattr(run, "inspect_file", inspect_file)
     archs = parse_archs("8.0+PTX 9.0a")
     built = SimpleNamespace(module=Path("module.so"))
-    spec = SimpleNamespace(triton=Path("kernel.py"), build=lambda archs, observer: built)
+    outcome = SimpleNamespace(entry=built)
+    monkeypatch.setattr(run, "ensure", lambda spec, archs, observer: outcome)
+    spec = SimpleNamespace(triton=Path("kernel.py"))
     plan: Any = SimpleNamespace(spec=spec, targets=SimpleNamespace(archs=archs))
     assert run._made_by_triton(plan, LogObserver()) == (unit,)
     assert asked == [(Path("module.so"), ["8.0", "9.0"])]

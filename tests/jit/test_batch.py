@@ -76,7 +76,11 @@ def test_no_specs_are_no_work():
 def test_outcomes_and_errors_come_in_order(named):
     specs = [named("one"), named("two", above="#error no"), named("three")]
     results = build_all(specs, (), LogObserver())
-    assert [type(result).__name__ for result in results] == ["Outcome", "BuildFailed", "Outcome"]
+    assert [type(result).__name__ for result in results] == [
+        "BuildOutcome",
+        "BuildFailed",
+        "BuildOutcome",
+    ]
     assert isinstance(results[1], BuildFailed)
     assert results[2].entry.manifest.module == "three"
 

@@ -12,8 +12,9 @@ import pytest
 from fictl.arch import Arch, ArchRule
 from fictl.errors import FictlError, SetupError
 from fictl.jit import gen_jit_spec
-from fictl.jit.build import Need, ensure, ensure_runs, find
+from fictl.jit.build import ensure, ensure_runs
 from fictl.jit.compile import ninja_binary
+from fictl.jit.lookup import Need, find
 from fictl.jit.recipe import recipe_of
 from fictl.jit.store.entry import MODULE
 from fictl.jit.store.stores import writable_store
@@ -181,7 +182,7 @@ def test_sources_that_keep_changing_are_an_error(answer, script, monkeypatch):
 def see_gpu(monkeypatch):
     def see(major, minor):
         seen = (Gpu(0, "GPU", Arch(major, minor)),)
-        monkeypatch.setattr("fictl.jit.build.visible_gpus", lambda: seen)
+        monkeypatch.setattr("fictl.jit.lookup.visible_gpus", lambda: seen)
 
     return see
 
@@ -212,7 +213,7 @@ def test_no_build_is_taken_for_a_gpu_that_the_spec_is_not_for(answer, see_gpu):
 def test_the_list_says_which_of_several_gpus_count(answer, see_gpu, monkeypatch):
     see_gpu(8, 6)
     monkeypatch.setattr(
-        "fictl.jit.build.visible_gpus",
+        "fictl.jit.lookup.visible_gpus",
         lambda: (Gpu(0, "A", Arch(8, 6)), Gpu(1, "B", Arch(12, 0))),
     )
     assert ensure_runs(answer()).manifest.archs == ("8.0",)

@@ -12,8 +12,8 @@ import pytest
 
 from fictl.errors import SetupError
 from fictl.jit import MissingBuild
-from fictl.jit.build import find
 from fictl.jit.compile import compile_plan
+from fictl.jit.lookup import find
 from fictl.jit.recipe import recipe_of
 from fictl.jit.store.entry import MANIFEST
 from fictl.jit.store.stores import STORE_FILE, writable_store

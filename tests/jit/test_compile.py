@@ -15,8 +15,9 @@ import pytest
 from fictl.errors import SetupError, UsageError
 from fictl.jit import BuildFailed, JitSpec, Template, gen_jit_spec
 from fictl.jit import compile as compile_module
+from fictl.jit.cache.cause import CAUSE
 from fictl.jit.store.entry import MANIFEST, MODULE, Manifest
-from fictl.jit.store.history import History
+from fictl.jit.store.history import BuildHistory
 from fictl.jit.store.stores import writable_store
 
 pytestmark = pytest.mark.needs_nvcc
@@ -45,8 +46,8 @@ class Recorder:
     def advanced(self, done, total, what):
         self.told.append(("advanced", done, total, what))
 
-    def finished(self, module, seconds):
-        self.told.append(("finished", module))
+    def finished(self, module, seconds, why):
+        self.told.append(("finished", module, why))
         assert seconds > 0
 
     def note(self, text):
@@ -70,7 +71,7 @@ def test_a_published_build_has_what_a_reader_needs_and_nothing_else(answer):
     spec = answer()
     entry = spec.build()
     names = {path.name for path in entry.path.iterdir()}
-    assert names == {MODULE, MANIFEST, "build.log", "build.ninja", "src"}
+    assert names == {MODULE, MANIFEST, CAUSE, "build.log", "build.ninja", "src"}
     assert entry.path.name == entry.manifest.build
     assert entry.path.parent.name == entry.manifest.recipe
     assert _staged(spec) == []
@@ -130,19 +131,19 @@ def test_an_observer_is_told_each_step(two):
     assert [told[:3] for told in watch.told[1:4]] == [("advanced", n, 3) for n in (1, 2, 3)]
     assert {told[3] for told in watch.told[1:3]} == {"one.cpp", "two.cpp"}
     assert watch.told[3][3] == "link"
-    assert watch.told[4] == ("finished", "pair")
+    assert watch.told[4] == ("finished", "pair", "first build")
 
 
 def test_the_library_says_a_line_before_and_one_after(two, caplog):
     two.build()
     first, last = caplog.messages
     assert re.fullmatch(r"building local/pair for 8\.0: 2 units; log .*/latest\.log", first)
-    assert re.fullmatch(r"built pair in \d+\.\d s", last)
+    assert re.fullmatch(r"built pair in \d+\.\d s \(first build\)", last)
 
 
 def test_the_next_build_knows_how_long_the_last_one_took(two, monkeypatch):
     two.build()
-    history = History.read(_module_dir(two))
+    history = BuildHistory.read(_module_dir(two))
     assert set(history.seconds) == {"one.o", "two.o", MODULE}
     assert history.peak_kib > 1000
 

@@ -11,7 +11,7 @@ from fictl.emu.toolchain import EmuToolchain
 from fictl.errors import SetupError
 from fictl.jit import gen_jit_spec
 from fictl.jit.compilers import EmuCompilers, find_compilers, require_compilers
-from fictl.jit.emulation import runtime_spec
+from fictl.jit.emulated_runtime import runtime_spec
 from fictl.jit.flags import semantic_flags
 from fictl.toolchain import CudaHeaders, HostCompiler
 

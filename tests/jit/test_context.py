@@ -14,7 +14,7 @@ from fictl.toolchain import Gpu, Probe
 def see_gpus(monkeypatch):
     def see(*numbers: tuple[int, int]) -> None:
         seen = tuple(Gpu(i, f"GPU{i}", Arch(*number)) for i, number in enumerate(numbers))
-        monkeypatch.setattr("fictl.toolchain.request.probe", lambda: Probe(seen))
+        monkeypatch.setattr("fictl.toolchain.arch_request.probe", lambda: Probe(seen))
         monkeypatch.setattr("fictl.jit.context.visible_gpus", lambda: seen)
 
     see()

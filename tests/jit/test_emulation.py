@@ -8,10 +8,11 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.jit import MissingBuild
-from fictl.jit.build import ensure, find, plan_build
+from fictl.jit.build import ensure, plan_build
 from fictl.jit.cache.explain import explain
 from fictl.jit.compilers import find_compilers
-from fictl.jit.emulation import place_runtime, runtime_spec
+from fictl.jit.emulated_runtime import link_runtime, runtime_spec
+from fictl.jit.lookup import find
 from fictl.jit.recipe import recipe_of
 from fictl.jit.status import built
 from fictl.jit.store.entry import Entry
@@ -31,8 +32,8 @@ const char* fictl_emu_take_reports() { return ""; }
 WITH_RUNTIME = """
 import sys
 from pathlib import Path
-from fictl.jit import emulation, gen_jit_spec
-emulation.ROOT = emulation.RUNTIME = emulation.HEADERS = Path({folder!r})
+from fictl.jit import emulated_runtime, emulation, gen_jit_spec
+emulated_runtime.ROOT = emulated_runtime.RUNTIME = emulated_runtime.HEADERS = Path({folder!r})
 """
 LOAD = "device = emulation.emulated_device(); print('loaded', device.schedule)\n"
 BUILD = "spec = gen_jit_spec('answer', [Path({source!r})])\n"
@@ -217,11 +218,8 @@ def test_a_build_of_a_fictl_with_other_flags_can_be_explained(
     assert hows["nvcc"] == "without -O3"
 
 
-def test_what_an_earlier_build_left_in_the_folder_is_replaced(tmp_path, monkeypatch) -> None:
-    class Built:
-        module = tmp_path / "module.so"
-
-    monkeypatch.setattr("fictl.jit.emulation.build_runtime", lambda: Built)
+def test_what_an_earlier_build_left_in_the_folder_is_replaced(tmp_path) -> None:
+    module = tmp_path / "module.so"
     (tmp_path / "libfictl_emu.so").symlink_to("/nowhere")
-    place_runtime(tmp_path)
-    assert (tmp_path / "libfictl_emu.so").readlink() == Built.module
+    link_runtime(tmp_path, module)
+    assert (tmp_path / "libfictl_emu.so").readlink() == module

@@ -52,7 +52,7 @@ def workload(tolerance: dict[str, Any] | None) -> Workload:
 def test_a_value_that_cannot_be_is_refused(name: str, value: Any, hint: str) -> None:
     with pytest.raises(UsageError, match=f"{name} is") as caught:
         EvalConfig(**{name: value})
-    assert caught.value.hint == f"it is {hint}"
+    assert caught.value.hint == f"it must be {hint}"
 
 
 def test_the_nearer_layer_wins() -> None:

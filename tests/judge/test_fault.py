@@ -160,7 +160,7 @@ def test_a_supervisor_that_is_killed_is_held_against_nobody(reference: Reference
         one.build()
         (supervisor,) = {*_children_of(zygote_pid)} - before
         os.kill(supervisor, signal.SIGKILL)
-        with pytest.raises(JudgeFault, match="watches a judged one has gone"):
+        with pytest.raises(JudgeFault, match="supervisor of a sandboxed process has ended"):
             one.evaluate(WORKLOAD)
         assert one._process is None
 
@@ -270,7 +270,7 @@ def test_what_a_process_calls_the_judges_fault_is_no_runtime_error(tmp_path: Pat
 
 def test_a_survey_that_nobody_answers_is_no_reward_hack(tmp_path: Path) -> None:
     process = SolutionProcess(_Says(), tmp_path)  # type: ignore[arg-type]
-    with pytest.raises(JudgeFault, match="has gone"):
+    with pytest.raises(JudgeFault, match="has ended"):
         process.survey()
 
 
@@ -290,9 +290,9 @@ def test_what_has_a_meaning_passes() -> None:
         ),
         (OSError(errno.EMFILE, "Too many open files"), "Too many open files", "ulimit -n", True),
         (PermissionError(errno.EACCES, "denied"), "denied", "can be written", False),
-        (KeyError("seconds"), "KeyError: 'seconds'", "no verdict", False),
-        (MemoryError(), "MemoryError", "no verdict", False),
-        (SetupError("no compiler"), "no compiler", "no verdict", True),
+        (KeyError("seconds"), "KeyError: 'seconds'", "not a verdict", False),
+        (MemoryError(), "MemoryError", "not a verdict", False),
+        (SetupError("no compiler"), "no compiler", "not a verdict", True),
     ],
 )
 def test_a_fault_says_what_happened_and_what_to_do(

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from fictl.emu.toolchain import current_toolchain
-from fictl.jit.emulation import place_runtime
+from fictl.jit.emulated_runtime import link_runtime
+from fictl.jit.emulation import build_runtime
 from fictl.jit.ffi import ffi_paths
-from fictl.kernels.elementwise.scale.jit import module
+from fictl.op import module_spec
+from fictl.project import find
 
 from .conftest import run
 
@@ -24,7 +26,7 @@ def emulated_scale() -> Path:
     """The module, built for the emulated device."""
     if current_toolchain() is None:
         pytest.skip("needs a C++ compiler and CUDA's headers")
-    return replace(module(), device="emu").build().module
+    return replace(module_spec(str(find("scale")[0].op)), device="emu").build().module
 
 
 def test_a_program_calls_a_cached_module(
@@ -42,7 +44,7 @@ def test_a_program_calls_a_cached_module(
         "-o",
         program,
     )
-    place_runtime(tmp_path)  # A module for GPUs needs nothing of the kind.
+    link_runtime(tmp_path, build_runtime().module)  # A module for GPUs needs nothing of the kind.
     done = subprocess.run(
         [program, emulated_scale],
         env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)},

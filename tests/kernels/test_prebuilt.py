@@ -20,7 +20,7 @@ assert find_nvcc() is None
 """
 _LOAD = """
 from fictl.project import find
-assert find("scale")[0].load("jit").module().try_load() is not None
+assert find("scale")[0].specs()[0].try_load() is not None
 """
 _CALL = """
 import torch, fictl

@@ -107,5 +107,5 @@ def test_a_missing_input_is_refused_by_name(api: Any) -> None:
 
 
 def test_what_is_no_op_is_refused() -> None:
-    with pytest.raises(UsageError, match="is no op"):
+    with pytest.raises(UsageError, match="is not an op"):
         bind(len, {})

@@ -51,5 +51,5 @@ def test_without_a_template_the_error_says_where_one_belongs() -> None:
 
 def test_a_name_in_trace_py_that_is_no_template_is_refused() -> None:
     lost = replace(declaration(scale), name="torch")
-    with pytest.raises(UsageError, match="is no TraceTemplate"):
+    with pytest.raises(UsageError, match="is not a TraceTemplate"):
         _ = lost.template

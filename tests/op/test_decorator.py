@@ -47,7 +47,7 @@ def test_run_of_a_class_is_declared_by_the_name_of_its_class() -> None:
 
 
 def test_what_is_no_op_has_no_declaration() -> None:
-    with pytest.raises(UsageError, match="is no op"):
+    with pytest.raises(UsageError, match="is not an op"):
         declaration(len)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from fictl.errors import UsageError
 from fictl.op import module_spec
+from fictl.op.module import default_module
 from fictl.paths import data_root
 
 
@@ -73,7 +74,7 @@ def test_flags_go_to_the_compiler_they_are_for(folder: Path) -> None:
 
 
 def test_a_file_outside_of_an_op_folder_is_refused(tiny: Path) -> None:
-    with pytest.raises(UsageError, match="is in no op folder of tiny"):
+    with pytest.raises(UsageError, match="is not in an op folder of tiny"):
         module_spec(str(tiny / "kernels" / "jit.py"))
 
 
@@ -81,3 +82,12 @@ def test_a_kernel_py_beside_it_is_compiled_by_triton(folder: Path) -> None:
     assert module_spec(str(folder / "jit.py")).triton is None
     (folder / "kernel.py").touch()
     assert module_spec(str(folder / "jit.py")).triton == folder / "kernel.py"
+
+
+def test_the_default_module_is_the_one_of_the_folders_files(folder: Path) -> None:
+    assert default_module(str(folder / "op.py"))() == module_spec(str(folder / "op.py"))
+
+
+def test_the_default_module_has_no_parameters(folder: Path) -> None:
+    with pytest.raises(UsageError, match="tiny/elementwise/twice has one module, without param"):
+        default_module(str(folder / "op.py"))("float16")

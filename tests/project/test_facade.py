@@ -6,11 +6,13 @@ from types import ModuleType
 
 import pytest
 
+from fictl.project import mount
 from fictl.project.facade import Facade
 
 
 @pytest.fixture
 def ops(tree) -> ModuleType:
+    mount(tree.project)
     module = ModuleType("my_kernels.ops")
     facade = Facade(lambda: tree.project, vars(module))
     module.__getattr__, module.__dir__ = facade.resolve, facade.names

@@ -13,9 +13,9 @@ import pytest
 
 from fictl.errors import UsageError
 from fictl.project import Project
-from fictl.project.facade_stub import stub
+from fictl.project.facade_stub import stub, write_shipped_stub
 
-COMMITTED = Path(__file__).parents[2] / "fictl" / "ops.pyi"
+ROOT = Path(__file__).parents[2]
 
 OP = '''\
 """One op."""
@@ -89,9 +89,13 @@ def text(tree) -> str:
     return stub(tree.project)
 
 
-def test_the_committed_stub_is_that_of_the_shipped_ops() -> None:
-    """A difference means: generate fictl/ops.pyi again."""
-    assert COMMITTED.read_text() == stub(Project.shipped())
+def test_the_stub_of_the_shipped_ops_is_written_where_it_differs(tmp_path: Path) -> None:
+    path = tmp_path / "ops.pyi"
+    assert write_shipped_stub(tmp_path) == path
+    assert path.read_text() == stub(Project.shipped())
+    assert write_shipped_stub(tmp_path) is None
+    path.write_text("old")
+    assert write_shipped_stub(tmp_path) == path
 
 
 def test_a_signature_is_kept_whole_and_a_default_that_computes_is_left_out(text: str) -> None:
@@ -186,7 +190,7 @@ def test_it_is_as_the_formatter_and_the_linter_want_it(text: str, tmp_path: Path
         pytest.skip("needs ruff")
     path = tmp_path / "ops.pyi"
     path.write_text(text)
-    settings = ["--config", str(COMMITTED.parents[1] / "pyproject.toml"), "--no-cache"]
+    settings = ["--config", str(ROOT / "pyproject.toml"), "--no-cache"]
     for command in (["format", "--diff"], ["check"]):
         done = subprocess.run([ruff, *command, *settings, path], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout
@@ -194,6 +198,7 @@ def test_it_is_as_the_formatter_and_the_linter_want_it(text: str, tmp_path: Path
 
 def test_mypy_knows_the_ops_by_their_types(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
+    write_shipped_stub()
     program = tmp_path / "program.py"
     program.write_text(
         "import fictl\n"
@@ -227,7 +232,7 @@ def test_mypy_knows_the_ops_by_their_types(tmp_path: Path) -> None:
         ],
         capture_output=True,
         text=True,
-        cwd=COMMITTED.parents[1],
+        cwd=ROOT,
         env={**os.environ, "MYPYPATH": str(tmp_path)},
     ).stdout
     assert 'program.py:3: note: Revealed type is "torch' in said

@@ -18,7 +18,7 @@ def test_a_file_knows_its_folder(tree) -> None:
 
 @pytest.mark.parametrize("path", ["kernels/elementwise/jit.py", "setup.py", "kernels/a/b/c/jit.py"])
 def test_a_file_elsewhere_has_none(tree, path: str) -> None:
-    with pytest.raises(UsageError, match="is in no op folder of my_kernels"):
+    with pytest.raises(UsageError, match="is not in an op folder of my_kernels"):
         OpFolder.of(tree.root / path)
 
 
@@ -100,6 +100,17 @@ def test_what_aot_yields_are_its_specs(tree) -> None:
     folder = tree.op("norm", "rms")
     folder.jit.write_text("class JitSpec:\n    pass\ndef aot():\n    yield JitSpec()\n")
     assert [type(spec).__name__ for spec in folder.specs()] == ["JitSpec"]
+
+
+def test_a_folder_without_a_jit_file_has_one_module_of_its_files(tree) -> None:
+    folder = tree.op("norm", "rms")
+    folder.jit.unlink()
+    with pytest.raises(UsageError, match=r"rms/jit\.py: op\.py imports it"):
+        folder.specs()
+    tree.edit("kernels/norm/rms/op.py", "from .jit import module\n", "")
+    (spec,) = folder.specs()
+    assert spec.name == "norm.rms"
+    assert spec.sources == (*folder.launchers, folder.binding)
 
 
 _WRONG = [

@@ -138,8 +138,8 @@ def test_an_argument_that_the_op_does_not_have_is_an_error(dump, edit, tmp_path:
     [
         ({"input": {"opaque": "numpy.random.Generator"}}, "was given numpy.random.Generator"),
         ({"input": {"tensor": "secret"}}, "is in no file"),
-        ({"round": {"enum": ["signal", "Signals", "SIGKILL"]}}, "no enum that the op knows"),
-        ({"round": {"enum": ["toy.few.halve.op", "os", "DOWN"]}}, "no enum that the op knows"),
+        ({"round": {"enum": ["signal", "Signals", "SIGKILL"]}}, "not an enum that the op knows"),
+        ({"round": {"enum": ["toy.few.halve.op", "os", "DOWN"]}}, "not an enum that the op knows"),
     ],
 )
 def test_arguments_that_cannot_be_had_are_refused(dump, edit, arguments, said: str) -> None:

@@ -9,9 +9,12 @@ import shutil
 import sys
 from pathlib import Path
 
-from fictl.cli.new_op import request_of
+import typer
+
+from fictl.cli.new_op import command, request_of
 from fictl.project import Project
 from fictl.scaffold.new.new_op import draft, plan_op
+from fictl.scaffold.new.request import NewOpRequest
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,13 +32,21 @@ def arguments(kind: str) -> list[str]:
     return [*map(str, table["arguments"])]
 
 
+def request(kind: str) -> NewOpRequest:
+    """The request of those arguments."""
+    app = typer.Typer(add_completion=False)
+    app.command()(command)
+    context = typer.main.get_command(app).make_context("new-op", arguments(kind))
+    return request_of(context.params)
+
+
 def tree(kind: str) -> dict[str, str]:
     """Path within the project -> text."""
     root = GOLDEN / kind
     project = Project(
         "my_kernels", "my_kernels", root, root / "kernels", root / "tests/kernels", ""
     )
-    plan = plan_op(draft(project, request_of(arguments(kind)), overwrite=True), polished=False)
+    plan = plan_op(draft(project, request(kind), overwrite=True), polished=False)
     texts = {path.relative_to(root).as_posix(): text for path, text in plan.files.items()}
     return {"fictl.toml": PROJECT_FILE, **{k: v for k, v in texts.items() if v is not None}}
 

@@ -10,7 +10,7 @@ import pytest
 from fictl.project import Project
 from fictl.scaffold.kinds.kind import kinds
 from fictl.scaffold.new.new_op import draft, plan_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 
 @pytest.mark.parametrize("kind", golden.KINDS)
@@ -29,7 +29,7 @@ def test_every_kind_has_a_golden_tree() -> None:
 
 
 def test_the_shipped_scale_is_what_new_op_writes() -> None:
-    request = Request(
+    request = NewOpRequest(
         "scale",
         kind="elementwise",
         expression="input * factor",
@@ -37,5 +37,5 @@ def test_the_shipped_scale_is_what_new_op_writes() -> None:
         doc="Multiply every element by one number.",
     )
     plan = plan_op(draft(Project.shipped(), request, overwrite=True), polished=False)
-    assert len(plan.files) == 8
+    assert len(plan.files) == 7
     assert {path: Path(path).read_text(encoding="utf-8") for path in plan.files} == plan.files

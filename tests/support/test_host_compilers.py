@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.jit.spec import _ANY
+from fictl.jit.module_spec import _ANY
 from fictl.paths import PACKAGE
 from fictl.toolchain import hostcxx, nvcc
 

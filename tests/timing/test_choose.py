@@ -51,10 +51,10 @@ def test_ladder(timer, device, steps):
 @pytest.mark.parametrize(
     ("timer", "device", "message"),
     [
-        ("stopwatch", "cuda", "'stopwatch' is no timer"),
-        ("graph,", "cuda", "'' is no timer"),
+        ("stopwatch", "cuda", "'stopwatch' is not a timer"),
+        ("graph,", "cuda", "'' is not a timer"),
         ("cupti", "cpu", "'cupti' times a GPU, not the device 'cpu'"),
-        ("host", "cuda", "'host' is no timer"),
+        ("host", "cuda", "'host' is not a timer"),
     ],
 )
 def test_a_name_that_is_none_is_refused(timer, device, message):

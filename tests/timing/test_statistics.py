@@ -79,7 +79,7 @@ def test_the_noise_floor_is_not_below_the_step_of_the_timer() -> None:
     ("x", "said"),
     [
         ([], "no timing was given"),
-        ([1.0, 0.0], "0.0 s is no timing"),
+        ([1.0, 0.0], "0.0 s is not a timing"),
         ([1.0, -2.0], "-2.0 s"),
         ([math.nan], "nan s"),
         ([math.inf, 1.0], "inf s"),

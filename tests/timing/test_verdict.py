@@ -172,7 +172,7 @@ def test_sides_of_one_run_have_equally_many_rounds() -> None:
 @pytest.mark.parametrize("compare", [compare_rounds, compare_runs])
 @pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan, math.inf])
 def test_what_is_no_timing_is_refused(compare: Callable[..., Comparison], wrong: float) -> None:
-    with pytest.raises(InvalidValue, match="is no timing"):
+    with pytest.raises(InvalidValue, match="is not a timing"):
         compare([1.0, 1.0], [1.0, wrong])
 
 

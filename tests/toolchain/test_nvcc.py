@@ -103,7 +103,7 @@ def test_a_program_that_is_no_nvcc_is_quoted(tmp_path):
     path = tmp_path / "nvcc"
     path.write_text("#!/bin/sh\necho hello\n")
     path.chmod(0o755)
-    with pytest.raises(SetupError, match="is no nvcc: --version says 'hello'"):
+    with pytest.raises(SetupError, match="is not an nvcc: --version says 'hello'"):
         inspect(path)
 
 

@@ -50,7 +50,7 @@ def test_every_place_is_looked_in_in_order(stand_in_nvcc, monkeypatch, tmp_path)
     monkeypatch.setenv("CONDA_PREFIX", at("conda"))
     at("site-packages/nvidia/cu13")
     names = ["chosen", "home", "path", "local/cuda", "conda", "site-packages/nvidia/cu13"]
-    assert [c.found.home for c in candidates() if c.found] == [tmp_path / n for n in names]
+    assert [c.nvcc.home for c in candidates() if c.nvcc] == [tmp_path / n for n in names]
 
 
 def test_of_several_installed_versions_the_newest_is_taken(stand_in_nvcc, tmp_path):

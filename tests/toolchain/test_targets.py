@@ -4,7 +4,7 @@ import pytest
 
 from fictl.arch import Arch, ArchRule, parse_archs, spell
 from fictl.errors import InvalidValue, SetupError, UsageError
-from fictl.toolchain import Gpu, Probe, Targets, defines, nvcc_flags, request, select_targets
+from fictl.toolchain import Gpu, Probe, Targets, arch_request, defines, nvcc_flags, select_targets
 
 H200 = Gpu(0, "NVIDIA H200", Arch(9, 0))
 A100 = Gpu(1, "NVIDIA A100", Arch(8, 0))
@@ -61,7 +61,7 @@ def test_the_driver_is_asked_only_where_no_list_is_given(monkeypatch):
     def no_driver() -> Probe:
         raise AssertionError("asked the driver")
 
-    monkeypatch.setattr(request, "probe", no_driver)
+    monkeypatch.setattr(arch_request, "probe", no_driver)
     switch_on(monkeypatch, "8.0")
     assert archs(gpus=None) == "8.0"
 
@@ -159,7 +159,9 @@ def test_nothing_at_all_names_what_was_looked_for():
 
 
 def test_a_driver_that_fails_is_named(monkeypatch):
-    monkeypatch.setattr(request, "probe", lambda: Probe((), "the CUDA driver failed: cuInit 999"))
+    monkeypatch.setattr(
+        arch_request, "probe", lambda: Probe((), "the CUDA driver failed: cuInit 999")
+    )
     with pytest.raises(SetupError, match="the CUDA driver failed: cuInit 999"):
         select(gpus=None)
 

@@ -153,7 +153,7 @@ def test_a_reference_that_takes_the_name_run_is_refused(tmp_path, monkeypatch) -
     from running_trace import run as taken
 
     traced = TraceTemplate({"n": Var("")}, {"x": Tensor(("n",))}, {}, taken)
-    with pytest.raises(UsageError, match="running_trace: the reference uses the name run"):
+    with pytest.raises(UsageError, match="running_trace: the reference defines the name run"):
         definition(traced, "k.ops.x", {"n": 2}, {"x": "float32"})
 
 

@@ -90,7 +90,7 @@ def test_a_lambda_gets_a_name(module: dict[str, Any]) -> None:
     ("name", "said"),
     [
         ("far", "uses 'from . import elsewhere'"),
-        ("made", "uses n of the function around it"),
+        ("made", "uses n of the enclosing function"),
     ],
 )
 def test_what_cannot_stand_alone_is_refused_with_its_place(

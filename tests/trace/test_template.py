@@ -61,7 +61,7 @@ def test_a_constraint_may_use_a_scalar() -> None:
 @pytest.mark.parametrize("where", ["inputs", "outputs"])
 def test_a_dtype_from_what_is_no_input_is_refused(where: str) -> None:
     tensors = {"weight": Tensor(("rows",), dtype_from="source")}
-    with pytest.raises(UsageError, match="takes its dtype from 'source', which is no input"):
+    with pytest.raises(UsageError, match="takes its dtype from 'source', which is not an input"):
         template(**{where: tensors}, constraints=())
 
 

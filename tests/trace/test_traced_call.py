@@ -80,5 +80,5 @@ def test_a_call_that_the_function_would_refuse_is_refused() -> None:
 
 
 def test_what_is_no_op_is_refused() -> None:
-    with pytest.raises(UsageError, match="is no op"):
+    with pytest.raises(UsageError, match="is not an op"):
         fictl_trace(len)

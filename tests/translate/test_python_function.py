@@ -60,7 +60,7 @@ def test_a_notebooks_cell_has_its_source() -> None:
     "given", [math.sin, functools.partial(typed, 1), 3, "q > k", typed.__get__(3)]
 )
 def test_what_is_no_function_of_python_is_refused(given: object) -> None:
-    with pytest.raises(Untranslatable, match="is no Python function"):
+    with pytest.raises(Untranslatable, match="is not a Python function"):
         read_function(given)
 
 

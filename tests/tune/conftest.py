@@ -15,7 +15,7 @@ import torch
 from fictl import log
 from fictl.op import op
 from fictl.op.tactics import recorded
-from fictl.op.tactics.tuning import Untuned
+from fictl.op.tactics.tactics import Untuned
 from fictl.timing.samples import Samples
 from fictl.timing.side import Side
 from fictl.trace import Const, Tensor, TraceTemplate, Var

@@ -11,17 +11,24 @@ from fictl.timing.verdict import Comparison, Verdict
 
 @dataclass(frozen=True)
 class Compared:
-    """One case of both: the medians in seconds, and what tells them apart."""
+    """One case of both: the medians in seconds, and what tells them apart.
+
+    joules: energy of one call of each, where both were measured with --power.
+    """
 
     op: str
     case: str
     a: float
     b: float
     comparison: Comparison
+    joules: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         document = asdict(self.comparison) | {"verdict": self.comparison.verdict.value}
-        return {"op": self.op, "case": self.case, "a": self.a, "b": self.b, **document}
+        energy = (
+            dict(zip(("joules_a", "joules_b"), self.joules, strict=True)) if self.joules else {}
+        )
+        return {"op": self.op, "case": self.case, "a": self.a, "b": self.b, **document, **energy}
 
 
 @dataclass(frozen=True)

@@ -75,4 +75,5 @@ def case_and_side(row: Row) -> str:
 def _compared(a: Row, b: Row, name: str, judge: Judge) -> Compared:
     assert a.median is not None
     assert b.median is not None
-    return Compared(b.op, name, a.median, b.median, judge(a, b))
+    joules = (a.joules, b.joules) if a.joules and b.joules else None
+    return Compared(b.op, name, a.median, b.median, judge(a, b), joules)

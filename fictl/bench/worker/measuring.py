@@ -9,6 +9,7 @@ from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
 from fictl.bench.worker.disturbance import Disturbance
+from fictl.bench.worker.energy import with_energy
 from fictl.bench.worker.host_time import time_host, time_plan
 from fictl.case.contender import Contender
 from fictl.case.subject import Subject
@@ -104,12 +105,14 @@ def _timed(
             ours = [trial for trial in trials if not trial.contender.is_baseline]
             yield from _timed(workload, ours, options, place)
         return
+    rows = [_with_samples(row, samples[row.side]).against(place.ceilings) for row in rows]
+    if options.power:
+        rows = with_energy(rows, trials, place.device, cold=options.cold)
     workload.keep_only(disturbance.index)
     for trial in trials:
         trial.keep_only(disturbance.index)
     for row, trial in zip(rows, trials, strict=True):
-        timed = _with_samples(row, samples[row.side]).against(place.ceilings)
-        yield _after(timed, trial, disturbance, options)
+        yield _after(row, trial, disturbance, options)
         if workload.subject.has_plan and not trial.contender.is_baseline:
             yield _plan(
                 _row(workload, trial.contender),

@@ -1,3 +1,3 @@
-"""Builds ahead of time, for machines that have no compiler."""
+"""Ahead-of-time builds, for machines without a compiler."""
 
 COMMANDS = ("build", "verify")

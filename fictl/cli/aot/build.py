@@ -26,9 +26,7 @@ _BEYOND = "more than was asked for ({}): it is the build there is, and nothing h
 def command(
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", help="The folder to fill.", callback=writes_folder, show_default=False
-        ),
+        typer.Option("--out", help="Output folder.", callback=writes_folder, show_default=False),
     ],
     ops: Ops = None,
     arch: Archs = "",
@@ -36,7 +34,7 @@ def command(
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Build all that ops declare into a folder; FICTL_STORES=<folder> then serves it anywhere."""
+    """Build all modules that ops declare into a folder, to be used with FICTL_STORES=<folder>."""
     from fictl.arch import parse_archs
     from fictl.cli.progress import ConsoleObserver
     from fictl.ship.aot import ship
@@ -45,13 +43,13 @@ def command(
     use_device("cuda")
     archs = parse_archs(arch, native_targets)
     if dry_run:
-        show_plans("aot.build", ops or [], archs)
+        show_plans(ops or [], archs)
         return
     with ConsoleObserver(verbose) as observer:
         shipped = ship(out, ops or [], archs, observer)
     errors = [built.error for built in shipped.built if built.error]
     data = shipped.to_dict()
-    console.show(console.Result.among(errors, "aot.build", data, lambda out: _view(out, shipped)))
+    console.show(console.Result.among(errors, data, lambda out: _view(out, shipped)))
 
 
 def _view(out: Console, shipped: Shipped) -> None:

@@ -19,36 +19,39 @@ if TYPE_CHECKING:
 
 def command(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="What aot build filled.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder written by fictl aot build.", show_default=False
+        ),
     ],
     json: Json = False,
 ) -> None:
-    """Check every module of a folder: its bytes, its ABI, the code it claims, that it loads."""
+    """Verify every module of a folder: bytes, ABI, architectures, and that it loads."""
     from fictl.ship.verify import verify
 
     checked = verify(folder)
-    bad = [each for each in checked if each.problems]
+    bad = [checked_op for checked_op in checked if checked_op.problems]
     error = None
     if bad:
         error = FictlError(
             f"{len(bad)} of {len(checked)} modules cannot be used",
             f"build them again: fictl aot build --out {folder}",
         )
-    data = {"out": str(folder), "modules": [each.to_dict() for each in checked]}
+    data = {"out": str(folder), "modules": [checked_op.to_dict() for checked_op in checked]}
     view = lambda out: _view(out, checked, error)  # noqa: E731
-    console.show(console.Result("aot.verify", data, view, int(bool(bad)), error))
+    console.show(console.Result(data, view, int(bool(bad)), error))
 
 
 def _view(out: Console, checked: list[Checked], error: FictlError | None) -> None:
     from fictl.quantity import spell_size
 
-    for each in checked:
-        mark = "[red]✗[/]" if each.problems else "[green]✓[/]"
-        archs = " ".join(each.archs)
-        out.print(f"{mark} [bold]{each.module}[/]  {archs}  {spell_size(each.size)}")
-        for problem in each.problems:
+    for checked_op in checked:
+        mark = "[red]✗[/]" if checked_op.problems else "[green]✓[/]"
+        archs = " ".join(checked_op.archs)
+        out.print(f"{mark} [bold]{checked_op.module}[/]  {archs}  {spell_size(checked_op.size)}")
+        for problem in checked_op.problems:
             out.print(f"  {problem}", markup=False, soft_wrap=True)
-    for note in sorted({note for each in checked for note in each.notes}):
+    for note in sorted({note for checked_op in checked for note in checked_op.notes}):
         console.note(f"note: {note}")
     if error:
         console.problem(error)

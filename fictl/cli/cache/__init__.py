@@ -1,3 +1,3 @@
-"""The compile cache: what is in it, why a build hits or misses, and how to make room."""
+"""Compile cache: show, explain, verify and clean it."""
 
 COMMANDS = ("show", "explain", "verify", "gc", "clear", "path")

@@ -15,12 +15,14 @@ def command(
     ops: Ops = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Also what a running process has loaded.", show_default=False),
+        typer.Option(
+            "--force", help="Also remove what a running process has loaded.", show_default=False
+        ),
     ] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Remove what is cached, builds of older versions too; what is in use stays without --force."""
+    """Remove cached builds, of older versions too; those in use only with --force."""
     from fictl.builds.cached import clear_builds
 
-    console.show(result("cache.clear", clear_builds(ops or [], force, dry_run), dry_run))
+    console.show(result(clear_builds(ops or [], force, dry_run), dry_run))

@@ -1,9 +1,10 @@
-"""fictl cache explain: hit or miss, and what changed."""
+"""fictl cache explain: hit or miss, why the stored build was manifest, and what changed since."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ from fictl.paths import friendly
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fictl.jit.cache.cause import BuildCause
     from fictl.jit.cache.changes import Change
-    from fictl.jit.cache.explain import Verdict
+    from fictl.jit.cache.explain import BuildVerdict
 
 
 def command(
@@ -25,7 +27,7 @@ def command(
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Say of each module of an op whether a build is there, and if not, which input changed."""
+    """Explain for each module of an op why its build was made, or which input has changed since."""
     from fictl.arch import parse_archs
     from fictl.builds.cached import explain_ops
     from fictl.toolchain import native_targets
@@ -33,14 +35,18 @@ def command(
     use_device(device, arch)
     verdicts = explain_ops(ops or [], parse_archs(arch, native_targets))
     data = [verdict.to_dict() for verdict in verdicts]
-    console.show(console.Result("cache.explain", data, lambda out: _view(out, verdicts, verbose)))
+    console.show(console.Result(data, lambda out: _view(out, verdicts, verbose)))
 
 
-def _view(out: Console, verdicts: list[Verdict], verbose: bool) -> None:
+def _view(out: Console, verdicts: list[BuildVerdict], verbose: bool) -> None:
     for verdict in verdicts:
         name = _name(verdict)
         if verdict.hit:
-            out.print(f"[green]hit[/]   {name}  {_built(verdict)}", soft_wrap=True)
+            out.print(
+                f"[green]hit[/]   {name}  {_built(verdict)}{_because(verdict)}", soft_wrap=True
+            )
+            for change in _listed(verdict, verbose):
+                _change(out, change, verbose)
             if verbose and verdict.entry:
                 out.print(f"  {friendly(verdict.entry.path)}", style="dim", soft_wrap=True)
             continue
@@ -67,21 +73,51 @@ def _shown(name: str) -> str:
     return name.removeprefix(here) if name.startswith(here) else friendly(name)
 
 
-def _name(verdict: Verdict) -> str:
+def _name(verdict: BuildVerdict) -> str:
     given = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
     return f"[bold]{verdict.project}/{verdict.module}[/]{f' ({given})' if given else ''}"
 
 
-def _built(verdict: Verdict) -> str:
-    made = verdict.entry.manifest if verdict.entry else None
-    if made is None:
+def _built(verdict: BuildVerdict) -> str:
+    manifest = verdict.entry.manifest if verdict.entry else None
+    if manifest is None:
         return ""
-    return f"{' '.join(made.archs) or made.device}, built {_clock(made.created)} in {made.seconds:.1f} s"
+    return f"{' '.join(manifest.archs) or manifest.device}, built {_clock(manifest.created)} in {manifest.seconds:.1f} s"
 
 
-def _since(verdict: Verdict) -> str:
-    made = verdict.entry.manifest if verdict.entry else None
-    return f"since the build of {_clock(made.created)}:" if made else ""
+def _because(verdict: BuildVerdict) -> str:
+    """`because scale.cuh changed (line 3) since the build of 14:02`, or the reason in few words."""
+    from rich.markup import escape
+
+    cause = verdict.cause
+    if cause is None:
+        return ""
+    if not cause.known:
+        return f"; why is {cause.summary}"
+    if cause.previous is None or cause.is_first:
+        return f": {cause.summary}"
+    since = f"since the build of {_clock(cause.previous.created)}"
+    if _is_one_file(cause):
+        (change,) = cause.changes
+        return f" because {escape(_shown(change.name))} {change.how} {since}"
+    return f": {escape(cause.summary)} {since}"
+
+
+def _is_one_file(cause: BuildCause) -> bool:
+    return len(cause.changes) == 1 and cause.changes[0].kind in ("source", "header")
+
+
+def _listed(verdict: BuildVerdict, verbose: bool) -> Sequence[Change]:
+    """The changes below a hit's line: all of them, unless the line has said enough."""
+    cause = verdict.cause
+    if cause is None or (not verbose and (cause.is_first or _is_one_file(cause))):
+        return ()
+    return cause.changes
+
+
+def _since(verdict: BuildVerdict) -> str:
+    manifest = verdict.entry.manifest if verdict.entry else None
+    return f"since the build of {_clock(manifest.created)}:" if manifest else ""
 
 
 def _clock(when: float) -> str:

@@ -20,18 +20,18 @@ def command(
         str,
         typer.Option(
             "--older-than",
-            help="Remove what was last used before, as in '30d'.",
+            help="Remove what has not been used for this long, as in '30d'.",
             show_default=False,
         ),
     ] = "",
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Remove what dead builds left, what is old, then the least recently used; never what is in use."""
+    """Remove leftovers, old builds, then the least recently used; never what is in use."""
     from fictl.jit.cache.removal import gc
     from fictl.paths import cache_root
     from fictl.quantity import parse_age, parse_size
 
     size = parse_size(max_size) if max_size else None
     age = parse_age(older_than) if older_than else None
-    console.show(result("cache.gc", gc(cache_root(), size, age, dry_run), dry_run))
+    console.show(result(gc(cache_root(), size, age, dry_run), dry_run))

@@ -11,4 +11,4 @@ def command(json: Json = False) -> None:
     from fictl.paths import cache_root
 
     path = str(cache_root())
-    console.show(console.Result("cache.path", {"path": path}, path))
+    console.show(console.Result({"path": path}, path))

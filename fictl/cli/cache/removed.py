@@ -1,4 +1,4 @@
-"""How clear and gc say what went."""
+"""The result of clear and gc: what was removed and what was kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fictl.jit.cache.removal import Removal
 
 
-def result(command: str, removal: Removal, dry_run: bool) -> console.Result:
+def result(removal: Removal, dry_run: bool) -> console.Result:
     data = {
         "dry_run": dry_run,
         "freed": removal.freed,
@@ -26,11 +26,11 @@ def result(command: str, removal: Removal, dry_run: bool) -> console.Result:
         "kept": [_described(item) for item in removal.kept],
         "links": [_described(item) for item in removal.links],
     }
-    return console.Result(command, data, lambda out: _view(out, removal, dry_run))
+    return console.Result(data, lambda out: _view(out, removal, dry_run))
 
 
 def leads_out(item: Item) -> str:
-    """How a link or a mount in the cache is named."""
+    """Describe a link or a mount in the cache."""
     what = "a link" if item.kind == "link" else "a mounted file system"
     return f"{friendly(item.path)}: {what}; the cache ends there"
 

@@ -1,3 +1,3 @@
-"""The settings in force."""
+"""Settings in force."""
 
 COMMANDS = ("show",)

@@ -26,35 +26,35 @@ def command(arch: Archs = "", verbose: Verbose = False, json: Json = False) -> N
         settings.CUDA_ARCH_LIST.set_by_flag("--arch", arch)
     if verbose:
         settings.JIT_VERBOSE.set_by_flag("--verbose", "1")
-    found = configuration()
-    problems = [UsageError(row.problem, row.doc) for row in found.settings if row.problem]
-    data = found.to_dict()
-    console.show(console.Result.among(problems, "config.show", data, lambda out: _view(out, found)))
+    current = configuration()
+    problems = [UsageError(row.problem, row.doc) for row in current.settings if row.problem]
+    data = current.to_dict()
+    console.show(console.Result.among(problems, data, lambda out: _view(out, current)))
 
 
-def _view(out: Console, found: Configuration) -> None:
+def _view(out: Console, current: Configuration) -> None:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("setting", "value", "default", "origin"):
         table.add_column(title, overflow="fold")
-    for row in found.settings:
+    for row in current.settings:
         cells = [Text(cell) for cell in _cells(row)]
         cells[-1].stylize(_WHO.get(row.origin, ""))
         table.add_row(*cells, style="dim" if row.origin == "default" else "")
     out.print(table)
-    out.print(f"\nfile: {found.file}", markup=False, style="dim", soft_wrap=True)
-    project = found.project
+    out.print(f"\nfile: {current.file}", markup=False, style="dim", soft_wrap=True)
+    project = current.project
     out.print(
         f"project: {project['name']}, for {project['archs']} where neither GPU nor list says more",
         markup=False,
         style="dim",
         soft_wrap=True,
     )
-    for row in (row for row in found.settings if row.problem):
+    for row in (row for row in current.settings if row.problem):
         console.note(f"error: {row.problem}")
-    for unknown, meant in found.unknown:
+    for unknown, meant in current.unknown:
         console.note(f"warning: {unknown} means nothing{f'; {meant}?' if meant else ''}")
 
 

@@ -23,12 +23,12 @@ def command(
         typer.Option(
             "--out",
             metavar="ROOT",
-            help="The dataset; what is there stays.",
+            help="Folder of the dataset; existing files are kept.",
             callback=writes_folder,
         ),
     ] = Path("dataset"),
     solutions: Annotated[
-        bool, typer.Option("--solutions/--no-solutions", help="Whether the ops come along.")
+        bool, typer.Option("--solutions/--no-solutions", help="Export the ops as solutions, too.")
     ] = True,
     author: Author = AUTHOR,
     max_elements: Annotated[
@@ -37,7 +37,7 @@ def command(
             "--max-elements",
             low=0,
             high=MOST_WHOLE,
-            help="Leave out cases of more; 0 leaves out none.",
+            help="Skip cases with more elements; 0 skips none.",
         ),
     ] = 0,
     dry_run: DryRun = False,
@@ -45,22 +45,22 @@ def command(
 ) -> None:
     """Write the definitions of ops, their cases as workloads, and the ops as solutions.
 
-    What random numbers cannot be, offsets and page tables, lies beside as safetensors.
+    Inputs that cannot be random, such as offsets and page tables, are stored as safetensors.
     """
     from fictl.case.definitions import traced
     from fictl.dataset.export.write import Export
     from fictl.project import select
 
     every = tuple(traced(select(ops or [])))
-    made = Export(out.absolute(), every, author, solutions, max_elements).run(dry_run)
-    said = "would be written to" if dry_run else "in"
+    exported = Export(out.absolute(), every, author, solutions, max_elements).run(dry_run)
+    text = "would be written to" if dry_run else "in"
     parts = [
-        counted(made.definitions, "definition"),
-        counted(made.workloads, "workload"),
-        counted(made.files, "file") + " of tensors",
-        counted(made.solutions, "solution"),
+        counted(exported.definitions, "definition"),
+        counted(exported.workloads, "workload"),
+        counted(exported.files, "file") + " of tensors",
+        counted(exported.solutions, "solution"),
     ]
-    lines = [f"{' · '.join(parts)} {said} {out}"]
+    lines = [f"{' · '.join(parts)} {text} {out}"]
     if not dry_run:
         lines.append(f"next: fictl dataset validate {out}")
-    console.show(console.Result("dataset.export", made.to_dict(), "\n".join(lines)))
+    console.show(console.Result(exported.to_dict(), "\n".join(lines)))

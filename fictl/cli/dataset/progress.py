@@ -50,12 +50,12 @@ class RunProgress(RunObserver):
 
 
 def _line(outcome: RunOutcome) -> str:
-    said = outcome.to_dict()
+    document = outcome.to_dict()
     words = [outcome.status, outcome.definition, outcome.solution, outcome.workload]
-    if said["latency_ms"] is not None:
-        words.append(f"{said['latency_ms']:.4g} ms")
-    if said["speedup"]:
-        words.append(f"{said['speedup']:.2f}x")
+    if document["latency_ms"] is not None:
+        words.append(f"{document['latency_ms']:.4g} ms")
+    if document["speedup"]:
+        words.append(f"{document['speedup']:.2f}x")
     return "  ".join([*words, *filter(None, [outcome.error or _cause(outcome)])])
 
 

@@ -27,14 +27,16 @@ def command(
     op_type: OpTypes = None,
     hardware: Annotated[
         list[str] | None,
-        typer.Option("--hardware", help="Only results of it, as in '*H200*'.", show_default=False),
+        typer.Option(
+            "--hardware", help="Select results by hardware, as in '*H200*'.", show_default=False
+        ),
     ] = None,
     format: Annotated[
         str,
         typer.Option(
             "--format",
             metavar="md|html",
-            help="A document, not a terminal's view.",
+            help="Print a document in this format.",
             show_default=False,
         ),
     ] = "",
@@ -42,46 +44,46 @@ def command(
         Path | None,
         typer.Option(
             "--out",
-            help="Where it goes, as in report.html.",
+            help="Output file, as in report.html.",
             callback=writes_file_and_folders,
             show_default=False,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show the best of each definition, authors, speedups and failures: the last result of each."""
+    """Summarise the latest results: the best solution of each definition, speedups and failures."""
     from fictl.dataset.report.report import report
     from fictl.trace import TraceSet
 
     kind = _kind(format, out)
-    made = report(TraceSet.from_path(root), names(definitions), names(op_type), names(hardware))
-    data = made.to_dict()
+    summary = report(TraceSet.from_path(root), names(definitions), names(op_type), names(hardware))
+    data = summary.to_dict()
     if not kind:
-        console.show(console.Result("dataset.report", data, lambda screen: _show(screen, made)))
+        console.show(console.Result(data, lambda screen: _show(screen, summary)))
         return
-    text = _document(made, kind)
+    text = _document(summary, kind)
     if out is None:
-        console.show(console.Result("dataset.report", data, text.rstrip("\n")))
+        console.show(console.Result(data, text.rstrip("\n")))
         return
     _write(out, text)
-    console.show(console.Result("dataset.report", {**data, "path": str(out)}, f"wrote {out}"))
+    console.show(console.Result({**data, "path": str(out)}, f"wrote {out}"))
 
 
-def _kind(said: str, out: Path | None) -> str:
-    if said and said not in _FORMATS.values():
-        raise UsageError(f"--format is {said!r}", "md or html")
-    if said or out is None:
-        return said
+def _kind(text: str, out: Path | None) -> str:
+    if text and text not in _FORMATS.values():
+        raise UsageError(f"--format is {text!r}", "md or html")
+    if text or out is None:
+        return text
     if out.suffix not in _FORMATS:
-        raise UsageError(f"{out} is of no known format", "its name ends in .md or .html")
+        raise UsageError(f"{out} has no known format", "its name ends in .md or .html")
     return _FORMATS[out.suffix]
 
 
-def _document(made: Report, kind: str) -> str:
+def _document(summary: Report, kind: str) -> str:
     from fictl.dataset.report.html import html
     from fictl.dataset.report.markdown import markdown
 
-    return html(made) if kind == "html" else markdown(made)
+    return html(summary) if kind == "html" else markdown(summary)
 
 
 def _write(path: Path, text: str) -> None:
@@ -96,12 +98,12 @@ def _write(path: Path, text: str) -> None:
         ) from None
 
 
-def _show(screen: Console, made: Report) -> None:
+def _show(screen: Console, summary: Report) -> None:
     from fictl.dataset.report.tables import headline, remarks, sections
 
-    screen.print(headline(made), markup=False, style="bold", soft_wrap=True)
-    for remark in remarks(made):
+    screen.print(headline(summary), markup=False, style="bold", soft_wrap=True)
+    for remark in remarks(summary):
         screen.print(f"  {remark}", markup=False, soft_wrap=True)
-    for section in sections(made):
+    for section in sections(summary):
         screen.print(f"\n{section.title}", markup=False, style="bold")
         console.print_table(console.Table(section.columns, section.rows))

@@ -51,7 +51,7 @@ def command(
     A solution that fails is a result. The exit code is 1 where something could not be evaluated, 3
     where the judge or this machine is the reason: --resume runs that again.
     """
-    said = {
+    overrides = {
         "warmup_runs": warmup_runs,
         "iterations": iterations,
         "num_trials": num_trials,
@@ -78,7 +78,7 @@ def command(
         resume=resume,
         jobs=jobs,
         save=save,
-        flags={name: value for name, value in said.items() if value is not None},
+        flags={name: value for name, value in overrides.items() if value is not None},
         gpus=tuple(filter(None, (name.strip() for name in gpus.split(",")))),
     )
     place = TraceSet.from_path(root).root
@@ -98,7 +98,7 @@ def _plan(root: Path, options: RunOptions) -> None:
     rows.append((counted(len(rows), "solution"), "", f"{planned.total}"))
     rows += [(why, "", "") for why in planned.left_out]
     broken = told(planned.unreadable, mend=False)
-    rows += [(each, "", "") for each in broken]
+    rows += [(path, "", "") for path in broken]
     data = {
         "jobs": [job.to_dict() for job in planned.jobs],
         "total": planned.total,
@@ -107,7 +107,7 @@ def _plan(root: Path, options: RunOptions) -> None:
         "unreadable": [*broken],
     }
     view = console.Table(("definition", "solution", "workloads"), rows)
-    console.show(console.Result("dataset.run", data, view))
+    console.show(console.Result(data, view))
 
 
 def _run(root: Path, options: RunOptions, strict: bool, quiet: bool) -> None:
@@ -123,7 +123,7 @@ def _run(root: Path, options: RunOptions, strict: bool, quiet: bool) -> None:
         _show(out, summary, options.device)
 
     code = SetupError.exit_code if summary.faults else int(bad)
-    console.show(console.Result("dataset.run", data, view, code))
+    console.show(console.Result(data, view, code))
 
 
 def _show(out: Console, summary: Summary, device: str) -> None:
@@ -135,12 +135,12 @@ def _show(out: Console, summary: Summary, device: str) -> None:
     out.print(f"{' · '.join(words)}    {_spent(summary.seconds)}", markup=False)
     for why in summary.left_out:
         out.print(f"  {why}", markup=False, soft_wrap=True)
-    for each in summary.errors[:20]:
-        line = f"  {each.definition}  {each.workload}  {each.error}"
+    for error in summary.errors[:20]:
+        line = f"  {error.definition}  {error.workload}  {error.error}"
         out.print(line, markup=False, soft_wrap=True)
     if summary.faults:
-        said = f"{counted(len(summary.faults), 'workload')} not judged: --resume runs them"
-        out.print(said, style="yellow", markup=False)
+        text = f"{counted(len(summary.faults), 'workload')} not judged: --resume runs them"
+        out.print(text, style="yellow", markup=False)
     if summary.outcomes and device != "cuda":
         out.print(NO_GPU, style="yellow", markup=False)
     saved = "fictl dataset report shows them" if summary.saved else "--no-save: none was kept"

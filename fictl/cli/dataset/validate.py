@@ -27,7 +27,9 @@ def command(
     root: Annotated[
         Path | None,
         typer.Argument(
-            metavar="ROOT", help="The dataset; else FICTL_DATASET_PATH.", show_default=False
+            metavar="ROOT",
+            help="Folder of the dataset; default: FICTL_DATASET_PATH.",
+            show_default=False,
         ),
     ] = None,
     checks: Annotated[
@@ -35,23 +37,25 @@ def command(
         typer.Option(
             "--checks",
             metavar="CHECK,…",
-            help="Of layout, definition, workload, solution, trace, baseline, benchmark; or all.",
+            help="Checks to run: layout, definition, workload, solution, trace, baseline, benchmark; or all.",
         ),
     ] = "layout,definition,workload,solution,trace",
     op_type: Annotated[
         list[str] | None,
-        typer.Option("--op-type", metavar="TYPE", help="Only of this type; again for another."),
+        typer.Option("--op-type", metavar="TYPE", help="Check only this op type; repeatable."),
     ] = None,
     definition: Annotated[
         list[str] | None,
-        typer.Option("--definition", metavar="NAME", help="Only of this one; again for another."),
+        typer.Option(
+            "--definition", metavar="NAME", help="Check only this definition; repeatable."
+        ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Fail on warnings too.", show_default=False)
+        bool, typer.Option("--strict", help="Fail on warnings, too.", show_default=False)
     ] = False,
     json: Json = False,
 ) -> None:
-    """Check a dataset: every file, every line, what refers to what; exit 1 on errors."""
+    """Check every file, line and reference of a dataset. Exit code 1 on errors."""
     from fictl.trace import TraceSet
     from fictl.trace.dataset.check import validate
     from fictl.trace.dataset.check.scope import CHECKS, Scope
@@ -71,7 +75,7 @@ def command(
     }
     error = _error(files.root, failed) if failed else None
     view = lambda out: _view(out, findings, scope.counts, error)  # noqa: E731
-    console.show(console.Result("dataset.validate", data, view, int(bool(failed)), error))
+    console.show(console.Result(data, view, int(bool(failed)), error))
 
 
 def _error(root: Path, failed: int) -> FictlError:
@@ -90,8 +94,8 @@ def _view(
     kinds = ("definition", "solution", "workload", "trace")
     looked_at = ", ".join(counted(counts[f"{kind}s"], kind) for kind in kinds)
     others = Counter(finding.level for finding in findings)
-    said = " and ".join(counted(count, level) for level, count in others.items())
-    verdict = f"no errors, {said}" if said else "nothing is wrong"
+    text = " and ".join(counted(count, level) for level, count in others.items())
+    verdict = f"no errors, {text}" if text else "nothing is wrong"
     out.print(f"[green]✓[/] {looked_at}: {verdict}", soft_wrap=True)
 
 

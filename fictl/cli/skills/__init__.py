@@ -1,3 +1,3 @@
-"""What a coding agent has to know to work with fictl: skills to list, install and pack."""
+"""Skills, instructions for coding agents that work with fictl: list, install and pack them."""
 
 COMMANDS = ("list", "install")

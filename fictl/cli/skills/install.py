@@ -17,14 +17,14 @@ from fictl.errors import UsageError
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SKILL", help="A skill; all if none.", show_default=False),
+        typer.Argument(metavar="SKILL", help="A skill; default: all.", show_default=False),
     ] = None,
     target: Annotated[
         Path | None,
         typer.Option(
             "--target",
             metavar="DIR",
-            help="The folder; else .agents/skills of the project.",
+            help="Output folder; default: .agents/skills of the project.",
             callback=writes_folder,
             show_default=False,
         ),
@@ -44,7 +44,7 @@ def command(
     diff: Diff = False,
     json: Json = False,
 ) -> None:
-    """Write skills where coding agents look for them. What is there already is kept."""
+    """Write skills where coding agents look for them. Existing files are kept."""
     if zip is None:
         _install(names or [], target, force, dry_run, diff)
     elif target or diff:
@@ -58,9 +58,9 @@ def _install(names: list[str], target: Path | None, force: bool, dry_run: bool, 
 
     plan = plan_install(select_skills(names), target and target.absolute())
     data = carry_out(plan, "fictl skills install", dry_run=dry_run, diff=diff, force=force or diff)
-    paths = [each["path"] for each in data["files"]]
+    paths = [file["path"] for file in data["files"]]
     view = data["diff"].rstrip("\n") if diff else _view(paths, data["written"])
-    console.show(console.Result("skills.install", data, view))
+    console.show(console.Result(data, view))
 
 
 def _view(paths: list[str], written: bool) -> str:
@@ -79,4 +79,4 @@ def _pack(names: list[str], path: Path, force: bool, dry_run: bool) -> None:
     changed = write_zip(skill, path, force, dry_run)
     data = {"written": changed and not dry_run, "path": str(path), "skill": skill.name}
     view = _view([str(path)] if changed else [], not dry_run)
-    console.show(console.Result("skills.install", data, view))
+    console.show(console.Result(data, view))

@@ -7,13 +7,13 @@ from fictl.cli.options import Json
 
 
 def command(json: Json = False) -> None:
-    """List the skills that fictl brings: name, and what each is for."""
+    """List the skills that fictl ships, with their purpose."""
     from fictl.scaffold.skills import skills
 
-    found = skills()
+    shipped = skills()
     data = [
-        {"name": each.name, "description": each.description, "path": str(each.folder)}
-        for each in found
+        {"name": item.name, "description": item.description, "path": str(item.folder)}
+        for item in shipped
     ]
-    rows = [(each.name, each.description) for each in found]
-    console.show(console.Result("skills.list", data, console.Table(("skill", "for"), rows)))
+    rows = [(item.name, item.description) for item in shipped]
+    console.show(console.Result(data, console.Table(("skill", "for"), rows)))

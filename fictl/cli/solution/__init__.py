@@ -1,3 +1,3 @@
-"""Solutions: kernels that answer a definition, built, judged and looked into; and ops as such."""
+"""Solutions of definitions: build, evaluate, profile and export them."""
 
 COMMANDS = ("build", "run", "export", "profile", "sanitize", "tools")

@@ -1,4 +1,4 @@
-"""Whose solutions are exported: a name that stands in the names of solutions and of their files."""
+"""The author of exported solutions: part of the names of solutions and of their files."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def _checked(value: str) -> str:
 
 
 Author = Annotated[
-    str, typer.Option("--author", help="Whose solutions they are.", callback=_checked)
+    str, typer.Option("--author", help="Author of the solutions.", callback=_checked)
 ]

@@ -22,13 +22,13 @@ def command(
     timeout: options.Timeout = 600.0,
     untrusted: options.Untrusted = False,
     show_log: Annotated[
-        bool, typer.Option("--log", help="Show all that its compiler said.", show_default=False)
+        bool, typer.Option("--log", help="Show the whole compiler output.", show_default=False)
     ] = False,
     json: Json = False,
 ) -> None:
-    """Build a solution, in a process of its own. Of an exported op, its kernels are compiled, too.
+    """Build a solution in a process of its own. The kernels of an exported op are compiled, too.
 
-    Its Python runs here, as you; with --untrusted behind walls, as run has it always.
+    Its Python code runs as you; with --untrusted in a sandbox, as `solution run` always does.
     """
     subject = options.subject_of(file, definition, dataset)
     chosen = options.chosen_device(device)
@@ -36,9 +36,7 @@ def command(
 
     answer = compiled(subject, chosen, timeout, untrusted)
     code = 0 if answer["ok"] else 1
-    console.show(
-        console.Result("solution.build", answer, lambda out: _view(out, answer, show_log), code)
-    )
+    console.show(console.Result(answer, lambda out: _view(out, answer, show_log), code))
 
 
 def _view(out: Console, answer: dict[str, Any], show_log: bool) -> None:

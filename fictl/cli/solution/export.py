@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from fictl.case.definitions import Traced
     from fictl.project import OpFolder
+    from fictl.trace import Definition, Solution
 
 
 def command(
@@ -32,13 +34,13 @@ def command(
     ],
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", help="The folder; a dataset's, or a new one.", callback=writes_folder
-        ),
+        typer.Option("--out", help="Folder of a dataset, or a new one.", callback=writes_folder),
     ] = Path("dataset"),
     definition: Annotated[
         list[str] | None,
-        typer.Option("--definition", "-d", help="These alone, by name.", show_default=False),
+        typer.Option(
+            "--definition", "-d", help="Export only these definitions, by name.", show_default=False
+        ),
     ] = None,
     author: Author = AUTHOR,
     dry_run: DryRun = False,
@@ -46,39 +48,44 @@ def command(
 ) -> None:
     """Write an op as solutions that carry their own sources, and its traces as definitions.
 
-    Edit the copy, and it is judged as edited: nothing of the op that is installed runs.
+    An edited copy is evaluated as edited: nothing of the installed op runs.
     """
     from fictl.dataset.export.solution import solutions_of
-    from fictl.trace import TraceSet
 
     pairs = [*solutions_of(_traced(one_op(op), op), definition or (), author)]
-    root = out.absolute()
-    paths = []
-    if not dry_run:
-        root.mkdir(parents=True, exist_ok=True)
-        dataset = TraceSet.from_path(root)
-        for made, solution in pairs:
-            dataset.add_definition(made)
-            paths.append(out / dataset.add_solution(solution).relative_to(dataset.root))
+    paths = [] if dry_run else _write(pairs, out)
     data = {
         "written": not dry_run,
-        "root": str(root),
+        "root": str(out.absolute()),
         "solutions": [solution.name for _, solution in pairs],
         "paths": [str(path) for path in paths],
     }
     files = len(pairs[0][1].sources) if pairs else 0
-    said = f"{counted(len(pairs), 'solution')} of {counted(files, 'file')} each"
-    lines = [*map(str, paths), f"{said}{' would be written' if dry_run else ''}"]
+    text = f"{counted(len(pairs), 'solution')} of {counted(files, 'file')} each"
+    lines = [*map(str, paths), f"{text}{' would be written' if dry_run else ''}"]
     if paths:
         lines.append(f"next: fictl solution build {paths[0]}")
-    console.show(console.Result("solution.export", data, "\n".join(lines)))
+    console.show(console.Result(data, "\n".join(lines)))
 
 
-def _traced(folder: OpFolder, said: str) -> list[Traced]:
-    """Of a function that is named, its own; of a module, those of all its functions."""
+def _write(pairs: Iterable[tuple[Definition, Solution]], out: Path) -> list[Path]:
+    """Add definitions and solutions to the dataset in `out`; return where the solutions are."""
+    from fictl.trace import TraceSet
+
+    out.absolute().mkdir(parents=True, exist_ok=True)
+    dataset = TraceSet.from_path(out.absolute())
+    paths = []
+    for definition, solution in pairs:
+        dataset.add_definition(definition)
+        paths.append(out / dataset.add_solution(solution).relative_to(dataset.root))
+    return paths
+
+
+def _traced(folder: OpFolder, text: str) -> list[Traced]:
+    """Return the traces of a named function, or those of all functions of a module."""
     from fictl.case.definitions import traced
 
-    name = said.rpartition("/")[2]
+    name = text.rpartition("/")[2]
     every = [*traced([folder])]
-    named = [each for each in every if each.name == name]
+    named = [candidate for candidate in every if candidate.name == name]
     return named if named and name != folder.module else every

@@ -1,4 +1,4 @@
-"""What the commands about one solution share."""
+"""Options that the commands about one solution share."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fictl.cli.options import sizes, use_device
 from fictl.quantity import MOST_WHOLE
 
 if TYPE_CHECKING:
-    from fictl.judge.tools.subject import Subject
+    from fictl.judge.tools.subject import SolutionSubject
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A solution's JSON.", show_default=False)
+    Path, typer.Argument(metavar="FILE", help="JSON file of a solution.", show_default=False)
 ]
 Definition = Annotated[
     str,
@@ -23,7 +23,7 @@ Definition = Annotated[
         "--definition",
         "-d",
         metavar="DEF",
-        help="Its definition's JSON, or the name of one in the dataset; else as it says.",
+        help="JSON file of its definition, or a name in the dataset; default: the one it names.",
         show_default=False,
     ),
 ]
@@ -32,7 +32,7 @@ Workload = Annotated[
     typer.Option(
         "--workload",
         metavar="UUID|FILE",
-        help="One of the dataset, or a file of one.",
+        help="Workload of the dataset, or a file.",
         show_default=False,
     ),
 ]
@@ -40,7 +40,7 @@ Axes = Annotated[
     str,
     typer.Option(
         "--axes",
-        help="Sizes of variable axes, as in 'rows=7,n=64', of random inputs.",
+        help="Sizes of variable axes of random inputs, as in 'rows=7,n=64'.",
         show_default=False,
     ),
 ]
@@ -49,17 +49,17 @@ Dataset = Annotated[
     typer.Option(
         "--dataset",
         metavar="ROOT",
-        help="The dataset; else the one that FILE lies in.",
+        help="Dataset; default: the one FILE is in.",
         show_default=False,
     ),
 ]
-Timeout = Annotated[float, number("--timeout", low=1, high=DAY, help="Seconds that it may take.")]
-Seed = Annotated[int, whole("--seed", low=0, high=MOST_WHOLE, help="Of the random inputs.")]
+Timeout = Annotated[float, number("--timeout", low=1, high=DAY, help="Time limit, in seconds.")]
+Seed = Annotated[int, whole("--seed", low=0, high=MOST_WHOLE, help="Seed of the random inputs.")]
 Untrusted = Annotated[
     bool,
     typer.Option(
         "--untrusted",
-        help="Refuse where its process cannot be kept from files and network.",
+        help="Refuse to run if its process cannot be isolated from files and network.",
         show_default=False,
     ),
 ]
@@ -67,23 +67,23 @@ Untrusted = Annotated[
 
 def subject_of(
     file: Path, definition: str, dataset: str, workload: str = "", axes: str = ""
-) -> Subject:
+) -> SolutionSubject:
     from fictl.judge.tools.subject import find_subject
 
     return find_subject(file, definition, workload, sizes(axes), dataset)
 
 
-def chosen_device(said: str) -> str:
-    """What was asked for, else the emulated device where there is no GPU.
+def chosen_device(text: str) -> str:
+    """Return the device asked for, else the emulated device if there is no GPU.
 
     `cpu` is for Python that computes there, with no kernel to emulate.
     """
-    if said == "cpu":
-        return said
+    if text == "cpu":
+        return text
     from fictl import settings
     from fictl.testing.device import choose_device
 
-    use_device(said)
-    chosen = choose_device(settings.DEVICE.get() if said else "")
+    use_device(text)
+    chosen = choose_device(settings.DEVICE.get() if text else "")
     settings.DEVICE.set_by_flag("--device", chosen)
     return chosen

@@ -20,11 +20,18 @@ def command(
     axes: options.Axes = "",
     dataset: options.Dataset = "",
     kernel: Annotated[
-        str, typer.Option("--kernel", help="A regular expression of names.", show_default=False)
+        str,
+        typer.Option(
+            "--kernel",
+            help="Profile only kernels whose name matches this regular expression.",
+            show_default=False,
+        ),
     ] = "",
-    set: Annotated[str, typer.Option("--set", help="ncu's: basic, detailed or full.")] = "full",
+    set: Annotated[
+        str, typer.Option("--set", help="ncu's section set: basic, detailed or full.")
+    ] = "full",
     out: Annotated[
-        Path, typer.Option("--out", help="The folder of ncu's report.", callback=writes_folder)
+        Path, typer.Option("--out", help="Folder for ncu's report.", callback=writes_folder)
     ] = Path("profiles"),
     timeout: options.Timeout = 600.0,
     seed: options.Seed = 0,
@@ -36,7 +43,7 @@ def command(
     from fictl.profile.ncu.collection import Collection
 
     report = profiled(subject, Collection(set=set, kernel=kernel), out, timeout, seed)
-    from fictl.cli.profile.ncu_view import show
+    from fictl.cli._profile.ncu_view import show
 
     answer = answered(subject, report)
-    console.show(console.Result("solution.profile", answer, lambda page: show(page, report)))
+    console.show(console.Result(answer, lambda page: show(page, report)))

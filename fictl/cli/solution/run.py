@@ -21,16 +21,16 @@ def command(
     dataset: options.Dataset = "",
     device: Device = "",
     iterations: Annotated[
-        int, whole("--iterations", low=1, high=1_000_000, help="Timed calls.")
+        int, whole("--iterations", low=1, high=1_000_000, help="Number of timed calls.")
     ] = 50,
     timeout: options.Timeout = 300.0,
     seed: options.Seed = 0,
     untrusted: options.Untrusted = False,
     json: Json = False,
 ) -> None:
-    """Judge a solution: fresh inputs for every call, checked against the definition's reference.
+    """Evaluate a solution on fresh inputs for every call, checked against the reference.
 
-    It runs in a process that sees neither the reference nor the clock that counts.
+    It runs in a process that sees neither the reference nor the clock that times it.
     """
     subject = options.subject_of(file, definition, dataset, workload, axes)
     chosen = options.chosen_device(device)
@@ -46,7 +46,7 @@ def command(
     )
     answer = answered(subject, config, evaluated(subject, config))
     code = 0 if answer["ok"] else 1
-    console.show(console.Result("solution.run", answer, lambda out: _view(out, answer), code))
+    console.show(console.Result(answer, lambda out: _view(out, answer), code))
 
 
 def _view(out: Console, answer: dict[str, Any]) -> None:
@@ -55,24 +55,24 @@ def _view(out: Console, answer: dict[str, Any]) -> None:
     if times:
         latency, reference = times["latency_ms"], times["reference_latency_ms"]
         factor = times["speedup_factor"]
-        said = f"{latency * 1e3:.2f} us, the reference {reference * 1e3:.2f} us: {factor:.2f}x"
-        out.print(f"  {said}", soft_wrap=True)
+        text = f"{latency * 1e3:.2f} us, the reference {reference * 1e3:.2f} us: {factor:.2f}x"
+        out.print(f"  {text}", soft_wrap=True)
     if errors:
         absolute, relative = errors["max_absolute_error"], errors["max_relative_error"]
-        said = f"largest error {_number(absolute)} absolute, {_number(relative)} relative"
-        out.print(f"  {said}", soft_wrap=True)
+        text = f"largest error {_number(absolute)} absolute, {_number(relative)} relative"
+        out.print(f"  {text}", soft_wrap=True)
     ours = answer.get("fictl") or {}
     facts = [f"{n} {ours[n]}" for n in ("timer", "sandbox", "seed") if ours.get(n) is not None]
     if facts:
         out.print(f"  {' · '.join(facts)}", markup=False, style="dim", soft_wrap=True)
     if ours.get("unclear"):
-        said = f"  UNCLEAR: {ours['unclear']}"
-        out.print(said, markup=False, style="yellow", soft_wrap=True)
+        text = f"  UNCLEAR: {ours['unclear']}"
+        out.print(text, markup=False, style="yellow", soft_wrap=True)
     if not answer["ok"]:
         view.problem(out, answer)
         view.log(out, answer.get("log", ""))
 
 
 def _number(value: Any) -> str:
-    """JSON has words for what is no number."""
+    """Spell NaN and infinities, which JSON has as words."""
     return value if isinstance(value, str) else f"{value:.3g}"

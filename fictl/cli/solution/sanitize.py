@@ -25,7 +25,7 @@ def command(
         list[str] | None,
         typer.Option(
             "--tool",
-            help="On a GPU: memcheck, racecheck, initcheck, synccheck; else all.",
+            help="Tool on a GPU: memcheck, racecheck, initcheck or synccheck; default: all.",
             show_default=False,
         ),
     ] = None,
@@ -33,9 +33,9 @@ def command(
     seed: options.Seed = 0,
     json: Json = False,
 ) -> None:
-    """Call a solution under a checker: reads and writes out of bounds, races, what nothing wrote.
+    """Check a solution for out-of-bounds accesses, races and uninitialised reads.
 
-    Without a GPU, the emulated device looks at the kernels that are compiled for it.
+    Without a GPU, the emulated device checks the kernels that are compiled for it.
     """
     subject = options.subject_of(file, definition, dataset, workload, axes)
     chosen = options.chosen_device(device)
@@ -43,18 +43,20 @@ def command(
 
     answer = sanitized(subject, tool or (), chosen, timeout, seed)
     code = 0 if answer["ok"] else 1
-    console.show(console.Result("solution.sanitize", answer, lambda out: _view(out, answer), code))
+    console.show(console.Result(answer, lambda out: _view(out, answer), code))
 
 
 def _view(out: Console, answer: dict[str, Any]) -> None:
     view.headline(out, answer, view.sizes(answer), view.where(answer["device"]))
     for check in answer["checks"]:
-        found = check["findings"]
-        said = f"{len(found)} defect{'s' * (len(found) != 1)}" if found else "nothing found"
-        if check["error"] and not found:
-            said = "it did not run to its end"
-        out.print(f"  {check['tool']}: {said}", soft_wrap=True)
-        for each in found:
-            for line in each["text"].splitlines():
+        findings = check["findings"]
+        text = (
+            f"{len(findings)} defect{'s' * (len(findings) != 1)}" if findings else "nothing found"
+        )
+        if check["error"] and not findings:
+            text = "it did not run to its end"
+        out.print(f"  {check['tool']}: {text}", soft_wrap=True)
+        for item in findings:
+            for line in item["text"].splitlines():
                 out.print(f"    {line}", markup=False, soft_wrap=True)
         view.problem(out, check)

@@ -7,13 +7,13 @@ from fictl.cli.options import Json
 
 
 def command(json: Json = False) -> None:
-    """The functions of fictl.judge.tools with the schemas of their arguments.
+    """List the functions of fictl.judge.tools with the schemas of their arguments.
 
-    With --json, in the form in which models are told of tools.
+    With --json, in the form that language models take as tool definitions.
     """
     from fictl.judge.tools import tools_schema
 
     entries = tools_schema()
-    rows = [[each["name"], each["description"]] for each in entries]
+    rows = [[entry["name"], entry["description"]] for entry in entries]
     view = console.Table(("tool", "what it does"), rows)
-    console.show(console.Result("solution.tools", {"tools": entries}, view))
+    console.show(console.Result({"tools": entries}, view))

@@ -1,4 +1,4 @@
-"""How answers about a solution are shown to people."""
+"""Views of answers about a solution."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def mark(ok: bool) -> str:
 def headline(out: Console, answer: Mapping[str, Any], *more: str) -> None:
     from rich.markup import escape
 
-    said = [f"[bold]{answer['status']}[/]", escape(str(answer["solution"])), *map(escape, more)]
-    out.print(f"{mark(answer['ok'])} {'  '.join(filter(None, said))}", soft_wrap=True)
+    parts = [f"[bold]{answer['status']}[/]", escape(str(answer["solution"])), *map(escape, more)]
+    out.print(f"{mark(answer['ok'])} {'  '.join(filter(None, parts))}", soft_wrap=True)
 
 
 def where(device: str) -> str:

@@ -1,3 +1,3 @@
-"""What ops compute: their traces, and the benchmark definitions made of them."""
+"""Traces of ops, and the benchmark definitions made of them."""
 
 COMMANDS = ("list", "export", "check", "run")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def command(
     ops: Ops = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Write what differs.", show_default=False)
+        bool, typer.Option("--update", help="Write the files that differ.", show_default=False)
     ] = False,
     dry_run: DryRun = False,
     json: Json = False,
@@ -30,12 +30,12 @@ def command(
     from fictl.testing.traced.trace_check import check, update_definitions
 
     every = [*traced(select(ops or [], [] if ops else [Project.at()]))]
-    findings = [finding for each in every for finding in check(each)]
+    findings = [finding for one_traced in every for finding in check(one_traced)]
     write = update and not dry_run
     changed = update_definitions(findings) if write else []
     left = [finding for finding in findings if not (write and finding.path)]
     data = {
-        "ops": [each.op.api for each in every],
+        "ops": [one_traced.op.api for one_traced in every],
         "findings": [finding.to_dict() for finding in left],
         "updated": [str(path) for path in changed],
     }
@@ -51,7 +51,7 @@ def command(
         elif not update and any(finding.path for finding in left):
             out.print("fictl trace check --update writes them", style="dim")
 
-    console.show(console.Result("trace.check", data, view, code))
+    console.show(console.Result(data, view, code))
 
 
 def _show(out: Console, finding: Finding) -> None:

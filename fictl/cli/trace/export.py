@@ -17,13 +17,13 @@ def command(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", help="The folder; files go to <op_type>/<name>.json.", callback=writes_folder
+            "--out", help="Output folder; files are <op_type>/<name>.json.", callback=writes_folder
         ),
     ] = Path("definitions"),
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Write one definition for each set of constant sizes and dtypes among the cases of ops."""
+    """Write one definition for each set of constant sizes and dtypes in the cases of ops."""
     from fictl.case.definitions import export, traced
     from fictl.paths import friendly
     from fictl.project import select
@@ -36,4 +36,4 @@ def command(
             f"{len(written)} definitions" + (" would be written" if dry_run else ""),
         ]
     )
-    console.show(console.Result("trace.export", data, view))
+    console.show(console.Result(data, view))

@@ -15,8 +15,8 @@ def command(ops: Ops = None, json: Json = False) -> None:
     from fictl.trace import Const, Expr
 
     rows, data = [], []
-    for each in traced(select(ops or [])):
-        template, names = each.template, [*each.definitions()]
+    for one_traced in traced(select(ops or [])):
+        template, names = one_traced.template, [*one_traced.definitions()]
         axes = [
             f"{name}={axis.text}"
             if isinstance(axis, Expr)
@@ -27,15 +27,21 @@ def command(ops: Ops = None, json: Json = False) -> None:
         ]
         inputs = [*template.inputs]
         rows.append(
-            (each.op.api, ", ".join(axes), ", ".join(inputs), str(len(each.cases)), str(len(names)))
+            (
+                one_traced.op.api,
+                ", ".join(axes),
+                ", ".join(inputs),
+                str(len(one_traced.cases)),
+                str(len(names)),
+            )
         )
         data.append(
             {
-                "op": each.op.api,
+                "op": one_traced.op.api,
                 "axes": [*template.axes],
                 "inputs": inputs,
-                "cases": [str(case) for case in each.cases],
+                "cases": [str(case) for case in one_traced.cases],
                 "definitions": names,
             }
         )
-    console.show(console.Result("trace.list", data, console.Table(_COLUMNS, rows)))
+    console.show(console.Result(data, console.Table(_COLUMNS, rows)))

@@ -16,7 +16,7 @@ def command(
     axes: Annotated[
         str,
         typer.Option(
-            "--axes", help="Sizes of variable axes, as in 'rows=7,n=64'; else small ones."
+            "--axes", help="Sizes of variable axes, as in 'rows=7,n=64'; default: small ones."
         ),
     ] = "",
     device: Device = "",
@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Run the op that a definition names, and compare it with the definition's reference.
 
-    The reference is Python that runs here: read the files of people you do not know.
+    The reference is Python code that runs here: read it first if you do not know its author.
     """
     from fictl import settings
     from fictl.testing.device import choose_device, is_asked_for, require_device
@@ -44,4 +44,4 @@ def command(
     if result.mismatch:
         lines.append(f"  {result.mismatch}")
     code = 1 if result.mismatch else 0
-    console.show(console.Result("trace.run", result.to_dict(), "\n".join(lines), code))
+    console.show(console.Result(result.to_dict(), "\n".join(lines), code))

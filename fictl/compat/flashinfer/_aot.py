@@ -42,7 +42,7 @@ def compile_and_package_modules(
         if out_dir is None
         else ship(Path(out_dir), names, (), observer).built
     )
-    failed = [each for each in built if each.error is not None]
+    failed = [module for module in built if module.error is not None]
     if failed:
         first = failed[0].error
         raise FictlError(

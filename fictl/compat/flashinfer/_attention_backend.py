@@ -28,7 +28,7 @@ class PosEncodingMode(Enum):
 
 
 class MaskMode(Enum):
-    """Which keys a query sees, by number."""
+    """Masks by number: which keys a query attends to."""
 
     NON_CAUSAL = 0
     CAUSAL = 1

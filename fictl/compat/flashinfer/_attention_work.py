@@ -1,4 +1,4 @@
-"""The operations and bytes of one attention, and the rates that a time makes of them."""
+"""Operations and bytes of an attention, and the rates that follow from its time."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def attention_flops(
     num_qo_heads: int,
     causal: bool,
 ) -> int:
-    """Of both products, two operations a pair of numbers; causal, of the pairs that are seen.
+    """Operations of both products, two for each multiply-add; causal masks are counted as such.
 
-    All requests have the same lengths. A causal query sees the keys that end where it stands, half
-    of its own tokens: (2 kv - qo) / 2 keys on average.
+    All requests have the same lengths. A causal query attends to the keys up to its own position,
+    (2 kv - qo) / 2 keys on average.
     """
     pairs = _pairs(qo_seqlen, kv_seqlen, causal)
     return batch_size * pairs * num_qo_heads * (head_dim_qk + head_dim_vo)
@@ -45,7 +45,7 @@ def attention_flops_with_actual_seq_lens(
     num_qo_heads: int,
     causal: bool,
 ) -> Any:
-    """The same, by the lengths of each request."""
+    """Operations of both products, by the lengths of each request."""
     lengths = zip(
         actual_seq_lens_q.flatten().tolist(), actual_seq_lens_kv.flatten().tolist(), strict=True
     )
@@ -65,7 +65,7 @@ def attention_tflops_per_sec(
     causal: bool,
     time: float,
 ) -> float:
-    """`time` in milliseconds; 0 where it is NaN."""
+    """Rate in TFLOP/s; `time` is in milliseconds. It is 0 for NaN."""
     flops = attention_flops(
         batch_size, qo_seqlen, kv_seqlen, head_dim_qk, head_dim_vo, num_qo_heads, causal
     )
@@ -101,7 +101,9 @@ def attention_tb_per_sec(
     v_dtype: torch.dtype = torch.bfloat16,
     o_dtype: torch.dtype = torch.bfloat16,
 ) -> float:
-    """q, k, v and the output once; `time` in milliseconds, 0 where it is NaN. 1 TB is 1e12 bytes."""
+    """Rate of reading q, k, v and writing the output once, in TB/s (1e12); `time` is in
+    milliseconds. It is 0 for NaN.
+    """
     queries = qo_seqlen * num_qo_heads
     keys = kv_seqlen * num_kv_heads
     of_queries = queries * (head_dim_qk * q_dtype.itemsize + head_dim_vo * o_dtype.itemsize)
@@ -140,7 +142,7 @@ def attention_tb_per_sec_with_actual_seq_lens(
 
 
 def _pairs(queries: int, keys: int, causal: bool) -> int:
-    """Twice those of a query and a key that it sees."""
+    """Twice the number of pairs of a query and a key it attends to."""
     if not causal:
         return 2 * queries * keys
     if queries > keys:

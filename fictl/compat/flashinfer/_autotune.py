@@ -18,10 +18,10 @@ def autotune(
     skip_ops: str | set[str] | None = None,
     cuda_graph_profile_replays: int | None = None,
 ) -> AbstractContextManager[Any]:
-    """fictl.autotune: calls inside are tuned, and `cache` is the file that keeps what was measured.
+    """Tune the calls inside, as fictl.autotune does; `cache` is the file of results.
 
-    With tune_mode=False nothing is measured. A file is read where FICTL_AUTOTUNER_LOAD_FROM_FILE
-    names it, before the first call; fictl tunes by kinds of calls, so the others are refused.
+    With tune_mode=False nothing is measured. Before the first call, FICTL_AUTOTUNER_LOAD_FROM_FILE
+    may name a file to read. fictl tunes by kinds of calls, so the other arguments are refused.
     """
     refused = {
         "tuning_buckets": tuning_buckets,
@@ -31,7 +31,7 @@ def autotune(
     }
     for name, value in refused.items():
         if value is not None:
-            raise InvalidValue(f"autotune: {name}={value!r} is not taken here", "leave it out")
+            raise InvalidValue(f"autotune: {name}={value!r} is not supported here", "leave it out")
     if tune_mode:
         from fictl.tune import autotune as tuned
 

@@ -1,4 +1,4 @@
-"""Timing as FlashInfer's users call it: a list of times in milliseconds."""
+"""Timing functions as FlashInfer's users call them: a list of times in milliseconds."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def bench_gpu_time(
     cold_l2_cache: bool = True,
     aggregate_op: Callable[..., Any] = max,
 ) -> list[float]:
-    """Each sample's milliseconds of one call; `fictl.testing.bench_gpu_time` gives their median.
+    """Times of one call in milliseconds; `fictl.testing.bench_gpu_time` returns their median.
 
-    fictl warms up until the time is steady and chooses calls a sample by itself: `dry_run_time_ms`,
-    `num_iters_within_graph`, `sleep_after_run` and the sizes of flushes are looked at no more.
-    Where there are ranks, sample i is `aggregate_op` of theirs.
+    fictl warms up until times are steady and chooses the number of calls itself: `dry_run_time_ms`,
+    `num_iters_within_graph`, `sleep_after_run` and the sizes of flushes are ignored. With several
+    ranks, sample i is the `aggregate_op` of theirs.
     """
     timer = "cupti" if enable_cupti else "graph" if use_cuda_graph else "events"
     cold = cold_l2_cache if l2_flush is None else l2_flush
@@ -163,14 +163,14 @@ def bench_gpu_time_with_cudagraph(
 
 
 def _with_fallbacks(timer: str) -> str:
-    """The timers after it are taken where it does not work."""
+    """The requested timer, followed by those to use if it does not work."""
     order = ("cupti", "graph", "events")
     return ",".join(order[order.index(timer) :])
 
 
 def _stop(rounds: int | None, milliseconds: float) -> Stop:
     if rounds is not None and rounds < 1:
-        raise InvalidValue(f"{rounds} samples are none", "repeat_iters is at least 1")
+        raise InvalidValue(f"repeat_iters is {rounds}", "repeat_iters is at least 1")
     if rounds is not None:
         return Stop(min_rounds=rounds, max_rounds=rounds, max_seconds=float("inf"))
     return Stop(max_seconds=milliseconds / 1e3)

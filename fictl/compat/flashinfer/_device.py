@@ -1,4 +1,4 @@
-"""What a device is and can do, as torch and the driver say it; emulated, the CPU is the device."""
+"""Properties of a device, from torch and the driver; emulated, the CPU is the device."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def get_device_properties(device: torch.device) -> Any:
 
 
 def get_compute_capability(device: torch.device) -> tuple[int, int]:
-    """(major, minor) of a CUDA device, or of the emulated one."""
+    """Return (major, minor) of a CUDA device, or of the emulated one."""
     emulated = settings.DEVICE.get() == "emu" and torch.device(device).type == "cpu"
     return _capability_here(device if emulated else _gpu(device))
 
@@ -41,7 +41,7 @@ def get_device_name(device: torch.device) -> str:
 
 
 def get_device_index(device: torch.device) -> int:
-    """Of "cuda" without a number, that of the current device."""
+    """Index of a device; for "cuda" without a number, the current one."""
     index: int | None = _gpu(device).index
     return torch.cuda.current_device() if index is None else index
 
@@ -51,19 +51,19 @@ def get_shared_bytes_per_block_optin(device: torch.device) -> int:
 
 
 def device_support_pdl(device: torch.device) -> bool:
-    """Programmatic dependent launch is there from 9.0 on."""
+    """Tell whether programmatic dependent launch is supported: from 9.0 on."""
     return torch.device(device).type == "cuda" and get_compute_capability(device) >= (9, 0)
 
 
 def is_sm12x_supported(device: torch.device) -> bool:
-    """Any GPU of major version 12, and a toolkit that compiles for it."""
+    """Tell whether the GPU has major version 12 and the toolkit compiles for it."""
     from fictl.testing import is_sm120a_supported, is_sm121a_supported
 
     return is_sm120a_supported(device) or is_sm121a_supported(device)
 
 
 def _gpu(device: torch.device) -> torch.device:
-    found = torch.device(device)
-    if found.type != "cuda":
-        raise InvalidValue(f"{found} is not a CUDA device", "as in torch.device('cuda:0')")
-    return found
+    parsed = torch.device(device)
+    if parsed.type != "cuda":
+        raise InvalidValue(f"{parsed} is not a CUDA device", "as in torch.device('cuda:0')")
+    return parsed

@@ -1,4 +1,4 @@
-"""The folders that module generators read and write, as the settings of this process say."""
+"""Folders that module generators read and write, from the settings of this process."""
 
 from __future__ import annotations
 

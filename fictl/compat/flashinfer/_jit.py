@@ -1,4 +1,4 @@
-"""What FlashInfer's module generators are called with, for those who write their own."""
+"""Arguments of FlashInfer's module generators, for users who write their own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def _flags(number: str) -> list[str]:
-    """For extra_cuda_cflags of gen_jit_spec, which makes architectures of them."""
+    """Flags for extra_cuda_cflags of gen_jit_spec, which turns them into architectures."""
     return [f"-gencode=arch=compute_{number},code=sm_{number}"]
 
 
@@ -38,20 +38,15 @@ sm121a_nvcc_flags = _flags("121a")
 
 
 def gen_act_and_mul_module(act_func_name: str) -> JitSpec:
-    """The module of the gated activations, all of them in one: "silu", "gelu" or "gelu_tanh"."""
+    """Module of all gated activations: "silu", "gelu" or "gelu_tanh"."""
     from fictl.project import Project, find
 
     (folder,) = find("act_and_mul", [Project.shipped()])
-    names = [each.name.removesuffix("_and_mul") for each in folder.declarations()]
+    names = [declared.name.removesuffix("_and_mul") for declared in folder.declarations()]
     if act_func_name not in names:
         raise InvalidValue(
             f"there is no activation {act_func_name!r}", f"one of {', '.join(names)}"
         )
-    return _spec(f"{folder.package}.jit")
-
-
-def _spec(place: str) -> JitSpec:
-    from importlib import import_module
-
-    made: JitSpec = import_module(place).module()
-    return made
+    spec: JitSpec
+    (spec,) = folder.specs()
+    return spec

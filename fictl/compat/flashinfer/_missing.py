@@ -1,4 +1,4 @@
-"""What is said of a name that is not here: whether FlashInfer has it, where, and what serves instead."""
+"""Messages about missing names: whether FlashInfer has them, where, and what to use instead."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from difflib import get_close_matches
 
 from fictl.compat.flashinfer._names import VERSION, recorded, spelled, theirs
 
-# The first that fits the name, or its module's.
+# The first pattern that matches the name or its module.
 _INSTEAD = (
     (
         r"cake_\w+|Cake\w+|prims_ts\w*|b12x\w*|B12x\w+|\w*sm1[0-2]\d\w*|nvfp4_attention\w*",
-        "it is for Blackwell GPUs alone, for which fictl has no kernels",
+        "it is for Blackwell GPUs only, for which fictl has no kernels",
     ),
     (
         r"(gen|load|get)_\w+_module",
@@ -46,18 +46,18 @@ _INSTEAD = (
         "ops declare their tactics with @op, and `fictl.autotune()` times them",
     ),
 )
-_OTHERWISE = "`fictl list` shows the ops that there are"
+_OTHERWISE = "`fictl list` shows all ops"
 
 
 def missing(module: str, name: str, here: Iterable[str]) -> str:
-    """A sentence; `here` are the names that `module` has."""
+    """One sentence; `here` are the names that `module` has."""
     place = theirs(module)
     names = recorded()
     begun = f"module {module!r} has no {name!r}"
     below = name if place == "." else f"{place}.{name}"
     if name in names[place] or below in names:
-        return f"{begun}: FlashInfer {VERSION} has it, fictl has not; {_instead(name)}"
-    elsewhere = [spelled(each) for each in names if name in names[each]]
+        return f"{begun}: FlashInfer {VERSION} has it, fictl does not; {_instead(name)}"
+    elsewhere = [spelled(other) for other in names if name in names[other]]
     if elsewhere:
         return f"{begun}, nor has FlashInfer {VERSION}: there it is in {' and '.join(elsewhere)}"
     close = get_close_matches(name, here, n=1)

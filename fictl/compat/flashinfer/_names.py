@@ -1,4 +1,4 @@
-"""Where FlashInfer has its public names: the recorded list, names.txt."""
+"""FlashInfer's public names and their modules: the recorded list names.txt."""
 
 from __future__ import annotations
 
@@ -6,36 +6,37 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-# Of the API that is followed.
+# Version of the API that is followed.
 VERSION = "0.7.2"
 PACKAGE = "fictl.compat.flashinfer"
 TOP = "."
 
-# What FlashInfer's own pages import, and its wheel does not have.
+# Names that FlashInfer's documentation uses but its wheel does not have.
 DOCUMENTED = {"jit": ("define_variant",)}
 
 
 @cache
 def recorded() -> Mapping[str, frozenset[str]]:
-    """Module -> its names, with those of DOCUMENTED; the package itself is TOP."""
-    found: dict[str, set[str]] = {}
+    """Names by module, with those of DOCUMENTED; TOP is the package itself."""
+    by_module: dict[str, set[str]] = {}
     module = TOP
     for line in Path(__file__).with_name("names.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith(" "):
-            found[module].update(line.split())
+            by_module[module].update(line.split())
         elif not line.startswith("#"):
             module = line
-            found[module] = set()
+            by_module[module] = set()
     return {
-        module: frozenset((*names, *DOCUMENTED.get(module, ()))) for module, names in found.items()
+        module: frozenset((*names, *DOCUMENTED.get(module, ())))
+        for module, names in by_module.items()
     }
 
 
 def theirs(module: str) -> str:
-    """What the recorded list calls a module of ours."""
+    """Name of our module in the recorded list."""
     return module.removeprefix(PACKAGE).lstrip(".") or TOP
 
 
 def spelled(module: str) -> str:
-    """A module of the recorded list as FlashInfer's users write it."""
+    """Name of a recorded module as FlashInfer's users write it."""
     return "flashinfer" if module == TOP else f"flashinfer.{module}"

@@ -24,27 +24,27 @@ def ceil_div(x: int, y: int) -> int:
 
 
 def round_up(x: int, y: int) -> int:
-    """The smallest multiple of `y` that is not below `x`."""
+    """Smallest multiple of `y` that is not below `x`."""
     return ceil_div(x, y) * y
 
 
 def next_positive_power_of_2(x: int) -> int:
-    """The smallest that is not below `x`."""
+    """Smallest power of two that is not below `x`."""
     return 1 if x < 1 else 1 << (x - 1).bit_length()
 
 
 def last_positive_power_of_2(x: int) -> int:
-    """The largest that is not above `x`; 0 of 0 and less."""
+    """Largest power of two that is not above `x`; 0 if `x` is 0 or less."""
     return 1 << (x.bit_length() - 1) if x > 0 else 0
 
 
 def version_at_least(version: str, base_version: str) -> bool:
-    """By their numbers: 12.10 is above 12.9, and 12.9.0 is 12.9."""
+    """Compare versions by number: 12.10 is above 12.9, and 12.9.0 equals 12.9."""
     return _numbers(version) >= _numbers(base_version)
 
 
 def _numbers(version: str) -> list[int]:
-    found = [int(number) for number in re.findall(r"\d+", version.partition("+")[0])]
-    while found and found[-1] == 0:
-        found.pop()
-    return found
+    numbers = [int(number) for number in re.findall(r"\d+", version.partition("+")[0])]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return numbers

@@ -36,8 +36,10 @@ class _Event(NamedTuple):
 
 
 def decode_tag(tag: int, num_blocks: int, num_groups: int) -> tuple[int, int, int, int, int]:
-    """(block, group, event, type, SM) of 2 bits for the type, 10 for the event, 12 for the group of
-    all blocks, 8 for the SM, from the lowest.
+    """Split a tag into (block, group, event, type, SM).
+
+    From the lowest bit: 2 bits type, 10 bits event, 12 bits for the group among those of all
+    blocks, 8 bits SM.
     """
     block, group = divmod(tag >> 12 & 0xFFF, num_groups)
     return block, group, tag >> 2 & 0x3FF, tag & 0x3, tag >> 24 & 0xFF
@@ -48,8 +50,8 @@ def export_to_perfetto_trace(
 ) -> None:
     """Write a file that ui.perfetto.dev opens, in the Trace Event Format.
 
-    An SM is a process, a group of a block a thread of it. Of the buffer's 64-bit words the first
-    holds the numbers of blocks and groups, each other a tag and a time in ns; 0 is an unused one.
+    An SM becomes a process, a group of a block a thread of it. The first of the buffer's 64-bit
+    words holds the numbers of blocks and groups; every other word is a tag and a time in ns, or 0.
     """
     events = sorted(_events(profiler_buffer), key=lambda event: event.at)
     trace = ChromeTrace(events[0].at if events else 0, {"events": len(events)})
@@ -75,7 +77,7 @@ def _events(buffer: torch.Tensor) -> Iterator[_Event]:
     blocks, groups = words[0] & 0xFFFFFFFF, words[0] >> 32
     if not groups:
         raise InvalidValue(
-            "profiler_buffer names no groups in its first word", "no kernel has written it"
+            "profiler_buffer has no number of groups in its first word", "no kernel has written it"
         )
     for word in filter(None, words[1:]):
         block, group, name, kind, sm = decode_tag(word & 0xFFFFFFFF, blocks, groups)
@@ -95,7 +97,7 @@ def _add(
     name: str,
     begun: dict[tuple[tuple[int, int], int], list[int]],
 ) -> None:
-    """A span when it ends; an end without a begin, which was lost, is not shown."""
+    """Add a span at its end event; an end without a begin event is skipped."""
     open_ones = begun.setdefault((track, event.name), [])
     if event.kind == EventType.kBegin.value:
         open_ones.append(event.at)

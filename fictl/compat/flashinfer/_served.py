@@ -1,4 +1,4 @@
-"""FlashInfer's names, found among fictl's: each where FlashInfer has it, and nowhere else."""
+"""Serves FlashInfer's names from fictl, each in the module where FlashInfer has it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fictl.compat.flashinfer._names import TOP, recorded, theirs
 
 
 class Served(NamedTuple):
-    """What a module makes its own: `__getattr__, __dir__ = served(__name__)`."""
+    """Functions for a module: `__getattr__, __dir__ = served(__name__)`."""
 
     getattr: Callable[[str], Any]
     dir: Callable[[], list[str]]
 
 
 def served(module: str, *packages: str) -> Served:
-    """The recorded names that `packages` offer, the first that has one, and those of fictl's ops."""
+    """Serve the recorded names found in `packages`, in order, and fictl's ops."""
     return Served(
         lambda name: _find(module, name, packages),
         lambda: sorted({*_places(module, packages), *dict(_submodules(module))}),
@@ -54,15 +54,15 @@ def _value(module: str, name: str, place: str) -> Any:
 
 
 def _is_from_import(frame: Any) -> bool:
-    """Whether `from module import name` asks, which would say the message of an AttributeError no
-    more; of a module that has a `__path__` it asks here first.
+    """Tell whether `from module import name` asks: it discards the message of an AttributeError,
+    and asks a module that has a `__path__` here first.
     """
     return bool(frame.f_code.co_name == "_handle_fromlist")
 
 
 @cache
 def _places(module: str, packages: tuple[str, ...]) -> Mapping[str, str]:
-    """Name -> the module of fictl that has it."""
+    """Names with the module of fictl that has them."""
     offered = dict(_ops())
     for package in reversed(packages):
         offered |= dict.fromkeys(import_module(package).__all__, package)
@@ -72,20 +72,20 @@ def _places(module: str, packages: tuple[str, ...]) -> Mapping[str, str]:
 
 @cache
 def _ops() -> Mapping[str, str]:
-    """Every public function of the shipped ops, and what their families share."""
+    """Public functions of the shipped ops, and names that their families share."""
     from fictl.project import Project
     from fictl.project.discover import functions
     from fictl.project.shared import shared
 
     project = Project.shipped()
-    found = {name: place for _, place, name in shared(project)}
+    places = {name: place for _, place, name in shared(project)}
     for folder, declaration in functions(project):
-        found[declaration.name] = f"{folder.package}.op"
-    return found
+        places[declaration.name] = f"{folder.package}.op"
+    return places
 
 
 def _submodules(module: str) -> Iterator[tuple[str, str]]:
-    """The modules of ours below `module` that FlashInfer has too."""
+    """Our modules below `module` that FlashInfer has too."""
     prefix = "" if theirs(module) == TOP else f"{theirs(module)}."
     for place in getattr(sys.modules[module], "__path__", ()):
         for path in Path(place).iterdir():

@@ -1,4 +1,4 @@
-"""FlashInfer's parts of a trace template, made into fictl's."""
+"""FlashInfer's parts of a trace template, converted to fictl's."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def TraceTemplate(  # noqa: N802
     tags: Sequence[str] | None = None,
     description: str = "",
 ) -> trace.TraceTemplate:
-    """A template of fictl's, whose `judge` and `init` are called otherwise than `check` and `init`."""
+    """fictl's template, with `check` and `init` in place of `judge` and `init`'s other names."""
     _refuse("TraceTemplate", name_prefix=name_prefix, check=check, init=init)
     if reference is None:
         raise InvalidValue("TraceTemplate: reference is None", "say what the op computes, in torch")
@@ -87,6 +87,6 @@ def _refuse(function: str, **values: object) -> None:
     for name, value in values.items():
         if value is not None:
             raise InvalidValue(
-                f"{function}: {name}={value!r} is not taken here",
-                f"fictl.trace.{function} has the parameters that there are",
+                f"{function}: {name}={value!r} is not supported here",
+                f"fictl.trace.{function} shows the supported parameters",
             )

@@ -1,4 +1,4 @@
-"""Small questions about tensors and dtypes."""
+"""Functions on tensors and dtypes that FlashInfer's users call."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def is_float8(x: torch.Tensor) -> bool:
 
 
 def canonicalize_torch_dtype(dtype: torch.dtype | str) -> torch.dtype:
-    """A dtype by its name in torch, or itself."""
-    found = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
-    if isinstance(found, torch.dtype):
-        return found
+    """Convert a dtype's name in torch; a dtype is returned as it is."""
+    torch_dtype = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
+    if isinstance(torch_dtype, torch.dtype):
+        return torch_dtype
     kind = InvalidValue if isinstance(dtype, str) else WrongType
     raise kind(f"{dtype!r} is not a dtype", "a torch.dtype, or its name: 'bfloat16'")
 
 
 def get_indptr(x: torch.Tensor) -> torch.Tensor:
-    """Lengths as offsets: [2, 3] is [0, 2, 5], int64."""
+    """Convert lengths to int64 offsets: [2, 3] becomes [0, 2, 5]."""
     return torch.nn.functional.pad(x.to(torch.int64).cumsum(0), (1, 0))
 
 
 def get_alibi_slopes(n_heads: int, device: torch.device | None = None) -> torch.Tensor:
-    """The slopes of ALiBi's paper: a geometric series, and every second of a finer one for the
-    heads beyond a power of two.
+    """Slopes of the ALiBi paper: a geometric series; for other numbers of heads than powers of two,
+    every second slope of a finer one is added.
     """
     whole = last_positive_power_of_2(n_heads)
     exponents = [8 * (head + 1) / whole for head in range(whole)]
@@ -53,7 +53,7 @@ def check_shape_dtype_device(
     expected_device: torch.device | None,
     name: str,
 ) -> None:
-    """Raise a ValueError that names the argument; None, or no shape, expects nothing."""
+    """Raise a ValueError that names the argument; None stands for no expectation."""
     wanted = {
         "shape": tuple(expected_shape) if expected_shape else None,
         "dtype": expected_dtype,

@@ -1,4 +1,4 @@
-"""fi_trace: the definition of a call, which is not made."""
+"""fi_trace: the definition of a call, without making the call."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["fi_trace"]
 def fi_trace(
     func_or_method: Callable[..., Any], save_dir: str | Path | None = None, **kwargs: Any
 ) -> dict[str, Any]:
-    """The document of flashinfer-bench that describes `func_or_method(**kwargs)`.
+    """Return flashinfer-bench's document that describes `func_or_method(**kwargs)`.
 
-    `save_dir` keeps it; without one, FICTL_TRACE_DUMP of the calls themselves does.
+    `save_dir` stores it; without one, FICTL_TRACE_DUMP stores those of the calls themselves.
     """
     from fictl.trace import fictl_trace
 

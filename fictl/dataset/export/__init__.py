@@ -1,4 +1,4 @@
-"""Ops as a dataset: their traces as definitions, their cases as workloads, themselves as solutions."""
+"""Exports ops as a dataset: traces as definitions, cases as workloads, sources as solutions."""
 
-# Whose solutions they are where nobody says another.
+# Default author of exported solutions.
 AUTHOR = "fictl"

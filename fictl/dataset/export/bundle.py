@@ -1,4 +1,4 @@
-"""All that an op needs beside fictl: what its Python imports and its C++ includes, however far away."""
+"""The files an exported op depends on: what its Python imports and its C++ includes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _CPP = (".cu", ".cpp", ".cuh", ".h", ".jinja")
 
 @dataclass(frozen=True)
 class Bundle:
-    """Of one op. What a user's op has of fictl's own is where it is installed; all of an op that
-    fictl ships comes along, so that an edited copy is what runs.
+    """Files of one op and its dependencies. fictl's own files are left out for an op of the user,
+    since fictl is installed; an op that fictl ships takes all of them, so that an edited copy is
+    what runs.
     """
 
     folder: OpFolder
@@ -44,8 +45,13 @@ class Bundle:
         pending = [self.folder.op, self.folder.trace]
         for path in pending:
             beside = self._of_folder(path.parent) if self._is_op(path.parent) else ()
-            found = (*self._imported(path), *(each for each in beside if each.suffix == ".py"))
-            pending += [each for each in dict.fromkeys(found) if each not in pending]
+            imported = (
+                *self._imported(path),
+                *(candidate for candidate in beside if candidate.suffix == ".py"),
+            )
+            pending += [
+                candidate for candidate in dict.fromkeys(imported) if candidate not in pending
+            ]
         return tuple(path for path in pending if path.is_relative_to(self.folder.project.kernels))
 
     def _is_op(self, folder: Path) -> bool:
@@ -54,20 +60,20 @@ class Bundle:
         )
 
     def _of_folder(self, folder: Path) -> Iterator[Path]:
-        """But for its benchmarks and tests."""
+        """Files of an op's folder, without benchmarks and tests."""
         op = OpFolder(self.folder.project, folder.parent.name, folder.name)
         yield from (path for path in own_files(op) if path not in (op.bench, op.test))
 
     def _imported(self, path: Path) -> Iterator[Path]:
-        """The files of its project that it imports."""
+        """Files of the project that the module imports."""
         for node in ast.walk(parse(path)):
             if isinstance(node, ast.ImportFrom) and (place := self._place(node, path)):
                 names = (place / alias.name for alias in node.names)
-                candidates = (each.with_suffix(".py") for each in (place, *names))
-                yield from (each for each in candidates if os.path.isfile(each))
+                candidates = (candidate.with_suffix(".py") for candidate in (place, *names))
+                yield from (candidate for candidate in candidates if os.path.isfile(candidate))
 
     def _place(self, node: ast.ImportFrom, path: Path) -> Path | None:
-        """Of the module, which may be named from the project's package on."""
+        """Path of a module, which may be named relative to the project's package."""
         module, package = node.module or "", f"{self.folder.project.package}."
         if node.level:
             return path.parents[node.level - 1].joinpath(*module.split("."))
@@ -77,7 +83,7 @@ class Bundle:
 
 
 def standalone(path: Path, text: str, folder: OpFolder) -> str:
-    """As it is in a solution, whose package has another name: imports of its project are relative."""
+    """Source text for a solution, whose package is named differently: imports become relative."""
     if path.suffix != ".py":
         return text
     project = folder.project

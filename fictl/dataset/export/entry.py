@@ -1,4 +1,4 @@
-"""main.py of an op's solution: what takes a definition's inputs and calls the op with them."""
+"""main.py of an op's solution: takes a definition's inputs and calls the op with them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FILE, FUNCTION = "main.py", "run"
 
 @dataclass(frozen=True)
 class Entry:
-    """Of one definition of a public function."""
+    """The entry function for one definition of a public function."""
 
     traced: Traced
     definition: Definition
 
     @property
     def passes_destinations(self) -> bool:
-        """Whether the caller may allocate all outputs: none is also an input, each is a parameter."""
+        """Tell whether the caller can allocate all outputs: each is a parameter, and none an input."""
         return not self._is_class and all(
             name in self._parameters and name not in self.definition.inputs
             for name in self.definition.outputs
@@ -56,11 +56,11 @@ class Entry:
             yield f"    {name} = {self._empty(name)}"
         arguments = [f"{name}={value}" for name, value in self._arguments().items()]
         outputs = [*self.definition.outputs]
-        made = [n for n in outputs if n not in (*self.definition.inputs, *self._allocated)]
-        if self.passes_destinations or not made:
+        allocated = [n for n in outputs if n not in (*self.definition.inputs, *self._allocated)]
+        if self.passes_destinations or not allocated:
             yield py(f"    {self.traced.name}(", arguments, ")")
-        elif len(made) < len(outputs) and self._returned == len(made):
-            yield py(f"    {', '.join(made)} = {self.traced.name}(", arguments, ")")
+        elif len(allocated) < len(outputs) and self._returned == len(allocated):
+            yield py(f"    {', '.join(allocated)} = {self.traced.name}(", arguments, ")")
         else:
             yield py(f"    return {self.traced.name}(", arguments, ")")
             return
@@ -68,7 +68,7 @@ class Entry:
             yield f"    return {', '.join(outputs)}"
 
     def _planned(self) -> Iterator[str]:
-        """A class plans in every call: what it plans by may differ from call to call."""
+        """Lines that plan in every call: the values it plans by may differ between calls."""
         inputs = [f'"{name}": {value}' for name, value in self._inputs().items()]
         yield py_literal("    inputs = {", inputs, "}")
         yield f"    plan, launch = bind({self.traced.name}, inputs)"
@@ -77,9 +77,9 @@ class Entry:
 
     @property
     def _returned(self) -> int:
-        """How many values the function says that it returns."""
-        said = str(inspect.signature(self._api).return_annotation)
-        node = ast.parse(said, mode="eval").body
+        """Number of values in the function's return annotation."""
+        annotation = str(inspect.signature(self._api).return_annotation)
+        node = ast.parse(annotation, mode="eval").body
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
             return len(node.slice.elts)
         return 1
@@ -90,7 +90,7 @@ class Entry:
         return {**given, **{name: name for name in room}}
 
     def _inputs(self) -> dict[str, str]:
-        """By parameter; those that the definition lacks are not passed."""
+        """Arguments by parameter, for the inputs that the definition has."""
         template, there = self.traced.template, self.definition.inputs
         return {
             template.parameter(name): name if name in there else "None" for name in template.inputs
@@ -98,7 +98,7 @@ class Entry:
 
     @property
     def _allocated(self) -> list[str]:
-        """The outputs that the op wants room for, where its caller does not give it."""
+        """Outputs that the op requires the caller to allocate."""
         if self.passes_destinations or self._is_class:
             return []
         outputs = (name for name in self.definition.outputs if name not in self.definition.inputs)
@@ -108,7 +108,7 @@ class Entry:
         spec = self.traced.template.outputs[name]
         shape = ", ".join(self._size(axis) for axis in spec.axes)
         dtype = "float4_e2m1fn_x2" if "float4" in (d := self._dtype(name)) else d
-        of = next(n for n, each in self.definition.inputs.items() if each.shape is not None)
+        of = next(n for n, given in self.definition.inputs.items() if given.shape is not None)
         comma = "," * (len(spec.axes) == 1)
         return f"torch.empty(({shape}{comma}), dtype=torch.{dtype}, device={of}.device)"
 
@@ -116,22 +116,22 @@ class Entry:
         return str(self.definition.outputs[name].dtype)
 
     def _size(self, axis: str) -> str:
-        """As Python, of the inputs."""
-        said = self.traced.template.axes[axis]
+        """Expression in Python for an axis's size, from the inputs."""
+        declared = self.traced.template.axes[axis]
         constant = self.definition.const_axes.get(axis)
         if constant is not None:
             return str(constant)
         for name, spec in self.definition.inputs.items():
             if axis in (spec.shape or ()):
                 return f"{name}.shape[{(spec.shape or ()).index(axis)}]"
-        assert isinstance(said, Expr | Const)
-        text = said.text if isinstance(said, Expr) else str(said.value)
+        assert isinstance(declared, Expr | Const)
+        text = declared.text if isinstance(declared, Expr) else str(declared.value)
         axes = self.traced.template.axes
         return re.sub(r"[A-Za-z_]\w*", lambda m: self._size(m[0]) if m[0] in axes else m[0], text)
 
     def _is_needed(self, parameter: str) -> bool:
-        found = self._parameters.get(parameter)
-        return found is not None and found.default is inspect.Parameter.empty
+        known = self._parameters.get(parameter)
+        return known is not None and known.default is inspect.Parameter.empty
 
     @property
     def _is_class(self) -> bool:

@@ -1,4 +1,4 @@
-"""An op as a Solution: its own sources, and a main.py that calls them."""
+"""An op as a Solution: its sources, and a main.py that calls them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 def solutions_of(
     traced: Iterable[Traced], names: Iterable[str] = (), author: str = AUTHOR
 ) -> Iterator[tuple[Definition, Solution]]:
-    """One for each definition of the functions; with `names`, of those alone."""
+    """Yield a solution for each definition of the functions, or for those in `names`."""
     wanted, known = {*names}, set[str]()
-    for each in traced:
-        for name, definition in each.definitions().items():
+    for one in traced:
+        for name, definition in one.definitions().items():
             known.add(name)
             if not wanted or name in wanted:
-                yield definition, solution_of(each, definition, author)
+                yield definition, solution_of(one, definition, author)
     if wanted - known:
         _refuse(min(wanted - known), sorted(known))
 
 
 def solution_of(traced: Traced, definition: Definition, author: str = AUTHOR) -> Solution:
-    """It runs what it carries, not what is installed: an edited copy is judged as edited."""
+    """Solution that runs the sources it carries: an edited copy is judged as edited."""
     from fictl.trace import BuildSpec, Solution, SourceFile, SupportedLanguages
 
     entry = Entry(traced, definition)
@@ -57,7 +57,7 @@ def solution_of(traced: Traced, definition: Definition, author: str = AUTHOR) ->
 
 @lru_cache(maxsize=64)
 def _sources(folder: OpFolder) -> tuple[SourceFile, ...]:
-    """By their place in the solution, where they are a project of their own."""
+    """The sources by path in the solution, where they form a project of their own."""
     from fictl.trace import SourceFile
 
     project = folder.project
@@ -73,7 +73,7 @@ def _sources(folder: OpFolder) -> tuple[SourceFile, ...]:
 
 
 def _config(project: Project) -> str:
-    """Its name is another's, or it could not be read beside the project that it is a copy of."""
+    """Project file with a new name, so that both projects can be read side by side."""
     return f'name = "solution_of_{project.name}"\narchs = "{project.archs}"\n'
 
 

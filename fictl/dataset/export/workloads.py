@@ -1,4 +1,4 @@
-"""The cases of an op as workloads: numbers are said, what cannot be random lies beside as a file."""
+"""The cases of an op as workloads: numbers as values, tensors that cannot be random as a file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from fictl.trace import Definition, Workload
 
-# Above this the definition's own init makes them again where they are needed.
+# Larger tensors are not stored: the definition's init generates them again.
 _LARGEST_FILE = 1 << 20
 _SPACE = uuid.UUID("5f1e4a3c-3a53-4a0e-9f0e-6d1f1c7c0a11")
 
 
 @dataclass(frozen=True)
 class CaseWorkload:
-    """One case of a definition. The same case is the same workload, whenever it is exported."""
+    """A case of a definition. The same case always gets the same uuid."""
 
     traced: Traced
     definition: Definition
@@ -36,17 +36,17 @@ class CaseWorkload:
 
     @cached_property
     def uuid(self) -> str:
-        said = json.dumps(
+        identity = json.dumps(
             [self.definition.name, dict(self.case.sizes), self.case.dtype, self.case.manner]
         )
-        return str(uuid.uuid5(_SPACE, said))
+        return str(uuid.uuid5(_SPACE, identity))
 
     @property
     def path(self) -> str:
-        """Of the tensors that it has in a file; relative to the dataset."""
-        made = self.definition
-        name = f"{made.name}_{self.uuid}.safetensors"
-        return f"blob/workloads/{made.op_type}/{made.name}/{name}"
+        """Path of the file of its tensors, relative to the dataset."""
+        definition = self.definition
+        name = f"{definition.name}_{self.uuid}.safetensors"
+        return f"blob/workloads/{definition.op_type}/{definition.name}/{name}"
 
     @property
     def workload(self) -> Workload:
@@ -59,7 +59,7 @@ class CaseWorkload:
 
     @cached_property
     def tensors(self) -> dict[str, torch.Tensor]:
-        """What its file holds."""
+        """Tensors to store in its file."""
         if not self.is_in_file:
             return {}
         import torch
@@ -68,8 +68,8 @@ class CaseWorkload:
         assert template.init is not None
         dtype = getattr(torch, self.case.dtype)
         generator = torch.Generator().manual_seed(self._seed)
-        made = template.init(self._sizes, dtype, "cpu", generator)
-        return {name: made[template.parameter(name)].contiguous() for name in self._initial}
+        values = template.init(self._sizes, dtype, "cpu", generator)
+        return {name: values[template.parameter(name)].contiguous() for name in self._initial}
 
     def _inputs(self) -> Iterator[tuple[str, dict[str, Any]]]:
         template = self.traced.template
@@ -86,9 +86,9 @@ class CaseWorkload:
 
     @property
     def _initial(self) -> list[str]:
-        """The inputs that the trace's `init` makes."""
-        made = _made_by_init(self.traced, self.case.passing)
-        return [n for n in self.definition.inputs if self.traced.template.parameter(n) in made]
+        """Inputs that the trace's `init` generates."""
+        generated = _made_by_init(self.traced, self.case.passing)
+        return [n for n in self.definition.inputs if self.traced.template.parameter(n) in generated]
 
     @property
     def is_in_file(self) -> bool:
@@ -117,27 +117,27 @@ class CaseWorkload:
 
 
 def workloads_of(traced: Traced, most: int = 0) -> Iterator[CaseWorkload]:
-    """Of each case, or with `most` of those of at most so many elements; none twice."""
+    """Yield a workload for each case, without duplicates; `most` limits the elements."""
     seen = set[str]()
     for case in traced.cases:
         if most and traced.template.elements(case.sizes, case.passing) > most:
             continue
-        made = CaseWorkload(traced, traced.definition(case), case)
-        if made.uuid not in seen:
-            seen.add(made.uuid)
-            yield made
+        workload = CaseWorkload(traced, traced.definition(case), case)
+        if workload.uuid not in seen:
+            seen.add(workload.uuid)
+            yield workload
 
 
 @lru_cache(maxsize=256)
 def _made_by_init(traced: Traced, passing: tuple[str, ...]) -> frozenset[str]:
-    """By parameter: what it makes of the smallest such case, for it takes memory to run it."""
+    """Parameters that `init` generates, found with the smallest case to save memory."""
     import torch
 
     template = traced.template
     if template.init is None:
         return frozenset()
     cases = (case for case in traced.cases if case.passing == passing)
-    case = min(cases, key=lambda each: template.elements(each.sizes, each.passing))
+    case = min(cases, key=lambda candidate: template.elements(candidate.sizes, candidate.passing))
     absent = template.optional_axes(passing)
     sizes = template.check_sizes(case.sizes, case.scalars, absent)
     return frozenset(template.init(sizes, getattr(torch, case.dtype), "cpu", torch.Generator()))

@@ -1,4 +1,4 @@
-"""A dataset folder of ops: what goes where, and writing it so that once more changes nothing."""
+"""Writes ops to a dataset folder; writing the same ops again changes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was, or would be, written."""
+    """Paths that were written, or would be."""
 
     root: Path
     definitions: int
@@ -36,7 +36,9 @@ class Exported:
 
 @dataclass(frozen=True)
 class Export:
-    """Of these functions to a folder. `most` leaves out cases of more elements; 0 leaves out none."""
+    """Writes these functions to a folder. `most` leaves out cases of more elements; 0 means no
+    limit.
+    """
 
     root: Path
     every: tuple[Traced, ...]
@@ -52,24 +54,24 @@ class Export:
             definitions = self._definitions_of(cases)
             counts["definitions"] += len(definitions)
             counts["workloads"] += len(cases)
-            counts["files"] += sum(each.is_in_file for each in cases)
+            counts["files"] += sum(case.is_in_file for case in cases)
             counts["solutions"] += len(definitions) * self.solutions
             if not dry_run:
                 self._write(traced, definitions, cases)
         return Exported(self.root, **counts, written=not dry_run)
 
     def _definitions_of(self, cases: Iterable[CaseWorkload]) -> dict[str, Definition]:
-        """By name; two that differ are of two ops, or of a trace that does not tell them apart."""
-        found = {}
-        for made in (case.definition for case in cases):
-            known = self._known.setdefault(made.name, made)
-            if known != made:
+        """Definitions by name; two different ones of one name are refused."""
+        definitions = {}
+        for definition in (case.definition for case in cases):
+            known = self._known.setdefault(definition.name, definition)
+            if known != definition:
                 raise UsageError(
-                    f"{known.api} and {made.api} both make {made.name}",
+                    f"{known.api} and {definition.api} both make {definition.name}",
                     "export one of them, or give their Const axes abbreviations that differ",
                 )
-            found[made.name] = made
-        return found
+            definitions[definition.name] = definition
+        return definitions
 
     def _write(
         self, traced: Traced, definitions: Mapping[str, Definition], cases: Iterable[CaseWorkload]
@@ -94,7 +96,7 @@ class Export:
 
 
 def _write_tensors(path: Path, case: CaseWorkload) -> None:
-    """A file that is there is the same: its name has its case's digest."""
+    """Write the file unless it exists: its name contains a digest of its case."""
     if not case.is_in_file or os.path.isfile(path):
         return
     from safetensors.torch import save_file

@@ -1,1 +1,1 @@
-"""What a dataset's traces come to: the best of each definition, how fast, and why others fail."""
+"""Reports of a dataset's traces: the best of each definition, how fast, and why others fail."""

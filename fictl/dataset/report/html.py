@@ -1,4 +1,4 @@
-"""A report as one page, which asks no server for anything and runs no script."""
+"""A report as one page that loads nothing from a server and runs no script."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def html(report: Report) -> str:
 
 
 def _drawn(canvas: Canvas) -> str:
-    """In the colours of the page: a picture of its own is black on white."""
+    """Recolour a picture for the page; by itself it is black on white."""
     text = svg(canvas).replace('fill="white"', 'fill="none"', 1)
     return text.replace(f'"{INK}"', '"currentColor"').replace(f'"{FAINT}"', '"#8884"')
 

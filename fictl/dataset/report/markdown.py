@@ -1,4 +1,4 @@
-"""A report as Markdown."""
+"""A report in Markdown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fictl.dataset.report.report import Report
 from fictl.dataset.report.tables import Section, headline, remarks, sections
 
-# What Markdown, or the HTML within it, would read as more than text.
+# Characters with a meaning in Markdown or HTML.
 _MARKS = re.compile(r"([\\`*_{}\[\]<>()#!|~&])")
 
 

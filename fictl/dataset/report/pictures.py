@@ -1,4 +1,4 @@
-"""The pictures of a report: how speedups are distributed, and how many are faster than p times."""
+"""Pictures of a report: the distribution of speedups, and the share that is faster than p times."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _histogram(report: Report) -> Canvas:
 
 
 def _curves(report: Report) -> Canvas:
-    """fast_p along p: an author each, of the best ones."""
+    """Curves of fast_p over p, one for each of the best authors."""
     canvas = Canvas(_WIDTH, _HEIGHT)
     canvas.add(Words(10, 20, "fast_p: share of workloads more than p times as fast", size=13))
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -48,7 +48,7 @@ def _curves(report: Report) -> Canvas:
         x, y = _place(factor, 0)
         canvas.add(Words(x, y + 16, f"p={factor}", "middle", 10))
     for position, author in enumerate(report.authors[: len(COLOURS)]):
-        best = best_by_task(each for each in report.results if each.author == author.author)
+        best = best_by_task(result for result in report.results if result.author == author.author)
         at = [_FARTHEST * step / _STEPS for step in range(_STEPS + 1)]
         points = tuple(_place(factor, fast(best, factor)) for factor in at)
         canvas.add(Line(points, COLOURS[position], 2))

@@ -1,4 +1,4 @@
-"""A report of a dataset."""
+"""DatasetReport: the results of a dataset, summarised."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBERS = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
 
 @dataclass(frozen=True)
 class Cause:
-    """A way to fail; `example` is one of those that did."""
+    """A kind of failure; `example` names one solution that failed this way."""
 
     status: str
     cause: str
@@ -34,7 +34,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Report:
-    """Of the last result of each solution on each workload and kind of hardware."""
+    """Summary of the last result of each solution on each workload and kind of hardware."""
 
     root: str
     results: tuple[Result, ...]
@@ -51,8 +51,8 @@ class Report:
 
     @property
     def elsewhere(self) -> int:
-        """Results of the emulated device or the CPU, whose times say nothing."""
-        return sum(not each.is_of_gpu for each in self.results)
+        """Number of results from the emulated device or the CPU, whose times mean nothing."""
+        return sum(not result.is_of_gpu for result in self.results)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -60,13 +60,13 @@ class Report:
             "results": len(self.results),
             "statuses": dict(self.statuses),
             "hardware": list(self.hardware),
-            "best": [each.to_dict() for each in self.best],
-            "authors": [each.to_dict() for each in self.authors],
+            "best": [standing.to_dict() for standing in self.best],
+            "authors": [standing.to_dict() for standing in self.authors],
             "fast": {f"{factor:g}": share for factor, share in self.fast},
             "distribution": [
                 {"from": low, "to": high, "count": count} for low, high, count in self.distribution
             ],
-            "causes": [asdict(each) for each in self.causes],
+            "causes": [asdict(cause) for cause in self.causes],
             "untimed": self.untimed,
             "not_of_a_gpu": self.elsewhere,
             "definitions_without_results": self.without,
@@ -80,46 +80,51 @@ def report(
     op_types: Sequence[str] = (),
     hardware: Sequence[str] = (),
 ) -> Report:
-    """What cannot be read is named, and left out. Hardware may be a pattern, as in '*H200*'."""
+    """Summarise a dataset; lines that cannot be read are listed and left out.
+
+    Hardware may be a pattern, as in '*H200*'.
+    """
     problems: list[str] = []
     every: set[str] = set()
     last: dict[tuple[str, ...], Result] = {}
     for trace in readable_traces(dataset, None, lambda error: problems.append(error.message)):
         solution = dataset.get_solution(trace.solution or "")
-        made = Result.of(trace, solution.author if solution else "unknown")
-        if made is None:
+        result = Result.of(trace, solution.author if solution else "unknown")
+        if result is None:
             continue
-        every.add(made.hardware)
-        if not is_chosen(made.hardware, hardware):
+        every.add(result.hardware)
+        if not is_chosen(result.hardware, hardware):
             continue
-        if _is_chosen(dataset, made.definition, definitions, op_types):
-            # What is added later stands behind what was there.
-            last[(made.definition, made.solution, made.workload, made.hardware)] = made
+        if _is_chosen(dataset, result.definition, definitions, op_types):
+            # Later lines of a file replace earlier ones.
+            last[(result.definition, result.solution, result.workload, result.hardware)] = result
     results = tuple(last.values())
     _require_known(dataset, definitions, op_types)
     require_known(hardware, every, "hardware")
     chosen = [n for n in dataset.definitions if _is_chosen(dataset, n, definitions, op_types)]
-    return _of(dataset, results, problems, len({*chosen} - {each.definition for each in results}))
+    return _of(
+        dataset, results, problems, len({*chosen} - {result.definition for result in results})
+    )
 
 
 def _of(
     dataset: TraceSet, results: tuple[Result, ...], problems: Sequence[str], without: int
 ) -> Report:
-    # Where there are GPUs, only they are compared: others' times would win or lose by chance.
-    timed = [each for each in results if each.is_of_gpu] or results
+    # If there are results from GPUs, only these are compared.
+    timed = [result for result in results if result.is_of_gpu] or results
     best = best_by_task(timed)
-    passed = [each for each in results if each.passed]
+    passed = [result for result in results if result.passed]
     return Report(
         root=str(dataset.root),
         results=results,
-        statuses=Counter(each.status for each in results),
+        statuses=Counter(result.status for result in results),
         best=tuple(standings(timed)),
         authors=tuple(authors(timed)),
         causes=tuple(_causes(results)),
         fast=tuple((factor, fast(best, factor)) for factor in (0.0, *FAST)),
-        distribution=tuple(distribution([each.speedup for each in passed if each.is_of_gpu])),
-        hardware=tuple(sorted({each.hardware for each in results})),
-        untimed=sum(not each.speedup for each in passed),
+        distribution=tuple(distribution([result.speedup for result in passed if result.is_of_gpu])),
+        hardware=tuple(sorted({result.hardware for result in results})),
+        untimed=sum(not result.speedup for result in passed),
         problems=tuple(problems[:_MOST_CAUSES]),
         without=without,
     )
@@ -128,32 +133,34 @@ def _of(
 def _is_chosen(
     dataset: TraceSet, name: str, definitions: Sequence[str], op_types: Sequence[str]
 ) -> bool:
-    made = dataset.definitions.get(name)
-    of_type = is_chosen(made.op_type, op_types) if made is not None else not op_types
+    definition = dataset.definitions.get(name)
+    of_type = is_chosen(definition.op_type, op_types) if definition is not None else not op_types
     return of_type and is_chosen(name, definitions)
 
 
 def _require_known(dataset: TraceSet, definitions: Sequence[str], op_types: Sequence[str]) -> None:
-    found = {path.stem for path in dataset.files.traces()}
-    require_known(definitions, {*dataset.definitions, *found}, "definition")
-    types = {made.op_type for made in dataset.definitions.values()}
+    stems = {path.stem for path in dataset.files.traces()}
+    require_known(definitions, {*dataset.definitions, *stems}, "definition")
+    types = {definition.op_type for definition in dataset.definitions.values()}
     require_known(op_types, types, "op type")
 
 
 def _causes(results: Sequence[Result]) -> list[Cause]:
-    """The most frequent first. What differs in its numbers only is one, said as it was first."""
-    found: dict[tuple[str, str], list[Result]] = {}
-    for each in results:
-        if not each.passed:
-            found.setdefault((each.status, _NUMBERS.sub("#", each.cause)), []).append(each)
-    made = [
+    """The most frequent failures first; texts that differ only in numbers count as one."""
+    by_cause: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if not result.passed:
+            by_cause.setdefault((result.status, _NUMBERS.sub("#", result.cause)), []).append(result)
+    causes = [
         Cause(
             among[0].status,
             among[0].cause,
             len(among),
-            len({each.solution for each in among}),
+            len({result.solution for result in among}),
             f"{among[0].solution} on {among[0].workload}",
         )
-        for among in found.values()
+        for among in by_cause.values()
     ]
-    return sorted(made, key=lambda each: (-each.count, each.status, each.cause))[:_MOST_CAUSES]
+    return sorted(causes, key=lambda cause: (-cause.count, cause.status, cause.cause))[
+        :_MOST_CAUSES
+    ]

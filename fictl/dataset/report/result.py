@@ -1,4 +1,4 @@
-"""One result of a dataset, without what a report does not need: a dataset may have very many."""
+"""Result: one result of a dataset, without what a report does not need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 200
 _TRACEBACK = "Traceback (most recent call last)"
-# What would move a terminal's cursor, or be a page's markup of directions.
+# Control characters of terminals, and Unicode's direction marks.
 _STRANGE = re.compile(
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
@@ -19,7 +19,7 @@ _STRANGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`speedup` is 0 where the reference was not timed; `cause` is a line of the log."""
+    """`speedup` is 0 if the reference was not timed; `cause` is a line of the log."""
 
     definition: str
     solution: str
@@ -34,7 +34,7 @@ class Result:
 
     @property
     def is_of_gpu(self) -> bool:
-        """Others' results do not say, and are."""
+        """Tell whether it ran on a GPU; results of other tools do not say, and count as such."""
         return self.device not in ("emu", "cpu")
 
     @property
@@ -47,33 +47,33 @@ class Result:
 
     @classmethod
     def of(cls, trace: Trace, author: str) -> Result | None:
-        """None of what is no result."""
-        made = trace.evaluation
-        if made is None or trace.solution is None:
+        """Read a trace; None if it is not a result."""
+        evaluation = trace.evaluation
+        if evaluation is None or trace.solution is None:
             return None
-        time = made.performance
+        time = evaluation.performance
         return cls(
             trace.definition,
             trace.solution,
             author,
             trace.workload.uuid,
-            made.environment.hardware,
-            made.status.value,
+            evaluation.environment.hardware,
+            evaluation.status.value,
             time.latency_ms if time else 0.0,
             time.speedup_factor if time else 0.0,
-            "" if made.status.value == "PASSED" else cause(made.log),
-            str((made.fictl or {}).get("device", "")),
+            "" if evaluation.status.value == "PASSED" else cause(evaluation.log),
+            str((evaluation.fictl or {}).get("device", "")),
         )
 
 
 def cause(log: str) -> str:
-    """The line that says it: the first one, or what a traceback comes to."""
+    """The line of a log that explains the failure: the first, or the end of a traceback."""
     lines = [line for line in _STRANGE.sub("", log[: 1 << 16]).splitlines() if line.strip()]
     if not lines:
         return ""
-    found = lines[0]
-    if _TRACEBACK in found:
+    first = lines[0]
+    if _TRACEBACK in first:
         ends = (line for line in lines[1:] if not line.startswith((" ", "\t")))
-        found = next((line for line in ends if _TRACEBACK not in line), lines[-1])
-    text = found.strip()
+        first = next((line for line in ends if _TRACEBACK not in line), lines[-1])
+    text = first.strip()
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

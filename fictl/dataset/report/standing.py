@@ -1,4 +1,4 @@
-"""How solutions and authors stand."""
+"""Standings of solutions and authors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.dataset.report.result import Result
 
 @dataclass(frozen=True)
 class Standing:
-    """The best solution of a definition: the one that passes most, and of those the fastest."""
+    """The best solution of a definition: it passes most workloads, and is the fastest of those."""
 
     definition: str
     solution: str
@@ -30,9 +30,9 @@ class Standing:
 
 @dataclass(frozen=True)
 class Author:
-    """Over the workloads that the solutions of an author were run on, each at its best.
+    """Results of an author over the workloads of all own solutions, the best of each.
 
-    A win is a workload on which no other author's is faster.
+    A win is a workload on which no other author is faster.
     """
 
     author: str
@@ -48,34 +48,36 @@ class Author:
 
 
 def standings(results: Iterable[Result]) -> list[Standing]:
-    """One a definition that has a result; `solution` is '' where none has passed anything."""
+    """One for each definition with results; `solution` is '' if none has passed."""
     by_definition: dict[str, dict[str, list[Result]]] = {}
-    for each in results:
-        among = by_definition.setdefault(each.definition, {})
-        among.setdefault(each.solution, []).append(each)
+    for result in results:
+        among = by_definition.setdefault(result.definition, {})
+        among.setdefault(result.solution, []).append(result)
     return [_best(name, among) for name, among in sorted(by_definition.items())]
 
 
 def authors(results: Sequence[Result]) -> list[Author]:
-    """The best first."""
+    """Authors, the best first."""
     by_author: dict[str, list[Result]] = {}
-    for each in results:
-        by_author.setdefault(each.author, []).append(each)
+    for result in results:
+        by_author.setdefault(result.author, []).append(result)
     top = best_by_task(results)
-    made = [_author(name, mine, top) for name, mine in by_author.items()]
-    return sorted(made, key=lambda each: (-each.fast[0], -each.speedup, -each.passed, each.author))
+    scored = [_author(name, mine, top) for name, mine in by_author.items()]
+    return sorted(
+        scored, key=lambda author: (-author.fast[0], -author.speedup, -author.passed, author.author)
+    )
 
 
 def _best(definition: str, among: dict[str, list[Result]]) -> Standing:
     ranked = sorted(among, key=lambda name: (-_passed(among[name]), -_speed(among[name]), name))
     results = among[ranked[0]]
-    count, speeds = _passed(results), [each.speedup for each in results if each.speedup > 0]
+    count, speeds = _passed(results), [result.speedup for result in results if result.speedup > 0]
     return Standing(
         definition,
         ranked[0] if count else "",
         results[0].author if count else "",
         count,
-        len({each.task for each in results}),
+        len({result.task for result in results}),
         _speed(results),
         min(speeds, default=0.0),
         max(speeds, default=0.0),
@@ -85,11 +87,11 @@ def _best(definition: str, among: dict[str, list[Result]]) -> Standing:
 
 def _author(name: str, mine: Sequence[Result], top: dict[tuple[str, str], float]) -> Author:
     best = best_by_task(mine)
-    passed = {each.task for each in mine if each.passed}
+    passed = {result.task for result in mine if result.passed}
     wins = sum(speed > 0 and speed >= top[task] for task, speed in best.items())
     return Author(
         name,
-        len({each.solution for each in mine}),
+        len({result.solution for result in mine}),
         len(best),
         len(passed) / len(best),
         mean(best.values()),
@@ -99,8 +101,8 @@ def _author(name: str, mine: Sequence[Result], top: dict[tuple[str, str], float]
 
 
 def _passed(results: Iterable[Result]) -> int:
-    return len({each.task for each in results if each.passed})
+    return len({result.task for result in results if result.passed})
 
 
 def _speed(results: Iterable[Result]) -> float:
-    return mean(each.speedup for each in results if each.passed)
+    return mean(result.speedup for result in results if result.passed)

@@ -1,4 +1,4 @@
-"""The tables of a report, as text: what a terminal, Markdown and a page show."""
+"""Tables of a report as text, for terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fictl.dataset.report.numbers import FAST, HIGHEST, LOWEST
 from fictl.dataset.report.report import Report
 from fictl.quantity import counted
 
-NO_GPU = "no GPU was used: these times and speedups say nothing of a GPU's"
+NO_GPU = "no GPU was used: these times and speedups do not apply to a GPU"
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,10 @@ class Section:
 
 
 def sections(report: Report) -> Iterator[Section]:
-    """Those that have something to show."""
-    for each in (_best(report), _authors(report), _distribution(report), _causes(report)):
-        if each.rows:
-            yield each
+    """Yield the tables that have rows."""
+    for section in (_best(report), _authors(report), _distribution(report), _causes(report)):
+        if section.rows:
+            yield section
 
 
 def headline(report: Report) -> str:
@@ -40,7 +40,7 @@ def remarks(report: Report) -> Iterator[str]:
     if report.elsewhere == len(report.results) > 0:
         yield NO_GPU
     elif report.elsewhere:
-        yield f"{counted(report.elsewhere, 'result')} without a GPU, whose times say nothing of one"
+        yield f"{counted(report.elsewhere, 'result')} without a GPU, whose times do not apply to one"
     if report.untimed:
         yield f"{report.untimed} passed without a time of their reference: they count as not faster"
     if report.without:
@@ -50,23 +50,23 @@ def remarks(report: Report) -> Iterator[str]:
 
 
 def _correct(report: Report) -> float:
-    tasks = {each.task for each in report.results}
-    return len({each.task for each in report.results if each.passed}) / max(len(tasks), 1)
+    tasks = {result.task for result in report.results}
+    return len({result.task for result in report.results if result.passed}) / max(len(tasks), 1)
 
 
 def _best(report: Report) -> Section:
     columns = ("definition", "best solution", "author", "passed", "speedup", "range", "of")
     rows = [
         (
-            each.definition,
-            each.solution or "none",
-            each.author or "-",
-            f"{each.passed}/{each.workloads}",
-            times(each.speedup),
-            f"{times(each.slowest)} to {times(each.fastest)}" if each.fastest else "-",
-            str(each.solutions),
+            standing.definition,
+            standing.solution or "none",
+            standing.author or "-",
+            f"{standing.passed}/{standing.workloads}",
+            times(standing.speedup),
+            f"{times(standing.slowest)} to {times(standing.fastest)}" if standing.fastest else "-",
+            str(standing.solutions),
         )
-        for each in report.best
+        for standing in report.best
     ]
     return Section("Best of each definition", columns, rows)
 
@@ -76,15 +76,15 @@ def _authors(report: Report) -> Section:
     columns = ("author", "solutions", "workloads", "correct", *names, "speedup", "wins")
     rows = [
         (
-            each.author,
-            str(each.solutions),
-            str(each.workloads),
-            f"{each.passed:.0%}",
-            *(f"{share:.0%}" for share in each.fast),
-            times(each.speedup),
-            f"{each.wins:.0%}",
+            author.author,
+            str(author.solutions),
+            str(author.workloads),
+            f"{author.passed:.0%}",
+            *(f"{share:.0%}" for share in author.fast),
+            times(author.speedup),
+            f"{author.wins:.0%}",
         )
-        for each in report.authors
+        for author in report.authors
     ]
     return Section("Authors", columns, rows)
 
@@ -99,7 +99,7 @@ def _distribution(report: Report) -> Section:
 
 
 def _between(low: float, high: float) -> str:
-    """The outermost hold what is beyond them, too."""
+    """Label of a step; the outermost steps include all values beyond them."""
     if low <= 2**LOWEST:
         return f"up to {high:.2f}x"
     return f"from {low:.2f}x" if low >= 2**HIGHEST else f"{low:.2f}x to {high:.2f}x"
@@ -108,8 +108,8 @@ def _between(low: float, high: float) -> str:
 def _causes(report: Report) -> Section:
     columns = ("status", "count", "solutions", "cause", "for example")
     rows = [
-        (each.status, str(each.count), str(each.solutions), each.cause or "-", each.example)
-        for each in report.causes
+        (cause.status, str(cause.count), str(cause.solutions), cause.cause or "-", cause.example)
+        for cause in report.causes
     ]
     return Section("Failures", columns, rows)
 

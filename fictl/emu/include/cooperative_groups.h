@@ -197,7 +197,7 @@ class WarpTile : public LaneGroup {
   }
 };
 
-// Of several warps: what needs them together is not emulated.
+// A tile of several warps: collective operations across warps are not emulated.
 template <unsigned Size>
 class BlockTile {
  public:
@@ -238,7 +238,7 @@ class thread_block_tile : public details::Tile<Size> {
   static unsigned meta_group_size() { return (Parent::size() + Size - 1) / Size; }
 };
 
-// Of a parent that is not known to the compiler.
+// A tile whose parent is unknown at compile time.
 template <unsigned Size>
 class thread_block_tile<Size, void> : public details::Tile<Size> {
   static_assert(details::is_tile_size<Size>, "the size of a tile is a power of two");

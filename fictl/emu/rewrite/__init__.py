@@ -49,7 +49,7 @@ def _edits(text: str) -> list[Edit]:
 
 @dataclass
 class _Scan:
-    """What has been found up to `done`."""
+    """State of the scan up to `done`."""
 
     text: str
     done: int = 0
@@ -59,16 +59,16 @@ class _Scan:
     outside: list[Variable] = field(default_factory=list)  # shared, declared in no function
     first_outside: int = 0
 
-    def meet(self, found: str, at: int) -> None:
-        if found == "{":
+    def meet(self, word: str, at: int) -> None:
+        if word == "{":
             self.braces.append(at)
-        elif found == "}":
+        elif word == "}":
             del self.braces[-1:]
-        elif found == "<<<" and not is_operator(self.text, at):
+        elif word == "<<<" and not is_operator(self.text, at):
             self._replace(launch(self.text, at))
-        elif found == SHARED:
+        elif word == SHARED:
             self._declare(at)
-        elif found.endswith(("asm", "asm__")):
+        elif word.endswith(("asm", "asm__")):
             self._replace(assembly(self.text, at, len(self.edits)))
 
     def _replace(self, edit: Edit | None) -> None:

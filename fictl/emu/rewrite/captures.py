@@ -12,13 +12,13 @@ _INTRODUCER = re.compile(r"(?:(?<![\w\])>\s])|\breturn)\s*(\[([^\[\]]*)\])\s*(?=
 
 
 def mentions(text: str, name: str) -> bool:
-    """Whether `name` stands there for itself, not for a member of something."""
+    """True if `name` stands there for itself, not for a member of something."""
     return re.search(rf"(?<![\w.])(?<!->)(?<!::){name}\b", text) is not None
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Where in the text a name is that of a shared variable."""
+    """The part of the text in which a name is that of a shared variable."""
 
     begin: int
     end: int

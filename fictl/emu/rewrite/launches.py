@@ -51,12 +51,12 @@ def _call(kernel: str, arguments: str) -> str:
 
 
 def is_operator(text: str, index: int) -> bool:
-    """Whether it is `operator<<` with a template argument list behind."""
+    """True for `operator<<` with a template argument list behind."""
     return text.endswith(("operator", "operator "), max(0, index - 9), index)
 
 
 def _kernel(text: str, index: int) -> tuple[int, str]:
-    """Where the expression before `<<<` begins, and it."""
+    """The beginning of the expression before `<<<`, and the expression."""
     end = _back_over_space(text, index)
     begin = _expression_begin(text, end)
     if begin == end:

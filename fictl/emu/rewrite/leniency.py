@@ -1,4 +1,4 @@
-"""What nvcc's front end takes and a host compiler does not."""
+"""Code that nvcc's front end accepts and a host compiler does not."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def without_markers(text: str) -> str:
 
 
 def padding(text: str) -> str:
-    """What keeps the lines behind `text` in their places when `text` is gone."""
+    """Text that keeps the lines behind `text` in their places when `text` is gone."""
     markers = list(_LINE.finditer(text))
     if not markers:
         return "\n" * text.count("\n")

@@ -38,7 +38,7 @@ class Tracer {
   // The first access found that this one races with; its mask is zero if there is none.
   const Stamp& rival() const { return rival_; }
   bool rival_wrote() const { return rival_wrote_; }
-  // Whether it has read the same memory as well, and whether this thread has.
+  // Did the rival, and did this thread, read the same memory as well?
   bool rival_read() const { return rival_read_; }
   bool has_read() const { return has_read_; }
 
@@ -104,7 +104,7 @@ bool may_change_nothing(const Race& race) {
          race.access.bytes <= sizeof(PendingRace::before);
 }
 
-// Whether the read may be the first half of an update, as the rival's was.
+// True if the read may be the first half of an update, as the rival's was.
 bool may_update(const Race& race) {
   return race.access.way == Way::kRead && race.rival_wrote && race.rival_read;
 }

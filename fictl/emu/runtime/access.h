@@ -30,8 +30,8 @@ struct Access {
 // happen.
 void examine(const Access& access);
 
-// Whether nobody else is concerned: outside of kernels, and the thread's own stack and built-in
-// variables, which are most of what a kernel touches.
+// True if no other thread is concerned: outside of kernels, and for the thread's own stack and
+// built-in variables, which are most accesses of a kernel.
 inline bool is_private(const void* address) {
   if (!enabled || team == nullptr || team->current == nullptr) return true;
   const char* at = static_cast<const char*>(address);

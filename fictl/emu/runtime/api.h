@@ -9,11 +9,11 @@ namespace fictl_emu {
 
 cudaError_t set_last_error(cudaError_t error);
 
-// What cudaFuncSetAttribute has allowed for the kernel, or for any where it is not known which.
+// The limit that cudaFuncSetAttribute has set for the kernel; for an unknown kernel, the largest.
 size_t dynamic_shared_limit(const void* function);
 
-// Whether cudaFuncSetAttribute was called for it, at all: then a block's own variables and dynamic
-// memory share what a block may have by opting in, whatever the value was.
+// True if cudaFuncSetAttribute was called for the kernel: then a block's own variables and dynamic
+// memory share the opt-in limit, whatever the value was.
 bool has_opted_in(const void* function);
 
 }  // namespace fictl_emu

@@ -61,7 +61,7 @@ std::string within_warp(const Race& race) {
          "memory, too), or its mask leaves one of them out";
 }
 
-// Whether this is the first write: who has read before it, has read too early.
+// True if this is the first write: a thread that has read before it has read too early.
 bool is_first_write(const Race& race) {
   const Block& block = *race.thread->block;
   if (!block.shared.contains(race.access.address)) return false;

@@ -7,7 +7,7 @@
 
 namespace fictl_emu::check {
 
-// Whether the launch that runs now is of a check-mode module and checking is on.
+// True if the running launch is of a check-mode module and checking is on.
 extern bool enabled;
 
 // A check-mode module has been loaded; `code` is an address in it.
@@ -20,8 +20,8 @@ void block_ends(Block& block);
 
 // All living threads of the block have met at a barrier.
 void block_met(Block& block);
-// Whether a thread that comes to a named barrier is ordered after those that were there the last
-// time: if not, they might as well meet.
+// True if a thread that arrives at a named barrier is ordered after the threads of its last use. If
+// not, the two groups could meet.
 bool may_arrive(const Thread& thread, int barrier);
 // A thread has come to a named barrier and goes on at once.
 void arrived(Thread& thread, const Barrier& barrier);

@@ -1,4 +1,4 @@
-// What a thread knows of others beside its own warp and block: a sparse vector clock.
+// A sparse vector clock: what a thread knows of threads outside of its warp and block.
 #pragma once
 
 #include <cstddef>

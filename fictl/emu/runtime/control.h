@@ -1,4 +1,4 @@
-// What Python asks of the runtime, through ctypes: fictl/emu/device.py.
+// The runtime's interface for Python, through ctypes: fictl/emu/device.py.
 #pragma once
 
 #include "config.h"
@@ -12,7 +12,7 @@ const char* fictl_emu_take_reports(void);
 // The runtime's ABI; a module and a device.py of another one are refused.
 int fictl_emu_abi(void);
 
-// What a failed assert() calls under its own name, __assert_fail.
+// A failed assert() calls this under its own name, __assert_fail.
 void fictl_emu_assert_fail(const char* expression, const char* file, unsigned line,
                            const char* function);
 }

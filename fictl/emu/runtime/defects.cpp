@@ -40,7 +40,7 @@ std::string verb(const Stamp& stamp, bool wrote) {
   return adjective(stamp.strong, stamp.is_volatile) + (wrote ? "write" : "read");
 }
 
-// What an address belongs to, or the nearest that it could have belonged to.
+// The memory that an address belongs to, or the nearest that it could belong to.
 struct Location {
   const char* space = "";  // the report's word for it: shared, tensor, variable
   std::string name;

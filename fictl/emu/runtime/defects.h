@@ -14,7 +14,7 @@ namespace fictl_emu::check {
 [[noreturn]] void stop_null(const Access& access);
 [[noreturn]] void stop_misaligned(const char* address, const char* type, size_t alignment,
                                   const void* pc);
-// Of an array that is no tensor and no shared memory; `type` is that of the array.
+// An index outside of an array that is neither a tensor nor shared memory, of type `type`.
 [[noreturn]] void stop_bad_index(int64_t index, const char* type, const void* pc);
 
 void report_read_only(const Access& access, const Tensor& tensor);

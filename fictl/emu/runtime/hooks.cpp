@@ -1,4 +1,4 @@
-// What the compiler calls in check-mode modules, in place of libtsan and libubsan.
+// Hooks that the compiler calls in check-mode modules, in place of libtsan and libubsan.
 #include <cstring>
 
 #include "access.h"
@@ -23,7 +23,7 @@ bool in_kernel() {
   return fictl_emu::check::enabled && fictl_emu::team != nullptr && fictl_emu::current() != nullptr;
 }
 
-// Whether an operation of that order makes what came before visible, as a fence in front of it.
+// True if an operation of that order makes earlier writes visible, as a fence before it would.
 bool releases(int order) { return order >= __ATOMIC_RELEASE; }
 
 void touch_atomically(const volatile void* address, size_t bytes, Way way, int order,

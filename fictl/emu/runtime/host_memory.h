@@ -1,5 +1,5 @@
-// Memory of the process that is no tensor and that kernels may touch all the same: variables of
-// modules, and the stack from which the launch came, where its arguments lie.
+// Memory of the process, other than tensors, that kernels may access: variables of modules, and
+// the stack of the launching thread, which has the arguments.
 #pragma once
 
 #include <map>

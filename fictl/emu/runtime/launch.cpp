@@ -27,7 +27,7 @@ std::string dims(const dim3& d) {
 
 uint64_t volume(const dim3& d) { return uint64_t{d.x} * d.y * d.z; }
 
-// What is wrong with the shape; empty if nothing is.
+// The error in the shape of a launch; empty if it is valid.
 std::string shape_problem(const FictlEmuLaunch& asked) {
   const dim3 &grid = asked.grid, &block = asked.block;
   if (volume(block) == 0 || volume(grid) == 0) return "has a dimension of zero";

@@ -1,4 +1,4 @@
-// What the checker remembers while a launch runs. Blocks of a checked launch run on one thread of
+// Records of the checker during a launch. Blocks of a checked launch run on one thread of
 // the operating system, so that nothing here needs a lock.
 #pragma once
 
@@ -62,7 +62,7 @@ class LaunchRecord {
   BlockRecord& of(const Block& block) { return *blocks_[block.slot]; }
   uint64_t linear_of(uint32_t serial) const { return linear_[serial - first_serial]; }
 
-  // Whether there is anything left to say about these two places.
+  // True if these two places have not been reported yet.
   bool is_news(const void* pc, const void* other);
 
   uint32_t first_serial = 1;  // of the launch's blocks, which are numbered as they begin

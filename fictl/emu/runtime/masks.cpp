@@ -32,7 +32,7 @@ uint32_t with_another_mask(const Thread* lanes, uint32_t absent, const Thread& c
 }
 
 // Reductions and scans by up and down leave nonsense at the end of a group, and nobody uses it: not
-// where the value ends up, and not where the group is no power of two and a step is a long one.
+// where the value ends up, and not where the group is not a power of two and the step is long.
 bool is_ignored(uint32_t present, uint32_t lane, uint32_t from, int direction) {
   const uint32_t first = __builtin_ctz(present), last = 31 - __builtin_clz(present);
   const int count = __builtin_popcount(present);

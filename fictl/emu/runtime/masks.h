@@ -1,4 +1,4 @@
-// What a mask of a warp operation may name: the lanes that come, and no others.
+// Checks of the masks of warp operations: a mask names the lanes that arrive, and no others.
 #pragma once
 
 #include <cstring>
@@ -13,8 +13,8 @@ inline bool same_operation(const char* a, const char* b) { return a == b || strc
 // The operation that `caller` has come to does not name it.
 [[noreturn]] void stop_without_caller(const Thread& caller);
 
-// Of an operation that all named lanes that live have come to: those that have returned may not be
-// missed.
+// Called when all named lanes that still run have arrived: a lane that has returned must not be
+// named.
 void require_participants(const Block& block, uint32_t warp, const Collective& collective);
 
 // "lane 3", "lanes 0-15": those of a mask.

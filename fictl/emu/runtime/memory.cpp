@@ -23,7 +23,7 @@ SharedVariable* find(SharedMemory& shared, const void* key) {
   return nullptr;
 }
 
-// What a launch is refused for on a GPU, where the size of the variables is known before it.
+// Stops on too much shared memory. A GPU refuses such a launch, as it knows the size before.
 void require_room(const SharedMemory& shared) {
   const bool is_large = has_opted_in(team->launch->asked->function);
   const size_t limit = is_large ? kSharedOptIn : kSharedPerBlock;

@@ -12,7 +12,7 @@
 
 namespace fictl_emu::check {
 
-// What an atomic or volatile write makes known to those who read it.
+// Knowledge that an atomic or volatile write passes to the threads that read it.
 struct Publication {
   uint32_t block = 0;
   SharedClock to_block;
@@ -26,7 +26,7 @@ class Order {
   uint32_t serial() const { return serial_; }
   Epoch now(uint32_t thread) const { return now_[thread]; }
 
-  // Whether `thread` is ordered after that access.
+  // True if `thread` is ordered after that access.
   bool follows(uint32_t thread, const Stamp& access) const {
     if (access.block == serial_) {
       if (access.epoch < start_ || access.thread == thread) return true;
@@ -59,7 +59,7 @@ class Order {
     void join(const Knowledge& other);
   };
 
-  // Who has come to a named barrier, and when: those that are there, and those of the last time.
+  // Arrivals at a named barrier, with their times: of the current use and of the last one.
   struct Arrival {
     uint32_t thread;
     Epoch epoch;

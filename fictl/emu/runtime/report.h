@@ -1,4 +1,4 @@
-// What went wrong, as JSON lines that fictl/emu/report.py reads.
+// Defects as JSON lines, which fictl/emu/report.py reads.
 #pragma once
 
 #include "state.h"

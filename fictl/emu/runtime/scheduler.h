@@ -6,7 +6,7 @@
 
 namespace fictl_emu {
 
-// What the operating system's threads each have, and keep from launch to launch.
+// Fiber stacks: each thread of the operating system has its own, kept from launch to launch.
 class Stacks;
 extern __thread Stacks* stacks FICTL_EMU_TLS;
 

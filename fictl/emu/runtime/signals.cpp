@@ -71,8 +71,8 @@ Range code_around(const void* function) {
   return search.found;
 }
 
-// Of the module whose kernel runs: a thread that is elsewhere may hold a lock of the C library. One
-// for all workers, because they run one launch.
+// Code of the module whose kernel runs: a thread outside of it may hold a lock of the C library.
+// One range for all workers, because they run one launch.
 Range module_code{nullptr, nullptr};
 
 void find_module_code(const Launch& launch) {

@@ -10,8 +10,8 @@
 
 namespace fictl_emu {
 
-// What faults of one of the operating system's threads are handled on: its fiber's stack may be
-// full.
+// The stack on which faults of one thread of the operating system are handled: its fiber's stack
+// may be full.
 using SignalStack = std::array<char, 64 << 10>;
 
 // While one of the operating system's threads runs a team.

@@ -1,4 +1,4 @@
-// What the runtime knows while kernels run. A team is the blocks that must make progress together
+// State of the runtime while kernels run. A team is the blocks that must make progress together
 // (one; all of a cooperative grid) and runs on one thread of the operating system; every CUDA
 // thread of it is a fiber.
 #pragma once
@@ -43,7 +43,7 @@ struct Copy {
   const void* pc;
 };
 
-// What every switch reads and writes lies in its first 64 bytes.
+// A CUDA thread. The fields that every switch reads and writes are in its first 64 bytes.
 struct alignas(64) Thread {
   void* stack_pointer = nullptr;  // of a fiber that is switched away
   Block* block = nullptr;
@@ -130,7 +130,7 @@ struct SharedVariable {
   const char* name;
 };
 
-// What a kernel has said to be one of the parts into which it divides shared memory.
+// A part of shared memory that a kernel has declared.
 struct SharedPart {
   uint32_t offset;
   uint32_t bytes;
@@ -141,10 +141,10 @@ struct SharedPart {
   }
 };
 
-// Of one block: dynamic shared memory first, static variables behind it with gaps between them.
+// Shared memory of one block: dynamic memory first, then static variables with gaps between them.
 //
-// In check mode the same memory is there once more for each part: an address tells which part it is
-// meant for.
+// In check mode the same memory is mapped once more for each part, so that an address tells for
+// which part it is meant.
 struct SharedMemory {
   static constexpr uint32_t kCapacity = 512 << 10;
   static constexpr uint32_t kMostParts = 24;
@@ -166,7 +166,7 @@ struct SharedMemory {
   bool contains(const void* address) const {
     return static_cast<size_t>(static_cast<const char*>(address) - base) < reach;
   }
-  // Whose part an address is meant for, if any; and the one address that stands for all.
+  // The part for which an address is meant, if any; and the address common to all mappings.
   const SharedPart* part_at(const char* address) const {
     const size_t window = static_cast<size_t>(address - base) / kCapacity;
     return window == 0 || window > parts.size() ? nullptr : &parts[window - 1];

@@ -71,7 +71,7 @@ std::string groups_json(const Block& block) {
   return "[" + json + "]";
 }
 
-// Of two operations that lanes of one warp wait at, with each other's lanes in their masks.
+// Describes two operations at which lanes of one warp wait, with each other's lanes in their masks.
 std::string two_masks(const Block& block) {
   for (const Warp& warp : block.warps) {
     for (const Collective& one : warp.collectives) {

@@ -29,7 +29,7 @@ class Lock {
   Mutex& mutex_;
 };
 
-// Of a clock that nobody sets.
+// Time of a clock that is never set.
 inline int64_t now_ms() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -8,7 +8,7 @@ namespace fictl_emu::check {
 
 namespace {
 
-// What the next launch may touch. Other threads may change it while a kernel runs.
+// Memory that the next launch may access. Other threads may change it while a kernel runs.
 Mutex mutex;
 uint64_t version = 0;
 std::vector<Tensor> watched;

@@ -28,10 +28,10 @@ void fictl_emu_watch(const struct FictlEmuTensor* tensors, int count);
 
 namespace fictl_emu::check {
 
-// What cudaMalloc() and its relatives have given out and taken back.
+// Memory that cudaMalloc() and similar functions have allocated and freed.
 void allocated(void* data, size_t bytes);
 void freed(void* data);
-// Whether it lies in what was taken back, and not given out again.
+// True if the address is in memory that was freed and not allocated again.
 bool was_freed(const char* address);
 
 class Tensor {

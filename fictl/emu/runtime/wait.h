@@ -1,4 +1,4 @@
-// What barriers and warps do when one of their threads has ended, or asks who is there.
+// Barriers and warps when one of their threads has ended, or asks which threads are there.
 #pragma once
 
 #include "state.h"

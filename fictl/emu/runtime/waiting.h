@@ -1,10 +1,10 @@
-// Whether volatile memory is a flag that threads wait for, or data of lanes that are taken to go in
-// step.
+// Tells two uses of volatile memory apart: a flag that threads wait for, and data of lanes that are
+// assumed to run in lockstep.
 //
-// Both look alike: one thread writes, another reads, and nothing orders the two. But who waits for
-// a flag reads it again until it changes. So a read that nothing orders after a write is given what
-// was there before the write, as a GPU may do: who waits comes back, and memory that a thread has
-// come back to is a flag. What is found on other memory is reported when the launch has ended.
+// Both look alike: one thread writes, another reads, and nothing orders the two. But a thread that
+// waits for a flag reads it again until it changes. So a read that is not ordered after a write
+// gets the value from before the write, as may happen on a GPU. Memory that the thread then reads
+// again is a flag. Accesses to other memory are reported when the launch has ended.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class Waiting {
     if (bytes_ != 0) restore();
   }
 
-  // Whether nobody has suspected these accesses yet.
+  // True if these accesses are not suspected yet.
   bool is_news(const Access& access, const void* other);
   void suspect(const Access& access, Report report);
 

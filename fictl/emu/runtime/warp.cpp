@@ -1,4 +1,4 @@
-// What the lanes of a warp do together: one mechanism for shuffles, votes, matrix instructions and
+// Operations of the lanes of a warp: one mechanism for shuffles, votes, matrix instructions and
 // __syncwarp().
 #include <cstring>
 

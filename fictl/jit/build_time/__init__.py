@@ -1,1 +1,1 @@
-"""Where the time of a build goes: phases, headers, kernels, and what the last edit cost."""
+"""Build time by phase, header and kernel, and the cost of the last edit."""

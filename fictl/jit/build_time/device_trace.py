@@ -1,4 +1,4 @@
-"""What `nvcc -fdevice-time-trace` tells of a compile: real seconds by header and by kernel."""
+"""Reader of `nvcc -fdevice-time-trace`: real seconds of a compile by header and by kernel."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def read_trace(path: Path) -> DeviceTrace | None:
 
 
 def demangled(names: list[str]) -> list[str]:
-    """Without parameters; as they are where binutils are not installed."""
+    """Names without parameters; unchanged where binutils are not installed."""
     tool = shutil.which("c++filt")
     if tool is None or not names:
         return names
-    said = ask([tool, "--no-params", *names])
-    lines = said.output.splitlines()
-    return lines if said.code == 0 and len(lines) == len(names) else names
+    finished = ask([tool, "--no-params", *names])
+    lines = finished.output.splitlines()
+    return lines if finished.code == 0 and len(lines) == len(names) else names
 
 
 def _sums(

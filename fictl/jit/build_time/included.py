@@ -1,4 +1,4 @@
-"""Which headers a unit reads and how much text each brings, from the preprocessor's line markers."""
+"""Headers that a unit reads, and the lines that each brings, from the preprocessor's line markers."""
 
 from __future__ import annotations
 

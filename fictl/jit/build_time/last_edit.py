@@ -1,4 +1,4 @@
-"""What the last edit of a module cost: the newest two of its builds that differ in their inputs."""
+"""The cost of a module's last edit, from the newest two builds that differ in their inputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def last_edit(of: Entry) -> LastEdit | None:
     entries = writable_store().entries(now.project, now.module)
     alike = [entry.manifest for entry in entries if _kind(entry.manifest) == _kind(now)]
     newest = next(iter(alike), None)
-    before = next((each for each in alike[1:] if newest and each.inputs != newest.inputs), None)
+    before = next(
+        (manifest for manifest in alike[1:] if newest and manifest.inputs != newest.inputs), None
+    )
     if newest is None or before is None:
         return None
     units = {name: seconds for name, seconds in newest.units.items() if name != MODULE}
@@ -39,7 +41,7 @@ def last_edit(of: Entry) -> LastEdit | None:
 
 
 def _kind(manifest: Manifest) -> tuple[object, ...]:
-    """What a build is of, but for the text of its sources."""
+    """Everything that identifies a build but the text of its sources."""
     return (manifest.device, manifest.variant, manifest.archs, manifest.parameters)
 
 

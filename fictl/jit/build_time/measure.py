@@ -14,11 +14,11 @@ from fictl.jit.build_time.device_trace import DeviceTrace
 from fictl.jit.build_time.included import Included, includes
 from fictl.jit.build_time.last_edit import LastEdit, last_edit
 from fictl.jit.build_time.phases import Phase, host_phases, nvcc_phases
-from fictl.jit.build_time.report import BuildTime, Header, Kernel
+from fictl.jit.build_time.report import BuildTime, Header, KernelTime
 from fictl.jit.compile import generate, prepare
 from fictl.jit.diagnose import diagnose
 from fictl.jit.plan import Plan, Unit
-from fictl.jit.progress import Observer
+from fictl.jit.progress import BuildObserver
 from fictl.jit.recipe import reached_by
 from fictl.jit.sources import portable_name
 from fictl.jit.store.entry import Entry
@@ -32,7 +32,7 @@ from fictl.toolchain import require_toolchain
 _TIMED_ALONE = 3
 
 
-def measure(plan: Plan, built: Entry, observer: Observer) -> BuildTime:
+def measure(plan: Plan, built: Entry, observer: BuildObserver) -> BuildTime:
     """Compile every unit of `plan` again, whatever is cached."""
     if settings.DISABLE_JIT.get():
         raise SetupError(
@@ -48,8 +48,8 @@ def measure(plan: Plan, built: Entry, observer: Observer) -> BuildTime:
             observer.note(f"{spec.name}: timing {unit.source.name}")
             bench.compile(unit)
         link = bench.run(plan.link).seconds
-    made = [Phase(plan.generated.source.name, "Triton", generated)] if plan.generated else []
-    phases = (*made, *bench.phases, Phase("", "link", link))
+    generation = [Phase(plan.generated.source.name, "Triton", generated)] if plan.generated else []
+    phases = (*generation, *bench.phases, Phase("", "link", link))
     return BuildTime(
         sum(phase.seconds for phase in phases),
         phases,
@@ -69,7 +69,7 @@ class _Bench:
         self._traces = device_trace.supported(self._toolchain.nvcc)
         self.phases: list[Phase] = []
         self.headers: list[Header] = []
-        self.kernels: list[Kernel] = []
+        self.kernels: list[KernelTime] = []
 
     def run(self, argv: Sequence[str]) -> Finished:
         done = self._try(argv)
@@ -84,7 +84,7 @@ class _Bench:
         text = self._folder / f"{unit.object}.i"
         preprocessed = self.run([*self._front(unit), "-E", str(unit.source), "-o", str(text)])
         own = self._own(unit)
-        found = includes(text.read_bytes(), own)
+        included = includes(text.read_bytes(), own)
         trace = None
         if unit.device:
             trace = self._compile_device(unit)
@@ -92,7 +92,7 @@ class _Bench:
             syntax = self.run([*self._front(unit), "-fsyntax-only", str(unit.source)]).seconds
             wall = self.run(self._cold(unit)).seconds
             self.phases += host_phases(unit.source.name, preprocessed.seconds, syntax, wall)
-        self.headers += self._timed(unit, found, own, trace)
+        self.headers += self._timed(unit, included, own, trace)
 
     def _compile_device(self, unit: Unit) -> DeviceTrace | None:
         table, base = self._folder / f"{unit.object}.csv", f"{unit.object}.trace"
@@ -105,39 +105,41 @@ class _Bench:
             names = sorted(trace.kernels, key=lambda name: -trace.kernels[name])
             shown = device_trace.demangled(names)
             self.kernels += [
-                Kernel(unit.source.name, plain, trace.kernels[name])
+                KernelTime(unit.source.name, plain, trace.kernels[name])
                 for name, plain in zip(names, shown, strict=True)
             ]
         return trace
 
     def _timed(
-        self, unit: Unit, found: list[Included], own: set[Path], trace: DeviceTrace | None
+        self, unit: Unit, included: list[Included], own: set[Path], trace: DeviceTrace | None
     ) -> list[Header]:
-        headers = [self._header(unit, each, trace) for each in found]
+        headers = [self._header(unit, header, trace) for header in included]
         if trace is None:
-            candidates = [(each.lines, at) for at, each in enumerate(found) if each.path not in own]
+            candidates = [
+                (header.lines, at) for at, header in enumerate(included) if header.path not in own
+            ]
             empty = self._alone(unit, "")
             for _, at in sorted(candidates, reverse=True)[:_TIMED_ALONE]:
-                alone = self._alone(unit, f'#include "{found[at].path}"\n')
+                alone = self._alone(unit, f'#include "{included[at].path}"\n')
                 if alone and empty:
                     took = max(0.0, alone - empty)
                     headers[at] = replace(headers[at], seconds=took, measured="alone")
         return sorted(headers, key=lambda header: (-(header.seconds or 0), -header.lines))
 
-    def _header(self, unit: Unit, each: Included, trace: DeviceTrace | None) -> Header:
-        seconds = trace.headers.get(each.path) if trace else None
-        includer = self._spelt(each.includer) if each.includer else ""
+    def _header(self, unit: Unit, header: Included, trace: DeviceTrace | None) -> Header:
+        seconds = trace.headers.get(header.path) if trace else None
+        includer = self._spelt(header.includer) if header.includer else ""
         return Header(
             unit.source.name,
-            self._spelt(each.path),
+            self._spelt(header.path),
             includer,
-            each.lines,
+            header.lines,
             seconds,
             "front end" if seconds is not None else "",
         )
 
     def _spelt(self, path: Path) -> str:
-        """As one would include it."""
+        """Spell a header as an #include names it."""
         if not path.is_absolute():
             return path.name  # Rendered into the folder of the build.
         spec = self._plan.spec

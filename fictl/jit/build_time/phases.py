@@ -41,7 +41,7 @@ def nvcc_phases(table: str, source: Path, wall: float) -> list[Phase]:
 
 
 def host_phases(unit: str, preprocess: float, syntax: float, wall: float) -> list[Phase]:
-    """From three runs: only to the preprocessed text, to the end of parsing, and to the object."""
+    """Split three runs into phases: to the preprocessed text, to the end of parsing, to the object."""
     steps = {"preprocess": preprocess, "parse": syntax - preprocess, "generate code": wall - syntax}
     return [Phase(unit, name, max(0.0, seconds)) for name, seconds in steps.items()]
 

@@ -1,4 +1,4 @@
-"""What a measurement of a build found, as `build --time` shows it and --json has it."""
+"""The result of measuring a build, as `build --time` shows it and --json has it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.jit.build_time.phases import Phase
 
 @dataclass(frozen=True)
 class Header:
-    """What it costs `unit`: in the front end of its compile, or in one of that header `alone`."""
+    """The cost of a header to `unit`: in the front end of its compile, or compiled `alone`."""
 
     unit: str
     name: str
@@ -22,7 +22,7 @@ class Header:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelTime:
     """Seconds in optimiser and assembler, over all targets."""
 
     unit: str
@@ -37,7 +37,7 @@ class BuildTime:
     seconds: float
     phases: tuple[Phase, ...]
     headers: tuple[Header, ...]
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelTime, ...]
     last_edit: LastEdit | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class BuildTime:
 
 
 def _rounded(data: Any) -> Any:
-    """To what a clock can tell."""
+    """Round to what a clock can tell."""
     if isinstance(data, dict):
         return {name: _rounded(value) for name, value in data.items()}
     if isinstance(data, (list, tuple)):

@@ -1,4 +1,4 @@
-"""What is different now from what a build was made of, one change at a time."""
+"""The differences between a build and what would be built now, one change at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a build would be made of now; an empty part is not known here and not compared."""
+    """Everything that a build would be made of; an empty part is not known and not compared."""
 
     recipe: Recipe
     identity: Mapping[str, str]
@@ -38,8 +38,11 @@ class Wanted:
     cudart: int
 
 
-def changes(then: Manifest, now: Wanted, root: Path) -> list[Change]:
-    """Every difference that makes a build of `now` another than that of `then`."""
+def changes(then: Manifest, now: Wanted, root: Path | None) -> list[Change]:
+    """Every difference that makes a build of `now` another than that of `then`.
+
+    The changed lines of files come from the texts kept below `root`; None leaves them out.
+    """
     return [
         *_files(then, now.recipe, root),
         *_parameters(then.parameters, now.recipe.parameters),
@@ -51,7 +54,7 @@ def changes(then: Manifest, now: Wanted, root: Path) -> list[Change]:
     ]
 
 
-def _files(then: Manifest, recipe: Recipe, root: Path) -> Iterator[Change]:
+def _files(then: Manifest, recipe: Recipe, root: Path | None) -> Iterator[Change]:
     old, new = then.inputs, recipe.inputs
     for name in sorted(old.keys() | new.keys()):
         kind = "header" if name.startswith("<") or name.endswith((".h", ".cuh")) else "source"
@@ -61,7 +64,7 @@ def _files(then: Manifest, recipe: Recipe, root: Path) -> Iterator[Change]:
         elif name not in old:
             yield Change(kind, str(path), "is new")
         elif old[name] != new[name]:
-            yield _edit(kind, path, past_sources.recall(root, old[name]))
+            yield _edit(kind, path, past_sources.recall(root, old[name]) if root else None)
 
 
 def _edit(kind: str, path: Path, before: str | None) -> Change:

@@ -1,4 +1,4 @@
-"""Why a module would be built now, or would not: the verdict and what changed since the last time."""
+"""The verdict of `fictl cache explain`: hit or miss, and the changes since the build before."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from fictl.arch import Arch
-from fictl.jit.build import examine
-from fictl.jit.cache.changes import Change, Wanted, changes, same_parameters
-from fictl.jit.compilers import find_compilers
-from fictl.jit.recipe import Recipe
-from fictl.jit.spec import JitSpec
+from fictl.jit.cache.cause import BuildCause, cause_of, nearest
+from fictl.jit.cache.changes import Change, Wanted, changes
+from fictl.jit.lookup import Lookup, look_up
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.stores import stores
 from fictl.paths import cache_root
-from fictl.toolchain import Targets
 
-# What is said to be unchanged where nothing of that kind is among the changes.
+# Aspects that are reported as unchanged where no change is of these kinds.
 _ASPECTS = {
     "sources": ("source", "header"),
     "flags": ("flags", "variant", "parameter"),
@@ -27,8 +25,11 @@ _ASPECTS = {
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """`entry` is the build that is hit, or on a miss the nearest one, which `changes` is about."""
+class BuildVerdict:
+    """Hit or miss. `entry` is the build that is hit, and `cause` says why it was made.
+
+    On a miss `entry` is the nearest build, which `changes` is about.
+    """
 
     project: str
     module: str
@@ -39,6 +40,7 @@ class Verdict:
     changes: tuple[Change, ...] = ()
     entry: Entry | None = None
     store: Path | None = None
+    cause: BuildCause | None = None
 
     @property
     def unchanged(self) -> tuple[str, ...]:
@@ -60,51 +62,42 @@ class Verdict:
             "built": built.created if built else None,
             "archs": list(built.archs) if built else [],
             "store": str(self.store) if self.store else None,
+            "cause": self.cause.to_dict() if self.cause else None,
         }
 
 
-def explain(spec: JitSpec, archs: tuple[Arch, ...] = ()) -> Verdict:
-    """What `fictl build` would do about this spec now, and why; nothing is built."""
-    look = examine(spec, archs)
-    known = (spec.project, spec.name, look.recipe.parameters, look.recipe.key)
-    if look.entry:
-        return Verdict(*known, True, "", (), look.entry, _store_of(look.entry))
-    nearest = _nearest(spec, look.recipe)
-    if nearest is None:
-        return Verdict(*known, False, _never(spec))
-    found = tuple(changes(nearest.manifest, _wanted(look.recipe, look.targets), cache_root()))
-    why = "" if found else _unfit(nearest)
-    return Verdict(*known, False, why, found, nearest, _store_of(nearest))
+def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> BuildVerdict:
+    """Say what `fictl build` would do about this spec now, and why; nothing is built."""
+    lookup = look_up(spec, archs)
+    known = (spec.project, spec.name, lookup.recipe.parameters, lookup.recipe.key)
+    entry = lookup.entry
+    if entry:
+        cause = cause_of(entry, lookup.recipe)
+        return BuildVerdict(*known, True, "", (), entry, _store_of(entry), cause)
+    last = nearest(spec.project, spec.name, lookup.recipe)
+    if last is None:
+        return BuildVerdict(*known, False, _never(spec))
+    differences = tuple(changes(last.manifest, _wanted(lookup), cache_root()))
+    why = "" if differences else _unfit(last)
+    return BuildVerdict(*known, False, why, differences, last, _store_of(last))
 
 
-def _wanted(recipe: Recipe, targets: Targets | None) -> Wanted:
-    """Where nothing can compile, compilers and architectures are not compared."""
-    compilers = find_compilers(recipe.device)
+def _wanted(lookup: Lookup) -> Wanted:
+    """Leave compilers and architectures out of the comparison where nothing can compile."""
+    recipe, compilers, targets = lookup.recipe, lookup.compilers, lookup.targets
     if compilers is None or targets is None:
         return Wanted(recipe, {}, (), 0)
     identity = compilers.identity(recipe.libraries)
     return Wanted(recipe, identity, targets.archs, compilers.cudart)
 
 
-def _nearest(spec: JitSpec, recipe: Recipe) -> Entry | None:
-    """The newest build of the module, rather one with these parameters, of this variant."""
-    entries = [e for store in stores() for e in store.entries(spec.project, spec.name)]
-
-    def likeness(entry: Entry) -> tuple[bool, bool, float]:
-        made = entry.manifest
-        same_kind = (made.variant, made.device) == (recipe.flags.variant, recipe.device)
-        return same_parameters(made.parameters, recipe.parameters), same_kind, made.created
-
-    return max(entries, key=likeness, default=None)
-
-
-def _never(spec: JitSpec) -> str:
+def _never(spec: ModuleSpec) -> str:
     looked = ", ".join(str(store.root) for store in stores())
     return f"no store has a build of {spec.name} (looked in {looked})"
 
 
 def _unfit(entry: Entry) -> str:
-    """Nothing changed, and still it does not serve."""
+    """Say why a build does not serve though nothing changed."""
     try:
         entry.verify(everything=True)
     except Corrupt as error:

@@ -32,7 +32,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Integrity:
-    """How much was read, and what was found."""
+    """The number of items that were read, and the broken ones among them."""
 
     checked: int
     broken: tuple[Broken, ...]
@@ -42,7 +42,7 @@ class Integrity:
 _READ = ("build", "object", "record", "failed", "memo", "source")
 
 
-def examine(store: Store, repair: bool = False) -> Integrity:
+def check_store(store: Store, repair: bool = False) -> Integrity:
     """`repair` removes what is broken from a writable store: the next use makes it again."""
     everything = inventory(store.root) if store.writable else builds(store.root)
     items = [item for item in everything if item.kind in _READ]
@@ -72,10 +72,10 @@ _BESIDE = "beside"
 
 
 def _records_beside(root: Path) -> list[Item]:
-    """What is kept beside the builds and outlives them: tuned tactics, what scaffolds can undo."""
+    """Records beside the builds, which outlive them: tuned tactics, what scaffolds can undo."""
     folders = [root / name for name in ("tune", "scaffold") if not os.path.islink(root / name)]
-    found = [path for folder in folders for path in matching(folder, "*.json")]
-    return [Item(_BESIDE, path, 0, 0.0) for path in found if not os.path.islink(path)]
+    paths = [path for folder in folders for path in matching(folder, "*.json")]
+    return [Item(_BESIDE, path, 0, 0.0) for path in paths if not os.path.islink(path)]
 
 
 def _problem(item: Item) -> str:
@@ -116,6 +116,6 @@ def _verify_build(path: Path) -> None:
     says = (entry.manifest.recipe, entry.manifest.build)
     if lies != says:
         raise Corrupt(f"its manifest is that of {'/'.join(says)}")
-    links = [each for each in files_below(path) if os.path.islink(each)]
+    links = [file for file in files_below(path) if os.path.islink(file)]
     if links:
         raise Corrupt(f"{links[0].name} is a link")

@@ -1,4 +1,4 @@
-"""What lies in a store, piece by piece: builds, objects, and what builds left behind."""
+"""Inventory of a store, piece by piece: builds, objects, and what builds left behind."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def modules(root: Path) -> set[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _Walk:
-    """From the root down, level by level: a link or a mount ends it, whatever it leads to."""
+    """A walk from the root down, level by level, that stops at every link and mount."""
 
     mounted: frozenset[Path]
 
@@ -96,7 +96,7 @@ class _Walk:
         else:
             yield from inside(path, **names)
 
-    def each(
+    def all_in(
         self, folder: Path, inside: Callable[..., Iterator[Item]], **names: Any
     ) -> Iterator[Item]:
         for path in _children(folder):
@@ -106,18 +106,18 @@ class _Walk:
         if path.name == LAYOUT:
             yield from self.of_layout(path)
         elif path.name == SOLUTIONS:
-            yield from self.each(path, self.of_builder)
+            yield from self.all_in(path, self.of_builder)
         else:
             yield from self.whole("version", path)
 
     def of_layout(self, path: Path) -> Iterator[Item]:
-        yield from self.each(path, self.of_store)
+        yield from self.all_in(path, self.of_store)
 
     def of_store(self, path: Path) -> Iterator[Item]:
         kind = _OF_STORE.get(path.name)
         if kind:
-            for each in _children(path):
-                yield from self.at(each, partial(self.whole, kind))
+            for child in _children(path):
+                yield from self.at(child, partial(self.whole, kind))
         elif not path.name.startswith("."):
             for module in _children(path):
                 if not module.name.startswith("."):
@@ -127,12 +127,12 @@ class _Walk:
 
     def of_builder(self, path: Path) -> Iterator[Item]:
         """The folders of solutions, and their locks."""
-        for each in _children(path):
-            kind = "solution" if os.path.isdir(each) else "lock"
-            yield from self.at(each, partial(self.whole, kind))
+        for child in _children(path):
+            kind = "solution" if os.path.isdir(child) else "lock"
+            yield from self.at(child, partial(self.whole, kind))
 
     def of_module(self, folder: Path, **names: Any) -> Iterator[Item]:
-        staged = list(self.at(folder / STAGING, partial(self.each, inside=self.staged), **names))
+        staged = list(self.at(folder / STAGING, partial(self.all_in, inside=self.staged), **names))
         yield from staged
         # Why: a build that runs now may be about to link them.
         busy = any(item.in_use for item in staged)
@@ -145,14 +145,14 @@ class _Walk:
 
     def of_module_part(self, busy: bool, path: Path, **names: Any) -> Iterator[Item]:
         if path.name == "objects":
-            yield from self.each(path, partial(self.whole, "object", in_use=busy), **names)
+            yield from self.all_in(path, partial(self.whole, "object", in_use=busy), **names)
         elif path.name == INSPECTED:
-            yield from self.each(path, partial(self.whole, "record", in_use=busy), **names)
+            yield from self.all_in(path, partial(self.whole, "record", in_use=busy), **names)
         elif path.name in _OF_MODULE or not os.path.isdir(path):
             kind = "failed" if path.name == FAILED else "record"
             yield from self.whole(kind, path, in_use=busy, **names)
         else:
-            yield from self.each(path, self.build, **names)
+            yield from self.all_in(path, self.build, **names)
 
     def build(self, path: Path, **names: Any) -> Iterator[Item]:
         if path.name.startswith(".") or not os.path.isdir(path):
@@ -198,7 +198,7 @@ def _size(path: Path) -> int:
 
 
 def _bytes(path: str | Path) -> int:
-    """Of a file, or nothing for what is none any more."""
+    """The size of a file; 0 if it is gone or is not a file."""
     try:
         status = os.lstat(path)
     except OSError:

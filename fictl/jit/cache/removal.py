@@ -23,7 +23,7 @@ _AGELESS = ("memo", "lock", "source")
 
 @dataclass(frozen=True)
 class Removal:
-    """What went, or would go; what stays because it is in use; and the bytes that are left.
+    """Items that were removed, or would be; items kept because they are in use; bytes that are left.
 
     `links` are the ways out of the cache: nobody went there.
     """

@@ -1,1 +1,1 @@
-"""What lies on disk: finished builds, how one is written, published, held and found again."""
+"""The store on disk: finished builds, and how one is written, published, held and looked up."""

@@ -26,7 +26,7 @@ class Corrupt(Exception):
 
 @dataclass(frozen=True)
 class FileStamp:
-    """What a published file must still look like."""
+    """The size, mtime and hash that a published file must still have."""
 
     size: int
     mtime_ns: int

@@ -16,7 +16,7 @@ FAILURE = "failure.json"
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong with which build, and when."""
+    """One failed build: which, when, and the first error of its log."""
 
     recipe: str
     build: str
@@ -40,3 +40,10 @@ class Failure:
 
     def error(self, module: str, module_dir: Path) -> BuildFailed:
         return BuildFailed(module, Diagnosis(self.first, self.hint), module_dir / FAILED)
+
+
+def raise_failure_since(asked: float, module: str, module_dir: Path, keys: tuple[str, str]) -> None:
+    """Raise again a failure that another process recorded while this one waited for its lock."""
+    failure = Failure.read(module_dir)
+    if failure and (failure.recipe, failure.build) == keys and asked <= failure.when <= time.time():
+        raise failure.error(module, module_dir)

@@ -1,4 +1,4 @@
-"""What a module's last builds took, for the next one's estimate and number of jobs."""
+"""Time and memory of a module's last builds, for the next one's estimate and number of jobs."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ HISTORY = "history.json"
 
 
 @dataclass(frozen=True)
-class History:
+class BuildHistory:
     """Seconds by object, and the largest compiler process seen."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     peak_kib: int = 0
 
     @classmethod
-    def read(cls, folder: Path) -> History:
+    def read(cls, folder: Path) -> BuildHistory:
         try:
             data = unseal(rooted.read(folder / HISTORY))
             return cls(dict(data["seconds"]), int(data["peak_kib"]))
         except (OSError, ValueError, KeyError, TypeError):
             return cls()
 
-    def with_build(self, seconds: dict[str, float], peak_kib: int) -> History:
-        return History({**self.seconds, **seconds}, max(self.peak_kib, peak_kib))
+    def with_build(self, seconds: dict[str, float], peak_kib: int) -> BuildHistory:
+        return BuildHistory({**self.seconds, **seconds}, max(self.peak_kib, peak_kib))
 
     def write(self, folder: Path) -> None:
         write_atomic(folder / HISTORY, seal(asdict(self)))

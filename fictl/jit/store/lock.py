@@ -45,7 +45,7 @@ def build_lock(
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process on this machine builds under this lock."""
+    """True if some process on this machine builds under this lock."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:

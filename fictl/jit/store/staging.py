@@ -71,13 +71,13 @@ def publish(staging: Path, final: Path) -> Entry:
 
 
 def _same(one: Entry, other: Entry) -> bool:
-    """Whether both are what a build's folder is named for; a damaged manifest may claim otherwise."""
-    said = ("archs", "toolchain", "ffi_abi", "cudart")
-    return all(getattr(one.manifest, name) == getattr(other.manifest, name) for name in said)
+    """True if both are what a build's folder is named for; a damaged manifest may claim otherwise."""
+    names = ("archs", "toolchain", "ffi_abi", "cudart")
+    return all(getattr(one.manifest, name) == getattr(other.manifest, name) for name in names)
 
 
 def is_abandoned(path: Path) -> bool:
-    """Whether nobody builds there any more; of another host only its age tells."""
+    """True if nobody builds there any more; for another host only the age tells."""
     host, _, rest = path.name.partition("+")
     pid = rest.partition("+")[0]
     if host == platform.node() and pid.isdigit():

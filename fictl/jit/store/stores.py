@@ -54,24 +54,24 @@ class Store:
 
     def entries(self, project: str, module: str) -> list[Entry]:
         """Every committed entry of a module, newest first; unreadable ones are left out."""
-        found = []
+        entries = []
         for path in _folders(self.module_dir(project, module)):
             for build in _folders(path):
                 with suppress(Corrupt):
                     entry = Entry.read(build)
                     # Why: a build that was killed before its rename lies in staging, complete.
                     if entry.manifest.build == build.name:
-                        found.append(entry)
-        return sorted(found, key=lambda entry: entry.manifest.created, reverse=True)
+                        entries.append(entry)
+        return sorted(entries, key=lambda entry: entry.manifest.created, reverse=True)
 
     def _newest_first(self, folder: Path) -> list[Entry]:
-        found = []
+        entries = []
         for path in _folders(folder):
             try:
-                found.append(Entry.read(path))
+                entries.append(Entry.read(path))
             except Corrupt as error:
                 self._set_aside(path, error)
-        return sorted(found, key=lambda entry: entry.manifest.created, reverse=True)
+        return sorted(entries, key=lambda entry: entry.manifest.created, reverse=True)
 
     def _set_aside(self, path: Path, error: Corrupt) -> None:
         import secrets
@@ -124,7 +124,7 @@ def writable_store() -> Store:
 
 
 def stores() -> Iterator[Store]:
-    """In the order of lookup. A prebuilt store of another version of fictl is refused."""
+    """Yield stores in the order of lookup. A prebuilt store of another fictl version is refused."""
     cache = writable_store()
     cache.check_private()
     yield cache

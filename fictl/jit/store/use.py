@@ -1,4 +1,4 @@
-"""Which builds are loaded: a process holds a shared lock on each for as long as it lives.
+"""Builds in use: a process holds a shared lock on each build it loaded, for as long as it lives.
 
 The kernel frees it with the process, so a crash leaves nothing behind; readers never wait.
 """
@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
+from fictl import settings
 from fictl.errors import FictlError
-from fictl.jit.store.entry import MANIFEST
+from fictl.jit.store.entry import MANIFEST, Entry
 from fictl.jit.store.lock import try_lock
+from fictl.paths import cache_root
+
+T = TypeVar("T")
+
+_TRIES = 10
 
 _held: dict[Path, int] = {}
 
@@ -32,6 +39,36 @@ def hold(build: Path) -> None:
     _held[build] = _shared(build)
 
 
+def keep(entry: Entry) -> None:
+    """Keep a build of the cache while this process lives; its mtime is its last use."""
+    if entry.path.is_relative_to(cache_root()):
+        hold(entry.path)
+        with suppress(OSError):
+            os.utime(entry.path)
+
+
+def library(find: Callable[[], Entry]) -> Path:
+    """Return the shared library that `find` finds, kept for a caller that loads it itself."""
+
+    def once() -> Path:
+        entry = find()
+        keep(entry)
+        return entry.module
+
+    return unless_removed(once)
+
+
+def unless_removed(action: Callable[[], T]) -> T:
+    """Repeat what finds and keeps a build while others clear the cache in between."""
+    for _ in range(_TRIES):
+        with suppress(Removed):
+            return action()
+    raise FictlError(
+        f"builds vanish from the cache while they are loaded, {_TRIES} times in turn",
+        f"end what clears it, or set {settings.WORKSPACE_BASE.name} to a cache of your own",
+    )
+
+
 @contextmanager
 def keeping(build: Path) -> Iterator[None]:
     """Keep `build` from being cleared, wherever it is moved to, until this ends."""
@@ -43,7 +80,7 @@ def keeping(build: Path) -> Iterator[None]:
 
 
 def in_use(build: Path) -> bool:
-    """Whether some process on this machine has it loaded."""
+    """True if some process on this machine has it loaded."""
     with claimed(build) as ours:
         return not ours
 
@@ -76,7 +113,7 @@ def _shared(build: Path) -> int:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the file that was opened is still the one of that name."""
+    """True if the opened file is still the one of that name."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:

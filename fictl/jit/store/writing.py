@@ -1,4 +1,4 @@
-"""What a file system refuses below the cache, said in words: full, read-only, not ours."""
+"""Error messages for a cache that cannot be written: full, read-only, not ours."""
 
 from __future__ import annotations
 

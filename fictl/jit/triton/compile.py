@@ -29,7 +29,7 @@ _UNMET = {
 
 
 def main(words: list[str]) -> str | None:
-    """What is wrong, as compilers say it."""
+    """Compile; return the error as a compiler's diagnostic, None if there is none."""
     source, *targets, _, output = words
     try:
         Path(output).write_text(compiled(Path(source), targets), encoding="utf-8")
@@ -47,7 +47,10 @@ def compiled(source: Path, targets: Collection[str]) -> str:
     with TemporaryDirectory() as cache:
         triton.knobs.cache.dir = cache
         functions = [
-            tuple(Kernel(each, tuple(_cubin(each, target) for target in targets)) for each in both)
+            tuple(
+                Kernel(variant, tuple(_cubin(variant, target) for target in targets))
+                for variant in both
+            )
             for both in _variants(source)
         ]
     return header(source.name, triton.__version__, functions)
@@ -86,7 +89,9 @@ def _check_options(variant: Variant) -> None:
 
     for name in variant.options:
         if name not in CUDAOptions.__dataclass_fields__:
-            raise UsageError(f"{name!r} is no parameter of {variant.name} and no option of Triton")
+            raise UsageError(
+                f"{name!r} is neither a parameter of {variant.name} nor an option of Triton"
+            )
 
 
 def _cubin(variant: Variant, target: str) -> Cubin:
@@ -96,22 +101,22 @@ def _cubin(variant: Variant, target: str) -> Cubin:
 
     number, ptx = target.removesuffix("+ptx"), target.endswith("+ptx")
     attrs = {(at,): [["tt.divisibility", 16]] for at in variant.assumed}
-    made = triton.compile(
+    kernel = triton.compile(
         ASTSource(variant.function, dict(variant.types), dict(variant.constants), attrs),
         target=GPUTarget("cuda", int(number), 32),
         options={"enable_fp_fusion": True, **variant.options},
     )
     for name, (met, what) in _UNMET.items():
-        value = getattr(made.metadata, name, met)
+        value = getattr(kernel.metadata, name, met)
         if value != met:
             raise UsageError(f"{variant.name} needs {what} ({name} is {value}), which is not done")
     return Cubin(
         int(number),
-        made.asm["cubin"],
-        made.asm["ptx"] if ptx else "",
-        made.metadata.name,
-        made.metadata.shared,
-        32 * made.metadata.num_warps,
+        kernel.asm["cubin"],
+        kernel.asm["ptx"] if ptx else "",
+        kernel.metadata.name,
+        kernel.metadata.shared,
+        32 * kernel.metadata.num_warps,
     )
 
 
@@ -133,9 +138,9 @@ def _diagnostic(error: Exception, source: Path) -> tuple[int, str]:
 
 
 def _line(source: Path, text: str) -> int:
-    """Where it first stands, or the first."""
-    above, found, _ = read_text(source).partition(text)
-    return above.count("\n") + 1 if found else 1
+    """The line of the text's first occurrence; 1 if it does not occur."""
+    above, match, _ = read_text(source).partition(text)
+    return above.count("\n") + 1 if match else 1
 
 
 if __name__ == "__main__":

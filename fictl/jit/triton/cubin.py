@@ -1,4 +1,4 @@
-"""What Triton has made: one variant's code, for one GPU after the other."""
+"""Triton's output: the code of one variant, for one GPU after the other."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _parameter(name: str) -> str:
 
 
 def _call(variant: Variant) -> str:
-    """As the author wrote it."""
+    """A variant in its author's words."""
     types = (
         f"{name}: {text}{ASSUMED if at in variant.assumed else ''}"
         for at, (name, text) in enumerate(variant.types.items())

@@ -21,7 +21,7 @@ _EXACT = Arch(9, 0)
 def command(
     source: Path, archs: Iterable[Arch], output: str, *, line_info: bool
 ) -> tuple[str, ...]:
-    """What writes `output`, from within the build's folder."""
+    """The command that writes `output`, run in the build's folder."""
     words = (f"{arch.number}{'+ptx' if arch.ptx else ''}" for arch in targets(source.name, archs))
     return (
         "env",
@@ -39,8 +39,8 @@ def command(
 
 
 def targets(name: str, archs: Iterable[Arch]) -> tuple[Arch, ...]:
-    """What to ask of Triton, so that its code runs wherever nvcc's for `archs` would."""
-    return unique(each for arch in archs for each in _targets(name, arch))
+    """Targets for Triton, so that its code runs wherever nvcc's for `archs` would."""
+    return unique(target for arch in archs for target in _targets(name, arch))
 
 
 def require(module: str, identity: Mapping[str, str]) -> None:
@@ -54,7 +54,7 @@ def require(module: str, identity: Mapping[str, str]) -> None:
 
 @cache
 def own_digest() -> str:
-    """Of what shapes the C++ around the cubins."""
+    """A digest of the files that shape the C++ around the cubins."""
     texts = (path.read_bytes() for path in matching(Path(__file__).parent, "*.py"))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 

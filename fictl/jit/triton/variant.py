@@ -51,12 +51,12 @@ class Variant:
 
     @property
     def arguments(self) -> dict[str, str]:
-        """What a launch passes, with the types that C++ has for them."""
+        """The arguments of a launch, with their C++ types."""
         return {name: cpp_type(text) for name, text in self.types.items() if text != "constexpr"}
 
     @property
     def signature(self) -> tuple[str, ...]:
-        """What tells it from other variants."""
+        """The name and argument types that tell it from other variants."""
         return self.name, *self.arguments.values()
 
     @property
@@ -66,7 +66,7 @@ class Variant:
 
 
 def read_variant(function: Any, given: Mapping[str, Any]) -> Variant:
-    """From what variants() yields: a kernel, and by name types, constants and options."""
+    """Read what variants() yields: a kernel, and by name types, constants and options."""
     types, constants, assumed = {}, {}, []
     for at, parameter in enumerate(function.params):
         if parameter.name not in given:
@@ -87,7 +87,7 @@ def read_variant(function: Any, given: Mapping[str, Any]) -> Variant:
 
 def _check_assumed(text: str) -> None:
     if not text.startswith(("*", "i", "u")) or text == "i1":
-        raise UsageError(f"{text!r} is no multiple of 16: only pointers and whole numbers can be")
+        raise UsageError(f"{text!r} cannot be a multiple of 16: only pointers and integers can")
 
 
 def cpp_type(text: str) -> str:
@@ -95,6 +95,7 @@ def cpp_type(text: str) -> str:
     name = text.removeprefix("*")
     if name not in known:
         raise UsageError(
-            f"{text!r} is no type of an argument", f"one of {', '.join(known)}; *fp16 is a pointer"
+            f"{text!r} is not the type of an argument",
+            f"one of {', '.join(known)}; *fp16 is a pointer",
         )
     return f"const {known[name]}*" if text.startswith("*") else known[name]

@@ -1,1 +1,1 @@
-"""Whether outputs are right: one evaluator a kind of computation."""
+"""Evaluators: each decides for one kind of computation whether outputs are correct."""

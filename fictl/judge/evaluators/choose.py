@@ -19,7 +19,7 @@ _MOST = 0.95
 
 
 def evaluator_for(definition: Definition, config: EvalConfig) -> Evaluator:
-    """A new one for each evaluation: one may count what it has seen."""
+    """Create the evaluator of a definition, one for each evaluation: some count samples."""
     if is_sampling(definition):
         return SamplingEvaluator(definition, config)
     if is_speculative(definition):
@@ -32,7 +32,7 @@ def evaluator_for(definition: Definition, config: EvalConfig) -> Evaluator:
 
 
 def _is_low_bit(definition: Definition) -> bool:
-    """What computes with values of eight bits and less, or makes them; not what only moves them."""
+    """Tell whether it computes with values of eight bits or less, and does not just move them."""
     read, written = _formats(definition.inputs), _formats(definition.outputs)
     low = {name for name in read | written if name.startswith(("float8", "float4"))}
     return definition.op_type == "lowbit" or bool(low & (read ^ written))

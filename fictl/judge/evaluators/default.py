@@ -1,4 +1,4 @@
-"""Element by element against the reference: what is right for most computations."""
+"""DefaultEvaluator: compares outputs with the reference's, element by element."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DefaultEvaluator:
-    """`ratio` is the share of elements that must match where no configuration says one."""
+    """`ratio` is the share of elements that must match, unless a configuration says one."""
 
     definition: Definition
     config: EvalConfig
@@ -36,7 +36,7 @@ class DefaultEvaluator:
         expected: Mapping[str, torch.Tensor],
         inputs: Mapping[str, Any],
     ) -> Verdict:
-        """Every shape and dtype first: they are wrong whatever the values are."""
+        """Check shapes and dtypes of all outputs before any values."""
         for name, wanted in expected.items():
             problem = self._misfit(name, outputs, wanted)
             if problem is not None:
@@ -48,8 +48,8 @@ class DefaultEvaluator:
 
     @property
     def required(self) -> float:
-        said = self.config.required_matched_ratio
-        return self.ratio if said is None else said
+        ratio = self.config.required_matched_ratio
+        return self.ratio if ratio is None else ratio
 
     def _misfit(
         self, name: str, outputs: Mapping[str, torch.Tensor], wanted: torch.Tensor
@@ -76,13 +76,13 @@ class DefaultEvaluator:
         if errors.atol != self.config.atol:
             extra["atol"] = errors.atol
         infinite = float("inf") if errors.strange else 0.0
-        found = Correctness(
+        correctness = Correctness(
             max_relative_error=max(errors.largest_relative, infinite),
             max_absolute_error=max(errors.largest, infinite),
             extra=extra,
         )
         status = EvaluationStatus.INCORRECT_NUMERICAL if note else EvaluationStatus.PASSED
-        return Verdict(status, found, note)
+        return Verdict(status, correctness, note)
 
     def _with_ratio(self) -> EvalConfig:
         return self.config.changed({"required_matched_ratio": self.required})
@@ -104,11 +104,11 @@ class DefaultEvaluator:
 
 
 def _all_zero(name: str, got: torch.Tensor, wanted: torch.Tensor) -> str:
-    """A tolerance may be so wide that nothing at all passes."""
+    """Note on an output of zeros: a wide tolerance alone would accept it."""
     import torch
 
     packed = torch.float4_e2m1fn_x2 in (wanted.dtype, got.dtype)
     rounded = wanted if packed else wanted.to(got.dtype)
     if bool(values(got).any()) or not bool(values(rounded).any()):
         return ""
-    return f"{name} is all zeros, the reference is not"
+    return f"{name} is all zeros, unlike the reference"

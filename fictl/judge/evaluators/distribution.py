@@ -1,4 +1,4 @@
-"""What a sampler may draw, row by row, and how often."""
+"""Distributions of samplers: which tokens each row may draw, and with what probability."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-# Sums over a vocabulary in half precision end so far from one.
+# Rounding error of sums over a vocabulary in half precision.
 _SLACK = 1e-2
 _CHUNK = 1 << 24
 # Patterns, since the names are written with and without _.
@@ -19,7 +19,7 @@ _TOP_K, _TOP_P, _MIN_P = r"top_?k(_arr|_val)?", r"top_?p(_arr|_val)?", r"min_?p(
 
 @dataclass(frozen=True)
 class Distribution:
-    """Of some rows, most likely token first: `token` there, its `share`, whether it is `allowed`."""
+    """Rows sorted by probability: tokens, their `share`, and whether they are `allowed`."""
 
     token: torch.Tensor
     share: torch.Tensor
@@ -30,7 +30,7 @@ class Distribution:
 
 
 def distributions(inputs: Mapping[str, Any]) -> Iterator[tuple[slice, Distribution]]:
-    """Of all rows, so many at a time that they fit in memory. None where there are no rows."""
+    """Yield the distributions of all rows, in parts that fit into memory."""
     rows = _rows(inputs)
     at_once = max(1, _CHUNK // max(rows.shape[1], 1))
     for start in range(0, rows.shape[0], at_once):
@@ -39,7 +39,7 @@ def distributions(inputs: Mapping[str, Any]) -> Iterator[tuple[slice, Distributi
 
 
 def source(names: Mapping[str, Any]) -> str:
-    """The input that is sampled from: its name, or ''."""
+    """Name of the input that is sampled from, or ''."""
     return next((name for name in ("probs", "logits") if name in names), "")
 
 
@@ -52,7 +52,7 @@ def vocabulary(inputs: Mapping[str, Any]) -> int:
 
 
 def _rows(inputs: Mapping[str, Any]) -> torch.Tensor:
-    """One a sample."""
+    """One row of probabilities or logits for each sample."""
     tensor: torch.Tensor = inputs[source(inputs)]
     flat = tensor.reshape(-1, tensor.shape[-1])
     chosen = inputs.get("indices")
@@ -60,11 +60,11 @@ def _rows(inputs: Mapping[str, Any]) -> torch.Tensor:
 
 
 def _probabilities(rows: torch.Tensor, part: slice, inputs: Mapping[str, Any]) -> torch.Tensor:
-    made = rows.double()
+    values = rows.double()
     if source(inputs) == "logits":
-        warmth = _parameter(inputs, "temperature", part, made)
-        made = (made if warmth is None else made / warmth).softmax(-1)
-    return made / made.sum(-1, keepdim=True)
+        warmth = _parameter(inputs, "temperature", part, values)
+        values = (values if warmth is None else values / warmth).softmax(-1)
+    return values / values.sum(-1, keepdim=True)
 
 
 def _distribution(probs: torch.Tensor, part: slice, inputs: Mapping[str, Any]) -> Distribution:
@@ -93,7 +93,7 @@ def _distribution(probs: torch.Tensor, part: slice, inputs: Mapping[str, Any]) -
 def _parameter(
     inputs: Mapping[str, Any], pattern: str, part: slice, like: torch.Tensor
 ) -> torch.Tensor | None:
-    """One a row, or one for all, as a column."""
+    """Value of a sampling parameter as a column: one a row, or one for all."""
     import torch
 
     value = next((v for name, v in inputs.items() if re.fullmatch(pattern, name)), None)

@@ -1,4 +1,4 @@
-"""How far a tensor is from what was expected, element by element."""
+"""Errors of a tensor against the expected one, element by element."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from fictl.judge.config import EvalConfig
 
 _EPS = 1e-8
-# In fp64 a chunk of so many takes 128 MiB a tensor.
+# Elements of a chunk: 128 MiB a tensor in fp64.
 _CHUNK = 1 << 24
 _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 
 @dataclass
 class Errors:
-    """Over all elements; `worst` is the index of the one that is furthest off among the wrong."""
+    """Counts over all elements; `worst` is the index of the failing element with the largest error."""
 
     elements: int = 0
     wrong: int = 0
@@ -38,19 +38,19 @@ class Errors:
 
 
 def measure(actual: torch.Tensor, expected: torch.Tensor, config: EvalConfig) -> Errors:
-    """Of equal shapes. NaN and infinities are right where the reference has them, only."""
-    found = Errors()
+    """Compare tensors of one shape. NaN and infinities are right only where the reference has them."""
+    errors = Errors()
     exact = _is_exact(actual.dtype)
-    found.atol = 0.0 if exact else _absolute(expected, config)
+    errors.atol = 0.0 if exact else _absolute(expected, config)
     rtol = 0.0 if exact else config.rtol
     furthest = -1.0
     for start, got, want in _chunks(actual, expected):
-        furthest = _add(found, start, got, want, rtol, config, actual.dtype, furthest)
-    return found
+        furthest = _add(errors, start, got, want, rtol, config, actual.dtype, furthest)
+    return errors
 
 
 def values(tensor: torch.Tensor) -> torch.Tensor:
-    """As fp64; of packed formats every value."""
+    """Convert to fp64; packed formats are unpacked."""
     import torch
 
     if tensor.dtype is not torch.float4_e2m1fn_x2:
@@ -61,14 +61,14 @@ def values(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _is_exact(dtype: torch.dtype) -> bool:
-    """Indices, counts and packed bits are right or wrong; int8 may be a value that was rounded."""
+    """Tell whether a dtype allows no error: indices, counts, packed bits. int8 may be rounded."""
     import torch
 
     return not (dtype.is_floating_point or dtype.is_complex or dtype is torch.int8)
 
 
 def _absolute(expected: torch.Tensor, config: EvalConfig) -> float:
-    """The tolerance, unless all zeros would pass by it: then it is relative to the largest value."""
+    """The absolute tolerance, reduced if zeros alone would pass it."""
     import torch
 
     small, largest, elements = 0, 0.0, expected.numel()
@@ -76,8 +76,8 @@ def _absolute(expected: torch.Tensor, config: EvalConfig) -> float:
         size = torch.where(want.isfinite(), want.abs(), 0.0)
         small += int((size <= config.atol).sum())
         largest = max(largest, float(size.max()))
-    said = config.required_matched_ratio
-    needed = 1.0 if said is None else said
+    ratio = config.required_matched_ratio
+    needed = 1.0 if ratio is None else ratio
     if largest and elements and small / elements >= needed:
         return min(config.atol, max(config.rtol, _EPS) * largest)
     return config.atol
@@ -86,7 +86,7 @@ def _absolute(expected: torch.Tensor, config: EvalConfig) -> float:
 def _chunks(
     actual: torch.Tensor, expected: torch.Tensor
 ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
-    """In fp64, and flat."""
+    """Both tensors in flat fp64 chunks, with the index of their first element."""
     flat, wanted = actual.reshape(-1), expected.reshape(-1)
     for start in range(0, flat.numel(), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -94,7 +94,7 @@ def _chunks(
 
 
 def _add(
-    found: Errors,
+    errors: Errors,
     start: int,
     got: torch.Tensor,
     want: torch.Tensor,
@@ -110,23 +110,23 @@ def _add(
     error = torch.where(both & ~fits, (got - want).abs(), 0.0)
     relative = error / (want.abs() + _EPS)
     wrong = ~both & ~fits
-    found.strange += int(wrong.sum())
+    errors.strange += int(wrong.sum())
     if config.formula == "sum":
-        wrong |= error > found.atol + rtol * torch.where(both, want.abs(), 0.0)
+        wrong |= error > errors.atol + rtol * torch.where(both, want.abs(), 0.0)
     else:
-        wrong |= (error > found.atol) & (relative > rtol)
+        wrong |= (error > errors.atol) & (relative > rtol)
     if dtype is torch.int8:
         wrong &= error > 1.0
     if config.max_error_cap is not None:
-        found.beyond_cap += int((error > config.max_error_cap).sum())
-    found.elements += got.numel()
-    found.wrong += int(wrong.sum())
-    found.largest = max(found.largest, float(error.max()))
-    found.largest_relative = max(found.largest_relative, float(relative.max()))
+        errors.beyond_cap += int((error > config.max_error_cap).sum())
+    errors.elements += got.numel()
+    errors.wrong += int(wrong.sum())
+    errors.largest = max(errors.largest, float(error.max()))
+    errors.largest_relative = max(errors.largest_relative, float(relative.max()))
     size = torch.where(wrong, torch.where(both, error, torch.inf), -1.0)
     if float(size.max()) > furthest:
         furthest, at = float(size.max()), int(size.argmax())
-        found.worst, found.worst_got, found.worst_wanted = (
+        errors.worst, errors.worst_got, errors.worst_wanted = (
             start + at,
             float(got[at]),
             float(want[at]),
@@ -137,7 +137,7 @@ def _add(
 def _odd_places_fit(
     got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype, config: EvalConfig
 ) -> torch.Tensor:
-    """Where one of them is not finite: whether the other is the same, or what rounding makes of it."""
+    """Elements that are equal, both NaN, or infinite by rounding."""
     import torch
 
     fits = (got.isnan() & want.isnan()) | (got == want)

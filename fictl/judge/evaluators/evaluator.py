@@ -1,4 +1,4 @@
-"""What a judge asks of an evaluator."""
+"""Evaluator: the interface between the judge and an evaluator."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Evaluator(Protocol):
-    """`rounds` of fresh inputs are run; each is checked alone, then all together.
+    """Checks `rounds` of fresh inputs, each alone and then all together.
 
-    `needs_expected` is False for one that never looks at the reference's outputs: it may be handed
-    none. All tensors of one check are on one device.
+    `needs_expected` is False for one that never uses the reference's outputs. All tensors of one
+    check are on the same device.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Samples against the distribution that they are drawn from: no two samplers draw the same ones."""
+"""SamplingEvaluator: compares samples with the distribution they should be drawn from."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INF = float("inf")
 
 
 def is_sampling(definition: Definition) -> bool:
-    """One row of probabilities or logits a sample; the first output are the samples."""
+    """Tell whether a definition draws one sample from each row of probabilities or logits."""
     words = definition.op_type.split("_")
     first = next(iter(definition.outputs.values()), None)
     drawn = first is not None and first.dtype in ("int32", "int64")
@@ -36,10 +36,10 @@ def is_sampling(definition: Definition) -> bool:
 
 @dataclass
 class SamplingEvaluator:
-    """Each trial: tokens that may not be drawn. All together: how often which ones were.
+    """Refuses tokens that may not be drawn, and compares frequencies over all trials.
 
-    Tokens are counted in shares of equal probability, as many as the number of samples can tell
-    apart, so that a vocabulary of 128 thousand needs no half a million samples.
+    Tokens are counted in bins of equal probability, as many as the number of samples can tell
+    apart, so that a vocabulary of 128 thousand tokens does not need half a million samples.
     """
 
     definition: Definition
@@ -76,17 +76,21 @@ class SamplingEvaluator:
         if not failed.passed:
             return failed
         limit = self.config.sampling_tvd_threshold
-        found = self.tally.compare(limit)
-        if found is None:
+        comparison = self.tally.compare(limit)
+        if comparison is None:
             extra: dict[str, Any] = {"tvd_skipped": True, "samples": self.tally.samples}
             return Verdict(EvaluationStatus.PASSED, _correctness(0.0, 0.0, extra))
-        extra = {"tvd": found.distance, "samples": self.tally.samples, "shares": found.shares}
-        correctness = _correctness(found.largest_relative, found.largest, extra)
-        if found.distance <= limit:
+        extra = {
+            "tvd": comparison.distance,
+            "samples": self.tally.samples,
+            "shares": comparison.shares,
+        }
+        correctness = _correctness(comparison.largest_relative, comparison.largest, extra)
+        if comparison.distance <= limit:
             return Verdict(EvaluationStatus.PASSED, correctness)
         note = (
             f"the tokens of {self.tally.samples} samples are not distributed as they should be: "
-            f"total variation distance {found.distance:.3g}, at most {limit:g}"
+            f"total variation distance {comparison.distance:.3g}, at most {limit:g}"
         )
         return Verdict(EvaluationStatus.INCORRECT_NUMERICAL, correctness, note)
 
@@ -110,7 +114,7 @@ class SamplingEvaluator:
         return None
 
     def _count(self, drawn: torch.Tensor, of: Distribution, bins: torch.Tensor) -> int | None:
-        """A token that was drawn and may not be, or None."""
+        """Count the drawn tokens; return one that may not be drawn, or None."""
         rank = (of.token == drawn[:, None]).long().argmax(-1)
         allowed = of.allowed.gather(-1, rank[:, None])[:, 0]
         if not bool(allowed.all()):
@@ -120,8 +124,8 @@ class SamplingEvaluator:
 
 
 def wrong(note: str) -> Verdict:
-    found = _correctness(_INF, _INF, None)
-    return Verdict(EvaluationStatus.INCORRECT_NUMERICAL, found, note)
+    correctness = _correctness(_INF, _INF, None)
+    return Verdict(EvaluationStatus.INCORRECT_NUMERICAL, correctness, note)
 
 
 def _correctness(relative: float, absolute: float, extra: dict[str, Any] | None) -> Any:

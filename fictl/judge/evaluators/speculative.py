@@ -1,4 +1,4 @@
-"""Drafts that a speculative sampler accepts, and tokens that it draws: by chance, but not by any."""
+"""SpeculativeEvaluator: checks accepted drafts and drawn tokens of a speculative sampler."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WITHIN = BINS // _KINDS - 1
 
 
 def is_speculative(definition: Definition) -> bool:
-    """The first output are the tokens: a row a request, one more than it has drafts."""
+    """Tell whether the first output has a row for each request, one longer than its drafts."""
     first = next(iter(definition.outputs.values()), None)
     drawn = first is not None and first.dtype in ("int32", "int64") and len(first.shape or ()) == 2
     return drawn and all(name in definition.inputs for name in _INPUTS)
@@ -31,9 +31,10 @@ def is_speculative(definition: Definition) -> bool:
 
 @dataclass
 class SpeculativeEvaluator(SamplingEvaluator):
-    """A draft is accepted with min(1, q/p); else the token is drawn of max(q - p, 0), and is last.
+    """Knows the distribution of each step's token, given the drafts accepted before it.
 
-    So the token of each step has a known distribution, given the drafts accepted before it.
+    A draft is accepted with probability min(1, q/p); otherwise the token is drawn from max(q - p,
+    0) and ends the request.
     """
 
     name: str = "speculative"
@@ -54,20 +55,22 @@ class SpeculativeEvaluator(SamplingEvaluator):
         for step, (distribution, bins) in enumerate(_steps(inputs)):
             drawn = out[:, step]
             if bool((drawn[~going] != _NONE).any()):
-                return wrong(f"{name} has a token behind the one that ends a request")
+                return wrong(f"{name} has a token after the one that ends a request")
             among = drawn[going]
             if bool(((among < 0) | (among >= distribution.share.shape[-1])).any()):
                 return wrong(f"{name} has no token of the vocabulary in step {step}")
             forbidden = self._count(among, distribution.of(going), bins[going])
             if forbidden is not None:
-                return wrong(f"{name}: token {forbidden} in step {step}, which may not be there")
+                return wrong(
+                    f"{name}: token {forbidden} in step {step}, which may not be drawn there"
+                )
             if step < drafts.shape[1]:
                 going = going & (drawn == drafts[:, step])
         return self._passed()
 
 
 def _steps(inputs: Mapping[str, Any]) -> Iterator[tuple[Distribution, torch.Tensor]]:
-    """Of the token of each step, one row a request: the draft first, then what it is drawn of else."""
+    """Distributions of each step's token, a row for each request: the draft, then its alternatives."""
     import torch
 
     p, q, ids = (inputs[name] for name in ("draft_probs", "target_probs", "draft_token_ids"))
@@ -85,7 +88,7 @@ def _steps(inputs: Mapping[str, Any]) -> Iterator[tuple[Distribution, torch.Tens
 def _step(
     token: torch.Tensor, accepted: torch.Tensor, rest: torch.Tensor
 ) -> tuple[Distribution, torch.Tensor]:
-    """Bins tell drafts apart by how likely they are to be accepted, and what is drawn by its own."""
+    """Bins separate drafts by their probability of acceptance, and other tokens by their own."""
     import torch
 
     kinds = (accepted * _KINDS).long().clamp_(0, _KINDS - 1)

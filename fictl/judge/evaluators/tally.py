@@ -1,4 +1,4 @@
-"""How often tokens were drawn, against how often they should have been."""
+"""Tally: how often tokens were drawn, against how often they should have been."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ BINS = 64
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """`distance` is the total variation distance over so many shares of the tokens."""
+class TallyComparison:
+    """`distance` is the total variation distance over `shares` bins of tokens."""
 
     distance: float
     largest: float
@@ -23,7 +23,7 @@ class Comparison:
 
 
 def by_probability(share: torch.Tensor) -> torch.Tensor:
-    """A bin for each token of rows that begin with the most likely one: all bins are as likely."""
+    """Bins of equal probability for the tokens of rows sorted by probability."""
     return ((share.cumsum(-1) - share) * BINS).long().clamp_(0, BINS - 1)
 
 
@@ -36,7 +36,7 @@ class Tally:
     samples: int = 0
 
     def add(self, rank: torch.Tensor, share: torch.Tensor, bins: torch.Tensor) -> None:
-        """One sample a row: the rank of the token drawn; shares and bins of all tokens by rank."""
+        """Add a sample for each row: the rank of its token; shares and bins of all tokens by rank."""
         import torch
 
         expected = torch.zeros(BINS, dtype=torch.float64, device=share.device)
@@ -46,10 +46,10 @@ class Tally:
         self.drawn = [a + b for a, b in zip(self.drawn, drawn.tolist(), strict=True)]
         self.samples += share.shape[0]
 
-    def compare(self, limit: float) -> Comparison | None:
-        """In as many shares as keep the noise of right samples below half of `limit`.
+    def compare(self, limit: float) -> TallyComparison | None:
+        """Compare over as many bins as keep the noise of correct samples below half of `limit`.
 
-        None where not even two can be told apart.
+        Returns None if there are too few samples for two bins.
         """
         most = min(BINS, int(math.pi / 2 * self.samples * limit**2))
         if most < 2:
@@ -57,11 +57,11 @@ class Tally:
         drawn, expected = _merged(self.drawn, most), _merged(self.expected, most)
         off = [abs(d - e) / self.samples for d, e in zip(drawn, expected, strict=True)]
         relative = [o * self.samples / e for o, e in zip(off, expected, strict=True) if e]
-        return Comparison(0.5 * sum(off), max(off), max(relative, default=0.0), most)
+        return TallyComparison(0.5 * sum(off), max(off), max(relative, default=0.0), most)
 
 
 def _merged(fine: list[float], count: int) -> list[float]:
-    made = [0.0] * count
+    merged = [0.0] * count
     for position, value in enumerate(fine):
-        made[position * count // len(fine)] += value
-    return made
+        merged[position * count // len(fine)] += value
+    return merged

@@ -1,4 +1,4 @@
-"""What an evaluator finds, of one round or of all."""
+"""Verdict: an evaluator's result for one round, or for all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`note` says where it went wrong, for the log."""
+    """`note` describes the failure for the log."""
 
     status: EvaluationStatus
     correctness: Correctness | None = None
@@ -26,16 +26,16 @@ class Verdict:
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """The first that failed, with the largest errors of all."""
+    """The first verdict that failed, with the largest errors of all."""
     from fictl.trace import Correctness
 
-    first = next((each for each in verdicts if not each.passed), verdicts[0])
-    measured = [each.correctness for each in verdicts if each.correctness is not None]
+    first = next((verdict for verdict in verdicts if not verdict.passed), verdicts[0])
+    measured = [verdict.correctness for verdict in verdicts if verdict.correctness is not None]
     if first.correctness is None:
         return first
-    made = Correctness(
-        max_relative_error=max(each.max_relative_error for each in measured),
-        max_absolute_error=max(each.max_absolute_error for each in measured),
+    correctness = Correctness(
+        max_relative_error=max(verdict.max_relative_error for verdict in measured),
+        max_absolute_error=max(verdict.max_absolute_error for verdict in measured),
         extra=first.correctness.extra,
     )
-    return Verdict(first.status, made, first.note)
+    return Verdict(first.status, correctness, first.note)

@@ -1,1 +1,1 @@
-"""Where a turn's inputs and outputs lie: memory of the referee's that a solution's process is lent."""
+"""Shared memory for the inputs and outputs of a turn, lent by the referee to a solution's process."""

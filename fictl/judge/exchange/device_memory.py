@@ -1,4 +1,4 @@
-"""Memory of a GPU that two processes share: the driver's virtual memory calls, and nothing else."""
+"""GPU memory that two processes share, by the driver's virtual memory functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Location(ctypes.Structure):
 
 
 class _Allocation(ctypes.Structure):
-    """CUmemAllocationProp."""
+    """CUmemAllocationProp of the driver."""
 
     _fields_ = (
         ("type", ctypes.c_int),
@@ -37,7 +37,7 @@ class _Access(ctypes.Structure):
 
 
 class DeviceMemory:
-    """Mapped where this process sees it, and unmapped when nothing refers to it any more."""
+    """Memory mapped into this process, and unmapped when nothing refers to it any more."""
 
     device = "cuda"
 
@@ -69,7 +69,7 @@ class DeviceMemory:
 
 
 class _Bytes:
-    """torch keeps it, and with it the memory, as long as the tensor that it makes of it."""
+    """An array that keeps the memory alive as long as torch's tensor over it."""
 
     __slots__ = ("__cuda_array_interface__", "memory")
 
@@ -86,36 +86,45 @@ class _Bytes:
 def create(size: int) -> tuple[DeviceMemory, int]:
     wanted = _Allocation(_PINNED, _POSIX_HANDLE, _Location(_DEVICE_LOCATION, _current()))
     whole = rounded(size)
-    made, handle = ctypes.c_uint64(), ctypes.c_int(-1)
-    _call("cuMemCreate", ctypes.byref(made), _size(whole), ctypes.byref(wanted), ctypes.c_uint64(0))
+    allocation, handle = ctypes.c_uint64(), ctypes.c_int(-1)
+    _call(
+        "cuMemCreate",
+        ctypes.byref(allocation),
+        _size(whole),
+        ctypes.byref(wanted),
+        ctypes.c_uint64(0),
+    )
     _call(
         "cuMemExportToShareableHandle",
         ctypes.byref(handle),
-        made,
+        allocation,
         _POSIX_HANDLE,
         ctypes.c_uint64(0),
     )
-    return DeviceMemory(made.value, whole), handle.value
+    return DeviceMemory(allocation.value, whole), handle.value
 
 
 def adopt(handle: int, size: int) -> DeviceMemory:
-    made = ctypes.c_uint64()
+    allocation = ctypes.c_uint64()
     _call(
-        "cuMemImportFromShareableHandle", ctypes.byref(made), ctypes.c_void_p(handle), _POSIX_HANDLE
+        "cuMemImportFromShareableHandle",
+        ctypes.byref(allocation),
+        ctypes.c_void_p(handle),
+        _POSIX_HANDLE,
     )
-    return DeviceMemory(made.value, rounded(size))
+    return DeviceMemory(allocation.value, rounded(size))
 
 
 @cache
 def _granularity() -> int:
     wanted = _Allocation(_PINNED, _POSIX_HANDLE, _Location(_DEVICE_LOCATION, _current()))
-    found = ctypes.c_size_t()
-    _call("cuMemGetAllocationGranularity", ctypes.byref(found), ctypes.byref(wanted), _RECOMMENDED)
-    return found.value
+    size = ctypes.c_size_t()
+    _call("cuMemGetAllocationGranularity", ctypes.byref(size), ctypes.byref(wanted), _RECOMMENDED)
+    return size.value
 
 
 def rounded(size: int) -> int:
-    """As much as the driver hands out."""
+    """Round up to the driver's allocation granularity."""
     return -(-size // _granularity()) * _granularity()
 
 
@@ -124,13 +133,13 @@ def _size(value: int) -> ctypes.c_size_t:
 
 
 def _current() -> int:
-    """The device of this process; torch makes its context the current one."""
+    """Index of this process's device; torch makes its context the current one."""
     import torch
 
     cuda: Any = torch.cuda
     cuda.init()
-    found: int = cuda.current_device()
-    return found
+    device: int = cuda.current_device()
+    return device
 
 
 @cache
@@ -141,9 +150,9 @@ def _driver() -> Any:
 def _call(name: str, *arguments: Any) -> None:
     code = getattr(_driver(), name)(*arguments)
     if code:
-        said = ctypes.c_char_p()
-        _driver().cuGetErrorString(code, ctypes.byref(said))
-        why = (said.value or b"").decode() or f"error {code}"
+        text = ctypes.c_char_p()
+        _driver().cuGetErrorString(code, ctypes.byref(text))
+        why = (text.value or b"").decode() or f"error {code}"
         raise SetupError(
             f"two processes cannot share memory of this GPU: {name}: {why}",
             "solutions are judged with inputs and outputs in memory that they share with the "

@@ -1,4 +1,4 @@
-"""Where each tensor of a turn lies in the memory that both sides share."""
+"""Layout: the place of each tensor of a turn in the shared memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fictl.trace import Definition
 if TYPE_CHECKING:
     import torch
 
-    from fictl.judge.exchange.memory import Memory
+    from fictl.judge.exchange.memory import SharedMemory
 
 # Each part begins on a page of its own.
 _ALIGNMENT = 4096
 
 
 @dataclass(frozen=True)
-class Part:
+class ExchangePart:
     """One dense tensor; `dtype` is torch's name of it."""
 
     name: str
@@ -29,11 +29,11 @@ class Part:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         return math.prod(self.shape) * _dtype(self.dtype).itemsize
 
-    def view(self, memory: Memory) -> torch.Tensor:
-        """A new tensor, with a storage of its own."""
+    def view(self, memory: SharedMemory) -> torch.Tensor:
+        """A new tensor with a storage of its own."""
         import torch
 
         if not self.size:
@@ -42,23 +42,23 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """`outputs` are those that are not inputs as well."""
+class ExchangeLayout:
+    """Parts of a turn; `outputs` are those that are not also inputs."""
 
-    inputs: tuple[Part, ...]
-    outputs: tuple[Part, ...]
+    inputs: tuple[ExchangePart, ...]
+    outputs: tuple[ExchangePart, ...]
 
     @property
     def size(self) -> int:
-        """In bytes; never none."""
+        """Size in bytes; never 0."""
         ends = (_up(part.offset + part.size) for part in (*self.inputs, *self.outputs))
         return max(ends, default=0) or _ALIGNMENT
 
     @classmethod
     def of(
         cls, inputs: Mapping[str, Any], definition: Definition, axes: Mapping[str, int]
-    ) -> Layout:
-        """`inputs` may hold numbers, too: those lie nowhere."""
+    ) -> ExchangeLayout:
+        """Place all tensors of `inputs` and the outputs; numbers among the inputs need no place."""
         from fictl.trace.documents.tensor_spec import torch_dtype
 
         tensors = {n: value for n, value in inputs.items() if hasattr(value, "untyped_storage")}
@@ -79,20 +79,23 @@ class Layout:
         }
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Layout:
+    def from_dict(cls, document: Mapping[str, Any]) -> ExchangeLayout:
         inputs, outputs = (
-            tuple(Part(name, dtype, tuple(shape), at) for name, dtype, shape, at in said[kind])
+            tuple(
+                ExchangePart(name, dtype, tuple(shape), at)
+                for name, dtype, shape, at in document[kind]
+            )
             for kind in ("inputs", "outputs")
         )
         return cls(inputs, outputs)
 
 
-def _placed(said: Iterable[tuple[str, Any, tuple[int, ...]]]) -> tuple[Part, ...]:
-    made, offset = [], 0
-    for name, dtype, shape in said:
-        made.append(Part(name, str(dtype).removeprefix("torch."), shape, offset))
-        offset = _up(offset + made[-1].size)
-    return tuple(made)
+def _placed(tensors: Iterable[tuple[str, Any, tuple[int, ...]]]) -> tuple[ExchangePart, ...]:
+    parts, offset = [], 0
+    for name, dtype, shape in tensors:
+        parts.append(ExchangePart(name, str(dtype).removeprefix("torch."), shape, offset))
+        offset = _up(offset + parts[-1].size)
+    return tuple(parts)
 
 
 def _up(size: int) -> int:
@@ -102,5 +105,5 @@ def _up(size: int) -> int:
 def _dtype(name: str) -> torch.dtype:
     import torch
 
-    found: torch.dtype = getattr(torch, name)
-    return found
+    dtype: torch.dtype = getattr(torch, name)
+    return dtype

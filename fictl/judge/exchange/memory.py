@@ -1,4 +1,4 @@
-"""Memory that two processes share: made by the referee, lent to the solution's process for one turn."""
+"""Host memory that two processes share, created by the referee and lent for one turn."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import torch
 
-# Nobody makes it smaller, or a reader would fault; nor does anybody take these seals back.
+# Seals: no process can shrink the memory, which would make a reader fault, or remove the seals.
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 _NAME = "fictl-exchange"
 
 
-class Memory(Protocol):
-    """Mapped here. It stays while a tensor over it does."""
+class SharedMemory(Protocol):
+    """Memory mapped into this process; it stays while a tensor over it does."""
 
     @property
     def device(self) -> str: ...
@@ -27,7 +27,7 @@ class Memory(Protocol):
 
 
 class HostMemory:
-    """A sealed memfd. `handle` is the caller's to close."""
+    """A sealed memfd; the caller closes `handle`."""
 
     device = "cpu"
 
@@ -41,8 +41,8 @@ class HostMemory:
         return torch.frombuffer(self._map, dtype=torch.uint8, count=size, offset=offset)
 
 
-def create(size: int, device: str) -> tuple[Memory, int]:
-    """New memory, mapped here, and a handle of it to hand on and then to close."""
+def create(size: int, device: str) -> tuple[SharedMemory, int]:
+    """Create memory, mapped here, and a handle to send to the other process and then to close."""
     if device == "cuda":
         from fictl.judge.exchange import device_memory
 
@@ -53,8 +53,8 @@ def create(size: int, device: str) -> tuple[Memory, int]:
     return HostMemory(handle, size), handle
 
 
-def adopt(handle: int, size: int, device: str) -> Memory:
-    """Memory of another process; its handle is closed here."""
+def adopt(handle: int, size: int, device: str) -> SharedMemory:
+    """Map the memory of another process, and close its handle."""
     try:
         if device == "cuda":
             from fictl.judge.exchange import device_memory

@@ -1,4 +1,4 @@
-"""The talk between the referee and a solution's process: small messages, and handles with them."""
+"""The connection between the referee and a solution's process: small messages with handles."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import time
 from contextlib import suppress
 from typing import Any
 
-# Held from before a solution is there: what it puts in their places is not called.
+# Bound before a solution is loaded, so that its replacement is not called.
 _NOW = time.perf_counter
 _LONGEST, _ROOM = 1 << 16, socket.CMSG_SPACE(4 * 4)
-# What comes within this time is not waited for: waking up takes as long.
+# Poll this long before sleeping: waking up takes as long.
 _SPIN_SECONDS = 400e-6
 
 
 class Closed(Exception):
-    """There is nobody at the other end."""
+    """The other end was closed."""
 
 
 class Late(Exception):
-    """Nothing came in time."""
+    """No message came in time."""
 
 
 class Garbled(Exception):
-    """What came is not what was agreed upon."""
+    """A message does not follow the protocol."""
 
 
 class Wire:
@@ -45,7 +45,7 @@ class Wire:
             raise Closed from error
 
     def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], list[int]]:
-        """`deadline` is on the clock of time.perf_counter; handles are the caller's to close."""
+        """Return a message and its handles, which the caller closes; `deadline` as perf_counter."""
         until = _NOW() + _SPIN_SECONDS
         while _NOW() < until:
             with suppress(BlockingIOError):
@@ -56,11 +56,11 @@ class Wire:
         return self._take(0)
 
     def is_quiet(self) -> bool:
-        """Whether nothing has come that was not waited for."""
+        """Tell whether no unexpected message has come."""
         return not self._poll.poll(0)
 
     def is_closed(self) -> bool:
-        """Whether the other end has gone."""
+        """Tell whether the other end has gone."""
         return any(event & select.POLLHUP for _, event in self._poll.poll(0))
 
     def close(self) -> None:
@@ -85,25 +85,25 @@ class Wire:
 
 
 def _handles(more: list[tuple[int, int, bytes]]) -> list[int]:
-    found = array.array("i")
+    handles = array.array("i")
     for level, kind, data in more:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-            found.frombytes(data[: len(data) // found.itemsize * found.itemsize])
-    return [*found]
+            handles.frombytes(data[: len(data) // handles.itemsize * handles.itemsize])
+    return [*handles]
 
 
 def _message(data: bytes) -> dict[str, Any]:
     if not data:
         raise Closed
     try:
-        said = json.loads(data)
+        message = json.loads(data)
     except (ValueError, RecursionError):
         raise Garbled(f"{data[:80]!r}") from None
-    if not isinstance(said, dict):
+    if not isinstance(message, dict):
         raise Garbled(f"{data[:80]!r}")
-    return said
+    return message
 
 
 def _left(deadline: float) -> float:
-    """In milliseconds, up to a second: who waits for long looks up now and then."""
+    """Milliseconds to wait, at most a second: long waits look at the clock now and then."""
     return min(1e3, max(0.0, (deadline - _NOW()) * 1e3) + 0.1)

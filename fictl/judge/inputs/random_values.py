@@ -1,4 +1,4 @@
-"""Random tensors and numbers that an input of this name and dtype can be."""
+"""Random tensors and numbers that suit an input's name and dtype."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHOLE = 1024
 
 
 def seed_of(seed: int, name: str) -> int:
-    """One for each input: the order in which they are made does not matter."""
+    """Seed of one input: the order in which inputs are generated does not matter."""
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
     return int.from_bytes(digest[:8], "little") >> 1
 
@@ -33,7 +33,7 @@ def seed_of(seed: int, name: str) -> int:
 def random_tensor(
     name: str, shape: Sequence[int], dtype: torch.dtype, seed: int, device: str
 ) -> torch.Tensor:
-    """Normal ones, within two of zero in formats of eight bits and less; whole numbers in range."""
+    """Normal values, clipped to two in formats of eight bits or less; integers in range."""
     import torch
 
     generator = torch.Generator(device=device).manual_seed(seed)
@@ -44,7 +44,7 @@ def random_tensor(
 
 
 def random_number(name: str, dtype: torch.dtype, seed: int) -> int | float | bool:
-    """Positive where that is safer: a scale, a theta, a count."""
+    """A random number, positive where that is safer: a scale, a theta, a count."""
     import torch
 
     generator = torch.Generator().manual_seed(seed)
@@ -74,15 +74,15 @@ def _floats(
 
 
 def _range(name: str, dtype: torch.dtype) -> tuple[int, int]:
-    """From, and up to but not with."""
+    """Range of random integers: the low end, and the high end exclusive."""
     import torch
 
     if dtype is torch.bool:
         return 0, 2
     if _POINTS.search(name):
         raise UsageError(
-            f"{name} points into other tensors, and the workload makes it random",
-            'give it as "safetensors" or "custom", or its definition an init that makes it',
+            f"{name} holds indices into other tensors, so it cannot be random",
+            'give it as "safetensors" or "custom", or add an init to the definition that generates it',
         )
     if _COUNTS.search(name):
         return 1, _MOST_K + 1

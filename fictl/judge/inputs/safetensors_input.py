@@ -1,4 +1,4 @@
-"""One tensor of a safetensors file."""
+"""Loads one tensor from a safetensors file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LFS = b"version https://git-lfs"
 
 
 def load(path: Path, key: str, device: str) -> torch.Tensor:
-    """Only it is read, however large the file is."""
+    """Load only this tensor, however large the file is."""
     from safetensors import SafetensorError, safe_open
 
     _require_file(path)
@@ -26,7 +26,7 @@ def load(path: Path, key: str, device: str) -> torch.Tensor:
                 raise UsageError(f"{path} has no tensor {key!r}", f"it has {known or 'none'}")
             tensor: torch.Tensor = file.get_tensor(key)
     except (SafetensorError, OSError) as error:
-        raise UsageError(f"{path} is no safetensors file: {error}") from None
+        raise UsageError(f"{path} is not a safetensors file: {error}") from None
     return tensor
 
 
@@ -37,4 +37,4 @@ def _require_file(path: Path) -> None:
     except OSError as error:
         raise unreadable(path, error, "fictl dataset validate names such files") from None
     if start == _LFS:
-        raise UsageError(f"{path} is a pointer of git-lfs, not the file", "run git lfs pull there")
+        raise UsageError(f"{path} is a git-lfs pointer, not the file", "run git lfs pull there")

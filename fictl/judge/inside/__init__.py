@@ -1,1 +1,1 @@
-"""What runs inside of judged processes: the solution's part, and the reference's."""
+"""Code that runs inside sandboxed processes: the solution's part and the reference's part."""

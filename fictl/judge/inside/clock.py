@@ -1,4 +1,4 @@
-"""What a solution's process claims of a call: the host's clock there, and what CUPTI says of the GPU."""
+"""Timers in a solution's process, for its claims: the host's clock, CUDA events or CUPTI."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from fictl.timing.activity import Recording
 from fictl.timing.event_pair import EventPair
 from fictl.timing.timer import LaunchedNothing, Unusable
 
-# Held from before a solution is there: what it puts in their places is not called.
+# Bound before a solution is loaded, so that its replacement is not called.
 _NOW = time.perf_counter
 _NS = 1e-9
 _CALL = 1
-# In nanoseconds: when the GPU says that a kernel began is not by the host's clock.
+# Tolerance in nanoseconds between the GPU's and the host's clocks.
 _CLOCKS_DIFFER = 50_000
 
 
 class WorkedElsewhere(Exception):
-    """The GPU had work of this process that no call was waiting for."""
+    """The GPU worked for this process outside of a call."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Seconds of one call, and what the host took of them; `why` it was no better timer."""
+    """Seconds of one call and of its host part; `why` tells why no better timer was used."""
 
     seconds: float
     host: float
@@ -39,7 +39,7 @@ class Claim:
 
 
 class HostClock:
-    """For calls that have ended when they return."""
+    """Times calls that have ended when they return."""
 
     def __init__(self, why: str = "") -> None:
         self._why = why
@@ -51,7 +51,7 @@ class HostClock:
         return None
 
     def begin(self) -> None:
-        """Of a turn, before its inputs are there."""
+        """Start a turn, before its inputs exist."""
 
     def time(self, call: Callable[[], object]) -> None:
         start = _NOW()
@@ -59,12 +59,12 @@ class HostClock:
         self._seconds = _NOW() - start
 
     def end(self) -> Claim:
-        """Of a turn, when its outputs have been read."""
+        """End a turn, after its outputs were read, and return the claim."""
         return Claim(self._seconds, self._seconds, "host", self._why)
 
 
 class EventClock(HostClock):
-    """A pair of CUDA events, where there is no CUPTI."""
+    """Times a call by a pair of CUDA events, if CUPTI is not available."""
 
     def time(self, call: Callable[[], object]) -> None:
         start = _NOW()
@@ -77,7 +77,7 @@ class EventClock(HostClock):
 
 
 class CuptiClock(HostClock):
-    """From the first kernel to the last that ran from the call's begin until the GPU was idle."""
+    """Times a call from its first kernel's start to the end of its last kernel."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class CuptiClock(HostClock):
         self._end = self._recording.now()
 
     def end(self) -> Claim:
-        """The harness's own copies come after the call; what else there is has no call."""
+        """Separate the call's kernels from the harness's own copies, which come after it."""
         wait()
         done = self._recording.take_all()
         if done is None:
@@ -112,11 +112,11 @@ class CuptiClock(HostClock):
         own = [one for one in done if one.call == _CALL]
         others = [one for one in done if one.call != _CALL and one.start <= self._end]
         if any(one.start < self._start - _CLOCKS_DIFFER for one in others):
-            raise WorkedElsewhere("the GPU worked before the call: its time leaves that out")
+            raise WorkedElsewhere("the GPU worked before the call began: that time is not measured")
         inside = own + [one for one in others if one.start > self._start + _CLOCKS_DIFFER]
         if not inside:
             raise LaunchedNothing(
-                "the call launched nothing on the GPU: a result that is kept from an earlier "
+                "the call launched nothing on the GPU: a result kept from an earlier "
                 "call, or work on the CPU, cannot be timed as a kernel"
             )
         seconds = (max(one.end for one in inside) - min(one.start for one in inside)) * _NS
@@ -125,7 +125,7 @@ class CuptiClock(HostClock):
 
 @contextmanager
 def clock(device: str, mode: str) -> Iterator[HostClock]:
-    """The best that works here for turns that are TIMED; of others, none that takes time itself."""
+    """The most exact timer here for TIMED turns; a timer without overhead for other modes."""
     with ExitStack() as kept:
         if device != "cuda" or mode == CLOCKED:
             yield HostClock()
@@ -138,29 +138,29 @@ def clock(device: str, mode: str) -> Iterator[HostClock]:
 def _cupti(kept: ExitStack) -> HostClock:
     with ExitStack() as tried:
         try:
-            made = tried.enter_context(CuptiClock())
-            _try(made)
+            cupti = tried.enter_context(CuptiClock())
+            _try(cupti)
         except Unusable as error:
             return EventClock(error.message)
         kept.push(tried.pop_all())
-        return made
+        return cupti
 
 
 def wait() -> None:
-    """Until the GPU has done all that this process gave it: what went wrong there is raised here."""
+    """Wait until the GPU is idle; errors of its kernels are raised here."""
     import torch
 
     torch.cuda.synchronize()
 
 
-def _try(made: CuptiClock) -> None:
-    """A CUPTI that may not trace can answer all calls and record nothing."""
+def _try(cupti: CuptiClock) -> None:
+    """Record one kernel: CUPTI without permission accepts all calls and records nothing."""
     import torch
 
     one = torch.zeros(1, device="cuda")
-    made.begin()
+    cupti.begin()
     with suppress(LaunchedNothing):  # Nothing was recorded of it.
-        made.time(lambda: one.add_(1))
-        made.end()
+        cupti.time(lambda: one.add_(1))
+        cupti.end()
         return
     raise Unusable("CUPTI records no kernel of this process", "fictl doctor")

@@ -1,6 +1,6 @@
-"""The heap of judged processes: memory that was used once stays, for the reference and solutions alike.
+"""Heap settings of sandboxed processes: memory, once used, stays mapped for later calls.
 
-A page that the kernel has to hand out first takes as long as computing what lies on it.
+A page that the kernel must map first costs as much as computing its values.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _NEVER = -1
 
 
 def keep_all() -> None:
-    """Only glibc is asked: elsewhere, times of the CPU are less even."""
+    """Configure glibc never to return memory; with another libc, CPU times vary more."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_TRIM_THRESHOLD, _NEVER)
@@ -20,7 +20,7 @@ def keep_all() -> None:
 
 
 def touch(size: int) -> None:
-    """So many bytes, to be found by who allocates next."""
+    """Map `size` bytes for the next allocation."""
     import torch
 
     torch.empty(size, dtype=torch.uint8).zero_()

@@ -1,4 +1,4 @@
-"""What a solution must leave as it was: the clocks, torch, and the code that judges it."""
+"""Detection of tampering: a solution must not change the clocks, torch, or the judge's own code."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ Place = tuple[str, str]
 
 
 class Integrity:
-    """Taken before a solution is there, and looked at after it has run.
+    """A snapshot from before a solution is loaded, compared after it has run.
 
-    A solution that knows this code can get around it, for it runs in the same process: what counts
-    in the end is what the judge sees from outside.
+    A solution that knows this code can evade it, since it runs in the same process. What decides in
+    the end is what the judge measures from outside.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Integrity:
         self._torch = str(Path(self._modules["torch"].__file__ or "").parent)
 
     def changed(self) -> list[str]:
-        """What is not what it was, by name."""
+        """Names of functions, modes and hooks that were changed."""
         if replaced := self.replaced():
             return replaced
         now = dict(_known())
@@ -77,18 +77,16 @@ class Integrity:
         return [*other, *_modes(), *hooks]
 
     def replaced(self) -> list[str]:
-        """Modules that are others now."""
+        """Names of modules that were replaced."""
         return [n for n, module in self._modules.items() if sys.modules.get(n) is not module]
 
     def _is_of_torch(self, value: Any) -> bool:
-        """Its parts that are imported late wrap functions of others, manual_seed among them."""
+        """Tell whether torch itself replaced a function: modules it imports late do so."""
         code = getattr(value, "__code__", None)
         return code is not None and code.co_filename.startswith(self._torch)
 
     def threads(self) -> list[str]:
-        """Those that run on, when they have had a moment to end: one in which nobody of this
-        process was waiting for a CPU.
-        """
+        """Names of threads still running after a grace period, in which each of them got a CPU."""
         looked, had = Scheduled.now(), 0.0
         while (left := self._left()) and had < _PATIENCE:
             self._sleep(_STEP)
@@ -97,16 +95,16 @@ class Integrity:
         return left
 
     def _left(self) -> list[str]:
-        """Those that are in C code all of the time are only counted."""
+        """Names of threads started since the snapshot; threads that stay in C are only counted."""
         idents = sorted(set(self._frames()) - self._threads)
         names = {thread.ident: thread.name for thread in threading.enumerate()}
-        found = [names.get(ident, _NAMELESS) for ident in idents]
-        return found or [_NAMELESS] * (self._count() - self._counted)
+        threads = [names.get(ident, _NAMELESS) for ident in idents]
+        return threads or [_NAMELESS] * (self._count() - self._counted)
 
 
 @cache
 def taken() -> Integrity:
-    """Once, where no solution has been; a fork has it from there."""
+    """Take the snapshot once, before any solution is loaded; forks inherit it."""
     return Integrity()
 
 
@@ -126,7 +124,7 @@ def _known() -> Iterator[tuple[Place, Any]]:
 
 
 def _attributes(kind: type) -> Iterator[tuple[Place, Any]]:
-    """Also inherited ones: what is set on a class hides them."""
+    """Attributes of a class with inherited ones, which an attribute of the class would hide."""
     for name in dir(kind):
         yield (kind.__name__, name), inspect.getattr_static(kind, name, None)
 
@@ -150,7 +148,7 @@ def _is_watched(name: str) -> bool:
 
 
 def _hooks() -> dict[str, Any]:
-    """By which code runs between calls, where no time is taken."""
+    """Hooks that run code between calls, where no time is measured."""
     handlers = {f"the handler of {number.name}": number for number in signal.Signals}
     return {
         "gc.callbacks": [*gc.callbacks],
@@ -162,11 +160,11 @@ def _hooks() -> dict[str, Any]:
 
 
 def _modes() -> list[str]:
-    """Left on, they stand between torch and all who call it; a default device is one of them."""
+    """Modes that a solution left on: they intercept every call of torch."""
     from torch.overrides import _get_current_function_mode_stack
     from torch.utils._device import DeviceContext
     from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
     functions: Any = _get_current_function_mode_stack
     stack = [*functions(), *_get_current_dispatch_mode_stack()]
-    return [f"the mode {type(each).__name__}" for each in stack if type(each) is not DeviceContext]
+    return [f"the mode {type(mode).__name__}" for mode in stack if type(mode) is not DeviceContext]

@@ -1,18 +1,18 @@
-"""OutputReader outputs while the clock runs: all of them, or enough of them at places that nobody knows."""
+"""Reads outputs while the clock runs: all elements, or a random sample of large outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-# What is longer is not copied while the clock runs: who writes just ahead of a copy, after it has
-# said that it is done, would have the time of the copy for nothing.
+# Longer outputs are not copied while the clock runs: a solution that has reported `done` could go
+# on writing just ahead of the copy.
 _SHORT = 1 << 16
 _WORD, _PLACES = 8, 256
 
 
 class OutputReader:
-    """Of one turn. `read` is timed; `taken` is what the judge goes by, and what it found."""
+    """Reads the outputs of one turn: `read` is timed, `taken` is compared afterwards."""
 
     def __init__(self, places: Mapping[str, Any], device: str) -> None:
         self._places, self._device = places, device
@@ -22,7 +22,7 @@ class OutputReader:
         for name, place in places.items():
             size = place.numel() * place.element_size()
             if device == "cuda" or size <= _SHORT:
-                self._copies[name] = place.clone()  # Memory that has been touched.
+                self._copies[name] = place.clone()  # SharedMemory that has been touched.
             else:
                 self._words[name] = _random(size // _WORD)
 
@@ -37,7 +37,7 @@ class OutputReader:
             torch.cuda.synchronize()
 
     def taken(self) -> tuple[dict[str, Any], str]:
-        """Private copies, and the output that is not what was read."""
+        """Return private copies, and the name of an output that changed after it was read."""
         import torch
 
         for name, where in self._words.items():
@@ -48,7 +48,7 @@ class OutputReader:
 
 
 def _random(count: int) -> Any:
-    """Not of torch's own generator: what that gives next can be told from what it gave before."""
+    """Draw positions from a generator of its own: torch's sequence could be predicted."""
     import secrets
 
     import torch

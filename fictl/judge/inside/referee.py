@@ -1,4 +1,4 @@
-"""The reference's process: makes the inputs of turns, has its own clock around them, says what is right."""
+"""The referee runs in the reference's process: it makes inputs, times turns and checks outputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fictl.judge.inputs import make_inputs
 from fictl.judge.inside.reference_call import NoOutputs, ReferenceCall, problem
 from fictl.judge.inside.traceback_text import told
 from fictl.judge.inside.turn import HACK, WRONG
-from fictl.judge.inside.turn_driver import Failed, Seen, TurnDriver
+from fictl.judge.inside.turn_driver import Failed, TurnDriver, TurnRecord
 from fictl.judge.process.channel import Channel, serve
 from fictl.timing.gpu_state import gpu_state
 from fictl.trace import Definition, EvaluationStatus, Workload
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fictl.judge.evaluators.evaluator import Evaluator
 
 _FIRST_SECONDS, _SLOW_SECONDS = 0.1, 10.0
-# Beyond the checks that are asked for, as many as fit into this time.
+# Additional checks are made as long as they fit into this time.
 _CHECKING_SECONDS, _CHEAP_SECONDS = 1.0, 0.05
 _OUTCOMES: dict[type[Exception], str] = {
     Late: "hung",
@@ -49,7 +49,7 @@ def run(channel: Channel, post: int) -> NoReturn:
 
 
 class Referee:
-    """Of one definition; `open` begins with one of its workloads. By `post` come handles."""
+    """Serves one definition. `open` starts a workload; sockets of solutions arrive by `post`."""
 
     def __init__(self, post: socket.socket) -> None:
         self._post = post
@@ -91,7 +91,7 @@ class Referee:
         return {"environment": _environment(request["device"])}
 
     def _meet(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A process that turns will be with; those that have gone are forgotten."""
+        """Receive the sockets of a process to have turns with; forget those that have closed."""
         _, handles, _, _ = socket.recv_fds(self._post, 64, 2)
         wire, watch = (Wire(handle) for handle in handles)
         call = self._call
@@ -101,22 +101,22 @@ class Referee:
         return {}
 
     def _open(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Run the reference once: it has to work before anything is held against it."""
+        """Run the reference once: it must work before any solution is compared with it."""
         definition, config = self._call.definition, EvalConfig(**request["config"])
         self._workload = Workload.model_validate(request["workload"])
         self._evaluator, self._verdicts = evaluator_for(definition, config), []
         inputs = self._inputs(request["seed"])
         try:
-            found = self._call.expected(inputs)
+            expected = self._call.expected(inputs)
         except NoOutputs as error:
             return {"ok": False, "kind": "reference", "trace": str(error)}
-        seconds = found.seconds
+        seconds = expected.seconds
         if _FIRST_SECONDS < seconds < _SLOW_SECONDS:  # The first one may have loaded libraries.
             seconds = min(seconds, self._call.expected(inputs).seconds)
-        if said := problem(definition, self._workload, found.outputs):
-            return {"ok": False, "kind": "reference", "trace": said}
+        if wrong := problem(definition, self._workload, expected.outputs):
+            return {"ok": False, "kind": "reference", "trace": wrong}
         self._check_seconds = seconds
-        size = sum(t.numel() * t.element_size() for t in found.outputs.values())
+        size = sum(t.numel() * t.element_size() for t in expected.outputs.values())
         return {
             "bytes": size,
             "seconds": seconds,
@@ -126,7 +126,7 @@ class Referee:
         }
 
     def _turns(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One for each seed. Which are checked is drawn when they are over."""
+        """Run one turn a seed. Which turns are checked is drawn only after each has ended."""
         taken = Batch(self._drivers[request["who"]], request["seconds"])
         seeds, idle = request["seeds"], request["idle"]
         picks = self._picks(request["picks"]) if request["picks"] else 0
@@ -144,7 +144,11 @@ class Referee:
                     self._as_if_checked(inputs)
                     continue
                 taken.problem = _problem(seen)
-                if taken.problem or seen.found or (is_checked and not self._passes(seen, inputs)):
+                if (
+                    taken.problem
+                    or seen.findings
+                    or (is_checked and not self._passes(seen, inputs))
+                ):
                     break
             taken.driver.rest()
         except (Late, Closed, Failed, Garbled) as error:
@@ -159,24 +163,24 @@ class Referee:
         fitting = _CHECKING_SECONDS / max(self._check_seconds, 1e-4)
         return max(wanted, int(fitting))
 
-    def _passes(self, seen: Seen, inputs: Mapping[str, Any]) -> bool:
+    def _passes(self, seen: TurnRecord, inputs: Mapping[str, Any]) -> bool:
         start = time.perf_counter()
         self._verdicts.append(self._verdict(seen.outputs, inputs))
         self._check_seconds = time.perf_counter() - start
         return self._verdicts[-1].passed
 
     def _as_if_checked(self, inputs: Mapping[str, Any]) -> None:
-        """What lies in caches before a turn is what lies there after a check."""
+        """Fill the caches as a check would, so that unchecked turns take the same time."""
         if self._check_seconds < _CHEAP_SECONDS:
             self._call.expected(inputs)
 
     def _finish(self, _request: dict[str, Any]) -> dict[str, Any]:
         verdict = self._evaluator.finish(self._verdicts)
-        said = verdict.correctness
+        correctness = verdict.correctness
         return {
             "status": verdict.status.value,
             "note": verdict.note,
-            "correctness": said.model_dump(mode="python") if said else None,
+            "correctness": correctness.model_dump(mode="python") if correctness else None,
         }
 
     def _verdict(self, outputs: Mapping[str, torch.Tensor], inputs: Mapping[str, Any]) -> Verdict:
@@ -194,14 +198,14 @@ class Referee:
         return make_inputs(call.definition, self._workload, self._root, seed, call.device)
 
     def _is_fresh(self) -> bool:
-        """Whether the inputs of two calls differ at all."""
+        """Tell whether two calls get different inputs."""
         specs = self._workload.inputs.values()
-        made = any(spec.type in ("random", "custom") for spec in specs)
-        return made or bool(self._call.definition.init)
+        is_generated = any(spec.type in ("random", "custom") for spec in specs)
+        return is_generated or bool(self._call.definition.init)
 
 
 class Batch:
-    """Turns with one process, and what is left of the time that it has."""
+    """Turns with one process, and the time it has left."""
 
     def __init__(self, driver: TurnDriver, seconds: float) -> None:
         self.driver = driver
@@ -209,14 +213,14 @@ class Batch:
         self._seconds, self._spent = seconds, 0.0
         self._turns: list[dict[str, Any]] = []
 
-    def turn(self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str) -> Seen:
+    def turn(self, inputs: Mapping[str, Any], axes: Mapping[str, int], idle: str) -> TurnRecord:
         start = time.perf_counter()
         try:
             return self.driver.turn(inputs, axes, start + self._seconds - self._spent, idle)
         finally:
             self._spent += time.perf_counter() - start
 
-    def add(self, seen: Seen, is_checked: bool) -> None:
+    def add(self, seen: TurnRecord, is_checked: bool) -> None:
         self._turns.append(
             {
                 "span": seen.span,
@@ -230,10 +234,10 @@ class Batch:
         return {"turns": self._turns, "spent": self._spent, "problem": self.problem}
 
 
-def _problem(seen: Seen) -> tuple[str, str] | None:
-    """What its outputs and inputs show of how they were made."""
+def _problem(seen: TurnRecord) -> tuple[str, str] | None:
+    """A finding about how outputs were written or inputs changed; None if there is none."""
     if seen.late:
-        note = f"{seen.late} was written after the call had ended: its time leaves that out"
+        note = f"{seen.late} was written after the call had ended: that time is not measured"
         return HACK, note
     if seen.changed:
         return WRONG, f"it changed its input {seen.changed}"

@@ -1,4 +1,4 @@
-"""The reference, called where no solution is: what is right."""
+"""Calls the reference, in a process without any solution, for the expected outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NoOutputs(Exception):
-    """What the reference returns is not what its definition says."""
+    """The reference returns something else than its definition says."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ class Expected:
 
 @dataclass(frozen=True)
 class ReferenceCall:
-    """`device` is cuda, or cpu for everything else."""
+    """A built reference. `device` is cuda, or cpu for everything else."""
 
     definition: Definition
     runnable: Runnable
     device: str
 
     def expected(self, inputs: Mapping[str, Any]) -> Expected:
-        """Of copies, which it may change. NoOutputs where what it returns cannot be any."""
+        """Call the reference on copies of `inputs`; NoOutputs if the result does not fit."""
         import torch
 
-        own = [each.clone() if hasattr(each, "clone") else each for each in inputs.values()]
+        own = [value.clone() if hasattr(value, "clone") else value for value in inputs.values()]
         self._wait()
         start = time.perf_counter()
         with torch.no_grad():
@@ -63,12 +63,12 @@ class ReferenceCall:
             raise NoOutputs(f"it returned {count} values, its outputs are {', '.join(names)}")
         for name, value in zip(names, values, strict=True):
             if not isinstance(value, torch.Tensor | bool | int | float):
-                raise NoOutputs(f"{name} is a {type(value).__name__}, no tensor")
+                raise NoOutputs(f"{name} is a {type(value).__name__}, not a tensor")
         return {n: torch.as_tensor(value).detach() for n, value in zip(names, values, strict=True)}
 
 
 def problem(definition: Definition, workload: Workload, outputs: Mapping[str, torch.Tensor]) -> str:
-    """Why these cannot be a reference's outputs, or ''."""
+    """Explain why `outputs` are impossible for a reference; '' if they are not."""
     import torch
 
     shapes = definition.get_output_shapes(workload.axes)

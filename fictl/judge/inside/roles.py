@@ -1,4 +1,4 @@
-"""What runs in judged processes: one part for each role."""
+"""The two roles of sandboxed processes, solution and reference, and the module that serves each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ALSO = ("torch", "fictl.runnable.registry", "fictl.timing.cupti")
 
 
 def preload() -> None:
-    """All that both need, before the first fork; what stands then is what a solution must leave."""
+    """Import what both roles need before the first fork, and snapshot it against tampering."""
     for name in (*_ALSO, *_PARTS.values()):
         importlib.import_module(name)
     importlib.import_module("fictl.runnable.discovered").shipped()
@@ -22,7 +22,7 @@ def preload() -> None:
 
 
 def run(role: str, channel: Channel, post: int) -> NoReturn:
-    """By `post` come handles to the referee, and turns to the others."""
+    """Serve a role; `post` carries the sockets of the referee, or the turns."""
     heap.keep_all()
     importlib.import_module(_PARTS[role]).run(channel, post)
     raise AssertionError("it does not return")

@@ -1,6 +1,6 @@
-"""Signal handlers in C: those of this process that a library has set, by the file they lie in.
+"""Signal handlers written in C: the library that each of them belongs to.
 
-The kernel says from outside which signals are caught; whose code that is, only this process knows.
+From outside, the kernel tells which signals are caught; only this process knows by whose code.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _DEFAULT, _IGNORED = 0, 1
 
 
 class _Place(ctypes.Structure):
-    """Dl_info."""
+    """Dl_info of the C library."""
 
     _fields_ = (
         ("file", ctypes.c_char_p),
@@ -25,20 +25,20 @@ class _Place(ctypes.Structure):
 
 
 def of_libraries() -> dict[str, str]:
-    """Files by signal number; "" for code that no file holds."""
+    """Files by signal number; '' for code that belongs to no file."""
     return {str(number): _file(address) for number, address in _caught()}
 
 
 def _caught() -> Iterator[tuple[int, int]]:
     libc = ctypes.CDLL(None)
     for number in range(1, signal.NSIG):
-        found = (ctypes.c_uint64 * (_STRUCT_BYTES // 8))()
-        failed = libc.sigaction(number, None, ctypes.byref(found))
-        if not failed and found[0] not in (_DEFAULT, _IGNORED):
-            yield number, found[0]
+        action = (ctypes.c_uint64 * (_STRUCT_BYTES // 8))()
+        failed = libc.sigaction(number, None, ctypes.byref(action))
+        if not failed and action[0] not in (_DEFAULT, _IGNORED):
+            yield number, action[0]
 
 
 def _file(address: int) -> str:
     place = _Place()
-    found = ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(place))
-    return (place.file or b"").decode("utf-8", "replace") if found else ""
+    is_known = ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(place))
+    return (place.file or b"").decode("utf-8", "replace") if is_known else ""

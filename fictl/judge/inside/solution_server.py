@@ -1,4 +1,4 @@
-"""The solution's process: builds it, calls it on what it is lent, and says what that left."""
+"""Serves a solution's process: builds the solution, calls it on shared memory, reports findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from fictl.errors import FictlError, SetupError
 from fictl.judge.exchange import memory
-from fictl.judge.exchange.layout import Layout
+from fictl.judge.exchange.layout import ExchangeLayout
 from fictl.judge.exchange.wire import Closed, Wire
 from fictl.judge.fault import FAULT
 from fictl.judge.inside import heap, signal_handlers
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from fictl.runnable import Runnable
 
 _MOST = 8
-# Results of so many calls stay: an allocator gives none of them to the next call.
+# Results of this many calls are kept, so that an allocator cannot reuse their memory.
 _KEPT = 3
 _LEAVE = os._exit
 _GC_OFF, _GC_ON, _GC_COLLECT = gc.disable, gc.enable, gc.collect
 
 
 def run(channel: Channel, post: int) -> NoReturn:
-    """Without what Python does at its end: a solution may have hung code of its own there."""
+    """Serve requests; end without Python's shutdown, in which a solution may have hooked its code."""
     tested = SolutionServer(Wire(post))
     serve(channel, tested.answer, _LEAVE)
 
 
 class _NotMapped(Exception):
-    """The memory of a turn could not be mapped."""
+    """The shared memory of a turn could not be mapped."""
 
 
 class SolutionServer:
-    """It answers each request with `ok`, or with what went wrong."""
+    """Answers each request with `ok`, or with the kind and the text of a failure."""
 
     def __init__(self, wire: Wire) -> None:
         self._integrity = taken()
@@ -106,7 +106,7 @@ class SolutionServer:
         return {"seconds": time.monotonic() - start}
 
     def _serve(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Turns, one by one, as the referee hands them out, until it says that there are no more."""
+        """Run turns as the referee starts them, until it sends `rest`."""
         import torch
 
         self._mode = str(request["mode"])
@@ -132,11 +132,11 @@ class SolutionServer:
         return {}
 
     def _turn(self, token: str, timer: HostClock) -> None:
-        """What the referee's clock is around ends with `done`: what comes after is told untimed."""
+        """Run one turn. The referee stops its clock at `done`; the claim is sent after it."""
         timer.begin()
         self._wire.send({"step": "ready", "token": token})
         message, handles = self._wire.receive()
-        layout = Layout.from_dict(message["layout"])
+        layout = ExchangeLayout.from_dict(message["layout"])
         lent = self._adopted(handles[0], layout)
         turn = Turn(self._definition, layout, message["numbers"], lent)
         try:
@@ -151,15 +151,15 @@ class SolutionServer:
         self._wire.send({"step": "done", "token": message["token"]})
         self._tell(message, turn, timer)
 
-    def _adopted(self, handle: int, layout: Layout) -> memory.Memory:
-        """Map what the referee lends; no code of the solution has part in it."""
+    def _adopted(self, handle: int, layout: ExchangeLayout) -> memory.SharedMemory:
+        """Map the referee's memory; no code of the solution takes part."""
         try:
             return memory.adopt(handle, layout.size, self._device)
         except Exception as error:
             raise _NotMapped from error
 
     def _call(self, turn: Turn, idle: str) -> None:
-        """`idle` is the style of a call that does nothing."""
+        """Call the solution; `idle` names the style of an empty call instead."""
         if not idle:
             turn.call(self._runnable)
             return
@@ -168,32 +168,32 @@ class SolutionServer:
             turn.touch()
 
     def _tell(self, message: dict[str, Any], turn: Turn, timer: HostClock) -> None:
-        said = {"step": "told", "token": message["token"]}
+        reply = {"step": "told", "token": message["token"]}
         try:
-            said["claim"] = timer.end().to_dict()
+            reply["claim"] = timer.end().to_dict()
         except (LaunchedNothing, WorkedElsewhere) as error:
             if not message["idle"]:
                 self._found.append((HACK, str(error)))
         if not message["idle"]:
             self._look(turn)
-        self._wire.send({**said, "found": len(self._found)})
+        self._wire.send({**reply, "found": len(self._found)})
 
     def _look(self, turn: Turn) -> None:
-        """Where its outputs lie; those of the calls before it are still there."""
+        """Check that outputs are in new memory; recent results are kept alive for this."""
         output, other = turn.aliased()
         if output:
-            note = f"the output {output} lies in the memory of the input {other}"
+            note = f"the output {output} shares memory with the input {other}"
             self._found.append((WRONG, note))
         before = {place for kept in self._turns for place in kept.places().values()}
         again = next((name for name, place in turn.places().items() if place in before), "")
         if again:
-            self._found.append((WRONG, f"{again} lies where an output of another call lies"))
+            self._found.append((WRONG, f"{again} shares memory with an output of another call"))
         self._turns.append(turn)
 
     def _settle(self, _request: dict[str, Any]) -> dict[str, Any]:
-        found = [*islice(self._findings(), _MOST)]
+        findings = [*islice(self._findings(), _MOST)]
         self._turns.clear()
-        return {"findings": found, "handlers": signal_handlers.of_libraries()}
+        return {"findings": findings, "handlers": signal_handlers.of_libraries()}
 
     def _findings(self) -> Iterator[tuple[str, str]]:
         for name in self._integrity.changed()[:8]:
@@ -203,4 +203,7 @@ class SolutionServer:
         yield from self._found
         for turn in self._turns:
             if name := turn.changed_since():
-                yield HACK, f"{name} was written after the call had ended: its time leaves that out"
+                yield (
+                    HACK,
+                    f"{name} was written after the call had ended: that time is not measured",
+                )

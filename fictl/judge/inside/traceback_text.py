@@ -1,4 +1,4 @@
-"""What code that is judged raised, told without the frames of who called it."""
+"""Tracebacks of a solution's errors, without the frames of the judge."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import traceback
 from fictl.paths import PACKAGE
 
 _MOST = 60_000
-# Who called it: nothing in them is of interest to the author of what was called.
+# Frames of the callers, which do not concern the solution's author.
 _CALLERS = tuple(str(PACKAGE / part) for part in ("judge", "runnable"))
-# Their __str__ is the solution's own code, and may raise anything.
+# Longest chain of causes to shorten.
 _DEPTH = 8
 
 
 def told(error: BaseException) -> str:
-    """Its traceback."""
+    """Format the traceback of `error`; works also if its own methods raise."""
     try:
-        found = traceback.TracebackException.from_exception(error)
-        _cut(found, _DEPTH)
-        return "".join(found.format())[-_MOST:].strip()
+        summary = traceback.TracebackException.from_exception(error)
+        _cut(summary, _DEPTH)
+        return "".join(summary.format())[-_MOST:].strip()
     except Exception:
-        return f"a {type(error).__name__} that cannot be told"
+        return f"a {type(error).__name__} that cannot be formatted"
 
 
-def _cut(found: traceback.TracebackException, depth: int) -> None:
-    kept = [frame for frame in found.stack if not frame.filename.startswith(_CALLERS)]
-    found.stack = traceback.StackSummary.from_list(kept)
-    for cause in (found.__cause__, found.__context__):
+def _cut(summary: traceback.TracebackException, depth: int) -> None:
+    kept = [frame for frame in summary.stack if not frame.filename.startswith(_CALLERS)]
+    summary.stack = traceback.StackSummary.from_list(kept)
+    for cause in (summary.__cause__, summary.__context__):
         if cause is not None and depth:
             _cut(cause, depth - 1)

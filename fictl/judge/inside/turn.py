@@ -1,12 +1,12 @@
-"""The solution's side of one turn: its call over memory that is lent, and its results put there."""
+"""The solution's side of one turn: calls it on shared memory and copies its results there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fictl.judge.exchange.layout import Layout
-from fictl.judge.exchange.memory import Memory
+from fictl.judge.exchange.layout import ExchangeLayout
+from fictl.judge.exchange.memory import SharedMemory
 from fictl.judge.modes import RETURNS
 from fictl.trace import Definition
 
@@ -25,7 +25,7 @@ WRONG = "INCORRECT_NUMERICAL"
 
 
 class Misfit(Exception):
-    """What was returned is not what the definition says; `status` is what this is called."""
+    """A result does not fit the definition; `status` is the resulting status."""
 
     def __init__(self, status: str, note: str) -> None:
         super().__init__(note)
@@ -33,15 +33,19 @@ class Misfit(Exception):
 
 
 class Turn:
-    """New objects for each call, over memory that no earlier call has seen.
+    """A call with new tensor objects, over memory that no earlier call has seen.
 
-    Nothing can be set on it, and results are found by their positions.
+    It has slots only, and finds results by position: a solution cannot attach anything to it.
     """
 
     __slots__ = ("_definition", "_given", "_inputs", "_left", "_lent", "_out", "_result")
 
     def __init__(
-        self, definition: Definition, layout: Layout, numbers: dict[str, Any], memory: Memory
+        self,
+        definition: Definition,
+        layout: ExchangeLayout,
+        numbers: dict[str, Any],
+        memory: SharedMemory,
     ) -> None:
         inputs: dict[str, Any] = {part.name: part.view(memory) for part in layout.inputs}
         inputs |= numbers
@@ -61,7 +65,7 @@ class Turn:
             self._result = runnable.call_value_returning(*self._inputs)
 
     def idle(self, style: str, blank: dict[str, torch.Tensor]) -> None:
-        """In place of a call: nothing, or results of the right sizes, which `blank` keeps."""
+        """Do nothing instead of a call, or return tensors of the right sizes, kept in `blank`."""
         self._given = [*self._out.values()]
         if style == RETURNS:
             for name, place in self._out.items():
@@ -70,7 +74,7 @@ class Turn:
             self._given, self._result = None, [*blank.values()]
 
     def deliver(self) -> None:
-        """Copy what was returned to where the referee reads it: this is a part of the turn's time."""
+        """Copy returned tensors to where the referee reads them; the turn's time includes it."""
         if self._given is not None:
             return
         result, self._result = self._result, None
@@ -84,7 +88,7 @@ class Turn:
         self._result = values
 
     def places(self) -> dict[str, int]:
-        """Where the memory of each output begins that is a new one."""
+        """Addresses of the outputs that the call allocated."""
         if self._given is not None:
             return {}
         return {
@@ -94,26 +98,26 @@ class Turn:
         }
 
     def aliased(self) -> tuple[str, str]:
-        """An output, and the input or the output's own place that it lies in."""
+        """An output, and the input or output place that it shares memory with; two '' if none."""
         names = [*zip(self._definition.inputs, self._inputs, strict=True), *self._out.items()]
         lent = {
             value.untyped_storage().data_ptr(): name
             for name, value in names
             if hasattr(value, "untyped_storage") and value.numel()
         }
-        found = ((name, lent.get(place, "")) for name, place in self.places().items())
-        return next(((output, other) for output, other in found if other), ("", ""))
+        shared = ((name, lent.get(place, "")) for name, place in self.places().items())
+        return next(((output, other) for output, other in shared if other), ("", ""))
 
     def touch(self) -> None:
-        """Every page of what is lent, in one kernel."""
+        """Read every page of the shared memory in one kernel."""
         self._lent[::_PAGE].sum()
 
     def keep(self) -> None:
-        """What was written, as it is in the order of the stream: other streams may be behind it."""
+        """Copy the outputs in stream order: work left on other streams may come later."""
         self._left = [value.clone() for value in self._given or ()]
 
     def changed_since(self) -> str:
-        """The output that is not what was delivered."""
+        """Name of an output that changed after it was delivered; '' if none did."""
         kept = zip(self._out, self._left, strict=False) if self._given else self._results()
         return next((n for n, value in kept if not same(value, self._out[n])), "")
 
@@ -124,13 +128,13 @@ class Turn:
         values = _values(result)
         if len(values) != len(self._out) or (len(values) == 1 and values[0] is None):
             count = 0 if result is None else len(values)
-            said = f"it returned {count} values, its outputs are {', '.join(self._out)}"
-            raise Misfit(SHAPE, said)
+            note = f"it returned {count} values, its outputs are {', '.join(self._out)}"
+            raise Misfit(SHAPE, note)
         return zip(self._out, values, strict=True)
 
 
 def same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Bit by bit: NaN is NaN."""
+    """Compare bits, so that NaN equals NaN."""
     import torch
 
     if one.shape != other.shape or one.dtype != other.dtype:
@@ -144,7 +148,7 @@ def tensors_of(values: Any) -> list[torch.Tensor]:
 
 
 def _values(result: Any) -> list[Any]:
-    """Read as tuples and lists are, whatever a class of the solution's makes of that."""
+    """Read the items of a tuple or a list without calling methods that a solution overrode."""
     if isinstance(result, tuple):
         _require_honest(type(result), tuple)
         return [*tuple.__iter__(result)]
@@ -155,14 +159,14 @@ def _values(result: Any) -> list[Any]:
 
 
 def _require_honest(kind: type, plain: type) -> None:
-    """Names of fields are all that it may add."""
+    """Refuse a subclass that overrides how its items are read."""
     if any(getattr(kind, name) is not getattr(plain, name) for name in _READING):
         note = f"it returned a {kind.__name__}: a {plain.__name__} that may lie about what it holds"
         raise Misfit(HACK, note)
 
 
 def _plain(name: str, value: Any) -> torch.Tensor:
-    """The tensor alone, with nothing that was hung on it."""
+    """Return the tensor without subclass or attached attributes; raise Misfit if it has them."""
     import torch
 
     if isinstance(value, bool | int | float) and type(value) in (bool, int, float):
@@ -171,17 +175,17 @@ def _plain(name: str, value: Any) -> torch.Tensor:
     if not _is_plain(value):
         if isinstance(value, torch.Tensor):
             raise Misfit(HACK, f"{name} is a {kind}: a tensor that may lie about what it holds")
-        raise Misfit(DTYPE, f"{name} is a {kind}, no tensor")
+        raise Misfit(DTYPE, f"{name} is a {kind}, not a tensor")
     if hung := [*object.__getattribute__(value, "__dict__")]:
         note = f"{name} carries {hung[0]!r:.60}: a tensor that may lie about what it holds"
         raise Misfit(HACK, note)
     if value.layout is not torch.strided or value.is_meta:
-        raise Misfit(DTYPE, f"{name} is {value.layout}, no dense tensor")
+        raise Misfit(DTYPE, f"{name} is {value.layout}, not a dense tensor")
     return torch.Tensor.detach(value).resolve_conj().resolve_neg()
 
 
 def _is_plain(value: Any) -> bool:
-    """And nothing that a class of the solution's makes of one."""
+    """Tell whether `value` is a plain tensor, and not of a solution's subclass."""
     import torch
 
     return type(value) in (torch.Tensor, torch.nn.Parameter)

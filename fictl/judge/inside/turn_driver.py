@@ -1,7 +1,7 @@
-"""The referee's side of a turn: it lends inputs, starts a clock, and stops it when it has read.
+"""The referee's side of a turn: lends inputs, starts a clock, stops it when outputs were read.
 
-Nothing that runs in the solution's process can stop this clock: what is not in the exchange when
-it is read is wrong, and the inputs are nowhere in that process before the clock has started.
+No code in the solution's process can stop this clock. Outputs that are not in the shared memory
+when it is read are wrong, and inputs reach the process only after the clock has started.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.case.poison import poison
 from fictl.judge.exchange import memory
-from fictl.judge.exchange.layout import Layout
+from fictl.judge.exchange.layout import ExchangeLayout
 from fictl.judge.exchange.wire import Garbled, Wire
 from fictl.judge.inside.output_reader import OutputReader
 from fictl.judge.inside.turn import same
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
 
 
 class Failed(Exception):
-    """The call raised: its process says what."""
+    """The call raised; its process reports the error."""
 
 
 @dataclass
-class Seen:
-    """What came of one turn: seconds from the lending of its inputs until its outputs were read.
+class TurnRecord:
+    """Record of one turn. `span` is in seconds, from lending the inputs to having read the outputs.
 
-    `waited` are those in which one of both sides stood in line for a CPU; `claim` is the process's
-    own word. `changed` is an input that is another one now, `late` an output written afterwards.
+    `waited` are seconds in which either side waited for a CPU; `claim` is what the process reports.
+    `changed` names an input that was modified, `late` an output that was written afterwards.
     """
 
     span: float
     waited: float
     claim: Any
-    found: int
+    findings: int
     outputs: dict[str, torch.Tensor]
     changed: str
     late: str
 
 
 class TurnDriver:
-    """Of one process; `watch` asks its supervisor, who sees it from outside."""
+    """Has turns with one process; asks the process's supervisor by `watch`."""
 
     def __init__(self, wire: Wire, watch: Wire, definition: Definition, device: str) -> None:
         self._wire, self._watch = wire, watch
@@ -58,9 +58,9 @@ class TurnDriver:
 
     def turn(
         self, inputs: Mapping[str, Any], axes: Mapping[str, int], deadline: float, idle: str = ""
-    ) -> Seen:
-        """`idle` is the style of a call that does nothing."""
-        layout = Layout.of(inputs, self._definition, axes)
+    ) -> TurnRecord:
+        """Run one turn; `idle` names the style of an empty call."""
+        layout = ExchangeLayout.of(inputs, self._definition, axes)
         lent, handle = memory.create(layout.size, self._device)
         try:
             places = self._filled(layout, lent, inputs)
@@ -85,15 +85,17 @@ class TurnDriver:
             for part in layout.inputs
             if part.name not in outputs and not same(places[part.name], inputs[part.name])
         )
-        return Seen(span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late)
+        return TurnRecord(
+            span, waited, told.get("claim"), _found(told), taken, next(changed, ""), late
+        )
 
     def rest(self) -> None:
-        """There are no more turns for now."""
+        """End the sequence of turns."""
         self._wire.send({"step": "rest"})
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nobody to have turns with."""
+        """Tell whether the process has gone."""
         return self._watch.is_closed()
 
     def close(self) -> None:
@@ -104,7 +106,7 @@ class TurnDriver:
         self, message: dict[str, Any], handle: int, reading: OutputReader, deadline: float
     ) -> tuple[float, float]:
         if not self._wire.is_quiet():
-            raise Garbled("it spoke before it was asked")
+            raise Garbled("a message before any request")
         # While that process sleeps: on two processors, who answers takes the place of who waits.
         before = self._waits()
         self._wire.send({"step": "ready", "token": message["token"]})
@@ -118,22 +120,22 @@ class TurnDriver:
         return span, max(0.0, waited_here() + self._waits() - before)
 
     def _hear(self, step: str, token: str, deadline: float) -> dict[str, Any]:
-        said, handles = self._wire.receive(deadline)
+        message, handles = self._wire.receive(deadline)
         for handle in handles:
             os.close(handle)
-        if said.get("step") == "failed":
+        if message.get("step") == "failed":
             raise Failed
-        if said.get("step") != step or said.get("token") != token:
-            raise Garbled(f"it answered what was not asked: {str(said)[:80]}")
-        return said
+        if message.get("step") != step or message.get("token") != token:
+            raise Garbled(f"an answer to no request: {str(message)[:80]}")
+        return message
 
     def _waits(self) -> float:
-        """Seconds that its process has waited for a CPU so far."""
+        """Seconds that the process has waited for a CPU so far."""
         self._watch.send({"what": "waits"})
         return float(self._watch.receive()[0]["waited"])
 
     def _filled(
-        self, layout: Layout, lent: memory.Memory, inputs: Mapping[str, Any]
+        self, layout: ExchangeLayout, lent: memory.SharedMemory, inputs: Mapping[str, Any]
     ) -> dict[str, torch.Tensor]:
         places = {part.name: part.view(lent) for part in (*layout.inputs, *layout.outputs)}
         for part in layout.inputs:
@@ -144,7 +146,7 @@ class TurnDriver:
         return places
 
     def _cool(self) -> None:
-        """Out of the GPU's cache with what was just written."""
+        """Evict inputs from the GPU's cache by writing other memory."""
         import torch
 
         cuda: Any = torch.cuda
@@ -156,7 +158,7 @@ class TurnDriver:
 
 
 def _found(told: dict[str, Any]) -> int:
-    found = told.get("found")
-    if not isinstance(found, int):
-        raise Garbled(f"it answered what was not asked: {str(told)[:80]}")
-    return found
+    count = told.get("found")
+    if not isinstance(count, int):
+        raise Garbled(f"an answer to no request: {str(told)[:80]}")
+    return count

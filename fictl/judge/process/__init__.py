@@ -1,1 +1,1 @@
-"""How a judged process comes to be, is talked with from outside, and is ended with all it started."""
+"""Sandboxed processes: how they are started, asked from outside, and ended with all descendants."""

@@ -1,4 +1,4 @@
-"""The judged process's side of its talk with the judge: a line of JSON each way, in turn."""
+"""The sandboxed process's end of its connection to the judge: a line of JSON each way, in turn."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 Answer = dict[str, Any]
-# Of one message: sources and log come with it.
+# Largest message in bytes: it may contain sources and a log.
 LONGEST = 64 << 20
 TOKEN = "token"  # noqa: S105  # the name of a field
 
 
 class Channel:
-    """Each request carries a token that its answer repeats: what is said unasked is a forgery."""
+    """Reads requests and sends answers. An answer repeats its request's token: others are forged."""
 
     def __init__(self, handle: int) -> None:
         self._socket = socket.socket(fileno=handle)
@@ -32,7 +32,7 @@ class Channel:
 def serve(
     channel: Channel, answer: Callable[[dict[str, Any]], Answer], leave: Callable[[int], NoReturn]
 ) -> NoReturn:
-    """Until the judge has gone; `leave` ends the process with nothing of it run on the way."""
+    """Answer requests until the judge closes the connection; `leave` then ends the process at once."""
     for request in channel.requests():
         channel.answer(request, answer(request))
     leave(0)

@@ -1,4 +1,4 @@
-"""The environment of judged processes: what compilers and GPUs need of ours, and no secret of it."""
+"""Environment variables of sandboxed processes: what compilers and GPUs need, and no secret."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _PREFIXES = (
 def environment(
     folder: Path | None = None, device: str = "", gpu: int | None = None
 ) -> dict[str, str]:
-    """`folder` takes what would be written at home, to caches and to /tmp."""
+    """Variables to keep. With a `folder`, home, caches and temporary files are placed below it."""
     kept = {
         name: text
         for name, text in {**os.environ}.items()

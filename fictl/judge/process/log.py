@@ -1,4 +1,4 @@
-"""What a judged process printed: all of it, or its beginning and its end."""
+"""The output of a sandboxed process: all of it, or its beginning and its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _FIRST, _LAST = 1 << 18, (5 << 20) - (1 << 18) - 256
 
 
 class Log:
-    """At most 5 MB of it are kept, however much comes."""
+    """Keeps at most 5 MB, however much is printed."""
 
     def __init__(self) -> None:
         self._first, self._last, self._size = bytearray(), bytearray(), 0
@@ -23,7 +23,7 @@ class Log:
             del self._last[:-_LAST]
 
     def take(self) -> str:
-        """What came since the last time."""
+        """Return the output since the last call."""
         last = self._last[-_LAST:]
         left_out = self._size - len(self._first) - len(last)
         between = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
@@ -35,14 +35,14 @@ class Log:
 
 
 class Printed:
-    """The judge's end of the pipe that a process prints to, and what came of it."""
+    """The judge's end of the pipe that a process prints to, with its log."""
 
     def __init__(self, handle: int) -> None:
         self.handle, self.log, self.is_open = handle, Log(), True
         os.set_blocking(handle, False)
 
     def hear(self) -> None:
-        """What is there now."""
+        """Read what the pipe holds now."""
         with suppress(OSError):
             part = os.read(self.handle, 1 << 20)
             self.is_open = bool(part)

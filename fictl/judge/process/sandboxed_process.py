@@ -1,4 +1,4 @@
-"""The judge's side of a judged process: it is asked, waited for so long, and ended."""
+"""The judge's side of a sandboxed process: requests with deadlines, and its end."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from fictl.judge.process.supervisor import ENDED, HOLD, NEVER_BEGAN, RELEASE, SU
 from fictl.process import ending
 
 _PATIENCE = 10.0
-# Of a MiB at most: a pipe holds no more of what is over, and what is not may go on for ever.
+# Reads of at most 1 MiB: a finished process left no more in its pipe, others may print for ever.
 _LAST_WORDS = 8
 
 
 class Ended(FictlError):
-    """The judged process has ended before it answered."""
+    """The process ended before it answered."""
 
 
 class Hung(FictlError):
-    """It did not answer in the time that it had."""
+    """The process did not answer in time."""
 
 
 class Forged(FictlError):
-    """It said what no honest process says: another's answer, or one that was not asked for."""
+    """The process sent what no honest process sends: an answer to no request, or two answers."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class Ends:
     watch: socket.socket
 
     def close(self) -> None:
-        for each in (self.control, self.channel, self.post, self.watch):
-            each.close()
+        for end in (self.control, self.channel, self.post, self.watch):
+            end.close()
 
 
 @dataclass(frozen=True)
 class Survey:
-    """`left` are processes that it has started and that run now; `signals` are bits of signals that
-    it catches, ignores and blocks.
+    """`left` are running processes that it started; `signals` are bits of the signals that it
+    catches, ignores and blocks.
     """
 
     left: tuple[str, ...]
@@ -61,7 +61,7 @@ class Survey:
 
 
 class SandboxedProcess:
-    """One judged process. `policy` names what it is behind."""
+    """A running process. `policy` names the parts of its sandbox."""
 
     def __init__(self, ends: Ends, log: int, policy: str) -> None:
         self.ends, self.printed = ends, Printed(log)
@@ -75,50 +75,51 @@ class SandboxedProcess:
     def ask(
         self, request: dict[str, Any], seconds: float, beside: SandboxedProcess | None = None
     ) -> dict[str, Any]:
-        """Its answer; Ended, Hung or Forged where there is no honest one.
+        """Return the answer; raise Ended, Hung or Forged if there is no honest one.
 
-        What one `beside` prints meanwhile is heard.
+        The output of the process `beside` is read meanwhile.
         """
         deadline = time.monotonic() + seconds
         return self.answer(self.tell(request, deadline), deadline, beside)
 
     def tell(self, request: dict[str, Any], deadline: float) -> str:
-        """The token that its answer repeats; deadlines are on the monotonic clock."""
+        """Send a request and return the token of its answer. `deadline` is on the monotonic clock."""
         token = secrets.token_hex(8)
         self._hear()
         if self._heard:
-            raise Forged("it spoke before it was asked")
+            raise Forged("a message before any request")
         self._tell(json.dumps({**request, TOKEN: token}).encode() + b"\n", deadline)
         return token
 
     def answer(
         self, token: str, deadline: float, beside: SandboxedProcess | None = None
     ) -> dict[str, Any]:
+        """Wait for the answer that carries `token`."""
         seconds = deadline - time.monotonic()
         while b"\n" not in self._heard:
             self._wait(deadline, seconds, beside=beside)
         line, _, rest = bytes(self._heard).partition(b"\n")
         self._heard.clear()
         if rest:
-            raise Forged("it answered more than once")
+            raise Forged("more than one answer")
         return _answer(line, token)
 
     def introduce(self, other: SandboxedProcess) -> None:
-        """Hand on to this process the way to turns with the other, and to who watches that."""
+        """Give this process the other's sockets for turns and for questions to its supervisor."""
         ends = other.ends
-        with suppress(OSError):  # That it has ended shows when it is asked.
+        with suppress(OSError):  # If it has ended, the next request shows it.
             socket.send_fds(self.ends.post, [b"it"], [ends.post.fileno(), ends.watch.fileno()])
         ends.post.close()
         ends.watch.close()
 
     def survey(self) -> Survey | None:
-        """It, seen from outside; None if nobody sees."""
-        said = self._ask_supervisor(SURVEY)
-        return Survey(tuple(said["left"]), said["signals"]) if said else None
+        """Ask the supervisor what the process left running; None if the supervisor has gone."""
+        report = self._ask_supervisor(SURVEY)
+        return Survey(tuple(report["left"]), report["signals"]) if report else None
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """It takes no CPU meanwhile, whatever it has started."""
+        """Stop the process and all its descendants for the time of the block."""
         self._ask_supervisor(HOLD)
         try:
             yield
@@ -126,7 +127,7 @@ class SandboxedProcess:
             self._ask_supervisor(RELEASE)
 
     def close(self) -> None:
-        """With all that it has started; when this returns, it has gone."""
+        """End the process with all its descendants; they have gone when this returns."""
         with suppress(OSError):
             self._control.send(b"end")
         with suppress(OSError):
@@ -144,7 +145,7 @@ class SandboxedProcess:
         self.close()
 
     def _tell(self, data: bytes, deadline: float) -> None:
-        """What it does not read does not hold the judge up."""
+        """Write without blocking: a process that does not read cannot hold up the judge."""
         view = memoryview(data)
         while view:
             try:
@@ -167,24 +168,24 @@ class SandboxedProcess:
             raise Hung(f"it did not answer within {seconds:g} s")
         watched = select.poll()
         watched.register(self._channel, select.POLLIN | (select.POLLOUT if writing else 0))
-        logs = [each.printed for each in (self, beside) if each is not None]
-        for each in logs:
-            if each.is_open:
-                watched.register(each.handle, select.POLLIN)
+        logs = [log.printed for log in (self, beside) if log is not None]
+        for log in logs:
+            if log.is_open:
+                watched.register(log.handle, select.POLLIN)
         ready = dict(watched.poll(min(left, 1.0) * 1e3))
-        for each in logs:
-            if each.handle in ready:
-                each.hear()
+        for log in logs:
+            if log.handle in ready:
+                log.hear()
         if ready.get(self._channel.fileno(), 0) & ~select.POLLOUT and not self._hear():
             raise self._end()
 
     def _hear(self) -> bool:
-        """False at the end of what it says."""
+        """Read what is there. Returns False if the connection was closed."""
         with suppress(BlockingIOError):
             while part := self._receive():
                 self._heard += part
                 if len(self._heard) > LONGEST:
-                    raise Forged(f"it answered with more than {LONGEST >> 20} MiB")
+                    raise Forged(f"an answer of more than {LONGEST >> 20} MiB")
             return False
         return True
 
@@ -195,42 +196,42 @@ class SandboxedProcess:
             return b""
 
     def _end(self) -> FictlError:
-        """Why nothing more comes: Ended, unless it is the judge's own fault."""
+        """Explain why the process stopped answering: Ended, or a fault of the judge."""
         for _ in range(_LAST_WORDS):
             self.printed.hear()
-        said = self._ask_supervisor("") if self._status is None else {}
-        if said.get("kind") == ENDED:
-            self._status = int(said["status"])
+        report = self._ask_supervisor("") if self._status is None else {}
+        if report.get("kind") == ENDED:
+            self._status = int(report["status"])
         if self._status == NEVER_BEGAN:
-            why = self.log.take().strip()[-500:] or "nobody knows why"
-            return JudgeFault("the sandbox of a judged process could not be built", why)
+            why = self.log.take().strip()[-500:] or "it printed no reason"
+            return JudgeFault("the sandbox of a process could not be set up", why)
         if self._status is not None:
             return Ended(f"its process ended with {ending(self._status)}")
         if self._supervisor_has_gone:
-            return JudgeFault("the process that watches a judged one has gone", NO_VERDICT)
+            return JudgeFault("the supervisor of a sandboxed process has ended", NO_VERDICT)
         return Ended("it closed the connection to the judge")
 
     def _ask_supervisor(self, what: str) -> dict[str, Any]:
-        """With nothing to ask: what it has to tell by itself, for a moment."""
+        """Return the supervisor's answer; with an empty question, what it reports by itself."""
         with suppress(OSError, ValueError):
             if what:
                 self._control.send(what.encode())
             self._control.settimeout(_PATIENCE if what else 1.0)
-            while said := self._control.recv(1 << 16):
-                heard: dict[str, Any] = json.loads(said)
-                if heard["kind"] == ENDED:
-                    self._status = int(heard["status"])
-                if not what or heard["kind"] == what:
-                    return heard
+            while data := self._control.recv(1 << 16):
+                report: dict[str, Any] = json.loads(data)
+                if report["kind"] == ENDED:
+                    self._status = int(report["status"])
+                if not what or report["kind"] == what:
+                    return report
             self._supervisor_has_gone = True
         return {}
 
 
 def _answer(line: bytes, token: str) -> dict[str, Any]:
     try:
-        said = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
-        raise Forged(f"its answer is no JSON: {line[:80]!r}") from None
-    if not isinstance(said, dict) or said.pop(TOKEN, None) != token:
-        raise Forged(f"it answered what was not asked: {line[:80]!r}")
-    return said
+        raise Forged(f"an answer that is not JSON: {line[:80]!r}") from None
+    if not isinstance(message, dict) or message.pop(TOKEN, None) != token:
+        raise Forged(f"an answer to no request: {line[:80]!r}")
+    return message

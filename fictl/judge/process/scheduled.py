@@ -1,4 +1,4 @@
-"""When the threads of a process ran, and how long they waited for a CPU: as the kernel says."""
+"""Times that the kernel's scheduler reports: when threads ran, and how long they waited for a CPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NS = 1e-9
 
 @dataclass(frozen=True)
 class Scheduled:
-    """Seconds of CPU time and of waiting for a CPU, and the time of each thread that wants one."""
+    """Seconds of CPU time and of waiting for a CPU; `wanting` has the threads that are runnable."""
 
     ran: float
     waited: float
@@ -20,7 +20,7 @@ class Scheduled:
 
     @classmethod
     def now(cls, pid: int | str = "self") -> Scheduled:
-        """Of all its threads; of none where the kernel does not tell."""
+        """Read the times of all threads; zeros if the kernel does not report them."""
         ran, waited, wanting = 0.0, 0.0, {}
         with suppress(OSError):
             for task in Path(f"/proc/{pid}/task").iterdir():
@@ -32,7 +32,7 @@ class Scheduled:
         return cls(ran, waited, wanting)
 
     def had_its_chance(self, before: Scheduled) -> bool:
-        """Whether no thread stood in line since then without getting on."""
+        """Tell whether every thread that was runnable at `before` has run since."""
         return all(
             before.wanting[task] < on for task, on in self.wanting.items() if task in before.wanting
         )
@@ -40,15 +40,15 @@ class Scheduled:
 
 def waited(pid: int) -> float:
     """Seconds that the threads of a process have waited for a CPU."""
-    found = 0.0
+    seconds = 0.0
     with suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # it is asked around each turn
-            found += _waited(f"/proc/{pid}/task/{task}/schedstat")
-    return found
+            seconds += _waited(f"/proc/{pid}/task/{task}/schedstat")
+    return seconds
 
 
 def waited_here() -> float:
-    """Of this thread alone."""
+    """Seconds that this thread has waited for a CPU."""
     return _waited("/proc/thread-self/schedstat")
 
 

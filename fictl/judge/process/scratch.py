@@ -1,4 +1,4 @@
-"""Folders of judges: one above all, so that what one has is hidden from the solutions of another."""
+"""Scratch folders of judges, below one root that is hidden from every solution."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from fictl.removal import remove
 
 
 def scratch_root() -> Path:
-    """Of this user: nobody else may look into it."""
-    with own_faults("making its folder"):
+    """Create the root of this user's scratch folders; refuse one that others can open."""
+    with own_faults("creating the root of its scratch folders"):
         folder = Path(tempfile.gettempdir()) / f"fictl-judges-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    if found.st_uid != os.getuid() or found.st_mode & 0o077 or folder.is_symlink():
+        status = folder.lstat()
+    if status.st_uid != os.getuid() or status.st_mode & 0o077 or folder.is_symlink():
         raise SetupError(
-            f"{folder} is not this user's alone", "remove it, or set TMPDIR to another folder"
+            f"{folder} is open to other users", "remove it, or set TMPDIR to another folder"
         )
     return folder
 
 
 def new_scratch(kind: str) -> Path:
-    """For a process of ours; those whose processes have died go."""
+    """Create a scratch folder of this process; remove those of processes that have ended."""
     folder = scratch_root()
     with own_faults("making a scratch folder"):
         for entry in folder.iterdir():
             owner = entry.name.partition("-")[0]
             if owner.isdecimal() and not os.path.exists(f"/proc/{owner}"):
                 remove(entry)
-        made = folder / f"{os.getpid()}-{kind}-{secrets.token_hex(4)}"
-        made.mkdir(mode=0o700)
-    return made
+        scratch = folder / f"{os.getpid()}-{kind}-{secrets.token_hex(4)}"
+        scratch.mkdir(mode=0o700)
+    return scratch
 
 
 @contextmanager
 def scratch_folder(kind: str) -> Iterator[Path]:
-    """One that is gone afterwards."""
-    made = new_scratch(kind)
+    """Create a scratch folder and remove it at the end of the block."""
+    scratch = new_scratch(kind)
     try:
-        yield made
+        yield scratch
     finally:
-        remove(made)
+        remove(scratch)
 
 
 def make_home(folder: Path) -> None:
-    """`folder` with a home and a tmp for a judged process, whatever an earlier one made of them."""
+    """Create `folder` with home and tmp; replace what an earlier process made of them."""
     for place in (folder, folder / "home", folder / "tmp"):
         if not _is_folder(place):
             remove(place)
@@ -61,7 +61,7 @@ def make_home(folder: Path) -> None:
 
 
 def _is_folder(path: Path) -> bool:
-    """And no link to one."""
+    """Tell whether `path` is a folder, and not a link to one."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except OSError:

@@ -1,4 +1,4 @@
-"""Starting judged processes: one zygote for this process, a fork of it for each of them."""
+"""Starts sandboxed processes: one zygote for this process, and a fork of it for each of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fictl.judge.sandbox.policy import SandboxPolicy, require
 from fictl.paths import same_packages
 
 _START_SECONDS, _END_SECONDS = 300.0, 5.0
-# Of the sockets of a process: for its supervisor, requests, handles and turns, and the referee's questions.
+# Kinds of a process's sockets: control (supervisor), requests, turns, and the referee's questions.
 _KINDS = (
     socket.SOCK_SEQPACKET,
     socket.SOCK_STREAM,
@@ -36,24 +36,24 @@ _zygotes: dict[int, Zygote] = {}
 
 
 class Zygote:
-    """Its process, and the socket that it is asked by."""
+    """The judge's side of a zygote: its process and the socket for requests."""
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with _closed_on_failure(self._socket), theirs, tempfile.TemporaryFile() as said:
+        with _closed_on_failure(self._socket), theirs, tempfile.TemporaryFile() as output:
             self._popen = subprocess.Popen(
                 [sys.executable, "-m", "fictl.judge.process.zygote", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 pass_fds=[theirs.fileno()],
                 env={**environment(), **same_packages()},
                 start_new_session=True,
             )
             theirs.close()
-            self.policy = self._greeted(said)
+            self.policy = self._greeted(output)
 
-    def _greeted(self, said: object) -> SandboxPolicy:
+    def _greeted(self, output: object) -> SandboxPolicy:
         self._socket.settimeout(_START_SECONDS)
         try:
             hello = self._socket.recv(1 << 16)
@@ -62,11 +62,11 @@ class Zygote:
         if not hello:
             self._popen.kill()
             self._popen.wait()
-            said.seek(0)  # type: ignore[attr-defined]
-            last = said.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
+            output.seek(0)  # type: ignore[attr-defined]
+            last = output.read().decode("utf-8", "replace").strip()  # type: ignore[attr-defined]
             raise SetupError(
-                "the process that solutions are judged in does not start",
-                last[-2000:] or "it said nothing: fictl doctor looks at this Python",
+                "the process that starts sandboxes (the zygote) does not start",
+                last[-2000:] or "it printed nothing: fictl doctor checks this Python",
             )
         return SandboxPolicy.from_dict(json.loads(hello)["policy"])
 
@@ -75,13 +75,13 @@ class Zygote:
         return self._popen.poll() is None
 
     def close(self) -> None:
-        """It ends when its socket does."""
+        """Close the socket; the zygote then ends."""
         self._socket.close()
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_SECONDS)
 
     def sandboxed(self, role: str, policy: SandboxPolicy) -> SandboxedProcess:
-        """A new process in this role, behind these policy."""
+        """Start a process in this role, restricted by `policy`."""
         request = json.dumps({"role": role, "policy": policy.to_dict()}).encode()
         with ExitStack() as ours, ExitStack() as theirs:
             pairs = []
@@ -108,7 +108,9 @@ def _closed_on_failure(ours: socket.socket) -> Iterator[None]:
 
 
 def zygote() -> Zygote:
-    """Of this process: a fork of it starts its own."""
+    """Return the zygote of this process, starting it if needed; a fork of this process starts its
+    own.
+    """
     if sys.platform != "linux":
         raise SetupError(f"solutions are judged on Linux, and this is {sys.platform}")
     with _lock:
@@ -131,26 +133,27 @@ def start(
     gpu: int | None,
     untrusted: bool = False,
 ) -> SandboxedProcess:
-    """It may write to `folder` and to those of `also` alone, and not read those of `hidden`, but
-    for those of `shown`.
+    """Start a sandboxed process that may write below `folder` and `also` only.
+
+    It cannot read what lies below `hidden`, except for `shown`.
     """
-    made = zygote()
+    parent = zygote()
     make_home(folder)
     if untrusted:
-        require(made.policy)
+        require(parent.policy)
     writable = tuple(str(path.resolve()) for path in (folder, *also))
     policy = replace(
-        made.policy,
+        parent.policy,
         writable=writable,
         shown=tuple(str(path.resolve()) for path in shown),
         hidden=tuple(str(path.resolve()) for path in hidden),
         memory=None if device == "cuda" else all_memory(),
         environment=environment(folder.resolve(), device, gpu),
-        processes=_processes(made.policy, device),
+        processes=_processes(parent.policy, device),
     )
-    return made.sandboxed(role, policy)
+    return parent.sandboxed(role, policy)
 
 
 def _processes(policy: SandboxPolicy, device: str) -> str:
-    """CUDA looks for itself in /proc, and finds another there if that is not its namespace's."""
+    """Leave out a pid namespace without its own /proc: CUDA looks itself up there."""
     return "" if device == "cuda" and policy.processes == "pidns" else policy.processes

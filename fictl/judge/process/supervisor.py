@@ -1,4 +1,4 @@
-"""The process between the zygote and what is judged: it says how that ended, and leaves nothing of it."""
+"""Parent of a sandboxed process: reports its exit status and kills all its descendants."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from fictl.judge.sandbox.policy import SandboxPolicy
 
 SURVEY, HOLD, RELEASE, ENDED = "survey", "hold", "release", "ended"
 Inside = Callable[[int, int], NoReturn]
-# The anteroom, the first of its namespace, and the judged process itself.
+# The anteroom, the first process of the namespace, and the sandboxed process itself.
 _LEADING = 3
 _known: dict[int, int] = {}
 _SIGNALS = {"catches": "SigCgt", "ignores": "SigIgn", "blocks": "SigBlk"}
 _STATUS = struct.Struct("i")
-# In place of a signal or an exit code: the judged code runs now, or it never did.
+# Values beside signals and exit codes: the sandboxed code runs now, or it never ran.
 _BEGAN, NEVER_BEGAN = 1 << 16, 1 << 17
 _FAILED = 120
 _KILLED = -signal.SIGKILL
@@ -35,8 +35,8 @@ _KILLED = -signal.SIGKILL
 
 @dataclass(frozen=True)
 class Handles:
-    """`control` and `watch` are the supervisor's, by which the judge and the referee ask it; the others
-    are for the judged process.
+    """File descriptors. The judge and the referee ask the supervisor by `control` and `watch`; the
+    others are for the sandboxed process.
     """
 
     control: int
@@ -47,7 +47,7 @@ class Handles:
 
 
 def supervise(handles: Handles, policy: SandboxPolicy, inside: Inside) -> NoReturn:
-    """Start `inside(channel, post)` behind policy, answer who asks, and end all of it in time."""
+    """Start `inside(channel, post)` under `policy`, answer questions, and end all descendants."""
     os.setsid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -73,8 +73,8 @@ def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
         if watch in ready and not _answer(watch):
             watched.remove(watch)
         if status in ready:
-            said = os.read(status, _STATUS.size)
-            code = _STATUS.unpack(said)[0] if len(said) == _STATUS.size else otherwise
+            data = os.read(status, _STATUS.size)
+            code = _STATUS.unpack(data)[0] if len(data) == _STATUS.size else otherwise
             if code == _BEGAN:
                 otherwise = _KILLED
                 continue
@@ -88,7 +88,7 @@ def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
 
 
 def _answer(watch: socket.socket) -> bool:
-    """To the referee: how long the judged process has waited for a CPU. False when it has gone."""
+    """Tell the referee how long the process has waited for a CPU. Returns False when it has gone."""
     with suppress(OSError):
         if watch.recv(1 << 16):
             watch.send(json.dumps({"waited": waited(_judged(os.getpid()))}).encode())
@@ -97,14 +97,14 @@ def _answer(watch: socket.socket) -> bool:
 
 
 def _judged(root: int) -> int:
-    """It stays the same one: two others stand between. 0 while it is not there yet."""
+    """Process id of the sandboxed process, found once; 0 before it exists."""
     if root not in _known and (below := descendants(root)[_LEADING - 1 :]):
         _known[root] = below[0].pid
     return _known.get(root, 0)
 
 
 def _anteroom(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside) -> NoReturn:
-    """A process id namespace holds the children of who made it."""
+    """Enter the namespaces: only a child of this process is inside the new pid namespace."""
     _die_with_parent()
     policy.unshare()
     first = os.fork()
@@ -117,7 +117,7 @@ def _anteroom(handles: Handles, status: int, policy: SandboxPolicy, inside: Insi
 
 
 def _first(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside) -> NoReturn:
-    """The first of its namespace: when it ends, the kernel ends all others."""
+    """Run as the first process of the namespace: when it ends, the kernel ends all others."""
     _die_with_parent()
     policy.first()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -128,7 +128,7 @@ def _first(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside)
         _guarded(handles.log, lambda: _inside(handles, begins, policy, inside))
     for handle in (handles.channel, handles.log, handles.post, begins):
         os.close(handle)
-    if not os.read(heard, 1):  # It ended while its sandbox was built.
+    if not os.read(heard, 1):  # It ended before its sandbox was complete.
         os._exit(_FAILED)
     os.write(status, _STATUS.pack(_BEGAN))
     while True:
@@ -139,7 +139,7 @@ def _first(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside)
 
 
 def _wait_for_supervisor() -> NoReturn:
-    """What the judged process left running is to be found before it is ended."""
+    """Stay until killed: processes left running must be found before they are ended."""
     while True:
         with suppress(ChildProcessError):
             os.wait()
@@ -172,29 +172,30 @@ def _die_with_parent() -> None:
 
 
 def _guarded(log: int, step: Callable[[], NoReturn]) -> NoReturn:
-    """A forked child never returns into what its parent was doing."""
+    """Run `step` in a forked child, and never return into the parent's code."""
     try:
         step()
     except BaseException as error:
-        said = f"the judge's sandbox failed: {error!r}\n".encode()
-        for handle in (log, 2):  # Of the two, the second is all that an inner one has left open.
+        message = f"the judge's sandbox failed: {error!r}\n".encode()
+        for handle in (log, 2):  # The innermost process has only the second one open.
             with suppress(OSError):
-                os.write(handle, said)
+                os.write(handle, message)
                 break
     finally:
         os._exit(_FAILED)
 
 
 def survey(root: int) -> dict[str, Any]:
-    """What the judged process started and has not ended: all but the three that lead to it. And
-    the signals that it catches, ignores and blocks, as bits.
+    """Processes that the sandboxed process left running, and its signal masks as bits.
+
+    The three processes between supervisor and sandbox are not counted.
     """
     left = descendants(root)[_LEADING:]
     return {"left": [_name(process.pid) for process in left], "signals": _signals(_judged(root))}
 
 
 def _hold(root: int) -> dict[str, Any]:
-    """The judged process, and what it has started, take no CPU until they are released."""
+    """Stop the sandboxed process and all its descendants until they are released."""
     return _signal(root, signal.SIGSTOP)
 
 
@@ -213,8 +214,8 @@ def _signals(pid: int) -> dict[str, int]:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return {}
-    said = dict(line.split(":\t", 1) for line in lines.splitlines() if ":\t" in line)
-    return {word: int(said[name], 16) for word, name in _SIGNALS.items() if name in said}
+    fields = dict(line.split(":\t", 1) for line in lines.splitlines() if ":\t" in line)
+    return {word: int(fields[name], 16) for word, name in _SIGNALS.items() if name in fields}
 
 
 def _name(pid: int) -> str:

@@ -1,7 +1,7 @@
-"""A process that has imported what judging takes, and forks itself for each that is to be judged.
+"""A process that has imported everything evaluation needs, and forks for each sandboxed process.
 
-A start from nothing takes seconds, a fork milliseconds. It never touches a GPU: what did so cannot
-be forked.
+Android calls such a process a zygote. A start from nothing takes seconds, a fork milliseconds. It
+never touches a GPU: a process that has done so cannot be forked.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _HANDLES = 5
 
 
 def main(words: list[str]) -> int:
-    """`words[0]` is the socket that requests come by; it ends when that is closed."""
+    """Serve requests from the socket `words[0]` until it is closed."""
     parent = socket.socket(fileno=int(words[0]))
     from fictl.judge.inside import roles
 
     roles.preload()
-    # What is here now is never collected: neither visited nor copied by those who fork off.
+    # Exclude existing objects from collections, which would copy their pages in each fork.
     gc.freeze()
     parent.send(json.dumps({"policy": possible().to_dict()}).encode())
     while True:

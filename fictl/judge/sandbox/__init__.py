@@ -1,1 +1,3 @@
-"""What a solution's process may not do: write outside its folder, reach a network, find the others."""
+"""Restrictions of a solution's process: no writing outside its folder, no network, no other
+process.
+"""

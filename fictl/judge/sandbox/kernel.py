@@ -1,4 +1,4 @@
-"""The system calls that Python has no function for."""
+"""System calls for which Python has no function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from functools import cache
 from typing import Any
 
-# x86-64 and AArch64 share the numbers of calls this young.
+# x86-64 and AArch64 share the numbers of recent system calls.
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 MOUNT_SETATTR = 442
 
@@ -24,7 +24,7 @@ def _libc() -> Any:
 
 
 def call(number: int, *arguments: Any) -> int:
-    """The result of a system call; what fails is an OSError."""
+    """Return the result of a system call; raise OSError if it fails."""
     return _checked(_libc().syscall(ctypes.c_long(number), *arguments))
 
 
@@ -48,19 +48,19 @@ def prctl_pointer(option: int, value: int, pointer: Any) -> None:
 
 
 def gain_nothing() -> None:
-    """No program that is run from now on has more rights than this process."""
+    """Forbid programs run from now on to gain privileges."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def drop_capabilities() -> None:
-    """Also for programs run later: in a namespace of its own, a process has all of them."""
+    """Drop all capabilities, also for programs run later: a namespace grants all of them."""
     for number in range(_MOST_CAPABILITIES):
         try:
             prctl(_PR_CAPBSET_DROP, number)
         except OSError as error:
-            if error.errno == errno.EPERM:  # It has none to drop.
+            if error.errno == errno.EPERM:  # The process has no capabilities.
                 break
-            if error.errno == errno.EINVAL:  # The kernel knows no more of them.
+            if error.errno == errno.EINVAL:  # The kernel has no more capabilities.
                 break
             raise
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)

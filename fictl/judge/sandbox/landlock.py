@@ -1,4 +1,4 @@
-"""Landlock: the kernel refuses this process, and all that it starts, files that no rule allows."""
+"""Landlock: the kernel denies this process and its children files that no rule allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PATH_BENEATH = 1
 _EXECUTE, _WRITE, _READ, _LIST = (1 << bit for bit in range(4))
 _OF_FILES = _EXECUTE | _WRITE | _READ
 _READING = _EXECUTE | _READ | _LIST
-# What each ABI can refuse: all but ioctl on devices, by which a GPU is driven.
+# Rights that each ABI can refuse, except for ioctl on devices, which drives a GPU.
 _ALL = (1 << 13) - 1
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
 _TCP = 0b11  # bind, connect
@@ -24,7 +24,7 @@ _SCOPED = 0b11  # abstract sockets, signals: to processes of the same sandbox al
 
 
 def abi() -> int:
-    """0 where this kernel has none, or has it switched off."""
+    """ABI version of the kernel's Landlock; 0 if it has none or has it switched off."""
     with suppress(OSError):
         return kernel.call(kernel.LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
     return 0
@@ -37,10 +37,10 @@ def refuses_tcp() -> bool:
 def restrict(
     writable: Iterable[Path], hidden: Iterable[Path] = (), shown: Iterable[Path] = ()
 ) -> None:
-    """Written is only below `writable`, and what the process says of itself in /proc, as CUDA does
-    to name its threads; what is below `hidden` is not even read, but for what is below `shown`.
+    """Allow writing only below `writable`, and to the process's own files in /proc, which CUDA
+    needs to name its threads. Nothing below `hidden` can be read, except for `shown`.
 
-    It needs gain_nothing() before, and has no way back.
+    Requires gain_nothing() before, and cannot be undone.
     """
     version = abi()
     handled = _handled(version)
@@ -50,7 +50,7 @@ def restrict(
             _allow(ruleset, path, _READING)
         for path in writable:
             _allow(ruleset, path, handled)
-        # Held open, so that /proc does not forget the inode that the rule is of.
+        # Held open, so that /proc keeps the inode of the rule.
         own = os.open("/proc/self", os.O_PATH | os.O_CLOEXEC)
         _allow_open(ruleset, own, handled & (_WRITE | _TRUNCATE))
         kernel.call(kernel.LANDLOCK_RESTRICT_SELF, ruleset, 0)
@@ -59,7 +59,7 @@ def restrict(
 
 
 def readable(hidden: Iterable[Path]) -> Iterator[Path]:
-    """Rules only allow: around what is hidden, everything else is named."""
+    """Paths to allow: rules only allow, so everything around `hidden` is listed."""
     secret = {path.resolve() for path in hidden}
     if not secret:
         yield Path("/")
@@ -89,7 +89,7 @@ class _Beneath(ctypes.Structure):
 
 
 def _allow(ruleset: int, path: Path, access: int) -> None:
-    """What is not there needs no rule."""
+    """Add a rule for `path`, if it exists."""
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""What one process may take of the machine."""
+"""Resource limits of a process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _FIRST_TO_GO = "1000"
 
 
 def limit(memory: int | None) -> None:
-    """`memory` is in bytes, beyond what libraries have mapped; None where a GPU's driver reserves
-    far more than there is.
+    """Limit core dumps, files and memory. `memory` is in bytes beyond what is mapped already; None
+    for a GPU, whose driver reserves far more addresses than there is memory.
     """
-    # When memory is short, the kernel ends this process rather than who judges it.
+    # When memory is short, the kernel ends this process before the judge.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO, encoding="ascii")
     _at_most(resource.RLIMIT_CORE, 0)
@@ -25,7 +25,7 @@ def limit(memory: int | None) -> None:
 
 
 def all_memory() -> int:
-    """Of the machine, in bytes."""
+    """Memory of the machine in bytes."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -1,4 +1,4 @@
-"""Namespaces: a network with no way out, processes that see none but their own, own mounts."""
+"""Namespaces: a network without a way out, no view of other processes, private mounts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
 _ALL = _NEWNS | _NEWIPC | _NEWUSER | _NEWNET
 _REC, _PRIVATE, _BIND, _NOSUID, _NODEV, _NOEXEC = 16384, 1 << 18, 4096, 2, 4, 8
 _AT_FDCWD, _AT_RECURSIVE, _READ_ONLY = -100, 0x8000, 1
-# Sockets of daemons lie in the first: who may talk to one of them may leave the sandbox.
+# The first has sockets of daemons, by which a process could leave the sandbox.
 OWN = ("/run", "/dev/shm")  # noqa: S108
 
 
 def enter(
     hidden: Iterable[Path] = (), shown: Iterable[Path] = (), *, processes: bool = True
 ) -> None:
-    """With `processes`, the one that is forked next is the first of its namespace: with it, all
-    others end. Folders of `hidden` are empty, but for those of `shown` below them.
+    """Enter new namespaces; folders of `hidden` are empty there, except for `shown` below them.
+
+    With `processes`, the next fork is the first process of a pid namespace: its end ends all
+    others.
     """
     user, group = os.geteuid(), os.getegid()
     kernel.unshare(_ALL | (_NEWPID if processes else 0))
@@ -55,12 +57,12 @@ def _hide(hidden: list[Path], shown: Iterable[Path]) -> None:
 
 
 def own_proc() -> None:
-    """By the first process of a namespace: /proc is of that from now on, and /proc/<pid> is right."""
+    """Mount /proc of this pid namespace; called by its first process."""
     kernel.mount("proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
 
 
 def read_only(writable: tuple[Path, ...]) -> None:
-    """All mounts, but for these folders: where there is no Landlock to say so."""
+    """Make all mounts read-only except for these folders: a replacement for Landlock."""
     for folder in writable:
         kernel.mount(str(folder), str(folder), "", _BIND | _REC)
     _set("/", _READ_ONLY, 0)

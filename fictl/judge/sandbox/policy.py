@@ -1,4 +1,4 @@
-"""Which policy a sandbox has: what this machine can build, and building it around this process."""
+"""SandboxPolicy: which restrictions this machine supports, and how a process enters them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ _OTHER_DEVICES = (
 
 @dataclass(frozen=True)
 class SandboxPolicy:
-    """`files`: landlock, mountns or ''; `network`: netns, tcp or ''; `processes`: proc, pidns or '';
-    `calls`: seccomp or ''.
+    """Parts of a sandbox; '' stands for a part that is missing.
 
-    pidns is a namespace with the /proc of another, which CUDA takes for its own and fails; proc is
-    one with its own. `hidden` folders are not read, but for those of `writable` and `shown`.
+    `files` is landlock or mountns; `network` netns or tcp; `processes` proc or pidns; `calls`
+    seccomp. pidns is a pid namespace that sees another /proc, in which CUDA finds itself wrongly
+    and fails; proc is one with its own /proc. `hidden` folders cannot be read, except for
+    `writable` and `shown`.
     """
 
     files: str = ""
@@ -48,7 +49,7 @@ class SandboxPolicy:
 
     @property
     def label(self) -> str:
-        """As results carry it."""
+        """Short name, as results store it."""
         own = self.network if self.network == "netns" else ""
         parts = (self.files, own, self.processes and "pidns", self.calls)
         return "+".join(filter(None, parts)) or "none"
@@ -67,12 +68,12 @@ class SandboxPolicy:
         }
 
     @classmethod
-    def from_dict(cls, said: dict[str, Any]) -> SandboxPolicy:
-        lists = {name: tuple(said[name]) for name in ("writable", "hidden", "shown")}
-        return cls(**{**said, **lists})
+    def from_dict(cls, document: dict[str, Any]) -> SandboxPolicy:
+        lists = {name: tuple(document[name]) for name in ("writable", "hidden", "shown")}
+        return cls(**{**document, **lists})
 
     def unshare(self) -> None:
-        """Before the fork: namespaces, and mounts in them."""
+        """Enter namespaces and set up mounts, before the fork."""
         if self.has_namespaces:
             shown = map(Path, (*self.writable, *self.shown))
             namespaces.enter(map(Path, self.hidden), shown, processes=bool(self.processes))
@@ -80,12 +81,12 @@ class SandboxPolicy:
             namespaces.read_only(tuple(Path(path) for path in self.writable))
 
     def first(self) -> None:
-        """In the first process of a namespace."""
+        """Set up /proc, in the first process of a pid namespace."""
         if self.processes == "proc":
             namespaces.own_proc()
 
     def apply(self) -> None:
-        """The process is inside from now on."""
+        """Restrict this process for the rest of its life."""
         limits.limit(self.memory)
         if self.label == "none":
             return
@@ -93,7 +94,7 @@ class SandboxPolicy:
         kernel.gain_nothing()
         if self.files == "landlock":
             open_to = [*map(Path, (*self.writable, *_DEVICES, *namespaces.OWN)), *_devices()]
-            # Where there are namespaces, what is hidden has an empty folder over it already.
+            # With namespaces, an empty folder is already mounted over hidden ones.
             hidden = () if self.has_namespaces else self.hidden
             landlock.restrict(open_to, map(Path, hidden), map(Path, self.shown))
         if self.calls:
@@ -102,7 +103,7 @@ class SandboxPolicy:
 
 @cache
 def possible() -> SandboxPolicy:
-    """What works here, tried in a process of its own."""
+    """The restrictions that work here, tried in child processes."""
     spaces = _works(namespaces.enter)
     own_mounts = spaces and _works(_mounts)
     lock = landlock.abi() > 0 and _works(_landlock)
@@ -114,7 +115,7 @@ def possible() -> SandboxPolicy:
 
 
 def require(policy: SandboxPolicy) -> SandboxPolicy:
-    """Untrusted code runs behind both policy or not at all."""
+    """Refuse to run untrusted code unless files and network are both restricted."""
     if policy.files and policy.network:
         return policy
     missing = " and ".join(
@@ -123,8 +124,8 @@ def require(policy: SandboxPolicy) -> SandboxPolicy:
         if not has
     )
     raise SetupError(
-        f"untrusted solutions cannot be run here: nothing keeps them from {missing}",
-        "it takes Landlock (Linux 5.13) or user namespaces; in a container: "
+        f"untrusted solutions cannot be run here: this machine cannot restrict {missing}",
+        "Landlock (Linux 5.13) or user namespaces are required; in a container: "
         "--security-opt seccomp=unconfined, or judge them inside a virtual machine",
     )
 
@@ -139,7 +140,7 @@ def _mounts() -> None:
 
 
 def _own_proc() -> None:
-    """Refused in containers that mask parts of /proc."""
+    """Try to mount /proc; containers that mask parts of it refuse."""
     namespaces.enter()
     if not _works(namespaces.own_proc):
         raise PermissionError
@@ -157,7 +158,7 @@ def _seccomp() -> None:
 
 def _works(step: Callable[[], None]) -> bool:
     with warnings.catch_warnings():
-        # Python 3.12 warns of threads that others may have begun; the child runs none of their code.
+        # Python 3.12 warns about forking with threads; the child runs none of their code.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:

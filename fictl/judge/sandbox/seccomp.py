@@ -1,4 +1,4 @@
-"""A filter of system calls: those that no computation needs, and that reach into other processes."""
+"""Seccomp filter: refuses system calls that no computation needs and that reach other processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from fictl.judge.sandbox import kernel
 
-# Numbers on x86-64, and on AArch64.
+# System call numbers on x86-64 and on AArch64.
 _REFUSED = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
@@ -33,7 +33,7 @@ _REFUSED = {
     "delete_module": (176, 106),
 }
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-# Beyond it are the same calls under other numbers, on x86-64.
+# On x86-64, numbers from here on are the same calls of the x32 ABI.
 _X32 = 0x40000000
 
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
@@ -47,7 +47,7 @@ class _Program(ctypes.Structure):
 
 
 def restrict() -> None:
-    """This process and all that it starts. It needs gain_nothing() before, and has no way back."""
+    """Filter this process and its children. Requires gain_nothing() before; cannot be undone."""
     steps = [*_steps(*_MACHINES[platform.machine()])]
     code = ctypes.create_string_buffer(b"".join(steps))
     program = _Program(len(steps), ctypes.addressof(code))
@@ -55,12 +55,12 @@ def restrict() -> None:
 
 
 def is_known() -> bool:
-    """Whether this machine's calls are numbered here."""
+    """Tell whether the system call numbers of this machine are listed here."""
     return platform.machine() in _MACHINES
 
 
 def _steps(machine: int, column: int) -> Iterator[bytes]:
-    """Jumps are counted from the step that follows."""
+    """Instructions of the filter; a jump counts from the step that follows it."""
     refused = sorted({numbers[column] for numbers in _REFUSED.values()})
     yield _step(_LOAD, _MACHINE_AT)
     yield _step(_EQUAL, machine, 1, 0)
@@ -74,5 +74,5 @@ def _steps(machine: int, column: int) -> Iterator[bytes]:
 
 
 def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
-    """struct sock_filter."""
+    """Encode a struct sock_filter."""
     return struct.pack("HBBI", code, then, otherwise, value)

@@ -1,4 +1,4 @@
-"""What agents call while they write kernels: plain functions, answers that are JSON as they stand."""
+"""Tools for agents that write kernels: plain functions whose answers are JSON documents."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
-"""The process that a tool looks at: a solution is built there, and called.
+"""The process that a tool observes: builds a solution and calls it.
 
-What a profiler collects between cudaProfilerStart and -Stop are the calls alone.
+Only the calls lie between cudaProfilerStart and cudaProfilerStop.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BUILD, CALLS = "build", "calls"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Leave a LookAnswer; the exit code says nothing that it does not."""
+    """Leave a LookAnswer; the exit code adds nothing to it."""
     request = request_in(arguments, LookRequest)
     rows: list[dict[str, Any]] = []
     if settings.EMU_CHECK.get():
@@ -69,7 +69,7 @@ def _answer(request: LookRequest) -> LookAnswer:
 
 
 def _build_kernels(runnable: Runnable) -> None:
-    """Of an op that was exported, the modules that its first calls would build: one of each folder."""
+    """Build the modules that an exported op's first calls would build: one a folder."""
     module = sys.modules.get(str(runnable.metadata.misc.get("module_name")))
     project = Project.of(Path(module.__file__).parent) if module and module.__file__ else None
     if project is None or not os.path.isdir(project.kernels):
@@ -81,9 +81,9 @@ def _build_kernels(runnable: Runnable) -> None:
 
 
 def _specs(folder: OpFolder, package: str) -> list[Any]:
-    """By the copy of its jit.py that the solution imports."""
+    """Specs from the copy of jit.py that the solution imports, or the default one."""
     if not os.path.isfile(folder.jit):
-        return []
+        return folder.specs()
     from importlib import import_module
 
     return list(import_module(f"{package}.kernels.{folder.family}.{folder.module}.jit").aot())
@@ -125,7 +125,7 @@ def _collected(device: str) -> Iterator[None]:
 
 def _heard(rows: list[dict[str, Any]]) -> Callable[[str, list[Any]], None]:
     def add(op: str, reports: list[Any]) -> None:
-        rows.extend({"op": op, **each.to_dict(), "text": each.text()} for each in reports)
+        rows.extend({"op": op, **report.to_dict(), "text": report.text()} for report in reports)
 
     return add
 

@@ -1,4 +1,4 @@
-"""compile_solution: whether it builds, and the first thing that keeps it from it."""
+"""compile_solution: whether a solution builds, and the first error if it does not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from fictl.judge.tools.child import BUILD
 from fictl.judge.tools.look import Look
-from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 
 
 def compile_solution(
@@ -19,15 +19,16 @@ def compile_solution(
     untrusted: bool = False,
     timeout: float = 600.0,
 ) -> dict[str, Any]:
-    """Build a solution. Of an op that `fictl solution export` wrote, its kernels are compiled, too;
-    an untrusted one is built behind policy, and kernels that its Python builds wait for a run.
+    """Build a solution. The kernels of an op that `fictl solution export` wrote are compiled as
+    well. An untrusted solution is built in a sandbox; kernels that its Python builds wait for a
+    run.
     """
     subject = find_subject(solution, definition, root=dataset)
     return compiled(subject, device, timeout, untrusted)
 
 
 def compiled(
-    subject: Subject, device: str, timeout: float, untrusted: bool = False
+    subject: SolutionSubject, device: str, timeout: float, untrusted: bool = False
 ) -> dict[str, Any]:
     if untrusted:
         return _behind_walls(subject, device, timeout)
@@ -44,8 +45,8 @@ def compiled(
     }
 
 
-def _behind_walls(subject: Subject, device: str, timeout: float) -> dict[str, Any]:
-    """By the judge's process, which can read and write next to nothing."""
+def _behind_walls(subject: SolutionSubject, device: str, timeout: float) -> dict[str, Any]:
+    """Build in the judge's sandboxed process, which can read and write next to nothing."""
     from fictl.judge.config import EvalConfig
     from fictl.judge.solution_judge import Judge
     from fictl.judge.tools.running import error_of

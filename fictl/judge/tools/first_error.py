@@ -1,4 +1,4 @@
-"""The first thing that is wrong with a solution's sources, from what compilers and Python print."""
+"""Finds the first error in a solution's sources in the output of compilers and Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RAISED = re.compile(r"^(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b.*
 
 @dataclass(frozen=True)
 class FirstError:
-    """`file` is one of the solution's sources; '' where none is named. Lines count from 1."""
+    """`file` is one of the solution's sources, or '' if none is named. Lines count from 1."""
 
     text: str
     file: str = ""
@@ -36,25 +36,25 @@ class FirstError:
 
 
 def first_error(texts: Iterable[str], sources: Iterable[str], otherwise: str = "") -> FirstError:
-    """Of the texts in their order; `sources` are the paths that a solution gives its files."""
-    known, said = [*sources], [*texts]
+    """Search the texts in their order; `sources` are the paths of the solution's files."""
+    known, outputs = [*sources], [*texts]
     for find in (_compiler_error, _raised_inside, _raised):
-        found = next(filter(None, (find(text, known) for text in said)), None)
-        if found is not None:
-            return found
+        error = next(filter(None, (find(text, known) for text in outputs)), None)
+        if error is not None:
+            return error
     named = next((source for source in known if f"{source} " in f"{otherwise} "), "")
     return FirstError(otherwise, named)
 
 
-def own_path(said: str, sources: Iterable[str]) -> str:
-    """The source that a path on disk is a copy of; '' where it is none."""
-    said = said.replace("\\", "/").removeprefix("./")
-    ends = [source for source in sources if said == source or said.endswith(f"/{source}")]
+def own_path(path: str, sources: Iterable[str]) -> str:
+    """Path of the source that a file on disk is a copy of; '' if there is none."""
+    path = path.replace("\\", "/").removeprefix("./")
+    ends = [source for source in sources if path == source or path.endswith(f"/{source}")]
     return max(ends, key=len, default="")
 
 
 def _compiler_error(text: str, sources: list[str]) -> FirstError | None:
-    """One in the solution's files first: an error in a header of others has its cause there."""
+    """Prefer an error in the solution's files: it often causes errors in others' headers."""
     errors = [_compiler(match, sources) for match in _COMPILER.finditer(text)]
     return next((error for error in errors if error.file), next(iter(errors), None))
 
@@ -62,14 +62,14 @@ def _compiler_error(text: str, sources: list[str]) -> FirstError | None:
 def _compiler(match: re.Match[str], sources: list[str]) -> FirstError:
     line = int(match["line"] or match["row"] or 0)
     file = own_path(match["file"], sources)
-    said = match["text"].strip()
+    message = match["text"].strip()
     if not file:
-        return FirstError(f"{match['file']}:{line}: {said}")
-    return FirstError(said, file, line, int(match["column"] or 0))
+        return FirstError(f"{match['file']}:{line}: {message}")
+    return FirstError(message, file, line, int(match["column"] or 0))
 
 
 def _raised_inside(text: str, sources: list[str]) -> FirstError | None:
-    """With the innermost frame in the solution's own files."""
+    """The raised error, with the innermost frame in the solution's own files."""
     raised = _raised(text, sources)
     own = ((own_path(f["file"], sources), int(f["line"])) for f in _FRAME.finditer(text))
     inside = [(file, line) for file, line in own if file]

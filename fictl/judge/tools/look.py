@@ -1,4 +1,4 @@
-"""A look at a solution in a process of its own, by itself or under a tool that watches it."""
+"""Runs a solution in a process of its own, alone or under a tool that observes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.errors import SetupError
 from fictl.judge.process.scratch import scratch_folder
 from fictl.judge.tools.first_error import FirstError, first_error
 from fictl.judge.tools.messages import LookAnswer, LookRequest
-from fictl.judge.tools.subject import Subject
+from fictl.judge.tools.subject import SolutionSubject
 from fictl.process import TimedOut, ending
 from fictl.toolchain import require_gpu
 
@@ -28,9 +28,9 @@ _LONGEST_LOG = 64 << 10
 
 @dataclass(frozen=True)
 class Look:
-    """`mode` is the child's: build or calls."""
+    """A run to be made. `mode` is the child's: build or calls."""
 
-    subject: Subject
+    subject: SolutionSubject
     mode: str
     device: str
     timeout: float = 600.0
@@ -44,8 +44,8 @@ class Look:
 
     def take(
         self, before: Sequence[str | Path] = (), variables: Mapping[str, str] | None = None
-    ) -> Seen:
-        """`before` stands before the program, as a tool that watches it does."""
+    ) -> LookResult:
+        """Run the child; `before` are the words of a tool's command line that precede it."""
         if self.device == "cuda":
             require_gpu("there is no GPU here", "--device emu runs it on the emulated device")
         with scratch_folder("look") as folder:
@@ -53,21 +53,23 @@ class Look:
             try:
                 finished = program.run(self.timeout)
             except TimedOut as error:
-                return Seen("TIMEOUT", f"it did not end within {self.timeout:g} s", error.hint)
+                return LookResult(
+                    "TIMEOUT", f"it did not end within {self.timeout:g} s", error.hint
+                )
             answer = program.answer(LookAnswer)
         if answer is not None:
             return self._seen(answer, finished.output)
         died = f"it ended its process with {ending(finished.code)}"
         output = finished.output
-        return Seen("RUNTIME_ERROR", died, log=output[-_LONGEST_LOG:], output=output)
+        return LookResult("RUNTIME_ERROR", died, log=output[-_LONGEST_LOG:], output=output)
 
-    def _seen(self, answer: LookAnswer, output: str) -> Seen:
+    def _seen(self, answer: LookAnswer, output: str) -> LookResult:
         sources = [source.path for source in self.subject.solution.sources]
         message, log = answer.message, answer.log
         error = None
         if message:
             error = first_error((message, log, output), sources, message)
-        return Seen(
+        return LookResult(
             answer.status,
             message,
             answer.hint,
@@ -100,8 +102,8 @@ def _text(document: Definition | Solution | Workload) -> str:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """`status` is built or called, or that of a failed evaluation; `code` an exit code of fictl's."""
+class LookResult:
+    """Outcome of a run: `status` is built, called or a failure; `code` an exit code of fictl."""
 
     status: str
     message: str = ""
@@ -119,7 +121,7 @@ class Seen:
         return self.status in ("built", "called")
 
     def failure(self) -> dict[str, Any]:
-        """Of an answer: what went wrong; None three times where nothing did."""
+        """Fields of an answer about the failure; all None if there was none."""
         if self.ok:
             return {"message": None, "hint": None, "error": None, "log": ""}
         error = self.error or FirstError(self.message)
@@ -131,6 +133,6 @@ class Seen:
         }
 
     def refuse_machine(self) -> None:
-        """What this machine lacks is no verdict on a solution."""
+        """Raise SetupError if the machine, not the solution, is the cause."""
         if self.code == SetupError.exit_code:
             raise SetupError(self.message, self.hint)

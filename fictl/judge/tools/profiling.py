@@ -1,4 +1,4 @@
-"""profile_solution: Nsight Compute's counters of a solution's kernels, in words."""
+"""profile_solution: Nsight Compute's counters of a solution's kernels, explained in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.judge.process.scratch import scratch_folder
 from fictl.judge.tools.child import CALLS
 from fictl.judge.tools.first_error import own_path
 from fictl.judge.tools.look import Look
-from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 from fictl.profile.ncu.collection import Collection
 from fictl.profile.ncu.report import NcuReport
 from fictl.profile.ncu.run import profile
@@ -34,8 +34,8 @@ def profile_solution(
     seed: int = 0,
     timeout: float = 600.0,
 ) -> dict[str, Any]:
-    """What bounds each of its kernels, where it waits, and which lines take the time. Needs a GPU
-    and ncu; `kernel` is a regular expression of kernels' names.
+    """Report what limits each kernel, where it stalls, and which lines take the time. Needs a GPU
+    and ncu; `kernel` is a regular expression of kernel names.
     """
     subject = find_subject(solution, definition, workload, axes, dataset)
     collection = Collection(set=set, kernel=kernel)
@@ -43,9 +43,9 @@ def profile_solution(
 
 
 def profiled(
-    subject: Subject, collection: Collection, out: Path, timeout: float, seed: int = 0
+    subject: SolutionSubject, collection: Collection, out: Path, timeout: float, seed: int = 0
 ) -> NcuReport:
-    require_gpu("ncu measures what a GPU does, and there is none here", "run it where there is one")
+    require_gpu("ncu measures GPUs, and there is none here", "run it on a machine with a GPU")
     look = Look(subject, CALLS, "cuda", timeout, seed=seed)
     with scratch_folder("look") as folder:
         asked = _SolutionRequest(
@@ -60,15 +60,15 @@ def profiled(
     return replace(report, op=subject.solution.name)
 
 
-def answered(subject: Subject, report: NcuReport) -> dict[str, Any]:
+def answered(subject: SolutionSubject, report: NcuReport) -> dict[str, Any]:
     sources = [source.path for source in subject.solution.sources]
     kernels = [_located(kernel, sources) for kernel in report.to_dict()["kernels"]]
-    said = {**report.to_dict(), "kernels": kernels}
-    return {**subject.of("profile"), "ok": True, "status": "PROFILED", **said, "op": report.op}
+    document = {**report.to_dict(), "kernels": kernels}
+    return {**subject.of("profile"), "ok": True, "status": "PROFILED", **document, "op": report.op}
 
 
 def _located(kernel: dict[str, Any], sources: list[str]) -> dict[str, Any]:
-    """Its hot lines by the solution's own names of its files."""
+    """Name the files of hot lines as the solution names them."""
     lines = [
         {**line, "file": own_path(str(line.get("file", "")), sources) or line.get("file", "")}
         for line in kernel["lines"]
@@ -88,8 +88,8 @@ class _SolutionRequest(ProfileRequest):
         return self.caller
 
 
-def _folder(subject: Subject) -> OpFolder:
-    """Stands for what is profiled: ncu's lines are ranked by how near they are to it."""
+def _folder(subject: SolutionSubject) -> OpFolder:
+    """A stand-in for an op's folder: ncu's lines are ranked by their distance to it."""
     from fictl.runnable.builder import cache_path
 
     place = cache_path()

@@ -1,4 +1,4 @@
-"""run_solution: one evaluation, as datasets keep it."""
+"""run_solution: one evaluation, in the form that datasets store."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fictl.judge.config import EvalConfig
 from fictl.judge.tools.first_error import first_error
-from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 
 if TYPE_CHECKING:
     from fictl.trace import Evaluation
@@ -25,7 +25,7 @@ def run_solution(
     timeout: float = EvalConfig.timeout_seconds,
     seed: int = EvalConfig.seed,
 ) -> dict[str, Any]:
-    """Judge it on one workload: status, errors against the reference, latency and speedup."""
+    """Judge a solution on one workload: status, errors, latency and speedup."""
     config = EvalConfig(
         device=device,
         untrusted=untrusted,
@@ -37,13 +37,15 @@ def run_solution(
     return answered(subject, config, evaluated(subject, config))
 
 
-def evaluated(subject: Subject, config: EvalConfig) -> Evaluation:
+def evaluated(subject: SolutionSubject, config: EvalConfig) -> Evaluation:
     from fictl.judge.solution_judge import judge
 
     return judge(subject.definition, subject.solution, subject.ready, config, root=subject.root)
 
 
-def answered(subject: Subject, config: EvalConfig, evaluation: Evaluation) -> dict[str, Any]:
+def answered(
+    subject: SolutionSubject, config: EvalConfig, evaluation: Evaluation
+) -> dict[str, Any]:
     ok = evaluation.status.value == "PASSED"
     return {
         **subject.of("run"),
@@ -54,8 +56,8 @@ def answered(subject: Subject, config: EvalConfig, evaluation: Evaluation) -> di
     }
 
 
-def error_of(subject: Subject, evaluation: Evaluation) -> dict[str, Any]:
-    """The first that its log tells of, with its place in the solution's sources."""
+def error_of(subject: SolutionSubject, evaluation: Evaluation) -> dict[str, Any]:
+    """The first error in the evaluation's log, with its place in the solution's sources."""
     sources = [source.path for source in subject.solution.sources]
     first = next((line for line in evaluation.log.splitlines() if line.strip()), "")
     return first_error((evaluation.log,), sources, first).to_dict()

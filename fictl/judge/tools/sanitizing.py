@@ -1,4 +1,4 @@
-"""sanitize_solution: what compute-sanitizer, or the emulated device's checker, sees in its kernels."""
+"""sanitize_solution: findings of compute-sanitizer, or of the emulated device's checker."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from fictl import settings
 from fictl.judge.tools.child import CALLS
 from fictl.judge.tools.first_error import own_path
-from fictl.judge.tools.look import Look, Seen
-from fictl.judge.tools.subject import Given, Subject, find_subject
+from fictl.judge.tools.look import Look, LookResult
+from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 from fictl.report.finding import findings
 from fictl.sanitize import compute_sanitizer
 from fictl.sanitize.records import records
@@ -29,21 +29,21 @@ def sanitize_solution(
     seed: int = 0,
     timeout: float = 600.0,
 ) -> dict[str, Any]:
-    """Run it once under each tool: memcheck, racecheck, initcheck and synccheck on a GPU, or the
-    checker of the emulated device, which looks at every access of the kernels that it compiles.
+    """Run a solution once under each tool: memcheck, racecheck, initcheck and synccheck on a GPU,
+    or the checker of the emulated device, which observes every memory access.
     """
     subject = find_subject(solution, definition, workload, axes, dataset)
     return sanitized(subject, tools, device, timeout, seed)
 
 
 def sanitized(
-    subject: Subject, tools: Sequence[str], device: str, timeout: float, seed: int = 0
+    subject: SolutionSubject, tools: Sequence[str], device: str, timeout: float, seed: int = 0
 ) -> dict[str, Any]:
     chosen = (EMULATED,) if device == "emu" else compute_sanitizer.choose(tools)
     look = Look(subject, CALLS, device, timeout, seed=seed)
     checks = [_check(look, tool) for tool in chosen]
-    defects = sum(len(each["findings"]) for each in checks)
-    failed = [each for each in checks if each["error"]]
+    defects = sum(len(check["findings"]) for check in checks)
+    failed = [check for check in checks if check["error"]]
     verdict = "DEFECTS" if defects else "ERROR" if failed else "CLEAN"
     return {
         **subject.of("sanitize"),
@@ -64,28 +64,28 @@ def _check(look: Look, tool: str) -> dict[str, Any]:
     if not rows:
         seen.refuse_machine()
     sources = [source.path for source in look.subject.solution.sources]
-    found = findings((_located(row, sources) for row in rows), ())
+    reported = findings((_located(row, sources) for row in rows), ())
     return {
         "tool": tool,
-        "findings": [{**each.to_dict(), "text": each.text} for each in found],
+        "findings": [{**finding.to_dict(), "text": finding.text} for finding in reported],
         **seen.failure(),
     }
 
 
-def _reported(seen: Seen) -> list[dict[str, Any]]:
-    """torch's own kernels are left out of what it looks at; all others are the solution's."""
-    found = records(seen.output)
-    refused = None if found else compute_sanitizer.refusal(seen.output)
+def _reported(seen: LookResult) -> list[dict[str, Any]]:
+    """Reports of compute-sanitizer; it is told to skip the kernels of torch itself."""
+    reports = records(seen.output)
+    refused = None if reports else compute_sanitizer.refusal(seen.output)
     if refused:
         raise refused
-    return [{**record.report.to_dict(), "text": record.text()} for record in found]
+    return [{**record.report.to_dict(), "text": record.text()} for record in reports]
 
 
 def _located(row: dict[str, Any], sources: Sequence[str]) -> dict[str, Any]:
-    """By the solution's own names of its files: where builders keep copies is nobody's business."""
-    said = {side["file"] for side in (row, row.get("other") or {}) if side.get("file")}
+    """Replace the paths of builders' copies by the solution's own file names."""
+    paths = {side["file"] for side in (row, row.get("other") or {}) if side.get("file")}
     text = str(row["text"])
-    for path in sorted(said, key=len, reverse=True):
+    for path in sorted(paths, key=len, reverse=True):
         text = text.replace(path, own_path(path, sources) or path)
     file = row.get("file") or ""
     return {**row, "file": own_path(file, sources) or file, "text": text}

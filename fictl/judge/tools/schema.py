@@ -1,4 +1,4 @@
-"""What the tools take, as JSON schemas: the form in which models are told of functions to call."""
+"""JSON schemas of the tools' arguments, as language models expect them for function calls."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
     "dataset": {"type": "string", "description": "the folder of the dataset"},
     "untrusted": {
         "type": "boolean",
-        "description": "refuse to run it where it cannot be kept in a sandbox",
+        "description": "refuse to run it if this machine cannot sandbox it",
     },
-    "iterations": {"type": "integer", "minimum": 1, "description": "timed calls"},
-    "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds"},
-    "seed": {"type": "integer", "minimum": 0, "description": "of the random inputs"},
+    "iterations": {"type": "integer", "minimum": 1, "description": "number of timed calls"},
+    "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds to wait"},
+    "seed": {"type": "integer", "minimum": 0, "description": "seed of the random inputs"},
     "kernel": {"type": "string", "description": "a regular expression of kernels' names"},
     "set": {"type": "string", "description": "ncu's set of metrics: basic, detailed or full"},
     "out": {"type": "string", "description": "the folder for ncu's report"},
     "tools": {
         "type": "array",
         "items": {"type": "string", "enum": ["memcheck", "racecheck", "initcheck", "synccheck"]},
-        "description": "on a GPU; all where none is named",
+        "description": "tools to run on a GPU; all of them by default",
     },
 }
 
 
 def tools_schema() -> list[dict[str, Any]]:
-    """One entry a tool: name, description, and the schema of its arguments."""
+    """One entry for each tool: name, description, and the schema of its arguments."""
     return [*map(_entry, TOOLS)]
 
 
@@ -68,14 +68,16 @@ def _entry(tool: Callable[..., Any]) -> dict[str, Any]:
         "input_schema": {
             "type": "object",
             "properties": dict(_properties(signature.values())),
-            "required": [n for n, each in signature.items() if each.default is each.empty],
+            "required": [
+                n for n, parameter in signature.items() if parameter.default is parameter.empty
+            ],
             "additionalProperties": False,
         },
     }
 
 
 def _properties(parameters: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    for each in parameters:
-        said = _PARAMETERS[each.name]
-        has_default = each.default not in (each.empty, None, "", ())
-        yield each.name, {**said, "default": each.default} if has_default else said
+    for parameter in parameters:
+        schema = _PARAMETERS[parameter.name]
+        has_default = parameter.default not in (parameter.empty, None, "", ())
+        yield parameter.name, {**schema, "default": parameter.default} if has_default else schema

@@ -1,4 +1,4 @@
-"""What a tool looks at: a solution, the definition that it answers, and a workload to run it with."""
+"""Subject: the solution a tool works on, with its definition and a workload to run it on."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _LARGEST_FILE = 96 << 20
 
 
 @dataclass(frozen=True)
-class Subject:
-    """`root` is the dataset that the solution lies in, if it lies in one."""
+class SolutionSubject:
+    """`root` is the dataset that contains the solution, if there is one."""
 
     definition: Definition
     solution: Solution
@@ -40,13 +40,13 @@ class Subject:
     def ready(self) -> Workload:
         if self.workload is None:
             raise UsageError(
-                f"{self.definition.name} has no workload here, and a run needs sizes",
+                f"{self.definition.name} has no workload here, and a run needs axis sizes",
                 f"--axes {','.join(f'{name}=8' for name in self.definition.var_axes)}",
             )
         return self.workload
 
     def of(self, tool: str) -> dict[str, Any]:
-        """What every answer begins with."""
+        """Fields that every answer begins with."""
         return {
             "tool": tool,
             "definition": self.definition.name,
@@ -63,23 +63,25 @@ def find_subject(
     workload: Given = "",
     axes: Mapping[str, int] | None = None,
     root: str | Path = "",
-) -> Subject:
-    """`definition` is a file, a document or a name in the dataset; without it the solution says its
-    name. `workload` is a document, a file, or the beginning of a uuid in the dataset; `axes` is one of
-    random inputs; without both the dataset's first is taken.
+) -> SolutionSubject:
+    """Read the solution, its definition and a workload.
+
+    `definition` is a file, a document or a name in the dataset; by default the solution names it.
+    `workload` is a document, a file, or the start of a uuid in the dataset; `axes` gives sizes for
+    random inputs. Without both, the first workload of the dataset is used.
     """
     from fictl.trace import Solution
     from fictl.trace.documents.fitting import require_fit
 
-    made = _read(Solution, solution)
+    answer = _read(Solution, solution)
     place = Path(root) if root else _dataset_of(solution)
-    answered = _definition(definition or made.definition, place)
-    if answered.name != made.definition:
+    answered = _definition(definition or answer.definition, place)
+    if answered.name != answer.definition:
         raise UsageError(
-            f"{made.name} is a solution of {made.definition}, not of {answered.name}",
+            f"{answer.name} is a solution of {answer.definition}, not of {answered.name}",
             "name another definition, or say so in the solution",
         )
-    subject = Subject(answered, made, None, place)
+    subject = SolutionSubject(answered, answer, None, place)
     chosen = _workload(subject, workload, axes)
     if chosen is not None:
         require_fit(answered, chosen)
@@ -93,10 +95,10 @@ def _definition(given: Given, root: Path | None) -> Definition:
         return _read(Definition, given)
     stem = file_name(str(given))
     places = DatasetFiles(root).definitions() if root else []
-    found = next((path for path in places if path.stem == stem), None) or next(
+    match = next((path for path in places if path.stem == stem), None) or next(
         (path for path in places if _is_named(path, str(given))), None
     )
-    if found is None:
+    if match is None:
         where = f"not in {root}" if root else "in no dataset"
         known = {path.stem for path in places}
         near = f"{nearest(str(given), known)} " if get_close_matches(str(given), known) else ""
@@ -104,11 +106,11 @@ def _definition(given: Given, root: Path | None) -> Definition:
             f"the definition {given} is {where}",
             f"{near}--definition names its file, --dataset the folder of a dataset that has it",
         )
-    return Definition.read(found)
+    return Definition.read(match)
 
 
 def _is_named(path: Path, name: str) -> bool:
-    """Others' files need not be named after what is in them."""
+    """Tell whether the file holds the definition `name`: files of others may be named differently."""
     from fictl.trace import Definition
     from fictl.trace.documents.reading import NotReadable
 
@@ -118,7 +120,9 @@ def _is_named(path: Path, name: str) -> bool:
         return False
 
 
-def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) -> Workload | None:
+def _workload(
+    subject: SolutionSubject, given: Given, axes: Mapping[str, int] | None
+) -> Workload | None:
     from fictl.trace import Workload
 
     if isinstance(given, Mapping) or Path(given).suffix == ".json":
@@ -126,31 +130,31 @@ def _workload(subject: Subject, given: Given, axes: Mapping[str, int] | None) ->
     if axes:
         return _random(subject.definition, axes)
     seen: list[str] = []
-    for each in _workloads(subject):
-        if each.uuid.startswith(str(given)):
-            return each
-        seen.append(each.uuid)
+    for candidate in _workloads(subject):
+        if candidate.uuid.startswith(str(given)):
+            return candidate
+        seen.append(candidate.uuid)
     if given:
-        hint = nearest(str(given), seen) if subject.root else "the dataset is not said: --dataset"
+        hint = nearest(str(given), seen) if subject.root else "name the dataset with --dataset"
         raise UsageError(f"{subject.definition.name} has no workload {given}", hint)
     return None
 
 
-def _workloads(subject: Subject) -> Iterator[Workload]:
+def _workloads(subject: SolutionSubject) -> Iterator[Workload]:
     from fictl.trace.dataset.record_lines import parse_workload
     from fictl.trace.documents.reading import lines_of
 
-    made = subject.definition
-    paths = DatasetFiles(subject.root).workloads(made.name) if subject.root else []
+    definition = subject.definition
+    paths = DatasetFiles(subject.root).workloads(definition.name) if subject.root else []
     for path in paths:
         for number, line in lines_of(path):
-            trace = parse_workload(line, path, number, made.name)
-            if trace.definition == made.name:
+            trace = parse_workload(line, path, number, definition.name)
+            if trace.definition == definition.name:
                 yield trace.workload
 
 
 def _random(definition: Definition, axes: Mapping[str, int]) -> Workload:
-    """Numbers that are sizes are said; what the definition's own code makes is left to it."""
+    """A workload of random inputs; scalar inputs that are sizes get their value."""
     from fictl.trace import Workload
 
     sizes = definition.sizes(axes)

@@ -1,1 +1,1 @@
-"""Which way of an op a call gets: what is declared, checked, chosen and remembered."""
+"""Backends of an op: declared, checked, chosen for a call or a plan, and remembered."""

@@ -1,4 +1,4 @@
-"""Backends: the ways that one op can run, what each needs, and which one a call gets."""
+"""Backends: the kernels that one op can run, what they need, and the one that a call gets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Need:
-    """What one backend, or the op whatever the backend, asks of the device and the arguments."""
+    """Requirements of one backend, or of the op whatever the backend: architectures and a check."""
 
     archs: ArchRule | None = None
     check: Check | None = None
@@ -30,7 +30,7 @@ class Need:
         return self.archs is None or self.archs.supports(gpu)
 
     def misfit(self, place: Placement) -> str:
-        """Why it cannot run there; '' where it can."""
+        """Say why it cannot run there; '' where it can."""
         return misfit(self.archs.text, place.name, place.arch) if self.archs else ""
 
     def objection(self, arguments: Mapping[str, Any]) -> str:
@@ -39,7 +39,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Backends:
-    """Of one op, in order of preference unless a heuristic says otherwise."""
+    """Backends of one op, in order of preference unless a heuristic says otherwise."""
 
     op: str
     parameters: tuple[str, ...]
@@ -56,8 +56,8 @@ class Backends:
 
     @property
     def seen(self) -> frozenset[str]:
-        """The parameters that a choice may depend on: what checks and the heuristic name."""
-        checks = [each.check for each in (self.common, *self.needs.values())] + [self.heuristic]
+        """Parameters that a choice may depend on: those that checks and the heuristic name."""
+        checks = [need.check for need in (self.common, *self.needs.values())] + [self.heuristic]
         named = {name for check in checks if check for name in check.names}
         return frozenset({"backend"} & set(self.parameters) | named)
 
@@ -68,7 +68,7 @@ class Backends:
         return bool(self.needs)
 
     def is_backend_supported(self, name: str, cc: object = None) -> bool:
-        """Whether there is such a backend, and whether it runs on `cc`, if given.
+        """Tell whether there is such a backend, and whether it runs on `cc`, if given.
 
         An op without backends raises, as FlashInfer's do: False would be read as "use another".
         """
@@ -82,7 +82,7 @@ class Backends:
         return cc is None or (self.common.supports(cc) and self.needs[name].supports(cc))
 
     def is_compute_capability_supported(self, cc: object) -> bool:
-        """Whether one backend at least runs on `cc`: 90, '9.0a' or an Arch."""
+        """Tell whether at least one backend runs on `cc`: 90, '9.0a' or an Arch."""
         if self.needs:
             return any(self.is_backend_supported(name, cc) for name in self.needs)
         if self.common.archs is None:
@@ -93,14 +93,14 @@ class Backends:
         return self.common.supports(cc)
 
     def choose(self, arguments: Mapping[str, Any], checked: bool = True) -> tuple[str, ...]:
-        """The backends that run this call, the best first; an error with every reason if none."""
-        found = self.examine(arguments, only_asked=True, checked=checked)
-        if not found.runs:
-            raise BackendRefused(found)
-        return found.suitable
+        """Choose the backends that run this call, best first; an error with every reason if none do."""
+        explanation = self.examine(arguments, only_asked=True, checked=checked)
+        if not explanation.runs:
+            raise BackendRefused(explanation)
+        return explanation.suitable
 
     def explain(self, arguments: Mapping[str, Any]) -> Explanation:
-        """The same with a verdict for every backend; what is wrong is said in it, not raised."""
+        """Explain the choice, with a verdict for every backend; errors are part of it, not raised."""
         try:
             return self.examine(arguments)
         except InvalidValue as error:
@@ -119,13 +119,13 @@ class Backends:
             return Explanation(self.op, seen, suitable=() if refusal else ("",), refusal=refusal)
         names = [asked] if only_asked and asked != AUTO else list(self.needs)
         verdicts = tuple(self._verdict(name, place, arguments, checked) for name in names)
-        accepted = [each.backend for each in verdicts if not each.reason]
+        accepted = [verdict.backend for verdict in verdicts if not verdict.reason]
         suitable = self._ordered(accepted, arguments) if asked == AUTO else accepted
         suitable = [name for name in suitable if asked in (AUTO, name)]
         return Explanation(self.op, seen, asked, why, tuple(suitable), verdicts)
 
     def _asked(self, arguments: Mapping[str, Any]) -> tuple[str, str]:
-        """A backend or 'auto', and who asks for it."""
+        """Find the backend that is asked for, or 'auto', and who asks for it."""
         asked = arguments["backend"] if self.needs else AUTO
         if asked == AUTO:
             forced = _forced(self.op, self.settings, *self.needs)
@@ -172,19 +172,19 @@ def declared_backends(
     heuristic: Callable[..., Any] | None,
     settings: Sequence[str] = (),
 ) -> Backends:
-    """From what an author writes; a check of a backend that there is not is an error."""
+    """Make Backends of what an author writes; a check needs a backend of its name."""
     unknown = sorted(set(checks) - set(backends))
     if unknown:
         raise InvalidValue(
-            f"{op}: checks of {', '.join(unknown)}, which is no backend",
+            f"{op}: checks of {', '.join(unknown)}, which is not a backend",
             f"its backends are {', '.join(backends) or 'none'}",
         )
-    made = {name: Check(each, op, parameters) for name, each in checks.items()}
+    by_backend = {name: Check(check, op, parameters) for name, check in checks.items()}
     return Backends(
         op,
         tuple(parameters),
         Need(archs, Check(check, op, parameters) if check else None),
-        {name: Need(rule, made.get(name)) for name, rule in backends.items()},
+        {name: Need(rule, by_backend.get(name)) for name, rule in backends.items()},
         Check(heuristic, op, parameters, skip=1) if heuristic else None,
         tuple(settings),
     )

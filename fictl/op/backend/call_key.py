@@ -1,4 +1,4 @@
-"""What a backend's checks may depend on, as the source text of a tuple: the key of a choice.
+"""The key of a choice, as the source text of a tuple: what a backend's checks may depend on.
 
 With a trace: the tensors' dtypes, the call's device, the Const axes, the values of all else. Without
 one: the shapes as well. Text, since a function compiled from it costs a fifth of a loop over arguments.
@@ -20,17 +20,22 @@ def key_parts(
     template: TraceTemplate | None,
     devices_are_alike: bool,
 ) -> tuple[list[str], list[str]]:
-    """The expressions of the key, over `parameters` and `_Tensor`; and the names of all but tensors.
+    """Return the expressions of the key, and the names of parameters that are not tensors.
 
-    A parameter that no check has `seen` is not in it; nor is the device where all are alike.
+    The expressions are over `parameters` and `_Tensor`. A parameter that no check has `seen` is not
+    in the key; nor is the device where all are alike.
     """
     if template is None:
-        names = [each.name for each in parameters]
+        names = [parameter.name for parameter in parameters]
         return [_SEEN.format(name) for name in names], names
     given = given_tensors(parameters, template)
     looked_at = {name: tensor for name, tensor in given.items() if name in seen}
-    optional = {each.name for each in parameters if each.default is None}
-    others = [each.name for each in parameters if each.name in seen and each.name not in given]
+    optional = {parameter.name for parameter in parameters if parameter.default is None}
+    others = [
+        parameter.name
+        for parameter in parameters
+        if parameter.name in seen and parameter.name not in given
+    ]
     axes = {name for name, axis in template.axes.items() if isinstance(axis, Const)}
     parts = [
         # The call's device; a tensor elsewhere is the binding's to refuse.
@@ -42,13 +47,17 @@ def key_parts(
 
 
 def given_tensors(parameters: Sequence[Parameter], template: TraceTemplate) -> dict[str, Tensor]:
-    """What the template says of those parameters that are tensors."""
+    """Map the parameters that are tensors to what the template says of them."""
     tensors = {
-        getattr(each, "param", "") or name: each
-        for name, each in {**template.outputs, **template.inputs}.items()
-        if isinstance(each, Tensor)
+        getattr(tensor, "param", "") or name: tensor
+        for name, tensor in {**template.outputs, **template.inputs}.items()
+        if isinstance(tensor, Tensor)
     }
-    return {each.name: tensors[each.name] for each in parameters if each.name in tensors}
+    return {
+        parameter.name: tensors[parameter.name]
+        for parameter in parameters
+        if parameter.name in tensors
+    }
 
 
 # An ndarray or a list makes a key that cannot be hashed: its choice is made anew every time.
@@ -56,7 +65,7 @@ _SEEN = "({0}.dtype, {0}.get_device(), {0}.shape) if isinstance({0}, _Tensor) el
 
 
 class Size(NamedTuple):
-    """Where the size of an axis is read; counted from the end, as leading dimensions may be more."""
+    """Place of an axis: a dimension of a tensor, counted from the end as there may be more leading ones."""
 
     axis: str
     tensor: str
@@ -69,7 +78,7 @@ class Size(NamedTuple):
 
     @property
     def with_leading(self) -> str:
-        """The first axis of the trace may stand for several dimensions of the tensor."""
+        """Read the size where the first axis of the trace stands for several leading dimensions."""
         if not self.is_first:
             return self.here
         to = f".shape[:{self.position + 1}]" if self.position < -1 else ""
@@ -77,7 +86,7 @@ class Size(NamedTuple):
 
 
 def sizes(tensors: Mapping[str, Tensor], wanted: set[str], optional: set[str]) -> Iterator[Size]:
-    """Each axis once, from a tensor that is always there if one has it."""
+    """Find a place for every axis once, in a tensor that is always given if one has the axis."""
     missing = set(wanted)
     for name, tensor in sorted(tensors.items(), key=lambda item: item[0] in optional):
         for position, axis in enumerate(tensor.axes):
@@ -91,7 +100,7 @@ def guarded(part: str, name: str, optional: set[str]) -> str:
 
 
 def is_value(value: object) -> bool:
-    """Whether it can stand in a key: what cannot change, and is equal to what it is like."""
+    """Tell whether a value can stand in a key: immutable, and compared by value."""
     import torch
 
     if isinstance(value, tuple):

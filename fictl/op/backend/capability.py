@@ -11,23 +11,23 @@ _FORMS = "write 90, '9.0a' or an Arch"
 
 
 def capability(value: object) -> Arch:
-    """One: 90, '9.0a' or an Arch."""
+    """Parse one capability: 90, '9.0a' or an Arch."""
     if isinstance(value, Arch):
         return value
-    # Why not float: 10.0 and 9.10 are no numbers, and True is an int.
+    # Why not float: 10.0 and 9.10 are not numbers, and True is an int.
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise WrongType(f"{value!r} is no compute capability", _FORMS)
+        raise WrongType(f"{value!r} is not a compute capability", _FORMS)
     return Arch.parse(str(value))
 
 
 def arch_rule(value: object) -> ArchRule:
-    """What a function runs on: '>=8.0', '9.0a 10.0f', 90, or a list of any of these."""
+    """Parse what a function runs on: '>=8.0', '9.0a 10.0f', 90, or a list of these."""
     if isinstance(value, ArchRule):
         return value
     if isinstance(value, str):
         return ArchRule.parse(value)
     if isinstance(value, Iterable):
-        words = [arch_rule(each).text for each in value]
+        words = [arch_rule(word).text for word in value]
         if not words:
             raise InvalidValue("an empty list of compute capabilities", _FORMS)
         return ArchRule.parse(" ".join(words))

@@ -1,4 +1,4 @@
-"""Check: an author's function that says whether a call can run, and if not, why."""
+"""Check: a function of an op's author that says whether a call can run, or why not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.errors import UsageError
 
 
 class Check:
-    """Called with those of the op's arguments that it names; answers with the reason against."""
+    """A function that declares the op's arguments it needs, and returns True, False or a reason."""
 
     def __init__(
         self, function: Callable[..., Any], op: str, parameters: Sequence[str], skip: int = 0
@@ -23,7 +23,7 @@ class Check:
         return {name: arguments[name] for name in self.names}
 
     def reason(self, arguments: Mapping[str, Any]) -> str:
-        """'' where it accepts."""
+        """Say why it refuses the call; '' where it accepts."""
         try:
             answer = self.function(**self.given(arguments))
         except ValueError as error:
@@ -42,14 +42,14 @@ class Check:
 def _named(
     function: Callable[..., Any], op: str, parameters: Sequence[str], skip: int
 ) -> tuple[str, ...]:
-    """Of the op's parameters those that `function` has, after the first `skip` of its own."""
+    """List the op's parameters that `function` takes, after the first `skip` of its own."""
     own = list(inspect.signature(function).parameters.values())[skip:]
-    if any(each.kind is each.VAR_KEYWORD for each in own):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in own):
         return tuple(parameters)
-    for each in own:
-        if each.name not in parameters and each.default is each.empty:
+    for parameter in own:
+        if parameter.name not in parameters and parameter.default is parameter.empty:
             raise UsageError(
-                f"{getattr(function, '__name__', function)} takes {each.name!r}, {op} does not",
+                f"{getattr(function, '__name__', function)} takes {parameter.name!r}, {op} does not",
                 f"a check takes any of {', '.join(parameters)}",
             )
-    return tuple(each.name for each in own if each.name in parameters)
+    return tuple(parameter.name for parameter in own if parameter.name in parameters)

@@ -1,4 +1,4 @@
-"""Choices: the backends chosen for calls of one function, by what its checks may depend on."""
+"""Choices: the backends chosen for calls of one function, remembered by their keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 4096
 
 
 class Choices:
-    """`remembered` is what a call looks up, by `key(*arguments)`; `make` answers what is not in it.
+    """Choices by `key(*arguments)` in `remembered`; `make` adds those that are not there yet.
 
     `template` is asked for at the first call: trace.py cannot be imported while op.py is.
     """
@@ -35,15 +35,15 @@ class Choices:
         self.backends = backends
         self.key = self._first_key()
         self._parameters = parameters
-        self._names = tuple(each.name for each in parameters)
+        self._names = tuple(parameter.name for parameter in parameters)
         self._values: list[str] = []
         self._template = template
         self._made: dict[Any, tuple[str, ...]] = {}
-        # Validated, every choice is made anew, and compared with the one made before.
+        # Validated, every choice is made again, and compared with the one before.
         self.remembered = {} if settings.VALIDATE_INPUTS.get() else self._made
 
     def make(self, *values: Any) -> tuple[str, ...]:
-        """The backends that run this call, the best first."""
+        """Choose the backends that run this call, best first."""
         from torch.compiler import is_compiling
 
         arguments = dict(zip(self._names, values, strict=True))
@@ -51,7 +51,7 @@ class Choices:
         return chosen if is_compiling() else self._kept(chosen, arguments)
 
     def unchecked(self, *values: Any) -> tuple[str, ...]:
-        """The same by architecture alone: what the checks would say is the caller's to know."""
+        """Choose by architecture alone, without the checks."""
         arguments = dict(zip(self._names, values, strict=True))
         if not self.backends.needs:
             return ("",)
@@ -96,7 +96,7 @@ class Choices:
 
 
 def _kept_from_dynamo(key: Callable[..., Any]) -> Callable[..., Any]:
-    """A choice made while torch.compile traces is part of the trace, and none is remembered."""
+    """Keep Dynamo out: a choice while torch.compile traces is part of the trace, not remembered."""
     replaced_in_dynamo(key, _no_key)
     return key
 

@@ -1,4 +1,4 @@
-"""A public function behind the choice of its backend, with the signature that it has."""
+"""Wrappers that choose a backend and call the public function, with its signature."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fictl.op.wrapper import compiled, plain_parameters
 _LOOKED_UP = """\
 def {name}({signature}):
     try:
-        found = _remembered.get(_choices.key({own}))
+        _choice = _remembered.get(_choices.key({own}))
     except _no_key:
-        found = None
-    if found is None:
-        found = _choices.make({own})
+        _choice = None
+    if _choice is None:
+        _choice = _choices.make({own})
     return _function({passed})
 """
 
@@ -28,16 +28,16 @@ def {name}({signature}):
 _OFFERED = """\
 def {name}({signature}):
     try:
-        found = _remembered.get(_choices.key({own}))
+        _choice = _remembered.get(_choices.key({own}))
     except _no_key:
-        found = None
+        _choice = None
     if skip_check:
-        found = _choices.unchecked({own})
-    if found is None:
-        found = _choices.make({own})
+        _choice = _choices.unchecked({own})
+    if _choice is None:
+        _choice = _choices.make({own})
     if not ({is_auto}):
         return _function({passed})
-    before = _suitable.offer(found)
+    before = _suitable.offer(_choice)
     try:
         return _function({passed})
     finally:
@@ -46,16 +46,16 @@ def {name}({signature}):
 
 
 def chosen(function: Callable[..., Any], choices: Choices) -> Callable[..., Any]:
-    """Called like `function`, which gets the backend chosen in place of 'auto'."""
-    given = "found[0]" if choices.backends.needs else "backend"
+    """Wrap `function`, which gets the backend chosen in place of 'auto'."""
+    given = "_choice[0]" if choices.backends.needs else "backend"
     return _compiled(_LOOKED_UP, function, choices, {"backend": given}, {})
 
 
 def offering(
     function: Callable[..., Any], choices: Choices, suitable: Suitable
 ) -> Callable[..., Any]:
-    """The same with 'auto' left as it is, and `skip_check`."""
-    if "skip_check" in {each.name for each in plain_parameters(function)}:
+    """Wrap `function` with 'auto' left as it is, and `skip_check`."""
+    if "skip_check" in {parameter.name for parameter in plain_parameters(function)}:
         raise UsageError(f"{function.__name__} has a parameter skip_check", "it is added to it")
     return _compiled(_OFFERED, function, choices, {}, {"_suitable": suitable})
 
@@ -74,7 +74,7 @@ def _compiled(
         **more,
     }
     added = [Parameter("skip_check", Parameter.KEYWORD_ONLY, default=False)] if more else []
-    names = [each.name for each in plain_parameters(function)]
+    names = [parameter.name for parameter in plain_parameters(function)]
     return compiled(
         text,
         function,

@@ -1,4 +1,4 @@
-"""Explanation: which backend a call gets and why, and why each other one does not."""
+"""Explanation: the backend that a call gets, and why it does not get the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.errors import InvalidValue
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of one backend; accepted where there is no reason against it."""
+    """Verdict on one backend: accepted unless there is a reason against it."""
 
     backend: str
     reason: str = ""
@@ -22,7 +22,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Of one call. `suitable` is in order of preference; `refusal` holds whatever the backend."""
+    """Explanation of one call. `suitable` is in order of preference; a `refusal` is of all backends."""
 
     op: str
     device: str = ""
@@ -39,7 +39,7 @@ class Explanation:
 
     @property
     def backend(self) -> str:
-        """The one that would run; '' where none would, or where there is no choice."""
+        """Name of the backend that would run; '' where none would, or where there is no choice."""
         return self.suitable[0] if self.suitable else ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,8 +52,8 @@ class Explanation:
             "refusal": self.refusal,
             "suitable": list(self.suitable),
             "backends": [
-                {"backend": each.backend, "accepted": each.accepted, "reason": each.reason}
-                for each in self.verdicts
+                {"backend": verdict.backend, "accepted": verdict.accepted, "reason": verdict.reason}
+                for verdict in self.verdicts
             ],
         }
 
@@ -77,11 +77,11 @@ class BackendRefused(InvalidValue):
     """No backend, or not the one asked for, runs this call: the message has every reason."""
 
     def __init__(self, explanation: Explanation) -> None:
-        super().__init__(_said(explanation), explanation.hint)
+        super().__init__(_message(explanation), explanation.hint)
         self.explanation = explanation
 
 
-def _said(explanation: Explanation) -> str:
+def _message(explanation: Explanation) -> str:
     if explanation.refusal:
         return f"{explanation.op}: {explanation.refusal}"
     if explanation.asked == "auto":
@@ -91,8 +91,8 @@ def _said(explanation: Explanation) -> str:
 
 
 def _rows(verdicts: tuple[Verdict, ...]) -> list[str]:
-    width = max((len(each.backend) for each in verdicts), default=0)
+    width = max((len(verdict.backend) for verdict in verdicts), default=0)
     return [
-        f"  {'✓' if each.accepted else '✗'} {each.backend:<{width}}  {each.reason}".rstrip()
-        for each in verdicts
+        f"  {'✓' if verdict.accepted else '✗'} {verdict.backend:<{width}}  {verdict.reason}".rstrip()
+        for verdict in verdicts
     ]

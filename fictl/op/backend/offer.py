@@ -1,4 +1,4 @@
-"""The questions that a public function answers about where and how its calls would run."""
+"""Questions that a public function answers: where and how its calls would run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fictl.op.backend.explain import Explanation
 def offer_questions(
     function: Callable[..., Any], backends: Backends, parameters: Sequence[Parameter]
 ) -> None:
-    """Set them as attributes; those about backends where there are any, or checks."""
+    """Set the questions as attributes of `function`."""
     signature = Signature(parameters)
 
     def explain(*args: Any, **kwargs: Any) -> Explanation:
-        """Which backend this call would get, and why each other one would not do."""
+        """Explain which backend this call would get, and why not the others."""
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return backends.explain(bound.arguments)

@@ -1,4 +1,4 @@
-"""The device that a call runs on, which is its first tensor's, and what that device can do."""
+"""Placement: the device that a call runs on, and its architecture."""
 
 from __future__ import annotations
 
@@ -15,31 +15,35 @@ from fictl.toolchain import visible_gpus
 
 
 class Placement(NamedTuple):
-    """`name` as messages have it: 'cuda:0', 'the emulated device'. Text: constants to Dynamo."""
+    """Device of a call; `name` is for messages: 'cuda:0', 'the emulated device'.
+
+    Both are text, which is constant to Dynamo.
+    """
 
     name: str
     arch: str
 
 
 def placement(op: str, arguments: Mapping[str, Any]) -> Placement:
-    """Where the call runs; a tensor of a device that ops do not run on is refused."""
+    """Find the device of the first tensor; refuse one that ops do not run on."""
     from torch import Tensor
 
     for name, value in arguments.items():
         if isinstance(value, Tensor):
-            return _of_torch(op, name, value.device)
+            return device_placement(op, name, value.device)
         if device_type(value) is not None:
             return _of_dlpack(op, name, value)
     raise InvalidValue(f"{op}: no argument is a tensor: where should it run?", "pass a tensor")
 
 
 def devices_are_alike() -> bool:
-    """Whether it cannot matter which one a call runs on: not its architecture, not its size."""
+    """Tell whether all devices are of one kind, so that a choice need not depend on the device."""
     return settings.DEVICE.get() == "emu" or len(set(map(str, visible_gpus()))) <= 1
 
 
 @constant_to_dynamo
-def _of_torch(op: str, argument: str, device: Any) -> Placement:
+def device_placement(op: str, argument: str, device: Any) -> Placement:
+    """Look up a torch.device; refuse one that ops do not run on."""
     kinds = {"cuda": DLPACK["cuda"], "cpu": DLPACK["emu"]}
     return _of(op, argument, kinds.get(device.type, -1), device.index or 0, str(device))
 
@@ -63,7 +67,7 @@ def _of(op: str, argument: str, kind: int | None, index: int, place: Any) -> Pla
 
 @constant_to_dynamo
 def misfit(archs: str, name: str, arch: str) -> str:
-    """Why what runs on `archs` cannot run there; '' where it can."""
+    """Say why what runs on `archs` cannot run there; '' where it can."""
     if ArchRule.parse(archs).supports(Arch.parse(arch)):
         return ""
     return f"runs on {archs}, and {name} is {arch}"

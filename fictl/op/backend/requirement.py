@@ -1,4 +1,4 @@
-"""What a function needs to run, said by decorators of its own: `@backend_requirement(...)`.
+"""`@backend_requirement(...)`: what a function needs to run, in decorators of its own.
 
 The names and behaviour that kernel authors know; `@op(backends=…)` says the same in one place.
 """
@@ -22,7 +22,7 @@ _ARCHS = "supported_archs"
 
 
 def supported_compute_capability(archs: object) -> Callable[[F], F]:
-    """What a check's backend runs on: [80, 90], '9.0a 10.0f', '>=8.0', or a list of these."""
+    """Declare what a check's backend runs on: [80, 90], '9.0a 10.0f', '>=8.0', or a list of these."""
     rule = arch_rule(archs)
 
     def declare(check: F) -> F:
@@ -42,8 +42,8 @@ def backend_requirement(
 ) -> Callable[[Callable[..., Any]], Any]:
     """Check calls before they run. `backend="auto"` offers suitable_auto_backends to the body.
 
-    A check takes those of the function's arguments that it names, and returns True, False, or the
-    reason as text, or raises ValueError. `heuristic_func(suitable, …)` puts them in order; without
+    A check declares the function's arguments it needs; it returns True, False, or a string saying
+    why not, or raises ValueError. `heuristic_func(suitable, …)` puts them in order; without
     one, the order is that of `backend_checks`. `skip_check=True` in a call leaves the checks out.
     """
     from torch.compiler import is_compiling
@@ -53,7 +53,7 @@ def backend_requirement(
         checks = backend_checks or {}
         backends = declared_backends(
             function.__name__,
-            [each.name for each in parameters],
+            [parameter.name for parameter in parameters],
             _archs(common_check),
             {name: _archs(check) for name, check in checks.items()},
             common_check,
@@ -71,5 +71,5 @@ def backend_requirement(
 
 
 def _archs(check: Callable[..., Any] | None) -> ArchRule | None:
-    found: ArchRule | None = getattr(check, _ARCHS, None)
-    return found
+    rule: ArchRule | None = getattr(check, _ARCHS, None)
+    return rule

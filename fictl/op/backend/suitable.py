@@ -1,4 +1,4 @@
-"""Suitable: the backends that run the call at hand, read in the body of the function called."""
+"""Suitable: the backends that run the current call, read in the body of the function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Suitable(Sequence[str]):
-    """Of this thread's or task's call; nothing is kept on the function. Empty outside a call."""
+    """Backends of the current call of this thread or task. Empty outside a call."""
 
     def __init__(self, op: str, is_compiling: Callable[[], bool]) -> None:
         self._op = op
@@ -17,12 +17,12 @@ class Suitable(Sequence[str]):
         self._traced: tuple[str, ...] = ()
         self._is_compiling = is_compiling
 
-    def offer(self, found: tuple[str, ...]) -> Any:
-        """Until restore() is called with what this returns."""
+    def offer(self, backends: tuple[str, ...]) -> Any:
+        """Set the backends until restore() is called with what this returns."""
         if self._is_compiling():
-            before, self._traced = self._traced, found
+            before, self._traced = self._traced, backends
             return before
-        return self._offered.set(found)
+        return self._offered.set(backends)
 
     def restore(self, before: Any) -> None:
         if self._is_compiling():
@@ -34,10 +34,10 @@ class Suitable(Sequence[str]):
         return self._traced if self._is_compiling() else self._offered.get(())
 
     def __getitem__(self, index: Any) -> Any:
-        found = self._found()
-        if not found:
+        backends = self._found()
+        if not backends:
             raise IndexError(f"no call of {self._op} with backend='auto' is under way here")
-        return found[index]
+        return backends[index]
 
     def __len__(self) -> int:
         return len(self._found())

@@ -1,4 +1,4 @@
-"""Who called: the public function, whose names of its arguments are those that a user knows."""
+"""The caller of a kernel: the public function, whose argument names a user knows."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Direct:
-    """In place of a Route, which see: always straight to the FFI."""
+    """Stand-in for a Route where there is no torch: always straight to the FFI."""
 
     def __init__(
         self, _name: str, _schema: object, ffi: Callable[..., Any], *_of_torch: object

@@ -19,7 +19,7 @@ def constant_to_dynamo(function: F) -> F:
 
 
 def replaced_in_dynamo(function: Callable[..., Any], by: Callable[..., Any]) -> None:
-    """What is compiled calls, or is, `by` instead: `function` need not ask at every call.
+    """Make compiled code call `by` instead: `function` need not ask at every call.
 
     These are the marks that torch's own wrappers bear.
     """

@@ -26,9 +26,9 @@ class KernelDefect(FictlError):
     def __init__(self, op: str, reports: list[Report], device: EmulatedDevice) -> None:
         # As one would open them from here.
         here = f"{Path.cwd()}{os.sep}"
-        said = "\n".join(report.text() for report in reports).replace(here, "")
+        text = "\n".join(report.text() for report in reports).replace(here, "")
         super().__init__(
-            f"{op}: {said}",
+            f"{op}: {text}",
             f"{settings.EMU_SCHEDULE.name}={device.schedule} runs it in the same order again",
         )
         self.reports = tuple(reports)

@@ -17,6 +17,7 @@ from fictl.op.ffi.caller import public_function
 from fictl.op.ffi.dynamo import constant_to_dynamo
 from fictl.op.ffi.schema import Schema, read_schema
 from fictl.op.ffi.wrong_device import DLPACK, WrongDevice, device_type
+from fictl.op.module import default_module
 
 try:
     from torch.compiler import is_dynamo_compiling
@@ -32,7 +33,10 @@ _made = count()
 
 
 class KernelModule:
-    """`kernel = KernelModule(module)`; then `kernel.scale(out, input, factor)`.
+    """`kernel = KernelModule(__file__)`; then `kernel.scale(out, input, factor)`.
+
+    A file stands for the one module of its op folder; `module` of a jit.py says what that is made
+    with, or makes several: `KernelModule(module)`.
 
     A function is an instance attribute once it was asked for: a call costs a dictionary lookup and
     a guard over the bare FFI call. A module with parameters is `kernel[dtype, dim].fn(...)`.
@@ -42,8 +46,8 @@ class KernelModule:
     They are given `_identity`, because Dynamo guards what it reads: another module is traced anew.
     """
 
-    def __init__(self, module: Callable[..., JitSpec], *parameters: Hashable) -> None:
-        self._module = module
+    def __init__(self, module: Callable[..., JitSpec] | str, *parameters: Hashable) -> None:
+        self._module = default_module(module) if isinstance(module, str) else module
         self._parameters = parameters
         self._specialised: dict[Hashable, KernelModule] = {}
         self._routes: dict[str, Route] = {}
@@ -52,12 +56,12 @@ class KernelModule:
     def __getitem__(self, parameters: Hashable) -> KernelModule:
         if is_dynamo_compiling():
             return cast("KernelModule", _Traced(self, parameters))
-        found = self._specialised.get(parameters)
-        if found is None:
+        specialised = self._specialised.get(parameters)
+        if specialised is None:
             values = parameters if isinstance(parameters, tuple) else (parameters,)
-            made = KernelModule(self._module, *values)
-            found = self._specialised.setdefault(parameters, made)
-        return found
+            module = KernelModule(self._module, *values)
+            specialised = self._specialised.setdefault(parameters, module)
+        return specialised
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
@@ -168,25 +172,25 @@ class _FirstCall:
 
 
 def _require_device(spec: JitSpec, export: str) -> None:
-    """That a caller is declared for it: the module is built for the devices of all its functions."""
+    """Refuse a device that no caller declares: a module is built for the devices of all its functions."""
     op = spec.base / "op.py"
     if spec.runs_on != "emu" or not os.path.isfile(op):
         return
     from fictl.project.written import callers_of
 
     callers = callers_of(op, export)
-    if not any("emu" in each.devices for each in callers):
-        names = [each.name for each in callers]
-        said = dict.fromkeys(" ".join(each.devices) for each in callers)
+    if not any("emu" in caller.devices for caller in callers):
+        names = [caller.name for caller in callers]
+        devices = dict.fromkeys(" ".join(caller.devices) for caller in callers)
         raise NotOnDevice(
             f"{', '.join(names)} does not run on the emulated device: {op.name} declares "
-            f"devices={', '.join(map(repr, said))}",
+            f"devices={', '.join(map(repr, devices))}",
             "run it on a GPU, or add emu there",
         )
 
 
 def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
-    """Of an export what its callers in op.py write; `out` where it lies in no op folder."""
+    """The parameters that the export's callers in op.py write; `out` where it lies in no op folder."""
     if not os.path.isfile(op):
         return frozenset({"out"})
     from fictl.project.written import written_by
@@ -195,7 +199,7 @@ def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]
 
 
 def _check_devices(op: str, *arguments: Any) -> None:
-    """By the public function's variables, in the order of its parameters.
+    """Check devices by the public function's variables, in the order of its parameters.
 
     What serves several ops is told by its first argument which one it is.
     """

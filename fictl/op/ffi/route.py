@@ -62,11 +62,11 @@ class Route:
         self._traced = traced
         self._check = check
         self.ffi = ffi
-        made: dict[str, Any] = {}
+        namespace: dict[str, Any] = {}
         # Why these globals: Dynamo looks up a function's by the module that it names.
-        exec(_guard(name, schema), globals(), made)  # noqa: S102
+        exec(_guard(name, schema), globals(), namespace)  # noqa: S102
         self.call: Callable[..., Any]
-        self.call, self._bind = made["_make"](self._elsewhere, self._elsewhere, self._refused)
+        self.call, self._bind = namespace["_make"](self._elsewhere, self._elsewhere, self._refused)
         replaced_in_dynamo(self.call, traced)
 
     def bind(self, ffi: Callable[..., Any]) -> None:
@@ -76,15 +76,19 @@ class Route:
     def launch(self, *arguments: Any) -> Any:
         """Straight to the FFI, for plain tensors, and what else speaks DLPack: the torch op's body."""
         result = self.ffi(*arguments)
-        written = [each.written for each in self._schema.parameters] if self._schema else ()
-        _changed([each for each in compress(arguments, written) if isinstance(each, _Tensor)])
+        written = (
+            [parameter.written for parameter in self._schema.parameters] if self._schema else ()
+        )
+        _changed(
+            [argument for argument in compress(arguments, written) if isinstance(argument, _Tensor)]
+        )
         return result
 
     def _elsewhere(self, *arguments: Any) -> Any:
         """Takes the calls that the guard does not let through."""
         if _seen(arguments):
             return self._traced(*arguments)
-        names = [each.name for each in self._schema.parameters] if self._schema else None
+        names = [parameter.name for parameter in self._schema.parameters] if self._schema else None
         refuse_gradients(self._name, names, arguments)
         return self.launch(*arguments)
 
@@ -100,7 +104,7 @@ def _guard(name: str, schema: Schema | None) -> str:
     if schema is None:
         plain = "not _seen(arguments) and not (_grad() and _wanted(arguments))"
         return _GUARD.format(name=name, parameters="*arguments", plain=plain, changed="")
-    looks = [_is_plain(each) for each in schema.tensors]
+    looks = [_is_plain(tensor) for tensor in schema.tensors]
     if schema.tensors:
         looks += ["not _modes._is_in_torch_dispatch_mode"]
         looks += [f"not (_grad() and ({' or '.join(map(_requires_grad, schema.tensors))}))"]
@@ -110,10 +114,10 @@ def _guard(name: str, schema: Schema | None) -> str:
 
 
 def _tell(schema: Schema) -> str:
-    """That tensors have changed, as autograd has to know: it may have saved what they were."""
-    written = [each for each in schema.tensors if each.written]
-    always = [_in_python(each) for each in written if not each.is_optional]
-    others = [_in_python(each) for each in written if each.is_optional]
+    """Code that tells autograd which tensors changed: it may have saved their old values."""
+    written = [tensor for tensor in schema.tensors if tensor.written]
+    always = [_in_python(tensor) for tensor in written if not tensor.is_optional]
+    others = [_in_python(tensor) for tensor in written if tensor.is_optional]
     told = [f"_changed(({', '.join(always)},))"] if always else []
     told += [f"{name} is None or _changed(({name},))" for name in others]
     return "; ".join(told)
@@ -137,6 +141,6 @@ def _in_python(parameter: Parameter) -> str:
 
 def _seen(arguments: tuple[Any, ...]) -> bool:
     """Fake, functional, sharded and wrapped tensors; plain ones where a mode watches them."""
-    kinds = {type(each) for each in arguments if isinstance(each, torch.Tensor)}
+    kinds = {type(argument) for argument in arguments if isinstance(argument, torch.Tensor)}
     plain = kinds <= {_Tensor, _Parameter}
     return bool(kinds) and (not plain or _modes.is_in_torch_dispatch_mode() or _transformed())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fictl.errors import UsageError
-from fictl.project.cpp_source import CppSource, Signature
+from fictl.project.cpp_source import CppSignature, CppSource
 
 _TORCH = {
     "View": "Tensor",
@@ -49,30 +49,32 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Schema:
-    """Of one function. What takes no tensor may return a number: torch never sees it."""
+    """Schema of one function. One without tensors may return a number: torch never sees it."""
 
     parameters: tuple[Parameter, ...]
 
     @property
     def tensors(self) -> tuple[Parameter, ...]:
-        return tuple(each for each in self.parameters if each.is_tensor)
+        return tuple(parameter for parameter in self.parameters if parameter.is_tensor)
 
     @property
     def inputs(self) -> tuple[Parameter, ...]:
-        return tuple(each for each in self.tensors if not each.written)
+        return tuple(parameter for parameter in self.tensors if not parameter.written)
 
     def text(self, name: str) -> str:
-        """As torch.library takes it: `scale(Tensor(a0!) out, Tensor input, float factor) -> ()`."""
+        """Spell it for torch.library: `scale(Tensor(a0!) out, Tensor input, float factor) -> ()`."""
         written = (
-            f"Tensor(a{position}!){'?' * each.is_optional}" if each.written else each.type
-            for position, each in enumerate(self.parameters)
+            f"Tensor(a{position}!){'?' * parameter.is_optional}"
+            if parameter.written
+            else parameter.type
+            for position, parameter in enumerate(self.parameters)
         )
         words = zip(written, self.parameters, strict=True)
-        return f"{name}({', '.join(f'{kind} {each.name}' for kind, each in words)}) -> ()"
+        return f"{name}({', '.join(f'{kind} {parameter.name}' for kind, parameter in words)}) -> ()"
 
 
 def read_schema(sources: Iterable[Path], export: str, written: Written) -> Schema:
-    """Of the function that one of `sources` exports so: it writes what `written` says of its
+    """Read the schema of the function that one of `sources` exports: it writes what `written` says of its
     parameters, and its workspaces.
     """
     for source in map(CppSource, sources):
@@ -87,29 +89,29 @@ def _schema(source: CppSource, export: str, written: Written) -> Schema:
         raise _unreadable(source, source.exports[export], f"{export} cannot be read")
     mutates = written([_argument(name) for _, name in signature.parameters])
     schema = Schema(
-        tuple(_parameter(source, signature, *each, mutates) for each in signature.parameters)
+        tuple(_parameter(source, signature, *pair, mutates) for pair in signature.parameters)
     )
     if schema.tensors and signature.result != "void":
         raise _unreadable(
             source, signature.line, f"{export} takes tensors and returns {signature.result}"
         )
-    if schema.tensors and not any(each.written for each in schema.parameters):
+    if schema.tensors and not any(parameter.written for parameter in schema.parameters):
         raise UsageError(
             f"{source.path}:{signature.line}: {export} writes none of its parameters "
-            f"{', '.join(each.name for each in schema.tensors)}",
+            f"{', '.join(parameter.name for parameter in schema.tensors)}",
             "call what it writes as @op(mutates=…) of op.py calls it, or workspace…",
         )
     return schema
 
 
 def _parameter(
-    source: CppSource, signature: Signature, cpp_type: str, name: str, mutates: Collection[str]
+    source: CppSource, signature: CppSignature, cpp_type: str, name: str, mutates: Collection[str]
 ) -> Parameter:
     kind = _torch_type(cpp_type)
     if kind is None:
         raise _unreadable(source, signature.line, f"'{name}' is a {cpp_type}")
-    said = name in mutates or _argument(name) in mutates
-    written = kind.startswith("Tensor") and bool(said or name.startswith("workspace"))
+    is_named = name in mutates or _argument(name) in mutates
+    written = kind.startswith("Tensor") and bool(is_named or name.startswith("workspace"))
     return Parameter(name, kind, written)
 
 

@@ -33,7 +33,9 @@ _defining = threading.Lock()
 
 def op_name(function: str, parameters: Iterable[Hashable]) -> str:
     """`decode` of `kernel[torch.float16, 128]` is decode_float16_128."""
-    suffix = (re.sub(r"\W+", "_", str(each).removeprefix("torch.")) for each in parameters)
+    suffix = (
+        re.sub(r"\W+", "_", str(parameter).removeprefix("torch.")) for parameter in parameters
+    )
     return "_".join([function, *suffix])
 
 
@@ -66,7 +68,7 @@ def overload(key: tuple[str, str]) -> Any:
 
 
 def refuse_gradients(name: str, parameters: Sequence[str] | None, arguments: Sequence[Any]) -> None:
-    """Of any tensor: what is written would lose its history as well."""
+    """Refuse gradients of any tensor: what is written would lose its history as well."""
     names = parameters or [f"argument {place}" for place in range(1, len(arguments) + 1)]
     for parameter, value in zip(names, arguments, strict=True):
         wanted = wanted_of(value)
@@ -84,7 +86,7 @@ def _registered(
     def launch(*arguments: Any) -> None:
         defined.run(*arguments)
 
-    parameters = [each.name for each in schema.parameters]
+    parameters = [parameter.name for parameter in schema.parameters]
 
     def below_autograd(*arguments: Any) -> None:
         refuse_gradients(name, parameters, arguments)

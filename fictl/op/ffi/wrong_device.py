@@ -28,7 +28,7 @@ class WrongDevice(InvalidValue):
 
 
 def device_type(value: Any) -> int | None:
-    """DLPack's device type of a tensor, -1 if it has none; None for what is no tensor."""
+    """DLPack's device type of a tensor, -1 if it has none; None for other values."""
     ask = getattr(value, "__dlpack_device__", None)
     if ask is None:
         return None

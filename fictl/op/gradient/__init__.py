@@ -1,1 +1,1 @@
-"""What a public function does where an argument requires grad: its backward, or a refusal."""
+"""Gradients of a public function whose argument requires grad: its backward, or a refusal."""

@@ -22,7 +22,7 @@ class Backward:
     ) -> None:
         if not callable(function):
             raise InvalidValue(f"{op}: backward={function!r} is not a function", "pass a function")
-        allocated = {each.name for each in parameters if each.default is None}
+        allocated = {parameter.name for parameter in parameters if parameter.default is None}
         for name in mutates:
             if name not in allocated:
                 raise UsageError(
@@ -33,21 +33,21 @@ class Backward:
         self.outs = tuple(mutates)
         self.results = results_of(self.outs)
         self._function = function
-        self.names = self._named([each.name for each in parameters])
+        self.names = self._named([parameter.name for parameter in parameters])
 
     def _named(self, parameters: Sequence[str]) -> tuple[str, ...]:
         known = known_to_backward(parameters, self.outs)
         own = signature(self._function).parameters.values()
-        for each in own:
-            if each.name not in known and each.default is each.empty:
+        for parameter in own:
+            if parameter.name not in known and parameter.default is parameter.empty:
                 raise UsageError(
-                    f"{self.op}: its backward takes {each.name!r}",
+                    f"{self.op}: its backward takes {parameter.name!r}",
                     f"it takes any of {', '.join(known)}, by name",
                 )
-        return tuple(each.name for each in own if each.name in known)
+        return tuple(parameter.name for parameter in own if parameter.name in known)
 
     def by_result(self, output: Any) -> dict[str, Any]:
-        """What a call returned."""
+        """Results of a call by name."""
         results = output if isinstance(output, tuple) else (output,)
         if len(results) > len(self.results):
             raise UsageError(
@@ -58,17 +58,17 @@ class Backward:
         return dict(zip(self.results, results, strict=False))
 
     def gradients(self, known: Mapping[str, Any], needed: Sequence[str]) -> dict[str, Any]:
-        """By argument; of all that `needed` names."""
-        made = self._function(**{name: known[name] for name in self.names if name in known})
-        if not isinstance(made, dict):
+        """Gradients by argument, for every name in `needed`."""
+        gradients = self._function(**{name: known[name] for name in self.names if name in known})
+        if not isinstance(gradients, dict):
             raise UsageError(
-                f"{self.op}: its backward returned a {type(made).__name__}",
+                f"{self.op}: its backward returned a {type(gradients).__name__}",
                 'return the gradients by argument: {"input": …}',
             )
         for name in needed:
-            if name not in made:
+            if name not in gradients:
                 raise UsageError(
                     f"{self.op}: its backward gives no gradient of '{name}', which requires grad",
                     f'return {{"{name}": …}}; None says that it is zero',
                 )
-        return made
+        return gradients

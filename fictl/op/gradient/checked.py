@@ -36,7 +36,10 @@ def checked(
     if find_spec("torch") is None:  # NumPy, JAX and CuPy do not need it.
         return function
     parameters = tuple(signature(function).parameters.values())
-    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
+    if any(
+        parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        for parameter in parameters
+    ):
         return _of_any_call(function, op)
     return _of_named(function, op, parameters, backward)
 
@@ -54,15 +57,15 @@ def _of_named(
     from fictl.op.gradient.refusal import refuse
     from fictl.op.gradient.wanted import wanted_of
 
-    own = [each for each in parameters if each.name != "self"]
-    names = tuple(each.name for each in own)
+    own = [parameter for parameter in parameters if parameter.name != "self"]
+    names = tuple(parameter.name for parameter in own)
 
     def wanted(*values: Any) -> bool:
         for name, value in zip(names, values, strict=True):
-            found = wanted_of(value)
-            if found:
+            mode = wanted_of(value)
+            if mode:
                 if backward is None:
-                    refuse(op, name, found)
+                    refuse(op, name, mode)
                 return True
         return False
 
@@ -81,7 +84,7 @@ def _of_named(
 
 
 def _look(parameter: Parameter) -> str:
-    """A condition that holds where the argument may want one: what is no tensor is looked into."""
+    """A condition that holds where the argument may want one: other values are looked into."""
     name, text = parameter.name, _annotation(parameter)
     look = f"_type({name}) not in _plain"
     if (
@@ -98,8 +101,12 @@ def _look(parameter: Parameter) -> str:
 
 
 def _annotation(parameter: Parameter) -> str:
-    found = parameter.annotation
-    return found if isinstance(found, str) else getattr(found, "__name__", str(found))
+    annotation = parameter.annotation
+    return (
+        annotation
+        if isinstance(annotation, str)
+        else getattr(annotation, "__name__", str(annotation))
+    )
 
 
 def _of_any_call(function: Callable[..., Any], op: str) -> Callable[..., Any]:
@@ -109,11 +116,14 @@ def _of_any_call(function: Callable[..., Any], op: str) -> Callable[..., Any]:
 
     @wraps(function)
     def looked_at(*args: Any, **kwargs: Any) -> Any:
-        named = {**{f"argument {place}": each for place, each in enumerate(args, 1)}, **kwargs}
+        named = {
+            **{f"argument {place}": argument for place, argument in enumerate(args, 1)},
+            **kwargs,
+        }
         for name, value in named.items():
-            found = wanted_of(value)
-            if found:
-                refuse(op, name, found)
+            mode = wanted_of(value)
+            if mode:
+                refuse(op, name, mode)
         return function(*args, **kwargs)
 
     return looked_at

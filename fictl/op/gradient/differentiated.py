@@ -18,8 +18,8 @@ def differentiated(
     function: Callable[..., Any], parameters: Sequence[Parameter], backward: Backward
 ) -> Callable[..., Any]:
     """Called with the values of all `parameters`, in their order."""
-    names = tuple(each.name for each in parameters)
-    bare = sum(each.kind is not each.KEYWORD_ONLY for each in parameters)
+    names = tuple(parameter.name for parameter in parameters)
+    bare = sum(parameter.kind is not parameter.KEYWORD_ONLY for parameter in parameters)
 
     def run(*values: Any) -> Any:
         return function(*values[:bare], **dict(zip(names[bare:], values[bare:], strict=True)))
@@ -77,5 +77,5 @@ class _Differentiated(torch.autograd.Function):
         _, _, _, *wants = ctx.needs_input_grad
         named = zip(ctx.names, wants, strict=True)
         known[NEEDS] = needed = tuple(name for name, is_needed in named if is_needed)
-        made = ctx.author.gradients(known, needed)
-        return (None, None, None, *(made.get(name) for name in ctx.names))
+        by_name = ctx.author.gradients(known, needed)
+        return (None, None, None, *(by_name.get(name) for name in ctx.names))

@@ -1,4 +1,4 @@
-"""Which arguments of a call a gradient is wanted of, however deep in lists the tensors are."""
+"""Arguments of a call that a gradient is wanted of, however deep in lists the tensors are."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def wanted_of(value: Any) -> str:
         if torch.is_grad_enabled() and value.requires_grad:
             return BACKWARD
         return FORWARD if is_dual(value) else ""
-    for each in _parts(value):
-        found = wanted_of(each)
-        if found:
-            return found
+    for part in _parts(value):
+        mode = wanted_of(part)
+        if mode:
+            return mode
     return ""
 
 
 def is_dual(tensor: torch.Tensor) -> bool:
-    """Whether it has a tangent, as in forward-mode differentiation."""
+    """True if it has a tangent, as in forward-mode differentiation."""
     return unpack_dual(tensor).tangent is not None  # type: ignore[no-untyped-call]
 
 
@@ -36,5 +36,5 @@ def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
     if is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, each.name) for each in fields(value)]
+        return [getattr(value, item.name) for item in fields(value)]
     return ()

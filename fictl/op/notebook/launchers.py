@@ -41,13 +41,13 @@ class Launcher:
     def parse(cls, path: str, parameters: str) -> Launcher:
         """`path` as in `mine::scale`."""
         namespace, _, name = path.removeprefix("::").rpartition("::")
-        found = [_PARAMETER.fullmatch(text) for text in _COMMA.split(parameters) if text.strip()]
-        for match in found:
+        matches = [_PARAMETER.fullmatch(text) for text in _COMMA.split(parameters) if text.strip()]
+        for match in matches:
             if match is None:
                 raise UsageError(
                     f"{path}({parameters}): cannot read its parameters", f"as in {FORM}"
                 )
-        return cls(namespace, name, tuple((m["type"].strip(), m["name"]) for m in found if m))
+        return cls(namespace, name, tuple((m["type"].strip(), m["name"]) for m in matches if m))
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -77,8 +77,8 @@ def launchers(code: str) -> Iterator[Launcher]:
 
 def chosen(code: str, functions: Iterable[str]) -> tuple[Launcher, ...]:
     """All launchers of a text, or these: by name, or by a signature where the text hides them."""
-    found = {launcher.name: launcher for launcher in launchers(code)}
-    picked = tuple(_pick(function, found) for function in functions) or tuple(found.values())
+    known = {launcher.name: launcher for launcher in launchers(code)}
+    picked = tuple(_pick(function, known) for function in functions) or tuple(known.values())
     if not picked:
         raise UsageError("no launcher is defined in this text", f"define one, as in {FORM}")
     for launcher in picked:
@@ -90,14 +90,14 @@ def chosen(code: str, functions: Iterable[str]) -> tuple[Launcher, ...]:
     return picked
 
 
-def _pick(function: str, found: dict[str, Launcher]) -> Launcher:
-    if function in found:
-        return found[function]
+def _pick(function: str, known: dict[str, Launcher]) -> Launcher:
+    if function in known:
+        return known[function]
     signature = _SIGNATURE.fullmatch(function)
     if signature is None:
-        known = ", ".join(found) or "none"
+        names = ", ".join(known) or "none"
         raise UsageError(
-            f"there is no launcher {function!r}; those found: {known}", f"write {FORM!r}"
+            f"there is no launcher {function!r}; those found: {names}", f"write {FORM!r}"
         )
     return Launcher.parse(signature["name"], signature["parameters"])
 
@@ -109,8 +109,12 @@ def binding(exported: Iterable[Launcher]) -> str:
 
 def _export(launcher: Launcher) -> str:
     name, (first, *others) = launcher.name, launcher.views
-    checks = [f"CHECK_CUDA({view});" for view in launcher.views]
-    checks += [f"CHECK_SAME_DEVICE({other}, {first});" for other in others]
+    calls = [f'::fictl::check_device(__func__, "{view}", {view});' for view in launcher.views]
+    calls += [
+        f'::fictl::check_same_device(__func__, "{other}", {other}, "{first}", {first});'
+        for other in others
+    ]
+    checks = "\n  ".join(calls)
     arguments = ", ".join(argument for _, argument in launcher.parameters)
     path = f"::{launcher.namespace}::{name}" if launcher.namespace else f"::{name}"
     opening = f"namespace {launcher.namespace} {{\n" if launcher.namespace else ""
@@ -120,7 +124,7 @@ void {name}(const Launch& launch, {launcher.declared});
 {"}" if opening else ""}
 namespace fictl::inline_binding {{
 void {name}({launcher.declared}) {{
-  {" ".join(checks)}
+  {checks}
   ::fictl::call(__func__, {first}, {path}, {arguments});
 }}
 }}

@@ -55,25 +55,27 @@ def reload_folder(folder: OpFolder) -> Reloaded:
 
 
 def folder_of(module: str) -> OpFolder:
-    """Of the op whose op.py was imported under this name."""
+    """The folder of the op whose op.py was imported under this name."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:
-        raise UsageError(f"{module} is no file that can be read again", "run its definition again")
+        raise UsageError(
+            f"{module} is not a file that can be read again", "run its definition again"
+        )
     return OpFolder.of(file)
 
 
 def python_of(folder: OpFolder) -> list[ModuleType]:
     """The files of an op that are imported, and those that its family shares."""
     family = folder.package.rpartition(".")[0]
-    found = []
+    modules = []
     for name, module in list(sys.modules.items()):
         package, _, last = name.rpartition(".")
         if getattr(module, "__file__", None) and (
             package == folder.package or (package == family and last.startswith("_"))
         ):
             place = _ORDER.index(last) if last in _ORDER else -1
-            found.append(((package != family, place, name), module))
-    return [module for _, module in sorted(found, key=lambda pair: pair[0])]
+            modules.append(((package != family, place, name), module))
+    return [module for _, module in sorted(modules, key=lambda pair: pair[0])]
 
 
 def watched_files(folder: OpFolder) -> set[Path]:
@@ -85,7 +87,7 @@ def watched_files(folder: OpFolder) -> set[Path]:
 
 
 def _specs_in_use(folder: OpFolder) -> list[tuple[JitSpec, str]]:
-    """Of every module that calls have loaded: its spec as jit.py has it now, the key loaded."""
+    """The spec of every module that calls have loaded, as jit.py has it now, and the key loaded."""
     now = {same_module(spec): spec for spec in folder.specs()}
     return [(now.get(same_module(spec), spec), key) for spec, key in in_use(folder.path)]
 
@@ -97,15 +99,15 @@ def _outcome(folder: OpFolder) -> Reloaded:
 
 
 def _named(name: str) -> OpFolder:
-    found = find(name)
-    if len(found) > 1:
-        modules = ", ".join(folder.module for folder in found)
+    folders = find(name)
+    if len(folders) > 1:
+        modules = ", ".join(folder.module for folder in folders)
         raise UsageError(f"{name} is a family", f"name one of its ops: {modules}")
-    return found[0]
+    return folders[0]
 
 
 def _repoint_facade(folder: OpFolder, op: ModuleType) -> None:
-    """What `<package>.ops` has kept of this op; names that are new are found when asked for."""
+    """Update what `<package>.ops` keeps of this op; new names are looked up when asked for."""
     package = "fictl" if folder.project.is_shipped else folder.project.package
     kept = vars(sys.modules.get(f"{package}.ops", ModuleType("")))
     declared = {declaration.name for declaration in folder.declarations()}
@@ -117,7 +119,7 @@ def _repoint_facade(folder: OpFolder, op: ModuleType) -> None:
 
 
 def _forget_graphs() -> None:
-    """What torch.compile made of it has the old functions in it: it is traced again."""
+    """Drop torch.compile's graphs, which hold the old functions: they are traced again."""
     if "torch._dynamo" in sys.modules:
         import torch
 

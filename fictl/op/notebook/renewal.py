@@ -14,7 +14,7 @@ _NOT_RENEWED = ("__dict__", "__weakref__")
 
 
 def run_again(module: ModuleType) -> None:
-    """In the same namespace, which stays as it was where the file raises."""
+    """Run the file in the same namespace, which stays as it was where the file raises."""
     path = Path(str(module.__file__))
     names = vars(module)
     before = dict(names)

@@ -1,4 +1,4 @@
-"""What a tactic is remembered by, as the source text of a tuple: that of backends, and buckets.
+"""The key of a tactic, as the source text of a tuple: that of backends, and buckets of sizes.
 
 The values that `candidates` names, the device, the dtypes of the inputs, the Const axes; of a Var
 axis the power of two that it fits into, as what is fast for 1000 rows is so for 1024.
@@ -17,7 +17,7 @@ from fictl.trace import Const, TraceTemplate, Var
 class Part(NamedTuple):
     """`label` is its name in a file, which is of one machine: the device has none there.
 
-    `form` is what is made of what is read: a value as it is, a size, or the bucket of a size.
+    `form` says what is read: a value as it is, a size, or the bucket of a size.
     """
 
     label: str
@@ -32,29 +32,33 @@ def tactic_key(
     template: TraceTemplate,
     devices_are_alike: bool,
 ) -> list[Part]:
-    """Over `parameters`. Of outputs nothing counts: whether `out` is passed changes no tactic."""
+    """List the parts of the key. Outputs are not in it: passing `out` changes no tactic."""
     known = given_tensors(parameters, template)
     inputs = {template.parameter(name) for name, _ in template.input_tensors()}
     given = {name: tensor for name, tensor in known.items() if name in inputs}
-    optional = {each.name for each in parameters if each.default is None}
+    optional = {parameter.name for parameter in parameters if parameter.default is None}
     placed = [] if devices_are_alike else list(given)[:1]
     constant, variable = (
         {name for name, axis in template.axes.items() if isinstance(axis, kind)}
         for kind in (Const, Var)
     )
     parts = [
-        *(Part(each.name, each.name) for each in parameters if each.name in {*seen} - {*known}),
+        *(
+            Part(parameter.name, parameter.name)
+            for parameter in parameters
+            if parameter.name in {*seen} - {*known}
+        ),
         *(Part("", f"{name}.get_device()", tensor=name) for name in placed),
         *(Part(name, f"{name}.dtype", tensor=name) for name in given),
-        *(_size(each.axis, each, "size") for each in sizes(given, constant, optional)),
-        *(_size(f"{each.axis}<=", each, "bucket") for each in sizes(given, variable, optional)),
+        *(_size(size.axis, size, "size") for size in sizes(given, constant, optional)),
+        *(_size(f"{size.axis}<=", size, "bucket") for size in sizes(given, variable, optional)),
     ]
     # Only what may be None is asked whether it is.
-    return [each if each.tensor in optional else each._replace(tensor="") for each in parts]
+    return [part if part.tensor in optional else part._replace(tensor="") for part in parts]
 
 
 def sources(parts: Sequence[Part], bucket: str, size: str = "{}") -> Iterator[str]:
-    """`bucket` makes a bucket's number of the text of a size, as in '({} - 1).bit_length()'."""
+    """Write the parts as source; `bucket` turns a size into a bucket, '({} - 1).bit_length()'."""
     forms = {"value": "{}", "size": size, "bucket": bucket}
     for part in parts:
         text = forms[part.form].format(part.source)

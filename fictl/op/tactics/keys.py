@@ -1,4 +1,4 @@
-"""Keys: the functions that make a key of a call, compiled at the first one."""
+"""Keys: functions that make a key of a call, compiled at the first call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.op.tactics.spelling import key_text
 
 
 class Keys:
-    """`of(*arguments)` is the key of a call; `traced` is the same in a form that Dynamo follows.
+    """Functions that make keys: `of(*arguments)`, and `traced` in a form that Dynamo follows.
 
     Not before the first call: trace.py cannot be imported while op.py is.
     """
@@ -31,7 +31,7 @@ class Keys:
         self.traced: Callable[..., Any] = self._first
 
     def text(self, key: Any) -> str:
-        """As a file has it."""
+        """Spell a key as files have it."""
         return key_text((part.label for part in self._parts), key)
 
     @constant_to_dynamo
@@ -49,8 +49,8 @@ class Keys:
         return self.of(*values)
 
     def _compiled(self, bucket: str, size: str) -> Callable[..., Any]:
-        names = ", ".join(each.name for each in self._parameters)
-        parts = "".join(f"{each}, " for each in sources(self._parts, bucket, size))
+        names = ", ".join(parameter.name for parameter in self._parameters)
+        parts = "".join(f"{part}, " for part in sources(self._parts, bucket, size))
         outside = {"_bucket": _bucket, "_exact": _exact}
         key: Callable[..., Any] = eval(f"lambda {names}: ({parts})", outside)  # noqa: S307
         return key

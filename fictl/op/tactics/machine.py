@@ -1,4 +1,4 @@
-"""The machine that tactics were timed on, as far as it decides which of them is fast."""
+"""Machine: the GPU and driver that tactics were timed on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EMULATED = "the emulated device"
 
 @dataclass(frozen=True)
 class Machine:
-    """A GPU by name, and the driver's release; '' where nobody tells it."""
+    """A GPU by name, and the release of its driver; '' where it is unknown."""
 
     gpu: str
     driver: str
@@ -26,16 +26,16 @@ class Machine:
 
 
 def machine(index: int = 0) -> Machine:
-    """Of the device that a call runs on: what `get_device()` of its first tensor says."""
+    """Look up the device of a call; `index` is `get_device()` of its first tensor."""
     if settings.DEVICE.get() == "emu":
         return Machine(_EMULATED, "")
     number = max(index, 0)
-    found = [gpu for gpu in visible_gpus() if gpu.index == number]
-    return Machine(found[0].name, _driver(number)) if found else Machine("no GPU", "")
+    gpus = [gpu for gpu in visible_gpus() if gpu.index == number]
+    return Machine(gpus[0].name, _driver(number)) if gpus else Machine("no GPU", "")
 
 
 def versions() -> dict[str, str]:
-    """Of what else may change how fast a tactic is, or which one: kept, for people to read."""
+    """List versions that may change which tactic is fast: kept for people to read."""
     import torch
 
     from fictl.version import VERSION

@@ -1,4 +1,4 @@
-"""What was tuned before, where FICTL_AUTOTUNER_LOAD_FROM_FILE asks for it."""
+"""Entries tuned before, where FICTL_AUTOTUNER_LOAD_FROM_FILE asks for them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from fictl.paths import cache_root, friendly
 
 
 def default_path(here: Machine) -> Path:
-    """One file for each kind of machine: none is ever in another's way."""
+    """Name the file of this kind of machine."""
     name = " ".join(filter(None, (here.gpu, here.driver_major)))
     return cache_root() / "tune" / f"{re.sub(r'[^A-Za-z0-9.]+', '-', name)}.json"
 
 
 def entry(op: Op, key: str, device: int) -> Entry | None:
-    """What the file in use has for such a call of the op; a reason to ignore it is said once."""
+    """Find the entry for a call of the op in the file in use; warn once if the file is ignored."""
     asked = settings.AUTOTUNER_LOAD_FROM_FILE.get()
     if asked is None:
         return None
@@ -43,15 +43,15 @@ def entry(op: Op, key: str, device: int) -> Entry | None:
 
 
 def forget() -> None:
-    """Files are read again."""
+    """Read files again."""
     _fitting.cache_clear()
     _recipes.cache_clear()
 
 
 def kernel_digest(op: Op) -> str:
-    """The recipes of its module; of a function in no op folder, the file that it stands in.
+    """Digest the recipes of its module, or the file of a function that is in no op folder.
 
-    '' where it stands in none: nothing says whether it is the function that was tuned.
+    '' where there is no file: nothing tells whether it is the function that was tuned.
     """
     file = getattr(sys.modules.get(op.module), "__file__", None)
     if file is None:
@@ -72,10 +72,10 @@ def _recipes(file: str, _device: str) -> str:
 
 def _stamp(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return stat.st_mtime_ns, stat.st_size
 
 
 @cache

@@ -34,7 +34,7 @@ class Candidate(_Record):
 
 
 class Entry(_Record):
-    """What one key's calls get. The first candidate is the default."""
+    """Entry of one key: the tactic that its calls get. The first candidate is the default."""
 
     winner: Any
     candidates: tuple[Candidate, ...]
@@ -46,7 +46,7 @@ class Entry(_Record):
 
 
 class OpRecords(_Record):
-    """Of one op: the digest of the kernel that was measured, and its entries by key."""
+    """Records of one op: the digest of the kernel that was measured, and its entries by key."""
 
     kernel: str
     keys: dict[str, Entry] = {}
@@ -65,7 +65,7 @@ class Document(_Record):
         return cls(schema=SCHEMA, gpu=here.gpu, driver=here.driver_major)
 
     def misfit(self, here: Machine) -> str:
-        """Why it says nothing about this machine; '' where it does."""
+        """Say why it is not for this machine; '' where it is."""
         if self.schema_ != SCHEMA:
             return f"it is {self.schema_}, this fictl reads {SCHEMA}"
         if self.gpu != here.gpu:
@@ -83,7 +83,7 @@ class Corrupt(UsageError):
 
 
 def read(path: Path) -> Document | None:
-    """None where there is no such file."""
+    """Read a file; None where there is none."""
     try:
         text = read_text(path)
         document = Document.model_validate_json(text)
@@ -101,5 +101,5 @@ def read(path: Path) -> Document | None:
     else:
         return document
     raise Corrupt(
-        f"{friendly(path)} is no file of tuned tactics: {why}", "remove it, and tune again"
+        f"{friendly(path)} is not a file of tuned tactics: {why}", "remove it, and tune again"
     )

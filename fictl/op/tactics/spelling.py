@@ -11,28 +11,28 @@ _PLAIN = bool | int | float | str
 
 
 def spelled(tactic: Any) -> Any:
-    """As JSON has it: a named tuple or a dict of small values, or one such value."""
+    """Convert a tactic for JSON: a named tuple or a dict of small values, or one such value."""
     if hasattr(tactic, "_asdict"):
         tactic = tactic._asdict()
-    if isinstance(tactic, Mapping) and all(isinstance(each, _PLAIN) for each in tactic.values()):
+    if isinstance(tactic, Mapping) and all(isinstance(value, _PLAIN) for value in tactic.values()):
         return {str(name): value for name, value in tactic.items()}
     if isinstance(tactic, _PLAIN):
         return tactic
     raise UsageError(
-        f"{tactic!r} is no tactic",
+        f"{tactic!r} is not a tactic",
         "a tactic is a named tuple or a dict of numbers, texts and booleans, or one of these",
     )
 
 
 def label(plain: Any) -> str:
-    """`tile=128 stages=3` of what `spelled` gives."""
+    """Write `tile=128 stages=3` of what `spelled` returns."""
     if isinstance(plain, Mapping):
         return " ".join(f"{name}={value}" for name, value in plain.items())
     return str(plain)
 
 
 def key_text(labels: Iterable[str], values: Iterable[Any]) -> str:
-    """`input=bfloat16 dim=4096 rows<=16384`: a label that ends so has the bucket's logarithm."""
+    """Write `input=bfloat16 dim=4096 rows<=16384`; a label with `<=` has the bucket's logarithm."""
     return " ".join(_word(name, value) for name, value in zip(labels, values, strict=True) if name)
 
 

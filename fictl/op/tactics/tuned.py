@@ -1,4 +1,4 @@
-"""A public function behind the choice of its tactic, with the signature that it has."""
+"""Wrappers that choose a tactic and call the public function, with its signature."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def {name}({signature}):
 def tuned(
     function: Callable[..., Any], op: Op, candidates: Callable[..., Iterable[Any]]
 ) -> Callable[..., Any]:
-    """Called like `function`, which gets the tactic chosen in place of None."""
+    """Wrap `function`, which gets the tactic chosen in place of None."""
     tactics = Tactics(op, function, plain_parameters(function), candidates)
     outside = {
         "_tactics": tactics,
@@ -46,6 +46,6 @@ def tuned(
         "_no_key": tactics.keys.none,
         "_is_traced": is_dynamo_compiling,
     }
-    made = compiled(_LOOKED_UP, function, outside, {}, own=", ".join(tactics.names))
-    made.tactics = tactics  # type: ignore[attr-defined]
-    return made
+    wrapper = compiled(_LOOKED_UP, function, outside, {}, own=", ".join(tactics.names))
+    wrapper.tactics = tactics  # type: ignore[attr-defined]
+    return wrapper

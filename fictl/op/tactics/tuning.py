@@ -1,4 +1,4 @@
-"""Who tunes: the code inside `with fictl.autotune()`, on its own thread or task and no other."""
+"""Tuning: on for the code inside `with fictl.autotune()`, on its own thread or task."""
 
 from __future__ import annotations
 
@@ -6,52 +6,45 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
 
-if TYPE_CHECKING:
-    from fictl.op.tactics.tactics import Tactics
+
+class Forgetful(Protocol):
+    """Tactics, as far as tuning knows them."""
+
+    def forget(self) -> None:
+        """Forget what calls got untuned."""
 
 
-@dataclass(frozen=True)
-class Untuned:
-    """A call that is to be tuned: `key` in memory, `text` in a file, the default first."""
-
-    tactics: Tactics
-    key: Any
-    text: str
-    arguments: dict[str, Any]
-    candidates: tuple[Any, ...]
-
-
-# Answers with the tactic that such a call gets, now and from now on.
-Tuner: TypeAlias = Callable[[Untuned], Any]
+# Takes an Untuned call, and returns the tactic that such calls get from now on.
+Tuner: TypeAlias = Callable[[Any], Any]
 
 # Around all that decides what is remembered: nobody remembers an untuned call while others tune.
 lock = threading.Lock()
-_declared: WeakSet[Tactics] = WeakSet()
+_declared: WeakSet[Forgetful] = WeakSet()
 _running: list[Tuner] = []
 _tuner: ContextVar[Tuner | None] = ContextVar("fictl.tuner", default=None)
 
 
-def declare(tactics: Tactics) -> None:
+def declare(tactics: Forgetful) -> None:
+    """Remember tactics, to have them forget when tuning begins."""
     _declared.add(tactics)
 
 
 def is_going_on() -> bool:
-    """Anywhere in this process."""
+    """Tell whether any thread of this process tunes."""
     return bool(_running)
 
 
 def tuner() -> Tuner | None:
-    """That of the call at hand."""
+    """Return the tuner of the current thread or task."""
     return _tuner.get()
 
 
 @contextmanager
 def tuning(by: Tuner) -> Iterator[None]:
-    """Calls inside ask `by`; what they did before they did untuned."""
+    """Ask `by` for the tactics of calls inside; forget those that calls got untuned."""
     with lock:
         _running.append(by)
         for tactics in _declared:
@@ -67,7 +60,7 @@ def tuning(by: Tuner) -> Iterator[None]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """What is called while a candidate is tried is not tuned itself."""
+    """Turn tuning off while a candidate is tried: what it calls is not tuned itself."""
     before = _tuner.set(None)
     try:
         yield

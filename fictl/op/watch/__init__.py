@@ -1,1 +1,1 @@
-"""Who watches calls: the log, dumps, validation, definitions."""
+"""Observers of calls: the log, dumps, validation, definitions."""

@@ -15,7 +15,7 @@ _PLANNED = "_fictl_planned"
 
 
 class Call:
-    """From before its kernels start. Arguments are bound when somebody asks: level 1 does not."""
+    """One call, before its kernels start. Arguments are bound when asked for: level 1 does not ask."""
 
     def __init__(
         self, op: Op, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -28,14 +28,14 @@ class Call:
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """By parameter name, defaults included; what plan() was given comes first."""
+        """Arguments by parameter name, defaults included; those of plan() come first."""
         bound = inspect.signature(self.function).bind(*self.args, **self.kwargs)
         bound.apply_defaults()
         own = dict(bound.arguments)
         return {**planned(own.pop("self", None)), **own}
 
 
-class Observer(Protocol):
+class CallObserver(Protocol):
     """Sees every call: what it does in `before` is done when a kernel takes the process down.
 
     What `before` raises refuses the call; the observers outside of it are told that it failed.

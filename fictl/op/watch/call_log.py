@@ -87,16 +87,16 @@ class CallLog:
         self, marks: str, values: Mapping[str, Any], gpu: torch.device | None
     ) -> None:
         """After the record of the values: this asks the GPU, which may be the one that is broken."""
-        found = tensors(values)
+        present = tensors(values)
         try:
-            captured = bool(found) and _capturing(gpu)
+            captured = bool(present) and _capturing(gpu)
         except Exception as error:  # A GPU that has failed answers nothing.
             self._write_error(marks, "no statistics", error)
             return
         if captured:
             self._write(marks, "statistics: not while a graph is captured")
-        elif found:
-            self._write(marks, *(f"{name}: {statistics(tensor)}" for name, tensor in found))
+        elif present:
+            self._write(marks, *(f"{name}: {statistics(tensor)}" for name, tensor in present))
 
     def _write_error(self, marks: str, what: str, error: BaseException) -> None:
         lines = f"{what}: {type(error).__name__}: {error}".splitlines()
@@ -113,7 +113,7 @@ class CallLog:
 
 
 def _gpu(values: Iterable[Any]) -> torch.device | None:
-    """That of the first CUDA tensor; without one, CUDA is not to be touched."""
+    """The device of the first CUDA tensor; without one, CUDA is not to be touched."""
     for value in values:
         if getattr(value, "is_cuda", False):
             return cast("torch.device", value.device)

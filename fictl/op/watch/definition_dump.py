@@ -52,9 +52,9 @@ class DefinitionDump:
         if (api, name) in self._seen:
             return
         self._seen.add((api, name))
-        made = definition(template, api, sizes, elements)
+        current = definition(template, api, sizes, elements)
         path = self._folder / f"{name}.json"
         if not os.path.exists(path):
-            save(made, self._folder)
-        elif read_text(path) != made.to_json():
+            save(current, self._folder)
+        elif read_text(path) != current.to_json():
             warn_once(f"{path.absolute()} holds another definition than {name} of {api}: it stays")

@@ -1,4 +1,4 @@
-"""Where the call log goes: a descriptor, written once for each record, so that none interleave."""
+"""Destination of the call log: a descriptor, written once for each record, so that none interleave."""
 
 from __future__ import annotations
 
@@ -73,5 +73,5 @@ class LogDestination:
 
 
 def _rank() -> str:
-    """As it can stand in a file's name; '-' outside a job."""
+    """The rank in characters that a file's name may have; '-' outside a job."""
     return re.sub(r"\W", "_", settings.RANK.get()) or "-"

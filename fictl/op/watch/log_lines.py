@@ -34,14 +34,14 @@ def describe(value: Any, depth: int = 0) -> str:
 
 def tensors(values: Mapping[str, Any]) -> list[tuple[str, torch.Tensor]]:
     """Those among `values`, and those in lists of them, each with its name."""
-    found = []
+    named = []
     for name, value in values.items():
         if isinstance(value, torch.Tensor):
-            found.append((name, value))
+            named.append((name, value))
         elif isinstance(value, (list, tuple)):
             items = enumerate(value[:_ITEMS])
-            found += [(f"{name}[{i}]", item) for i, item in items if isinstance(item, torch.Tensor)]
-    return found
+            named += [(f"{name}[{i}]", item) for i, item in items if isinstance(item, torch.Tensor)]
+    return named
 
 
 def _tensor(tensor: torch.Tensor) -> str:

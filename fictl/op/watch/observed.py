@@ -7,11 +7,11 @@ from functools import wraps
 from typing import Any
 
 from fictl.op.declared import Op
-from fictl.op.watch.call import Call, Observer
+from fictl.op.watch.call import Call, CallObserver
 
 
 def observed(
-    function: Callable[..., Any], op: Op, observers: Sequence[Observer]
+    function: Callable[..., Any], op: Op, observers: Sequence[CallObserver]
 ) -> Callable[..., Any]:
     """Called like the function itself; while torch.compile traces, it is the function itself."""
     from torch.compiler import is_compiling
@@ -21,7 +21,7 @@ def observed(
         if is_compiling():
             return function(*args, **kwargs)
         call = Call(op, function, args, kwargs)
-        begun: list[Observer] = []
+        begun: list[CallObserver] = []
         try:
             for observer in observers:
                 observer.before(call)

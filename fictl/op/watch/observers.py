@@ -1,36 +1,36 @@
-"""Who watches the calls of this process: decided by the settings when the first op is imported."""
+"""Observers of this process's calls: the settings decide when the first op is imported."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from fictl import settings
-from fictl.op.watch.call import Observer
+from fictl.op.watch.call import CallObserver
 from fictl.setting_values import DUMPS
 
 
 @cache
-def observers() -> tuple[Observer, ...]:
-    """From the outermost: what a call is refused for is logged; what is dumped was accepted."""
-    found: list[Observer] = []
+def observers() -> tuple[CallObserver, ...]:
+    """List the observers, outermost first: a refused call is logged, and a dumped one was accepted."""
+    active: list[CallObserver] = []
     if settings.AUTORELOAD.get():
         from fictl.op.notebook.autoreload import AutoReload
 
-        found.append(AutoReload())
+        active.append(AutoReload())
     if settings.LOGLEVEL.get():
         from fictl.op.watch.call_log import CallLog
 
-        found.append(CallLog.from_settings())
+        active.append(CallLog.from_settings())
     if settings.VALIDATE_INPUTS.get():
         from fictl.op.watch.validation import Validation
 
-        found.append(Validation())
+        active.append(Validation())
     if settings.LOGLEVEL.get() >= DUMPS:
         from fictl.op.watch.dump.writer import DumpWriter
 
-        found.append(DumpWriter.from_settings())
+        active.append(DumpWriter.from_settings())
     if settings.TRACE_DUMP.get():
         from fictl.op.watch.definition_dump import DefinitionDump
 
-        found.append(DefinitionDump.from_settings())
-    return tuple(found)
+        active.append(DefinitionDump.from_settings())
+    return tuple(active)

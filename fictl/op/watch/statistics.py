@@ -1,4 +1,4 @@
-"""What the values of a tensor are like, in bounded memory: for a log that finds where NaNs begin."""
+"""Statistics of a tensor's values in bounded memory: for a log that shows where NaNs begin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PIECE = 1 << 23
 
 
 class Statistics(NamedTuple):
-    """Of a tensor; minimum, maximum and mean are those of its finite values."""
+    """Statistics of a tensor; minimum, maximum and mean are those of its finite values."""
 
     minimum: float
     maximum: float
@@ -31,7 +31,7 @@ class Statistics(NamedTuple):
 
 
 def statistics(tensor: torch.Tensor) -> str:
-    """In words, also where there are none. Waits for the tensor's device."""
+    """The statistics in words, or why there are none. Waits for the tensor's device."""
     if not tensor.numel():
         return "no elements"
     if tensor.is_meta:
@@ -44,7 +44,7 @@ def statistics(tensor: torch.Tensor) -> str:
 
 
 def measure(tensor: torch.Tensor) -> Statistics:
-    """Of a tensor that has elements."""
+    """Measure a tensor that has elements."""
     import torch
 
     tensor = tensor.detach()
@@ -76,11 +76,13 @@ def _of_piece(piece: torch.Tensor, floating: bool) -> list[float]:
     # fp8 has no arithmetic, narrow integers overflow, and float64 holds all but the largest int64.
     values = piece.to(torch.float64 if not floating or piece.itemsize > 4 else torch.float32)
     finite = values.isfinite()
-    found = (
+    numbers = (
         values.where(finite, math.inf).amin(),
         values.where(finite, -math.inf).amax(),
         values.where(finite, 0.0).sum(dtype=torch.float64),
         values.isnan().sum(),
         values.isinf().sum(),
     )
-    return [float(number) for number in torch.stack([each.double() for each in found]).tolist()]
+    return [
+        float(number) for number in torch.stack([number.double() for number in numbers]).tolist()
+    ]

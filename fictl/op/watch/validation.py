@@ -117,7 +117,7 @@ def _check_constraints(
 
 
 def _check_data(template: TraceTemplate, arguments: Mapping[str, Any]) -> None:
-    """By the trace's own check; to read data is what a graph that is captured cannot do."""
+    """Run the trace's own check, unless a graph is captured: that cannot read data."""
     if template.validate is None:
         return
     tensors = [value for _, _, value in _tensors(template, arguments)]
@@ -141,7 +141,7 @@ def _tensors(
 
 
 def _is_tensor(value: Any) -> bool:
-    """Of torch, or another library's that the FFI takes."""
+    """True for a tensor of torch, or of another library that the FFI takes."""
     return hasattr(value, "shape") and hasattr(value, "dtype")
 
 

@@ -24,6 +24,7 @@ __all__ = ["OP_RULES", "PROJECT_RULES", "Problem", "check_ops", "check_project"]
 
 OP_RULES: tuple[Callable[[OpFolder], Iterable[Problem]], ...] = (
     layout.files_are_there,
+    layout.jit_is_there_where_it_is_needed,
     layout.names_are_importable,
     layout.python_files_define_their_part,
     layout.entries_yield_something,
@@ -45,7 +46,9 @@ OP_RULES: tuple[Callable[[OpFolder], Iterable[Problem]], ...] = (
 PROJECT_RULES: tuple[Callable[[Project], Iterable[Problem]], ...] = (
     names.each_is_defined_once,
     names.uses_have_no_cycle,
+    names.names_fit_one_stub,
     layout.kernels_is_no_package,
+    layout.private_folders_hold_no_op,
     includes.library_is_pure,
 )
 
@@ -63,10 +66,12 @@ def check_project(project: Project) -> tuple[Problem, ...]:
 
 def _checked(results: Iterable[Iterable[Problem]]) -> tuple[Problem, ...]:
     """All problems, each once: a file that cannot be read would be one of every rule."""
-    found: set[Problem] = set()
+    problems: set[Problem] = set()
     for result in results:
         try:
-            found.update(result)
+            problems.update(result)
         except SourceError as error:
-            found.add(Problem("readable", error.path, error.line, error.problem, error.hint))
-    return tuple(sorted(found, key=lambda each: (str(each.path), each.line, each.message)))
+            problems.add(Problem("readable", error.path, error.line, error.problem, error.hint))
+    return tuple(
+        sorted(problems, key=lambda problem: (str(problem.path), problem.line, problem.message))
+    )

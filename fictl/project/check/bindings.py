@@ -7,9 +7,8 @@ import os
 import re
 from collections.abc import Iterator
 
-from fictl.paths import matching
 from fictl.project.check.problem import Problem
-from fictl.project.cpp_source import Signature, read_cpp
+from fictl.project.cpp_source import CppSignature, read_cpp
 from fictl.project.folder import OpFolder
 from fictl.project.python_source import parse
 
@@ -21,9 +20,7 @@ def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
         return
     exported = read_cpp(folder.binding).exports
     called = _called(parse(folder.op))
-    shared = {
-        name for path in matching(folder.path.parent, "_*.py") for name in _attributes(parse(path))
-    }
+    shared = {name for path in folder.family_files() for name in _attributes(parse(path))}
     for name, line in exported.items():
         if name not in called and name not in shared:
             yield Problem(
@@ -52,19 +49,21 @@ def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
     for name, declared in read_cpp(folder.binding).declared:
         for launcher in launchers:
             defined = launcher.defined(name)
-            if defined and all(_types(each) != _types(declared) for each in defined):
-                said, wanted = (f"({', '.join(_types(each))})" for each in (declared, defined[0]))
+            if defined and all(_types(signature) != _types(declared) for signature in defined):
+                actual, wanted = (
+                    f"({', '.join(_types(signature))})" for signature in (declared, defined[0])
+                )
                 yield Problem(
                     "declares",
                     folder.binding,
                     declared.line,
-                    f"{name}{said} is declared, {launcher.path.name} has {name}{wanted}",
+                    f"{name}{actual} is declared, {launcher.path.name} has {name}{wanted}",
                     f"declare what {launcher.path.name}:{defined[0].line} defines",
                 )
 
 
-def _types(signature: Signature) -> tuple[str, ...]:
-    return tuple(each for each, _ in signature.parameters)
+def _types(signature: CppSignature) -> tuple[str, ...]:
+    return tuple(parameter for parameter, _ in signature.parameters)
 
 
 def _called(tree: ast.Module) -> dict[str, int]:
@@ -72,7 +71,7 @@ def _called(tree: ast.Module) -> dict[str, int]:
 
 
 def kernel_attributes(tree: ast.Module) -> Iterator[ast.Attribute]:
-    """What is taken from the loaded module, under any name that it has: `kernel.scale`."""
+    """Yield the attributes taken from the loaded module, under any of its names: `kernel.scale`."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.Attribute)]
     modules = _module_names([node for node in nodes if isinstance(node, ast.Assign)])
     for node in nodes:

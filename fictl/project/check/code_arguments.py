@@ -1,4 +1,4 @@
-"""What `@op` is given to call, as `backward=`: a function that is there, with parameters that fit."""
+"""Rules for functions that `@op` is given to call, as `backward=`: a function that is there, with parameters that fit."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def functions_are_there(folder: OpFolder) -> Iterator[Problem]:
         for word in decorator.keywords:
             for value in _functions(word) if word.arg in CODE else ():
                 # What `import *` brings is not known here.
-                found = bound.get(_first_name(value)) or bound.get("*")
-                if isinstance(value, ast.Lambda) or _is_callable(found, value, node):
+                statement = bound.get(_first_name(value)) or bound.get("*")
+                if isinstance(value, ast.Lambda) or _is_callable(statement, value, node):
                     continue
                 yield Problem(
                     "functions",
@@ -35,12 +35,12 @@ def functions_are_there(folder: OpFolder) -> Iterator[Problem]:
 def backwards_fit_their_ops(folder: OpFolder) -> Iterator[Problem]:
     tree = parse(folder.op)
     bound = definitions(tree)
-    declared = {each.name: each for each in folder.declarations()}
+    declared = {declaration.name: declaration for declaration in folder.declarations()}
     for node, decorator in _decorated(tree):
-        said = {word.arg: word.value for word in decorator.keywords}
-        if "backward" not in said:
+        given = {word.arg: word.value for word in decorator.keywords}
+        if "backward" not in given:
             continue
-        value, op = said["backward"], declared[node.name]
+        value, op = given["backward"], declared[node.name]
         function = value if isinstance(value, ast.Lambda) else bound.get(_first_name(value))
         for message, fix in _misfits(node, op, function):
             yield Problem("backward", folder.op, value.lineno, f"{op.name}: {message}", fix)
@@ -55,7 +55,7 @@ def _misfits(
         yield f"it has a backward, and writes its argument '{name}'", f"let {name}=None allocate it"
     if not isinstance(function, ast.FunctionDef | ast.Lambda):
         return
-    known = known_to_backward((each.name for each in op.parameters), op.mutates)
+    known = known_to_backward((parameter.name for parameter in op.parameters), op.mutates)
     for name in _required(function.args):
         if name not in known:
             yield f"its backward takes {name!r}", f"it takes any of {', '.join(known)}, by name"
@@ -66,17 +66,20 @@ def _required(given: ast.arguments) -> list[str]:
     positional = [*given.posonlyargs, *given.args]
     bare = positional[: len(positional) - len(given.defaults)]
     named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    return [each.arg for each in (*bare, *(each for each, default in named if default is None))]
+    return [
+        argument.arg
+        for argument in (*bare, *(argument for argument, default in named if default is None))
+    ]
 
 
 def _decorated(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.ClassDef, ast.Call]]:
     """Public names; of a class, with what decorates its run."""
     for node in tree.body:
         methods = node.body if isinstance(node, ast.ClassDef) else [node]
-        for each in methods:
-            found = decorator_of(each) if isinstance(each, ast.FunctionDef) else None
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and isinstance(found, ast.Call):
-                yield node, found
+        for method in methods:
+            decorator = decorator_of(method) if isinstance(method, ast.FunctionDef) else None
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and isinstance(decorator, ast.Call):
+                yield node, decorator
 
 
 def _functions(word: ast.keyword) -> list[ast.expr]:
@@ -92,24 +95,24 @@ def _first_name(value: ast.expr) -> str:
 
 def _bound(statements: list[ast.stmt]) -> dict[str, ast.stmt]:
     """Name -> what binds it at module level; of the branches of an `if` or a `try`, the first."""
-    found: dict[str, ast.stmt] = {}
-    for each in statements:
-        if isinstance(each, ast.Import | ast.ImportFrom):
-            names = [(alias.asname or alias.name).partition(".")[0] for alias in each.names]
-            found.update(dict.fromkeys(names, each))
+    bound: dict[str, ast.stmt] = {}
+    for statement in statements:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            names = [(alias.asname or alias.name).partition(".")[0] for alias in statement.names]
+            bound.update(dict.fromkeys(names, statement))
         for field in ("body", "orelse", "finalbody", "handlers"):
-            inner = getattr(each, field, ())
-            if not isinstance(each, ast.FunctionDef | ast.ClassDef):
-                found = {**_bound([*inner]), **found}
-    return {**found, **definitions(ast.Module(statements, []))}
+            inner = getattr(statement, field, ())
+            if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                bound = {**_bound([*inner]), **bound}
+    return {**bound, **definitions(ast.Module(statements, []))}
 
 
-def _is_callable(found: ast.stmt | None, value: ast.expr, node: ast.stmt) -> bool:
+def _is_callable(statement: ast.stmt | None, value: ast.expr, node: ast.stmt) -> bool:
     """Bound above the op, to something that may be a function; what is called gives one."""
     if isinstance(value, ast.Call):
         return True
-    if found is None or found.lineno > node.lineno:
+    if statement is None or statement.lineno > node.lineno:
         return False
-    if isinstance(found, ast.Assign | ast.AnnAssign):
-        return not isinstance(found.value, ast.Constant | ast.List | ast.Dict | ast.Tuple)
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        return not isinstance(statement.value, ast.Constant | ast.List | ast.Dict | ast.Tuple)
     return True

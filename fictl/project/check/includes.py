@@ -1,4 +1,4 @@
-"""Which file may include what: the library stays pure, tvm stays out of nvcc, heavy is said."""
+"""Rules for includes: the library stays pure, tvm stays out of nvcc, heavy headers are declared."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def includes_are_plain(folder: OpFolder) -> Iterator[Problem]:
 
 
 def launches_go_through_the_library(folder: OpFolder) -> Iterator[Problem]:
-    """In ours only: launch.cuh does PDL, clusters and the shared-memory opt-in, once."""
+    """Shipped ops only: launch.cuh does PDL, clusters and the shared-memory opt-in, once."""
     if folder.project.is_shipped:
         for source in (*_own(folder), *map(read_cpp, folder.headers)):
             for line in source.launches:

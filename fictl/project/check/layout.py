@@ -1,4 +1,4 @@
-"""The files of an op, and what each of its Python files defines (DESIGN 3)."""
+"""The files of an op and of its family, and what each defines (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from fictl.paths import matching
 from fictl.project.check.problem import Problem
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
@@ -26,7 +27,6 @@ def files_are_there(folder: OpFolder) -> Iterator[Problem]:
         (has_kernel, folder.header, "the kernel and its host launch template"),
         (bool(folder.launchers), folder.path / "launcher.cu", "DLPack views -> dtype dispatch"),
         (os.path.isfile(folder.binding), folder.binding, "the TVM-FFI exports and argument checks"),
-        (os.path.isfile(folder.jit), folder.jit, "module() and aot()"),
     ]
     required = [
         *([] if folder.is_composed else kernel),
@@ -39,6 +39,37 @@ def files_are_there(folder: OpFolder) -> Iterator[Problem]:
     for present, path, purpose in required:
         if not present:
             yield Problem("files", path, 1, f"{folder} lacks {path.name}", f"add it: {purpose}")
+
+
+def jit_is_there_where_it_is_needed(folder: OpFolder) -> Iterator[Problem]:
+    """A folder without jit.py has one module; op.py asks for the one that jit.py describes."""
+    if os.path.isfile(folder.jit):
+        for line in _default_modules(parse(folder.op)):
+            yield Problem(
+                "jit",
+                folder.op,
+                line,
+                "op.py calls the default module, and jit.py is built",
+                "from .jit import module, and KernelModule(module); or delete jit.py",
+            )
+        return
+    if folder.needs_jit and not folder.is_composed:
+        yield Problem(
+            "files",
+            folder.jit,
+            1,
+            f"{folder} lacks jit.py: {folder.needs_jit}",
+            "add it: module() and aot()",
+        )
+
+
+def _default_modules(tree: ast.Module) -> Iterator[int]:
+    """Lines of `KernelModule(__file__)`."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    for call in calls:
+        is_module = ast.unparse(call.func).rpartition(".")[2] == "KernelModule"
+        if is_module and "__file__" in map(ast.unparse, call.args):
+            yield call.lineno
 
 
 def names_are_importable(folder: OpFolder) -> Iterator[Problem]:
@@ -81,7 +112,7 @@ def python_files_define_their_part(folder: OpFolder) -> Iterator[Problem]:
 
 
 def entries_yield_something(folder: OpFolder) -> Iterator[Problem]:
-    """An op that ships nothing or benches nothing does so unseen."""
+    """Refuse empty entries: an op that ships nothing or benches nothing does so unseen."""
     for path, name in ((folder.jit, "aot"), (folder.bench, "cases")):
         function = definitions(parse(path)).get(name) if os.path.isfile(path) else None
         if isinstance(function, ast.FunctionDef) and not _gives_something(function):
@@ -118,7 +149,7 @@ def a_test_exists(folder: OpFolder) -> Iterator[Problem]:
 
 
 def headers_open_with_their_story(folder: OpFolder) -> Iterator[Problem]:
-    """Ours only: who reads a kernel wants its algorithm, its traffic and the reason for both."""
+    """A header of fictl's own opens with its algorithm, its traffic and the reason for both."""
     for path in folder.headers if folder.project.is_shipped else ():
         if not _text(path).lstrip().startswith(("//", "/*")):
             yield Problem(
@@ -132,6 +163,18 @@ def headers_open_with_their_story(folder: OpFolder) -> Iterator[Problem]:
 
 def _text(path: Path) -> str:
     return read_text(path, errors="replace")
+
+
+def private_folders_hold_no_op(project: Project) -> Iterator[Problem]:
+    """A folder whose name starts with an underscore is for Python that a family shares."""
+    for path in matching(project.kernels, "[!._]*/_*/op.py"):
+        yield Problem(
+            "private",
+            path,
+            1,
+            f"{path.parent.name}/ is private to its family: no op is found there",
+            f"rename the folder to {path.parent.name.lstrip('_') or 'the name of the op'}",
+        )
 
 
 def kernels_is_no_package(project: Project) -> Iterator[Problem]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fictl.errors import UsageError
 from fictl.project.check.problem import Problem
 from fictl.project.discover import functions
+from fictl.project.facade_stub import stub
 from fictl.project.folder import OpFolder
 from fictl.project.project import Project
+from fictl.project.python_source import SourceError
 
 
 def each_is_defined_once(project: Project) -> Iterator[Problem]:
@@ -66,3 +69,15 @@ def _way_back(start: OpFolder, graph: dict[OpFolder, set[OpFolder]]) -> list[OpF
                 seen.add(step)
                 pending.append([*path, step])
     return []
+
+
+def names_fit_one_stub(project: Project) -> Iterator[Problem]:
+    """Ours only: editors see all ops as one module, fictl/ops.pyi, which is made of the op.py files."""
+    if not project.is_shipped:
+        return
+    try:
+        stub(project)
+    except SourceError:
+        raise
+    except UsageError as error:
+        yield Problem("stub", project.kernels, 1, error.message, error.hint)

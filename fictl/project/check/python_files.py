@@ -1,4 +1,4 @@
-"""What an op's Python files import: so that its folder can be copied out or deleted whole."""
+"""Rules for the imports of an op's Python files, so that its folder can be copied or deleted whole."""
 
 from __future__ import annotations
 

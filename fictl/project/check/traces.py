@@ -54,14 +54,14 @@ def _compare(folder: OpFolder, declaration: Declaration, template: ast.Call) -> 
     known = {parameter.name for parameter in declaration.parameters}
     outputs = {*declaration.outputs, *(_keys(words.get("outputs"), folder.trace) or ())}
     left = {*_texts(words.get("at_default"), folder.trace)}
-    needed = {each.name for each in declaration.parameters if _is_said(each)} - outputs - left
+    needed = {wanted.name for wanted in declaration.parameters if _is_said(wanted)} - outputs - left
     for name in sorted((needed - traced) | ((traced | left) - known - {*_CONTROLS})):
-        said = "a parameter that trace.py leaves out" if name in needed else "no parameter"
+        text = "a parameter that trace.py leaves out" if name in needed else "not a parameter"
         yield Problem(
             "trace",
             folder.trace,
             template.lineno,
-            f"{declaration.name}: {name} is {said}",
+            f"{declaration.name}: {name} is {text}",
             f"inputs are the parameters of {declaration.name} without its outputs; at_default=(…,) "
             "names those that tests leave alone",
         )
@@ -77,7 +77,7 @@ def _is_said(parameter: Parameter) -> bool:
 
 
 def _keys(node: ast.expr | None, path: Path) -> set[str] | None:
-    """Of a dict: `{…}`, `dict(…)`, a name for one, `a | b`; None if it is unclear.
+    """Keys of a dict: `{…}`, `dict(…)`, a name for one, `a | b`; None if it is unclear.
 
     A name is of this file, or of one of the family's that it is imported from.
     """
@@ -101,24 +101,28 @@ def _keys(node: ast.expr | None, path: Path) -> set[str] | None:
 
 
 def _texts(node: ast.expr | None, path: Path) -> Iterator[str]:
-    """Of a tuple of texts and `*others`, or a name for one."""
+    """Texts of a tuple with `*others`, or of a name for one."""
     if isinstance(node, ast.Name):
         where = _source(node.id, path)
         yield from _texts(assigned(parse(where), node.id), where)
-    for each in node.elts if isinstance(node, ast.Tuple) else ():
-        if isinstance(each, ast.Constant):
-            yield str(each.value)
-        elif isinstance(each, ast.Starred):
-            yield from _texts(each.value, path)
+    for element in node.elts if isinstance(node, ast.Tuple) else ():
+        if isinstance(element, ast.Constant):
+            yield str(element.value)
+        elif isinstance(element, ast.Starred):
+            yield from _texts(element.value, path)
 
 
 def _source(name: str, path: Path) -> Path:
     """The file that assigns it: `from .._family import NAME` names another one."""
-    imports = [each for each in parse(path).body if isinstance(each, ast.ImportFrom)]
-    for each in imports:
-        if each.level == 2 and each.module and name in (alias.name for alias in each.names):
-            found = path.parents[1] / f"{each.module}.py"
-            return found if os.path.isfile(found) else path
+    imports = [statement for statement in parse(path).body if isinstance(statement, ast.ImportFrom)]
+    for statement in imports:
+        if (
+            statement.level == 2
+            and statement.module
+            and name in (alias.name for alias in statement.names)
+        ):
+            source = path.parents[1].joinpath(*statement.module.split(".")).with_suffix(".py")
+            return source if os.path.isfile(source) else path
     return path
 
 
@@ -127,7 +131,7 @@ def _parameter(key: ast.expr, value: ast.expr) -> set[str] | None:
 
 
 def _named(value: ast.expr) -> str:
-    """Of `Tensor(…, param="x")`, where the definition has another name than the function."""
+    """Return x of `Tensor(…, param="x")`, where the definition has another name than the function."""
     words = value.keywords if isinstance(value, ast.Call) else []
-    found = (word.value for word in words if word.arg == "param")
-    return next((str(each.value) for each in found if isinstance(each, ast.Constant)), "")
+    values = (word.value for word in words if word.arg == "param")
+    return next((str(item.value) for item in values if isinstance(item, ast.Constant)), "")

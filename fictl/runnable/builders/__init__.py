@@ -1,4 +1,4 @@
-"""The builders that are shipped."""
+"""The builders that fictl ships."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""PythonBuilder: a solution in Python, imported as a package."""
+"""PythonBuilder: imports a solution in Python as a package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fictl.trace import Definition, Solution
 
 
 class PythonBuilder(Builder):
-    """Whatever Python runs; subclasses are for languages that live in Python."""
+    """Builds any Python; subclasses are for languages embedded in Python."""
 
     language: ClassVar[str] = "python"
     is_process_safe: ClassVar[bool] = True
@@ -35,12 +35,14 @@ class PythonBuilder(Builder):
         return solution.spec.language.value == self.language
 
     def build(self, definition: Definition, solution: Solution) -> Runnable:
-        """BuildError if the entry is no Python file, if the import fails or the function is not
-        there or takes other arguments.
+        """Import the solution. BuildError if the entry is not a Python file, the import fails, or
+        the function is missing or takes other arguments.
         """
         path = solution.get_entry_path()
         if path.suffix != ".py":
-            raise BuildError(f"{solution.name}: {path} is no Python file", "its entry ends in .py")
+            raise BuildError(
+                f"{solution.name}: {path} is not a Python file", "its entry ends in .py"
+            )
         files = {source.path: source.content for source in solution.sources}
         folder = self.build_path(solution)
         try:

@@ -32,7 +32,7 @@ _FALLBACK_ARCHS = "9.0a"
 
 
 class TorchBuilder(Builder):
-    """Where there is no GPU, what has no .cu is built all the same."""
+    """Builds without a GPU as well; without nvcc, sources other than .cu."""
 
     needs: ClassVar[str] = "it takes torch and a C++ compiler: pip install torch; apt install g++"
     is_process_safe: ClassVar[bool] = True
@@ -42,21 +42,23 @@ class TorchBuilder(Builder):
 
     @staticmethod
     def is_available() -> bool:
-        """Whether torch and a C++ compiler are here; unlike upstream's, it needs no GPU."""
+        """Tell whether torch and a C++ compiler are here; no GPU is needed, unlike upstream."""
         try:
             return find_spec("torch") is not None and bool(find_cxx())
         except SetupError:
             return False
 
     def can_build(self, solution: Solution) -> bool:
-        """C++ or CUDA that asks for the binding of torch."""
+        """Accept C++ and CUDA with the torch binding."""
         spec = solution.spec
         return spec.language in (SupportedLanguages.CUDA, SupportedLanguages.CPP) and (
             spec.binding is SupportedBindings.TORCH
         )
 
     def build(self, definition: Definition, solution: Solution) -> Runnable:
-        """BuildError if the entry is no C++ or CUDA, if it does not compile, or has no such name."""
+        """Compile the extension. BuildError if its entry is not C++ or CUDA, it does not compile,
+        or the symbol is missing.
+        """
         if not str(solution.get_entry_path()).endswith(_COMPILED):
             raise BuildError(
                 f"{solution.name}: the entry file {solution.get_entry_path()} is not compiled",
@@ -87,8 +89,8 @@ class TorchBuilder(Builder):
         require = needed(solution, options.libraries)
         request = _request(solution, folder / "src", options, require)
         # Without the folder's path: moved as a whole, it is the same.
-        said = json.dumps(asdict(request)).replace(str(folder), "")
-        key = digest([_identity(request), said])
+        identity = json.dumps(asdict(request)).replace(str(folder), "")
+        key = digest([_identity(request), identity])
         extension = Extension(solution.name, folder / key, request)
         require.preload()
         if not extension.is_built():
@@ -149,7 +151,7 @@ def _nvcc(solution: Solution) -> Nvcc:
 
 
 def _identity(request: Request) -> list[str]:
-    """What made it, beside what the request says: the compilers, torch, the Python it is for."""
+    """Identity of the build beside its request: compilers, torch, Python."""
     import torch
 
     nvcc = require_nvcc().identity if request.cuda_home else ""

@@ -1,4 +1,4 @@
-"""TVMFFIBuilder: C++ and CUDA that export functions with TVM-FFI, built and kept by fictl.jit."""
+"""TVMFFIBuilder: builds C++ and CUDA that export functions with TVM-FFI, stored by fictl.jit."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from fictl.trace import Definition, Solution, SupportedBindings, SupportedLangua
 
 PROJECT = "solutions"
 _COMPILED = (".cu", ".cpp", ".cc", ".cxx")
-# What can be compiled where there is no GPU to say it: most code is for this or what is before.
+# Architecture to compile for without a GPU: most code targets it or an earlier one.
 _FALLBACK_ARCHS = "9.0a"
 _DRIVER_MISSING = re.compile(r"undefined reference to `(cu[A-Z]\w+)'")
 
 
 class TVMFFIBuilder(Builder):
-    """One build however many processes ask; sources, flags, architecture and compilers are its key.
+    """Builds once for all processes, keyed by sources, flags, architecture and compilers.
 
-    With FICTL_DEVICE=emu the same sources are compiled for the emulated device.
+    With FICTL_DEVICE=emu, the same sources are compiled for the emulated device.
     """
 
     needs: ClassVar[str] = "TVM-FFI is not installed: pip install 'apache-tvm-ffi>=0.1,<0.2'"
@@ -47,14 +47,16 @@ class TVMFFIBuilder(Builder):
         return find_spec("tvm_ffi") is not None
 
     def can_build(self, solution: Solution) -> bool:
-        """C++ or CUDA, where it does not ask for another binding."""
+        """Accept C++ and CUDA, unless they ask for another binding."""
         spec = solution.spec
         return spec.language in (SupportedLanguages.CUDA, SupportedLanguages.CPP) and (
             spec.binding in (None, SupportedBindings.TVM_FFI)
         )
 
     def build(self, definition: Definition, solution: Solution) -> Runnable:
-        """BuildError if a compiler refuses, a library is missing or the entry is not exported."""
+        """Compile the solution. BuildError if a compiler refuses, a library is missing or the entry
+        is not exported.
+        """
         folder = self.build_path(solution)
         try:
             publish(folder, {source.path: source.content for source in solution.sources})
@@ -66,10 +68,10 @@ class TVMFFIBuilder(Builder):
         except BuildFailed as error:
             raise _failed(solution, folder, error) from None
         except MissingBuild as error:
-            made = machine_error(
+            refusal = machine_error(
                 f"{solution.name}: {error.message}", f"unset {settings.DISABLE_JIT.name}"
             )
-            raise made from None
+            raise refusal from None
         except BuildError:
             raise
         except (FictlError, OSError) as error:
@@ -87,7 +89,7 @@ class TVMFFIBuilder(Builder):
         return Runnable(function, metadata)
 
     def spec(self, solution: Solution, folder: Path, require: Needed) -> JitSpec:
-        """What fictl.jit is to build; its name has no hash, so that an edit finds older objects."""
+        """Specification for fictl.jit; its name has no hash, so that an edit reuses older objects."""
         options = checked_options(solution)
         sources = [source.path for source in solution.sources]
         compiled = tuple(folder / path for path in sources if path.endswith(_COMPILED))
@@ -113,7 +115,7 @@ class TVMFFIBuilder(Builder):
 
 
 def _optimised(sources: list[str]) -> tuple[str, ...]:
-    """Host code is the solution where no kernel is, not the binding of one."""
+    """Optimise host code if there is no kernel: then it is the solution, and not a binding."""
     return () if any(path.endswith(".cu") for path in sources) else ("-O3",)
 
 
@@ -135,7 +137,7 @@ def _function(solution: Solution, spec: JitSpec, module: Any, binary: Path) -> C
 
 
 def _with_tuples(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Several results come as an array of TVM-FFI's."""
+    """Convert TVM-FFI's array of several results into a tuple."""
     from tvm_ffi import Array
 
     def call(*arguments: Any) -> Any:
@@ -146,23 +148,23 @@ def _with_tuples(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _loaded(spec: JitSpec) -> tuple[Any, Path]:
-    """The module and its file; it is compiled if no store has it."""
+    """Load the module and return it with its file; compile it if no store has it."""
     from fictl.jit.build import ensure_runs
     from fictl.jit.load import load_found, used
 
-    found: list[Path] = []
+    libraries: list[Path] = []
 
     def find() -> Entry:
         entry = used(spec, ensure_runs(spec))
-        found.append(entry.module)
+        libraries.append(entry.module)
         return entry
 
     module = load_found(find)
-    return module, found[-1]
+    return module, libraries[-1]
 
 
 def _failed(solution: Solution, folder: Path, error: BuildFailed) -> BuildError:
-    """With the log, in which paths are those of the solution."""
+    """BuildError with the log, in which paths are those of the solution."""
     try:
         log = (error.folder / "build.log").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -170,7 +172,13 @@ def _failed(solution: Solution, folder: Path, error: BuildFailed) -> BuildError:
     log = log.replace(f"{folder}/", "")
     first = diagnose(log).first
     missing = _DRIVER_MISSING.search(log)
-    hint = f"{missing[1]} is the driver's: its libcuda.so.1 is not here" if missing else error.hint
-    made = BuildError(f"{solution.name} does not build: {first}", hint, log=log, first_error=first)
-    made.exit_code = SetupError.exit_code if missing else error.exit_code
-    return made
+    hint = (
+        f"{missing[1]} is a function of the driver, whose libcuda.so.1 is missing"
+        if missing
+        else error.hint
+    )
+    failure = BuildError(
+        f"{solution.name} does not build: {first}", hint, log=log, first_error=first
+    )
+    failure.exit_code = SetupError.exit_code if missing else error.exit_code
+    return failure

@@ -1,4 +1,4 @@
-"""What lies in an op's folder, and what of it is the op's: it may be moved or deleted with it."""
+"""The files in an op's folder, and those that belong to the op: they are moved or deleted with it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def own_files(folder: OpFolder) -> tuple[Path, ...]:
 
 
 def other_files(folder: OpFolder) -> tuple[Path, ...]:
-    """What lies in its folder too, and nobody knows why."""
+    """Files in its folder that do not belong to it."""
     known = own_files(folder)
     return tuple(path for path in _lying_in(folder.path) if path not in known)
 
@@ -38,7 +38,7 @@ def text_of(path: Path) -> str:
 
 
 def _lying_in(folder: Path) -> list[Path]:
-    """But for what Python caches."""
+    """List the files below a folder, except Python's caches."""
     files = (path for path in files_below(folder) if os.path.isfile(path))
     return [path for path in files if "__pycache__" not in path.relative_to(folder).parts]
 

@@ -33,7 +33,7 @@ def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
     name = name or (f"{folder.module}_kernels" if project.is_shipped else project.name)
     if project.is_shipped or name != project.name:
         check_project(name)
-    luggage = Luggage(folder)
+    luggage = OpBundle(folder)
     move = Transplant(project, target, name, luggage.ops, luggage.files)
     origins = {move.place(path): path for path in luggage.files}
     texts = {place: move.text(path, text_of(path)) for place, path in origins.items()}
@@ -44,22 +44,22 @@ def plan_export(folder: OpFolder, target: Path, name: str = "") -> Plan:
 
 
 @dataclass(frozen=True)
-class Luggage:
+class OpBundle:
     """An op, and what comes along: the ops of its project that it uses, headers, shared Python."""
 
     folder: OpFolder
 
     @cached_property
     def ops(self) -> tuple[OpFolder, ...]:
-        """What fictl ships stays where it is: it is installed there, too."""
-        found = [self.folder]
+        """Ops to copy: the op and those that it uses. Shipped ones are not copied: fictl is installed there."""
+        ops = [self.folder]
         if self.folder.project.is_shipped:
-            return tuple(found)
-        for each in found:
-            used = {name for declared in each.declarations() for name in declared.uses}
-            for name in sorted(used - {declared.name for declared in each.declarations()}):
-                found += [op for op in _of_project(name, each) if op not in found]
-        return tuple(found)
+            return tuple(ops)
+        for item in ops:
+            used = {name for declared in item.declarations() for name in declared.uses}
+            for name in sorted(used - {declared.name for declared in item.declarations()}):
+                ops += [op for op in _of_project(name, item) if op not in ops]
+        return tuple(ops)
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
@@ -83,21 +83,31 @@ class Luggage:
 
 def _of_project(name: str, user: OpFolder) -> tuple[OpFolder, ...]:
     """None for an op of fictl's."""
-    found = find(name, [user.project, user.project.shipped()])
-    return tuple(op for op in found if op.project == user.project)
+    folders = find(name, [user.project, user.project.shipped()])
+    return tuple(op for op in folders if op.project == user.project)
 
 
 def _family_files(op: OpFolder) -> Iterator[Path]:
-    """The `_*.py` of its family that it imports, and those that they import."""
-    pending = [(path, 2) for path in matching(op.path, "*.py")]
-    for path, level in pending:
-        for node in ast.walk(parse(path)):
-            if isinstance(node, ast.ImportFrom) and node.level == level:
-                for module in [node.module] if node.module else [a.name for a in node.names]:
-                    shared = op.path.parent / f"{module.partition('.')[0]}.py"
-                    if shared.name.startswith("_") and (shared, 1) not in pending:
-                        pending.append((shared, 1))
-    yield from (path for path, level in pending if level == 1 and os.path.isfile(path))
+    """The private Python of its family that it imports, and what that imports."""
+    family = op.path.parent
+    pending = [*matching(op.path, "*.py")]
+    for path in pending:
+        for shared in _imported(path, family):
+            if shared not in pending and os.path.isfile(shared):
+                pending.append(shared)
+    yield from (path for path in pending if path.parent != op.path)
+
+
+def _imported(path: Path, family: Path) -> Iterator[Path]:
+    """The private files of the family that a file names in its relative imports."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            above = path.parents[node.level - 1]
+            own = node.module.split(".") if node.module else []
+            for names in (own, *([*own, alias.name] for alias in node.names)):
+                shared = above.joinpath(*names).with_suffix(".py")
+                if shared.is_relative_to(family) and shared.relative_to(family).parts[0][0] == "_":
+                    yield shared
 
 
 def _conftests(op: OpFolder) -> Iterator[Path]:

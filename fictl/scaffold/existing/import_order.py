@@ -10,7 +10,7 @@ _BLOCK = re.compile(r"(?:^(?:import|from) [^\n(\\]+\n){2,}", re.MULTILINE)
 
 
 def sort_imports(text: str, name: str) -> str:
-    """In the blocks that have `name` in them; others are as their author wants them."""
+    """Sort the blocks of imports that contain `name`; others stay as their author wrote them."""
     word = re.compile(rf"\b{re.escape(name)}\b")
 
     def sort(match: re.Match[str]) -> str:

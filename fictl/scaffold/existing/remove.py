@@ -22,7 +22,7 @@ def plan_remove(folder: OpFolder, everything: bool = False) -> Plan:
     others = other_files(folder)
     if others and not everything:
         raise UsageError(
-            f"{folder} has files that are no part of an op: {_listed(folder, others)}",
+            f"{folder} has files that do not belong to an op: {_listed(folder, others)}",
             "move them away, or --force deletes them too",
         )
     files = (*own_files(folder), *definition_files(folder.project, sorted(names)), *others)
@@ -30,19 +30,19 @@ def plan_remove(folder: OpFolder, everything: bool = False) -> Plan:
 
 
 def _functions(folder: OpFolder) -> set[str]:
-    """As far as its op.py can be read: one that cannot is a reason to remove it."""
+    """Names of its functions; none if op.py cannot be read, which may be why it is removed."""
     try:
-        return {each.name for each in folder.declarations()}
+        return {declaration.name for declaration in folder.declarations()}
     except SourceError:
         return {folder.module}
 
 
 def _refuse_while_used(folder: OpFolder, names: set[str]) -> None:
-    """By other ops of its project: `uses=`, or a header of it."""
+    """Refuse while another op of the project names it in `uses=`, or includes its header."""
     users = [
-        each
-        for each in folders(folder.project)
-        if each != folder and (_uses(each, names) or _includes(each, folder))
+        other
+        for other in folders(folder.project)
+        if other != folder and (_uses(other, names) or _includes(other, folder))
     ]
     if users:
         raise UsageError(
@@ -52,13 +52,13 @@ def _refuse_while_used(folder: OpFolder, names: set[str]) -> None:
 
 
 def _uses(folder: OpFolder, names: set[str]) -> bool:
-    return any(names & {*each.uses} for each in folder.declarations())
+    return any(names & {*declaration.uses} for declaration in folder.declarations())
 
 
 def _includes(folder: OpFolder, used: OpFolder) -> bool:
     headers = {real(path) for path in used.headers}
     sources = (*folder.headers, *folder.launchers)
-    return any(each.path in headers for each in reach(sources, folder.project.include_dirs))
+    return any(source.path in headers for source in reach(sources, folder.project.include_dirs))
 
 
 def _listed(folder: OpFolder, paths: Iterable[Path]) -> str:

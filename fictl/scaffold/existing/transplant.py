@@ -31,7 +31,7 @@ class Transplant:
         ):
             if path.is_relative_to(above):
                 return self.target / below / path.relative_to(above)
-        raise UsageError(f"{path} is in no folder of {source.name}", "move it into kernels/")
+        raise UsageError(f"{path} is not in a folder of {source.name}", "move it into kernels/")
 
     def text(self, path: Path, text: str) -> str:
         if self.name == self.source.name:
@@ -75,8 +75,8 @@ class Transplant:
     def _headers(self) -> tuple[str, ...]:
         """Relative to the include prefix."""
         above = self.source.include / self.source.name
-        found = (path for path in self.files if path.is_relative_to(above))
-        return tuple(path.relative_to(above).as_posix() for path in found)
+        paths = (path for path in self.files if path.is_relative_to(above))
+        return tuple(path.relative_to(above).as_posix() for path in paths)
 
     @property
     def _families(self) -> tuple[str, ...]:

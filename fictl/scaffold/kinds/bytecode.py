@@ -14,7 +14,7 @@ _HASH_BYTES = hashlib.sha256().digest_size
 
 
 class CheckedBytecode(FileSystemBytecodeCache):
-    """What was changed since it was written is as good as not there."""
+    """Compiled templates on disk; a file that was changed since it was written is ignored."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         with suppress(OSError):

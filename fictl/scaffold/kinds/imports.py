@@ -10,7 +10,7 @@ def import_block(statements: Iterable[str]) -> str:
     """The standard library's, a blank line, all others; each once."""
     once = sorted({*statements}, key=_order)
     groups = [
-        [each for each in once if _is_standard(each) is standard] for standard in (True, False)
+        [line for line in once if _is_standard(line) is standard] for standard in (True, False)
     ]
     return "\n\n".join("\n".join(group) for group in groups if group)
 

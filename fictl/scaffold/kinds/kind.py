@@ -19,7 +19,7 @@ FILE = "kind.toml"
 
 @dataclass(frozen=True)
 class Kind:
-    """What its kind.toml says. A pattern is a tensor such as `x:*rows,cols`, where `*rows` stands
+    """A kind of op, as its kind.toml describes it. A pattern is a tensor such as `x:*rows,cols`, where `*rows` stands
     for one axis or more.
 
     `inputs` and `outputs` are what it takes and gives, and what an op has where nothing is said;
@@ -51,17 +51,17 @@ class Kind:
 
     @property
     def family(self) -> str:
-        """Where its ops go if nobody says another."""
+        """Default family of its ops."""
         return self.name.replace("-", "_")
 
     def files(self) -> dict[str, Path]:
-        """Where in a project -> its template; a tree that comes later has the last word."""
-        found: dict[str, Path] = {}
+        """Templates by their path in a project; later trees have precedence."""
+        templates: dict[str, Path] = {}
         for tree in self.trees:
             for path in files_below(tree):
                 if os.path.isfile(path) and path.name != FILE and "__pycache__" not in path.parts:
-                    found[path.relative_to(tree).as_posix()] = path
-        return found
+                    templates[path.relative_to(tree).as_posix()] = path
+        return templates
 
 
 _LISTS = ("inputs", "outputs", "more", "scalars", "taken")
@@ -72,8 +72,8 @@ _KEYS = {field.name for field in fields(Kind)} - {"name", "trees"} | {"base"}
 def kinds(own: Path | None = None) -> dict[str, Kind]:
     """Those that fictl ships and those in the folder `own`, which may replace them, by name."""
     places = _places(own)
-    found = {path.parent.name for place in places for path in matching(place, f"[!_]*/{FILE}")}
-    return {name: _read(name, places) for name in sorted(found)}
+    names = {path.parent.name for place in places for path in matching(place, f"[!_]*/{FILE}")}
+    return {name: _read(name, places) for name in sorted(names)}
 
 
 def find_kind(name: str, own: Path | None = None) -> Kind:
@@ -87,7 +87,7 @@ def find_kind(name: str, own: Path | None = None) -> Kind:
 
 
 def find_part(name: str) -> Kind:
-    """A tree of ours that is no kind by itself; its name begins with '_'."""
+    """A tree of ours that is not a kind by itself; its name begins with '_'."""
     return _read(name, _places(None))
 
 
@@ -143,7 +143,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 def _is_sound(key: str, value: Any) -> bool:
     if key in _LISTS:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
     if key == "expression":
         return value in _EXPRESSIONS
     return isinstance(value, int if key == "guess" else str)

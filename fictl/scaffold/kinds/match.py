@@ -57,21 +57,21 @@ def _fits(pattern: str, tensor: Tensor, bound: Bound) -> bool:
     if typed != bool(tensor.dtype):
         return False
     left = list(tensor.axis_names)
-    found: Bound = {}
+    bindings: Bound = {}
     for axis in axes:
-        size = len(left) - (len(axes) - len(found) - 1) if axis.startswith("*") else 1
+        size = len(left) - (len(axes) - len(bindings) - 1) if axis.startswith("*") else 1
         if not 0 < size <= len(left):
             return False
-        found[axis.lstrip("*")] = tuple(left[:size])
+        bindings[axis.lstrip("*")] = tuple(left[:size])
         left = left[size:]
-    if left or any(bound.get(name, names) != names for name, names in found.items()):
+    if left or any(bound.get(name, names) != names for name, names in bindings.items()):
         return False
-    bound.update(found)
+    bound.update(bindings)
     return True
 
 
 def _shape(pattern: str) -> tuple[list[str], bool]:
-    """Of `x:*rows,cols`, or of `*rows,cols` alone: the axes, and whether it names a dtype."""
+    """Axes of `x:*rows,cols`, or of `*rows,cols` alone, and whether the pattern names a dtype."""
     name, _, rest = pattern.partition(":")
     axes, _, dtype = (rest or name).partition(":")
     return [axis.partition("=")[0] for axis in axes.split(",")], bool(dtype)
@@ -83,6 +83,6 @@ def _described(signature: Signature) -> str:
 
 
 def wanted(kind: Kind) -> str:
-    """What a signature must look like."""
+    """Describe the signatures that a kind accepts."""
     more = f", and more of {' or '.join(kind.more)}" if kind.more else ""
     return f"it takes {', '.join(kind.inputs)}{more} -> {', '.join(kind.outputs)}"

@@ -23,7 +23,7 @@ _CPP = (".cu", ".cuh", ".cpp", ".h")
 
 
 def polish(texts: Mapping[Path, str]) -> dict[Path, str]:
-    """As the formatters have them, by the settings that count where the files will lie; a text that
+    """Format texts by the settings that apply where the files will be; a text that
     a formatter cannot read, or has none for, stays as it is.
     """
     with TemporaryDirectory() as folder:
@@ -41,7 +41,7 @@ def polish(texts: Mapping[Path, str]) -> dict[Path, str]:
 
 
 def _copy(folder: Path, number: int, path: Path) -> Path:
-    """Under its name, which formatters look at."""
+    """Copy a file under its own name, which formatters look at."""
     place = folder / str(number)
     place.mkdir()
     return place / path.name

@@ -23,7 +23,7 @@ _WORD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 def render(files: Mapping[str, Path], context: Mapping[str, Any]) -> dict[str, str]:
-    """Where -> text. A file whose name comes out empty in a part, as by an `if`, is left out."""
+    """Render templates to texts by path. A file whose name comes out empty in a part, as by an `if`, is left out."""
     environment = _environment({_root(name, path): None for name, path in files.items()})
     rendered: dict[str, str] = {}
     for name, path in files.items():
@@ -68,7 +68,7 @@ def _named(name: str, environment: Environment, context: Mapping[str, Any]) -> s
 
 
 def _read(name: str) -> str | None:
-    """Of a full path."""
+    """Read the template of a full path."""
     return read_text(Path(name)) if os.path.isabs(name) else None
 
 

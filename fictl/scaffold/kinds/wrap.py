@@ -33,7 +33,7 @@ def py_literal(prefix: str, items: Sequence[str], suffix: str) -> str:
 
 
 def cpp(prefix: str, items: Sequence[str], suffix: str, outer: int = 0) -> str:
-    """As many as fit a line, the next ones below the first. `outer` is how far the prefix stands
+    """Break a list into lines, aligned below the first item. `outer` is how far the prefix stands
     to the right, where the template has written that indentation itself.
     """
     column = outer + len(prefix)
@@ -65,7 +65,7 @@ def py_value(prefix: str, text: str) -> str:
 
 
 def cpp_value(prefix: str, text: str, suffix: str = ";") -> str:
-    """As many operands as fit a line, the next ones below the first."""
+    """Break an expression into lines of whole operands, aligned below the first."""
     lines = [prefix]
     for part in _operands(text, before=False) if len(prefix + text + suffix) > WIDTH else [text]:
         space = "" if lines[-1].endswith(" ") else " "

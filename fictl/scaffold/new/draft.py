@@ -57,7 +57,7 @@ class Draft:
 
     @property
     def reference_code(self) -> str:
-        """What computes the outputs in torch, of the tensors as they come."""
+        """Torch code that computes the outputs from the tensors."""
         if self.expression is None:
             return ""
         tensors = [tensor.name for tensor in self.signature.inputs]
@@ -67,7 +67,7 @@ class Draft:
 
     @property
     def call(self) -> str:
-        """What it takes, gives and computes, in a line."""
+        """Signature and computation in one line."""
         signature = self.signature
         taken = ", ".join(map(str, (*signature.inputs, *signature.scalars)))
         sign = "~" if self.kind.expression == "weights" else "="

@@ -1,4 +1,4 @@
-"""What a user leaves out, from what they say: tensors from an expression, an output from inputs."""
+"""Inference of what a user leaves out: tensors from an expression, an output from inputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def infer(
     outputs: Sequence[str],
     text: str,
 ) -> tuple[Signature, Expression | None]:
-    """Of texts as on the command line; empty ones are for us to find."""
+    """Infer the signature from texts of the command line; empty ones are to be found."""
     read = Score if kind.expression == "score" else Expression
     expression = read(text) if text else None
     if expression is not None and not kind.expression:
@@ -41,27 +41,27 @@ def infer(
         expression = read(_usual_expression(kind, tensors, numbers))
     if expression is not None:
         numbers = _with_missing(expression, tensors, numbers)
-    numbers = tuple(sorted(numbers, key=lambda each: each.default is not None))
-    made = tuple(parse_tensor(each, fixed_sizes=False) for each in outputs)
-    signature = Signature(tensors, numbers, made or _usual_outputs(kind, tensors))
+    numbers = tuple(sorted(numbers, key=lambda scalar: scalar.default is not None))
+    results = tuple(parse_tensor(tensor, fixed_sizes=False) for tensor in outputs)
+    signature = Signature(tensors, numbers, results or _usual_outputs(kind, tensors))
     _check_names(kind, signature)
     if isinstance(expression, Score):
         expression = replace(expression, scalars=numbers)
         expression.check()
     if expression is not None:
         _check(kind, expression, signature)
-        expression = replace(expression, tensors=tuple(each.name for each in tensors))
+        expression = replace(expression, tensors=tuple(tensor.name for tensor in tensors))
     return signature, expression
 
 
 def _usual_inputs(
     kind: Kind, expression: Expression | None, scalars: Iterable[str]
 ) -> tuple[Tensor, ...]:
-    """Those of the kind; with an expression its first name that is no scalar is the tensor."""
+    """Those of the kind; with an expression its first name that is not a scalar is the tensor."""
     usual = tuple(parse_tensor(expand(pattern)) for pattern in kind.inputs)
     if expression is None or len(usual) != 1:
         return usual
-    taken = {parse_scalar(each).name for each in scalars}
+    taken = {parse_scalar(scalar).name for scalar in scalars}
     free = [name for name in expression.names if name not in taken]
     if not free:
         raise UsageError(
@@ -80,7 +80,7 @@ def _usual_outputs(kind: Kind, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
 def _with_missing(
     expression: Expression, tensors: Sequence[Tensor], scalars: Sequence[Scalar]
 ) -> tuple[Scalar, ...]:
-    """What is neither a tensor nor a scalar is a number that the caller gives."""
+    """Add the names that are neither tensor nor scalar, as numbers that the caller gives."""
     known = {*_names(tensors, scalars)}
     missing = [name for name in expression.names if name not in known]
     return (*scalars, *(Scalar(check_parameter(name)) for name in missing))
@@ -103,7 +103,7 @@ def _usual_expression(kind: Kind, tensors: Sequence[Tensor], scalars: Sequence[S
 
 
 def _names(tensors: Iterable[Tensor], scalars: Iterable[Scalar]) -> list[str]:
-    return [*(each.name for each in tensors), *(each.name for each in scalars)]
+    return [*(tensor.name for tensor in tensors), *(scalar.name for scalar in scalars)]
 
 
 def _check_names(kind: Kind, signature: Signature) -> None:
@@ -139,7 +139,7 @@ def _check(kind: Kind, expression: Expression, signature: Signature) -> None:
 
 
 def _check_any_rows(signature: Signature) -> None:
-    """Of draws there are as many as the caller asks for."""
+    """Refuse a fixed number of rows: there are as many draws as the caller asks for."""
     rows = signature.outputs[0].axis_names
     for axis in (axis for axis in signature.axes if axis.name in rows and axis.size):
         raise UsageError(

@@ -17,14 +17,14 @@ from fictl.scaffold.kinds.render import render
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.infer import infer
 from fictl.scaffold.new.names import check_family, check_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.plan.plan import Plan
 
 if TYPE_CHECKING:
     from fictl.scaffold.new.reference import ReadReference
 
 
-def draft(project: Project, request: Request, overwrite: bool = False) -> Draft:
+def draft(project: Project, request: NewOpRequest, overwrite: bool = False) -> Draft:
     """`overwrite` lets it have the name of an op that is there."""
     if project.templates:
         require_trusted(project)  # A template may say any Python.
@@ -38,21 +38,21 @@ def draft(project: Project, request: Request, overwrite: bool = False) -> Draft:
     kind = request.kind or (read.kind if read and not request.expression else "")
     if kind:
         return _of_kind(project, request, read, find_kind(kind, project.templates))
-    found = kinds(project.templates).values()
-    return _of_any(project, request, read, sorted(found, key=lambda each: each.guess))
+    all_kinds = kinds(project.templates).values()
+    return _of_any(project, request, read, sorted(all_kinds, key=lambda kind: kind.guess))
 
 
-def plan_op(made: Draft, polished: bool = True) -> Plan:
+def plan_op(new_op: Draft, polished: bool = True) -> Plan:
     """The files of it; nothing is written. Templates break lines as formatters do, as far as they
     can foresee names; `polished` has the formatters say the last word, where they are installed.
     """
-    project = made.project
-    texts = render(made.kind.files(), made.context)
+    project = new_op.project
+    texts = render(new_op.kind.files(), new_op.context)
     files = {_place(project, where): text for where, text in texts.items()}
     return Plan(project.top, {**(polish(files) if polished else files)})
 
 
-def _read_reference(request: Request) -> ReadReference | None:
+def _read_reference(request: NewOpRequest) -> ReadReference | None:
     if not request.reference:
         return None
     from fictl.scaffold.new.reference import read_reference
@@ -60,9 +60,9 @@ def _read_reference(request: Request) -> ReadReference | None:
     return read_reference(request.reference, request.example, request.inputs, request.outputs)
 
 
-def _of_definition(project: Project, request: Request, there: list[str]) -> Draft:
+def _of_definition(project: Project, request: NewOpRequest, there: list[str]) -> Draft:
     """The definition says what all other words on shapes and computations would."""
-    said = {
+    given = {
         "--input": request.inputs,
         "--output": request.outputs,
         "--scalar": request.scalars,
@@ -70,7 +70,7 @@ def _of_definition(project: Project, request: Request, there: list[str]) -> Draf
         "--kernel": request.kernel,
         "--example": request.example,
     }
-    beside = [flag for flag, value in said.items() if value]
+    beside = [flag for flag, value in given.items() if value]
     if beside:
         raise UsageError(
             f"{beside[0]} and --from-definition both say what the op takes and computes",
@@ -78,32 +78,32 @@ def _of_definition(project: Project, request: Request, there: list[str]) -> Draf
         )
     from fictl.scaffold.new.defined.draft import defined_draft
 
-    def of_kinds(asked: Request, read: ReadReference, among: Sequence[Kind]) -> Draft:
+    def of_kinds(asked: NewOpRequest, read: ReadReference, among: Sequence[Kind]) -> Draft:
         check_op(asked.name, there)
         kind = request.kind or read.kind
         if kind:
             return _of_kind(project, asked, read, find_kind(kind, project.templates))
         return _of_any(project, asked, read, [*among])
 
-    found = sorted(kinds(project.templates).values(), key=lambda each: each.guess)
-    made = defined_draft(project, request, found, of_kinds)
-    check_op(made.name, there)
-    return made
+    by_guess = sorted(kinds(project.templates).values(), key=lambda kind: kind.guess)
+    new_op = defined_draft(project, request, by_guess, of_kinds)
+    check_op(new_op.name, there)
+    return new_op
 
 
-def _around_kernel(project: Project, request: Request, read: ReadReference | None) -> Draft:
+def _around_kernel(project: Project, request: NewOpRequest, read: ReadReference | None) -> Draft:
     from fictl.scaffold.new.brought.draft import KIND, brought_draft
 
     if request.kind:
         raise UsageError(
-            f"--kind {request.kind} is a kernel of ours, --kernel brings one along",
+            f"--kind {request.kind} writes a kernel, --kernel wraps an existing one",
             "leave one of them out",
         )
     return brought_draft(project, request, read, find_part(KIND))
 
 
 def _of_any(
-    project: Project, request: Request, read: ReadReference | None, among: list[Kind]
+    project: Project, request: NewOpRequest, read: ReadReference | None, among: list[Kind]
 ) -> Draft:
     """The first kind, of those that may be guessed, that what was said fits."""
     problems: dict[str, UsageError] = {}
@@ -122,7 +122,9 @@ def _of_any(
     )
 
 
-def _of_kind(project: Project, request: Request, read: ReadReference | None, kind: Kind) -> Draft:
+def _of_kind(
+    project: Project, request: NewOpRequest, read: ReadReference | None, kind: Kind
+) -> Draft:
     family = check_family(request.family or kind.family)
     dtypes = _dtypes(request.dtypes or kind.dtypes, kind)
     if read and kind.expression == "score":
@@ -162,17 +164,17 @@ def _of_kind(project: Project, request: Request, read: ReadReference | None, kin
 
 
 def _dtypes(text: str, kind: Kind) -> tuple[DType, ...]:
-    found = tuple(dict.fromkeys(parse_dtype(word) for word in text.replace(",", " ").split()))
-    if not found:
+    dtypes = tuple(dict.fromkeys(parse_dtype(word) for word in text.replace(",", " ").split()))
+    if not dtypes:
         raise UsageError("--dtypes names none", "as in --dtypes f16,bf16,f32")
     accepted = [parse_dtype(word) for word in (kind.accepts or kind.dtypes).split()]
-    for dtype in found:
+    for dtype in dtypes:
         if dtype not in accepted:
             raise UsageError(
                 f"kind {kind.name} cannot be of {dtype.name}",
-                f"it takes {', '.join(each.short for each in accepted)}",
+                f"it takes {', '.join(dtype.short for dtype in accepted)}",
             )
-    return found
+    return dtypes
 
 
 def _place(project: Project, where: str) -> Path:

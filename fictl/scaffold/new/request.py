@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Request:
+class NewOpRequest:
     """Empty is not said. `reference` is `file.py:function`, `example` a call of it; `kernel` is
     `file.cu:entry`; `definition` is a file.
     """
@@ -28,5 +28,5 @@ class Request:
 
     @property
     def says_nothing(self) -> bool:
-        """But the name: then there is something to ask."""
-        return self == Request(self.name)
+        """True if only the name is given: then there is something to ask."""
+        return self == NewOpRequest(self.name)

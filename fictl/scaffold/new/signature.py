@@ -1,4 +1,4 @@
-"""What an op takes and gives: tensors over named axes, and numbers; read from `x:n,hidden`."""
+"""Signature of an op: tensors over named axes, and numbers; read from `x:n,hidden`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Scalar:
 
     @property
     def value(self) -> float | int | bool:
-        """What tests use: a number that leaves nothing as it was."""
+        """Value for tests: a number that changes every result."""
         sample: dict[str, float | int | bool] = {"float": 1.5, "int": 2, "bool": True}
         return sample[self.type] if self.default is None else self.default
 
@@ -69,18 +69,18 @@ class Scalar:
 
     @property
     def cpp(self) -> str:
-        """As a binding takes it."""
+        """Its type in a binding."""
         return {"float": "double", "int": "int64_t", "bool": "bool"}[self.type]
 
     @property
     def dtype(self) -> str:
-        """As a trace writes it down."""
+        """Its dtype in a trace."""
         return {"float": "float32", "int": "int32", "bool": "bool"}[self.type]
 
 
 @dataclass(frozen=True)
 class Signature:
-    """In the order of the call: inputs, scalars, outputs."""
+    """Arguments in the order of the call: inputs, scalars, outputs."""
 
     inputs: tuple[Tensor, ...]
     scalars: tuple[Scalar, ...]
@@ -89,7 +89,7 @@ class Signature:
     def __post_init__(self) -> None:
         seen: set[str] = set()
         arguments: tuple[Tensor | Scalar, ...] = (*self.inputs, *self.scalars, *self.outputs)
-        for name in (each.name for each in arguments):
+        for name in (argument.name for argument in arguments):
             if name in seen:
                 raise UsageError(f"two arguments are called {name!r}", "rename one of them")
             seen.add(name)
@@ -98,35 +98,37 @@ class Signature:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """Each once, in the order of their first use; a size that is said anywhere counts."""
-        found: dict[str, Axis] = {}
+        axes: dict[str, Axis] = {}
         for tensor in (*self.inputs, *self.outputs):
             for axis in tensor.axes:
-                known = found.get(axis.name)
-                said = axis.size is not None or axis.text
-                found[axis.name] = axis if known is None or said else known
-        return tuple(found.values())
+                known = axes.get(axis.name)
+                has_size = axis.size is not None or axis.text
+                axes[axis.name] = axis if known is None or has_size else known
+        return tuple(axes.values())
 
 
 def parse_tensor(text: str, fixed_sizes: bool = True) -> Tensor:
     """`fixed_sizes`: what an axis is set to is a number; else it is an expression of axes."""
     name, *rest = text.split(":")
     if not rest or len(rest) > 2 or not all(part.strip() for part in rest):
-        raise UsageError(f"{text!r} is no tensor", TENSOR_FORM)
+        raise UsageError(f"{text!r} is not a tensor", TENSOR_FORM)
     axes = tuple(_axis(part, text, fixed_sizes) for part in rest[0].split(","))
     dtype = parse_dtype(rest[1]).name if len(rest) == 2 else ""
     return Tensor(check_parameter(name.strip()), axes, dtype)
 
 
 def parse_scalar(text: str) -> Scalar:
-    found = _SCALAR.fullmatch(text)
-    kind = (found and found["type"]) or "float"
-    if found is None or kind not in _TYPES:
-        raise UsageError(f"{text!r} is no scalar", SCALAR_FORM)
+    match = _SCALAR.fullmatch(text)
+    kind = (match and match["type"]) or "float"
+    if match is None or kind not in _TYPES:
+        raise UsageError(f"{text!r} is not a scalar", SCALAR_FORM)
     try:
-        default = None if found["default"] is None else _number(kind, found["default"])
+        default = None if match["default"] is None else _number(kind, match["default"])
     except (ValueError, KeyError):
-        raise UsageError(f"{found['default']!r} is no {kind}, in {text!r}", SCALAR_FORM) from None
-    return Scalar(check_parameter(found["name"]), kind, default)
+        raise UsageError(
+            f"{match['default']!r} is not of type {kind}, in {text!r}", SCALAR_FORM
+        ) from None
+    return Scalar(check_parameter(match["name"]), kind, default)
 
 
 def _number(kind: str, text: str) -> float:
@@ -138,16 +140,16 @@ def _number(kind: str, text: str) -> float:
 
 
 def _axis(part: str, text: str, fixed_sizes: bool) -> Axis:
-    found = _AXIS.fullmatch(part)
-    if found is None:
-        raise UsageError(f"{part!r} is no axis, in {text!r}", TENSOR_FORM)
-    name, value = check_axis(found["name"]), found["value"]
+    match = _AXIS.fullmatch(part)
+    if match is None:
+        raise UsageError(f"{part!r} is not an axis, in {text!r}", TENSOR_FORM)
+    name, value = check_axis(match["name"]), match["value"]
     if value is None:
         return Axis(name)
     if re.fullmatch(r"[0-9]{1,12}", value) and int(value) > 0:
         return Axis(name, size=int(value))
     if fixed_sizes:
-        raise UsageError(f"{name}={value} in {text!r} is no size", "write a number, as in d=128")
+        raise UsageError(f"{name}={value} in {text!r} is not a size", "write a number, as in d=128")
     return Axis(name, text=value)
 
 

@@ -17,46 +17,47 @@ class Spelling:
     def arguments(self) -> list[str]:
         """`input`, `factor`: what a reference is called with."""
         return [
-            *(each.name for each in self.signature.inputs),
-            *(each.name for each in self.signature.scalars),
+            *(tensor.name for tensor in self.signature.inputs),
+            *(scalar.name for scalar in self.signature.scalars),
         ]
 
     @property
     def reference_parameters(self) -> list[str]:
         return [
-            *(f"{each.name}: torch.Tensor" for each in self.signature.inputs),
-            *(f"{each.name}: {each.type}" for each in self.signature.scalars),
+            *(f"{tensor.name}: torch.Tensor" for tensor in self.signature.inputs),
+            *(f"{scalar.name}: {scalar.type}" for scalar in self.signature.scalars),
         ]
 
     @property
     def parameters(self) -> list[str]:
-        """Of the public function: outputs come last and may be left out."""
+        """Parameters of the public function: outputs come last and may be left out."""
         scalars = (
-            f"{each.name}: {each.type}" + ("" if each.default is None else f" = {each.default}")
-            for each in self.signature.scalars
+            f"{scalar.name}: {scalar.type}"
+            + ("" if scalar.default is None else f" = {scalar.default}")
+            for scalar in self.signature.scalars
         )
         return [
-            *(f"{each.name}: torch.Tensor" for each in self.signature.inputs),
+            *(f"{tensor.name}: torch.Tensor" for tensor in self.signature.inputs),
             *scalars,
-            *(f"{each.name}: torch.Tensor | None = None" for each in self.signature.outputs),
+            *(f"{tensor.name}: torch.Tensor | None = None" for tensor in self.signature.outputs),
         ]
 
     @property
     def views(self) -> list[str]:
-        """As bindings and launchers take them, the outputs first: `View out`, `double factor`."""
+        """Parameters of bindings and launchers, the outputs first: `View out`, `double factor`."""
         tensors = (*self.signature.outputs, *self.signature.inputs)
         return [
-            *(f"View {each.name}" for each in tensors),
-            *(f"{each.cpp} {each.name}" for each in self.signature.scalars),
+            *(f"View {tensor.name}" for tensor in tensors),
+            *(f"{scalar.cpp} {scalar.name}" for scalar in self.signature.scalars),
         ]
 
     @property
     def passed(self) -> list[str]:
         """The names of `views`."""
-        return [each.rpartition(" ")[2] for each in self.views]
+        return [view.rpartition(" ")[2] for view in self.views]
 
     def axis_role(self, axis: Axis) -> str:
-        """What it is in the trace: the first one varies, what a model fixes does not."""
+        """Role of an axis in the trace: the first one varies, those that a model fixes are constant."""
         if axis.text:
             return "Expr"
         is_first = axis.name == self.signature.inputs[0].axis_names[0]
@@ -64,7 +65,7 @@ class Spelling:
 
     @property
     def trace_names(self) -> list[str]:
-        """What trace.py imports."""
+        """Names that trace.py imports."""
         roles = {self.axis_role(axis) for axis in self.signature.axes}
         scalars = {"Scalar"} if self.signature.scalars else set()
         return sorted({"Tensor", "TraceTemplate"} | roles | scalars)
@@ -74,10 +75,12 @@ class Spelling:
         """`"n": Var("…")`, as trace.py declares them."""
         alone = len(self.signature.axes) == 1
         varies = "elements, whatever the shape" if alone else "changes from call to call"
-        said = {"Var": f'Var("{varies}")', "Const": 'Const("fixed by a model")'}
+        roles = {"Var": f'Var("{varies}")', "Const": 'Const("fixed by a model")'}
         texts = []
         for axis in self.signature.axes:
-            text = said.get(self.axis_role(axis), f'Expr("{axis.text}", "follows from the others")')
+            text = roles.get(
+                self.axis_role(axis), f'Expr("{axis.text}", "follows from the others")'
+            )
             if axis.size is not None:
                 text = f'Const("fixed", value={axis.size})'
             texts.append(f'"{axis.name}": {text}')
@@ -87,23 +90,24 @@ class Spelling:
     def traced_inputs(self) -> list[str]:
         case = self.case
         tensors = [
-            _tensor(each, like="" if each.name == case else case) for each in self.signature.inputs
+            _tensor(tensor, like="" if tensor.name == case else case)
+            for tensor in self.signature.inputs
         ]
         scalars = [
-            f'"{each.name}": Scalar("{each.dtype}", {each.value})'
-            for each in self.signature.scalars
+            f'"{scalar.name}": Scalar("{scalar.dtype}", {scalar.value})'
+            for scalar in self.signature.scalars
         ]
         return [*tensors, *scalars]
 
     @property
     def traced_outputs(self) -> list[str]:
-        return [_tensor(each, like=self.case) for each in self.signature.outputs]
+        return [_tensor(tensor, like=self.case) for tensor in self.signature.outputs]
 
     @property
     def case(self) -> str:
         """The input whose dtype is the case's: the first that has none of its own."""
         inputs = self.signature.inputs
-        return next((each for each in inputs if not each.dtype), inputs[0]).name
+        return next((tensor for tensor in inputs if not tensor.dtype), inputs[0]).name
 
 
 def shape(tensor: Tensor) -> str:

@@ -1,1 +1,1 @@
-"""What a command would do to files: shown, compared, carried out as a whole, taken back."""
+"""Plans, the changes of a command to files: shown, compared, carried out as a whole, undone."""

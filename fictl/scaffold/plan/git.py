@@ -1,4 +1,4 @@
-"""What git knows of files that a scaffold touches, and one commit of exactly these."""
+"""Git's state of files that a scaffold touches, and one commit of exactly these."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def require_repository(paths: Sequence[Path]) -> Repo:
     """One that takes a commit of them; to be asked before anything is written."""
     repo = _repository(paths)
     if repo is None:
-        raise SetupError(f"{paths[0].parent} is in no git repository", "git init")
+        raise SetupError(f"{paths[0].parent} is not in a git repository", "git init")
     _refuse_detached(repo)
     return repo
 
@@ -61,13 +61,13 @@ def _repository(paths: Sequence[Path]) -> Repo | None:
         from git import Repo
         from git.exc import GitError
     except ImportError as error:
-        said = str(error).strip().partition("\n")[0]
-        raise SetupError(f"git cannot be run: {said}", "install git") from error
+        reason = str(error).strip().partition("\n")[0]
+        raise SetupError(f"git cannot be run: {reason}", "install git") from error
     try:
         repo = Repo(root)
     except (GitError, OSError) as error:
-        said = f"{root} is a git repository that cannot be read: {error}"
-        raise SetupError(said, "git status") from error
+        reason = f"{root} is a git repository that cannot be read: {error}"
+        raise SetupError(reason, "git status") from error
     if repo.bare:
         raise SetupError(f"the git repository {root} is bare", "work in a clone of it")
     return repo
@@ -117,6 +117,6 @@ def _git(repo: Repo, *words: str) -> str:
     except GitError as error:
         raise SetupError(f"git cannot be run: {error}", "install git") from error
     if code:
-        said = str(errors).strip() or str(output).strip() or f"exit code {code}"
-        raise FictlError(f"git {words[0]} failed: {said}", "git is as it was before")
+        message = str(errors).strip() or str(output).strip() or f"exit code {code}"
+        raise FictlError(f"git {words[0]} failed: {message}", "git is as it was before")
     return str(output)

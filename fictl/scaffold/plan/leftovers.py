@@ -19,7 +19,7 @@ STAGED = ".scaffold"
 
 
 def staged_name(path: Path) -> Path:
-    """Where a new text waits for all others to be there."""
+    """Path where a new text waits until all others are written."""
     return path.with_name(f".{path.name}{STAGED}")
 
 
@@ -51,7 +51,7 @@ def sweep() -> None:
 
 
 def _locked(note: Path, content: dict[str, list[str]]) -> int:
-    """Under its name only once it is locked and whole: nobody sweeps it before."""
+    """Write a note and lock it; it gets its name last, so that nobody removes it before."""
     fresh = note.with_name(f".{note.name}")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -67,11 +67,11 @@ def _locked(note: Path, content: dict[str, list[str]]) -> int:
 
 def _take_away(note: Path) -> None:
     with suppress(ValueError, KeyError, TypeError):
-        said = unseal(rooted.read(note))
-        for path in map(Path, said["paths"]):
+        content = unseal(rooted.read(note))
+        for path in map(Path, content["paths"]):
             if path.name.endswith(STAGED) and real(path.parent) == path.parent:
                 path.unlink(missing_ok=True)
-        for folder in reversed(said["folders"]):
+        for folder in reversed(content["folders"]):
             with suppress(OSError):
                 os.rmdir(folder)
     note.unlink(missing_ok=True)

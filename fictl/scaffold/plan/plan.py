@@ -12,7 +12,7 @@ from fictl.user_file import read_bytes
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """One file; `before` or `after` is None where there is none."""
 
     path: Path
@@ -34,10 +34,10 @@ class Plan:
     files: Mapping[Path, str | None]
     notes: Mapping[Path, str] = field(default_factory=dict)
 
-    def changes(self) -> tuple[Change, ...]:
-        """What differs from what is there."""
-        found = (Change(path, _text(path), after) for path, after in self.files.items())
-        return tuple(change for change in found if change.before != change.after)
+    def changes(self) -> tuple[FileChange, ...]:
+        """Changes that differ from the files on disk."""
+        changes = (FileChange(path, _text(path), after) for path, after in self.files.items())
+        return tuple(change for change in changes if change.before != change.after)
 
     def shown(self, path: Path) -> str:
         """Relative to the root, or as it is."""
@@ -47,7 +47,7 @@ class Plan:
             return str(path)
 
     def refuse_overwriting(self) -> None:
-        """Who made the plan thought that nothing is where it writes."""
+        """Refuse a plan that would write over files."""
         there = [self.shown(c.path) for c in self.changes() if c.before is not None and c.after]
         if there:
             raise UsageError(
@@ -59,7 +59,7 @@ class Plan:
         """A patch that `git apply` takes."""
         return "".join(line for change in self.changes() for line in self._patch(change))
 
-    def _patch(self, change: Change) -> Iterator[str]:
+    def _patch(self, change: FileChange) -> Iterator[str]:
         name = self.shown(change.path)
         before, after = (change.before or ""), (change.after or "")
         yield f"diff --git a/{name} b/{name}\n"

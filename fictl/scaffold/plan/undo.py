@@ -13,13 +13,13 @@ from fictl import private_folder
 from fictl.errors import SetupError, UsageError
 from fictl.paths import cache_root, real, write_atomic
 from fictl.scaffold.plan.leftovers import staged_name
-from fictl.scaffold.plan.plan import Change
+from fictl.scaffold.plan.plan import FileChange
 from fictl.sealed import seal, unseal
 from fictl.user_file import read_bytes, read_text
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A file that a command wrote, changed or deleted; hashes and texts are None where it was not."""
 
     path: str
@@ -28,43 +28,43 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Record:
-    """What the last command did to a project. `done` is false while it is doing it."""
+class UndoRecord:
+    """The last command's changes to a project. `done` is false while it is running."""
 
     root: str
     command: str
-    files: tuple[Written, ...]
+    files: tuple[WrittenFile, ...]
     folders: tuple[str, ...]
     done: bool = False
 
     @classmethod
     def of(
-        cls, root: Path, command: str, changes: Sequence[Change], folders: Sequence[Path]
-    ) -> Record:
-        written = tuple(Written(str(c.path), c.before, _sha256(c.after)) for c in changes)
+        cls, root: Path, command: str, changes: Sequence[FileChange], folders: Sequence[Path]
+    ) -> UndoRecord:
+        written = tuple(WrittenFile(str(c.path), c.before, _sha256(c.after)) for c in changes)
         return cls(str(root), command, written, tuple(map(str, folders)))
 
 
-def begin(record: Record) -> None:
+def begin(record: UndoRecord) -> None:
     _write(record)
 
 
-def finish(record: Record) -> None:
-    _write(Record(record.root, record.command, record.files, record.folders, done=True))
+def finish(record: UndoRecord) -> None:
+    _write(UndoRecord(record.root, record.command, record.files, record.folders, done=True))
 
 
-def last(root: Path) -> Record | None:
-    """What can be taken back; None where nothing was written, or it was taken back."""
+def last(root: Path) -> UndoRecord | None:
+    """Read what can be undone; None if nothing was written, or it was undone."""
     try:
-        said = unseal(read_text(_place(root)))
-        files = tuple(Written(**each) for each in said.pop("files"))
-        return Record(files=files, **{**said, "folders": tuple(said["folders"])})
+        record = unseal(read_text(_place(root)))
+        files = tuple(WrittenFile(**file) for file in record.pop("files"))
+        return UndoRecord(files=files, **{**record, "folders": tuple(record["folders"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
 def refuse_links(root: Path, path: Path) -> None:
-    """What is deleted lies in the project, not where a folder of it is a link to."""
+    """Refuse a path through a link: only files inside of the project are deleted."""
     for folder in path.parents:
         if root not in folder.parents:
             return
@@ -75,31 +75,31 @@ def refuse_links(root: Path, path: Path) -> None:
             )
 
 
-def take_back(root: Path, unfinished_only: bool = False) -> Record | None:
-    """What was taken back. A file that was edited since is an error, and nothing is done.
+def take_back(root: Path, unfinished_only: bool = False) -> UndoRecord | None:
+    """Undo the last command. A file that was edited since is an error, and nothing is done.
 
     One that a kill left unfinished goes back as far as it came.
     """
     record = last(root)
     if record is None or (unfinished_only and record.done):
         return None
-    present = {each: _present(Path(each.path)) for each in record.files}
+    present = {file: _present(Path(file.path)) for file in record.files}
     edited = [
-        each.path
-        for each, text in present.items()
-        if _sha256(text) != each.after_sha256 and (record.done or text != each.before)
+        written.path
+        for written, text in present.items()
+        if _sha256(text) != written.after_sha256 and (record.done or text != written.before)
     ]
     if edited:
         raise UsageError(
             f"`{record.command}` cannot be taken back: {', '.join(edited)} changed since",
             "delete or restore the files by hand",
         )
-    for each in record.files:
-        refuse_links(root, Path(each.path))
-    for each, text in present.items():
-        staged_name(Path(each.path)).unlink(missing_ok=True)
-        if text != each.before:
-            _restore(Path(each.path), each.before)
+    for file in record.files:
+        refuse_links(root, Path(file.path))
+    for file, text in present.items():
+        staged_name(Path(file.path)).unlink(missing_ok=True)
+        if text != file.before:
+            _restore(Path(file.path), file.before)
     for folder in reversed(record.folders):
         with suppress(OSError):
             Path(folder).rmdir()
@@ -132,7 +132,7 @@ def _place(root: Path) -> Path:
     return cache_root() / "scaffold" / f"{name}.json"
 
 
-def _write(record: Record) -> None:
+def _write(record: UndoRecord) -> None:
     # Why suppress: with no cache there is no way back, and still no reason not to write.
     with suppress(OSError, SetupError):
         place = _place(Path(record.root))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from fictl.errors import SetupError
 from fictl.scaffold.plan.leftovers import noted, staged_name, sweep
-from fictl.scaffold.plan.plan import Change, Plan
-from fictl.scaffold.plan.undo import Record, begin, finish, refuse_links, take_back
+from fictl.scaffold.plan.plan import FileChange, Plan
+from fictl.scaffold.plan.undo import UndoRecord, begin, finish, refuse_links, take_back
 
 
 def apply(plan: Plan, command: str) -> None:
@@ -29,7 +29,7 @@ def apply(plan: Plan, command: str) -> None:
         noted([*map(staged_name, new)], _missing(new)),
         _staged(plan.root, changes) as (staged, folders),
     ):
-        record = Record.of(plan.root, command, changes, folders)
+        record = UndoRecord.of(plan.root, command, changes, folders)
         begin(record)
         try:
             # Why: between the first file and the last nothing may stop this but the machine itself,
@@ -52,7 +52,7 @@ def remove_empty(root: Path, gone: Sequence[Path]) -> None:
             if not os.path.isdir(folder):
                 continue  # gone with another file
             compiled = folder / "__pycache__"
-            if any(each != compiled for each in folder.iterdir()):
+            if any(entry != compiled for entry in folder.iterdir()):
                 break
             shutil.rmtree(compiled, ignore_errors=True)
             folder.rmdir()
@@ -60,7 +60,7 @@ def remove_empty(root: Path, gone: Sequence[Path]) -> None:
 
 @contextmanager
 def _staged(
-    plan_root: Path, changes: Sequence[Change]
+    plan_root: Path, changes: Sequence[FileChange]
 ) -> Iterator[tuple[dict[Path, Path], list[Path]]]:
     """Every new text beside where it belongs; gone again, and the folders too, on any error."""
     staged: dict[Path, Path] = {}
@@ -99,11 +99,11 @@ def _missing(paths: Sequence[Path]) -> list[Path]:
 
 def _make_folders(path: Path) -> list[Path]:
     """Those that were not there, the outermost first."""
-    made = []
-    for each in _missing([path]):
-        each.mkdir()
-        made.append(each)
-    return made
+    created = []
+    for folder in _missing([path]):
+        folder.mkdir()
+        created.append(folder)
+    return created
 
 
 def _stage(path: Path, text: str) -> Path:
@@ -119,7 +119,7 @@ def _stage(path: Path, text: str) -> Path:
     return staged
 
 
-def _commit(changes: Sequence[Change], staged: dict[Path, Path]) -> None:
+def _commit(changes: Sequence[FileChange], staged: dict[Path, Path]) -> None:
     for change in changes:
         if change.after is None:
             change.path.unlink()

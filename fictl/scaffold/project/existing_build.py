@@ -1,4 +1,4 @@
-"""How a repository that was there first is built: what fictl adds to it, and what it leaves to say."""
+"""The build of an existing repository: what fictl adds to it, and advice about the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXISTING = (SHARED_FILE, "setup.py", "setup.cfg")
 
 
 def build_file(root: Path) -> Path | None:
-    """What says how the folder is packaged."""
+    """File that says how the folder is packaged."""
     return next((root / name for name in _EXISTING if os.path.exists(root / name)), None)
 
 
@@ -41,7 +41,7 @@ def with_table(path: Path, settings: str) -> str:
 
 
 def is_packaged(root: Path, config: Config) -> bool:
-    """Whether the folder's build has the project in it, or will, because there is none yet."""
+    """Tell if the folder's build contains the project, or will, because there is none yet."""
     path = build_file(root)
     if path is None:
         return (config.kernels, config.package) == (Config.kernels, config.name)
@@ -49,7 +49,7 @@ def is_packaged(root: Path, config: Config) -> bool:
 
 
 def advice(root: Path, config: Config) -> tuple[str, ...]:
-    """What fictl does not touch, because it is the owner's way of packaging, in words."""
+    """Advice about what fictl does not touch, because it is the owner's way of packaging."""
     return () if is_packaged(root, config) else tuple(_advice(root, config))
 
 
@@ -70,14 +70,14 @@ def _advice(root: Path, config: Config) -> Iterator[str]:
 
 
 def _discovers(root: Path) -> bool:
-    """Whether setuptools searches the top folder, having been told nothing about packages."""
+    """Tell if setuptools searches the top folder because no packages are configured."""
     path = root / SHARED_FILE
     table = _parsed(path, read_text(path)) if os.path.exists(path) else {}
     requires = table.get("build-system", {}).get("requires", ["setuptools"])
-    said = {"packages", "py-modules"} & {*table.get("tool", {}).get("setuptools", {})}
+    options = {"packages", "py-modules"} & {*table.get("tool", {}).get("setuptools", {})}
     elsewhere = any(os.path.exists(root / name) for name in ("src", "setup.py", "setup.cfg"))
-    uses = any(each.startswith("setuptools") for each in requires)
-    return "project" in table and uses and not said and not elsewhere
+    uses = any(require.startswith("setuptools") for require in requires)
+    return "project" in table and uses and not options and not elsewhere
 
 
 def _packages(root: Path) -> str:

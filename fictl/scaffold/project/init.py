@@ -37,7 +37,7 @@ _PACKAGING = (SHARED_FILE, "{{ name }}/__init__.py")
 
 @dataclass(frozen=True)
 class InitPlan(Plan):
-    """Of the project `name`; `advice` is what its owner has to do, because fictl does not."""
+    """Plan of the project `name`; `advice` is what its owner has to do, because fictl does not."""
 
     name: str = ""
     advice: tuple[str, ...] = ()
@@ -58,11 +58,11 @@ def plan_init(folder: Path, name: str = "", archs: str = "", overwrite: bool = F
     """
     place = _place(real(folder), name, archs)
     root, config = place.root, place.config
-    found = tuple(_files(place, overwrite))
-    for path, _, _ in found:
+    written = tuple(_files(place, overwrite))
+    for path, _, _ in written:
         _refuse_in_the_way(path)
-    files = {path: text for path, text, _ in found}
-    notes = {path: note for path, _, note in found}
+    files = {path: text for path, text, _ in written}
+    notes = {path: note for path, _, note in written}
     return InitPlan(root, files, notes, config.name, advice(root, config))
 
 
@@ -93,11 +93,11 @@ def _place(root: Path, name: str, archs: str) -> _Place:
 
 
 def _agreed(project: Project, name: str, archs: str) -> Config:
-    """What the project says already; what was asked for must not be something else."""
-    for key, asked, said in (("name", name, project.name), ("archs", archs, project.archs)):
-        if asked and asked != said:
+    """Configuration of an existing project; a request that contradicts it is refused."""
+    for key, asked, current in (("name", name, project.name), ("archs", archs, project.archs)):
+        if asked and asked != current:
             raise UsageError(
-                f"the project in {project.root} has {key} = {said!r} already, not {asked!r}",
+                f"the project in {project.root} has {key} = {current!r} already, not {asked!r}",
                 f"leave --{key} out, or change what its file says",
             )
     kernels, tests = (os.path.relpath(p, project.root) for p in (project.kernels, project.tests))
@@ -124,7 +124,7 @@ def _folder_name(root: Path) -> str:
 
 
 def _taken(root: Path, name: str) -> str:
-    """Where a package or a module of that name is, in the folder or installed."""
+    """Find a package or a module of that name, in the folder or installed."""
     for folder in (root, root / "src"):
         for place in (folder / name / "__init__.py", folder / f"{name}.py"):
             if os.path.exists(place):
@@ -135,7 +135,7 @@ def _taken(root: Path, name: str) -> str:
 
 
 def _files(place: _Place, overwrite: bool) -> Iterator[tuple[Path, str, str]]:
-    """Where, the text, a note: those that are missing, and a table in a pyproject.toml."""
+    """Missing files as (path, text, note), and a table in a pyproject.toml."""
     root, config = place.root, place.config
     existing = build_file(root)
     for where, text, note in _texts(config, existing is None, is_packaged(root, config)):
@@ -149,7 +149,7 @@ def _files(place: _Place, overwrite: bool) -> Iterator[tuple[Path, str, str]]:
 
 
 def _texts(config: Config, is_new: bool, packaged: bool) -> Iterator[tuple[str, str, str]]:
-    """Of the template tree; without what packages a project where something else does."""
+    """Texts of the template tree, without those that package a project if something else does."""
     tree = data_root("templates") / "project"
     context = {
         "name": config.name,
@@ -159,10 +159,10 @@ def _texts(config: Config, is_new: bool, packaged: bool) -> Iterator[tuple[str, 
         "tests": config.tests,
         "install": '-e ".[dev]"' if packaged else '"fictl[toolchain]" pytest',
     }
-    wanted = [each for each in _NOTES if (is_new and packaged) or each not in _PACKAGING]
-    rendered = render({each: tree / each for each in wanted}, context)
-    for each, (where, text) in zip(wanted, rendered.items(), strict=True):
-        yield where, text, _NOTES[each].format(name=config.name)
+    wanted = [name for name in _NOTES if (is_new and packaged) or name not in _PACKAGING]
+    rendered = render({name: tree / name for name in wanted}, context)
+    for name, (where, text) in zip(wanted, rendered.items(), strict=True):
+        yield where, text, _NOTES[name].format(name=config.name)
 
 
 def _refuse_in_the_way(path: Path) -> None:

@@ -1,1 +1,1 @@
-"""A folder of documents: where each lies, what stands in it line by line, whether it is sound."""
+"""Dataset folders: where each document is, the records line by line, and checks."""

@@ -1,4 +1,4 @@
-"""Choosing by names and patterns; a name that nothing has is no empty choice, but a mistake."""
+"""Selection by names and patterns; a name that matches nothing is an error."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MOST_SHOWN = 8
 
 
 def is_chosen(name: str, patterns: Collection[str]) -> bool:
-    """Patterns are names, or as in 'gemm_*'. No pattern chooses all."""
+    """Tell whether a name matches a pattern such as 'gemm_*'. Without patterns, every name does."""
     return not patterns or any(_fits(name, pattern) for pattern in patterns)
 
 
 def require_known(patterns: Iterable[str], names: Iterable[str], what: str) -> None:
-    """Each of them chooses something; else the nearest names are told."""
+    """Raise UsageError, with the nearest names, for a pattern that matches nothing."""
     known = sorted({*names})
     for pattern in patterns:
         if not any(_fits(name, pattern) for name in known):
@@ -25,7 +25,7 @@ def require_known(patterns: Iterable[str], names: Iterable[str], what: str) -> N
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """A hint: what may have been meant, or what there is."""
+    """A hint with names that may have been meant, or with the names there are."""
     near = get_close_matches(name, known, 3)
     if near:
         return f"is it {' or '.join(near)}?"
@@ -36,5 +36,5 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def _fits(name: str, pattern: str) -> bool:
-    """A name may have brackets of its own."""
+    """Compare literally first: a name may contain brackets."""
     return name == pattern or fnmatchcase(name, pattern)

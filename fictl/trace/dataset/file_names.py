@@ -1,4 +1,4 @@
-"""Names of documents as names of files: a document's name may hold what a file's cannot."""
+"""File names for documents: a document's name may contain what a file name cannot."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import hashlib
 import re
 from pathlib import PurePosixPath
 
-# Of bytes, with room for an ending below the 255 that file systems allow.
+# In bytes: file systems allow 255, including a suffix.
 _LONGEST, _READABLE = 200, 40
 _STAND_IN = re.compile(r"~[0-9a-f]{16}$")
 
 
 def file_name(name: str) -> str:
-    """The name itself wherever it can be that of a file or folder, as in flashinfer-bench.
+    """Return the name itself if it can be a file name, as in flashinfer-bench.
 
-    Else a stand-in of its letters and a hash, which is no document's own file name: no two names
-    have one, and none leads elsewhere.
+    Otherwise a substitute of its letters and a hash. It never equals another document's file name,
+    and never leads to another folder.
     """
     if _is_plain(name):
         return name
@@ -24,7 +24,9 @@ def file_name(name: str) -> str:
 
 
 def stems(name: str) -> tuple[str, ...]:
-    """The files that may hold lines of a definition: ours, and where others write one with a /."""
+    """File stems that may hold lines of a definition: ours, and what others write for a name with
+    /.
+    """
     return tuple(dict.fromkeys((file_name(name), PurePosixPath(name).name)))
 
 

@@ -1,4 +1,4 @@
-"""DatasetFiles: where a dataset keeps what, in flashinfer-bench's layout and SOL-ExecBench's."""
+"""DatasetFiles: paths of a dataset, in the layouts of flashinfer-bench and SOL-ExecBench."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.errors import UsageError
 from fictl.paths import files_below, matching, real
 from fictl.trace.dataset.file_names import file_name, stems
 
-# SOL-ExecBench has a folder a problem, with these in it.
+# Files in each problem folder of SOL-ExecBench.
 _SOL_DEFINITION, _SOL_WORKLOADS = "definition.json", "workload.jsonl"
 _DEEPEST = 4
 _SUFFIXES = {
@@ -25,7 +25,7 @@ _SUFFIXES = {
 
 @dataclass(frozen=True)
 class DatasetFiles:
-    """Looking creates nothing. Files are sorted, so that every machine sees one order."""
+    """Finds files without creating any, sorted, so that every machine has the same order."""
 
     root: Path
 
@@ -44,7 +44,7 @@ class DatasetFiles:
         return sorted([*ours, *(path for paths in beside for path in paths)])
 
     def workloads(self, definition: str | None = None) -> list[Path]:
-        """Of SOL-ExecBench's layout, what stands beside a definition is asked of `beside`."""
+        """Files of workloads; in SOL-ExecBench's layout they are found by `beside`."""
         return self._lines("workloads", definition)
 
     def beside(self, definition: Path) -> Path:
@@ -54,7 +54,7 @@ class DatasetFiles:
         return self._lines("traces", definition)
 
     def others(self) -> Iterator[tuple[Path, str]]:
-        """Files that are none of a dataset's in its folders, with how those end."""
+        """Files in a dataset's folders that no reader looks at, with the expected suffix."""
         for folder, suffix in _SUFFIXES.items():
             for path in sorted(self._found("*", folder)):
                 if path.suffix != suffix and os.path.isfile(path):
@@ -75,13 +75,13 @@ class DatasetFiles:
         return self.root.joinpath("traces", *folders, f"{file_name(definition)}.jsonl")
 
     def new_blob(self, op_type: str, definition: str, uuid: str) -> Path:
-        """Where the tensors of a workload are to be kept."""
+        """Path for the tensors of a workload."""
         folders = map(file_name, (op_type, definition))
         name = file_name(f"{definition}_{uuid}")
         return self.root.joinpath("blob", "workloads", *folders, f"{name}.safetensors")
 
     def blob(self, path: str) -> Path:
-        """A path that a workload says. Links that lead out of the dataset are refused."""
+        """Resolve a path given by a workload; refuse links that lead out of the dataset."""
         full, root = real(self.root / path), real(self.root)
         if not full.is_relative_to(root):
             raise UsageError(
@@ -95,13 +95,13 @@ class DatasetFiles:
         return full
 
     def _lines(self, folder: str, definition: str | None) -> list[Path]:
-        """Named after a definition: whose a line is, it says itself."""
-        found = self._found("*.jsonl", folder)
+        """Files of lines. With a definition, only files named after it."""
+        paths = self._found("*.jsonl", folder)
         wanted = stems(definition) if definition is not None else ()
-        return sorted(path for path in found if definition is None or path.stem in wanted)
+        return sorted(path for path in paths if definition is None or path.stem in wanted)
 
     def _problems(self) -> list[Path]:
-        """Of SOL-ExecBench. The root may be any folder: its depths are not searched."""
+        """Definitions of SOL-ExecBench. The root may be any folder, so depth is limited."""
         depths = (f"{'*/' * depth}{_SOL_DEFINITION}" for depth in range(_DEEPEST))
         return sorted(path for pattern in depths for path in matching(self.root, pattern))
 

@@ -1,4 +1,4 @@
-"""Adding lines to a file that other processes add to as well."""
+"""Appends lines to a file that other processes append to as well."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCK = 1 << 20
 
 
 def append_lines(path: Path, lines: Iterable[str]) -> None:
-    """Whole lines or none: one that a crash cut off is ended first, and spoils no other."""
+    """Append whole lines; a line that a crash cut off is terminated first."""
     try:
         with _opened(path) as handle:
             size = os.fstat(handle).st_size
@@ -23,11 +23,11 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
             for line in lines:
                 _append(handle, line.encode("utf-8"))
     except OSError as error:
-        raise SetupError(f"{path} cannot be added to: {error.strerror}") from None
+        raise SetupError(f"{path} cannot be appended to: {error.strerror}") from None
 
 
 def cut_unfinished(path: Path, aside: Path, is_broken: Callable[[bytes], bool]) -> bool:
-    """Move a broken last line without an end to the file `aside`; False where there is none."""
+    """Move an unfinished, broken last line to the file `aside`; False if there is none."""
     try:
         with _opened(path) as handle:
             size = os.fstat(handle).st_size
@@ -46,9 +46,9 @@ def _start_of_last_line(handle: int, size: int) -> int:
     at = size
     while at > 0:
         begin = max(0, at - _BLOCK)
-        found = os.pread(handle, at - begin, begin).rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
+        position = os.pread(handle, at - begin, begin).rfind(b"\n")
+        if position >= 0:
+            return begin + position + 1
         at = begin
     return 0
 
@@ -58,7 +58,7 @@ def _opened(path: Path) -> Iterator[int]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        # A file system without locks has the single write of a line.
+        # Without locks, each line is still a single write.
         with contextlib.suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield handle
@@ -67,7 +67,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _append(handle: int, data: bytes) -> None:
-    """The system may take a part only: of a huge line, or where the disk is almost full."""
+    """Write all of a line, or none of it if the disk is full."""
     size = os.fstat(handle).st_size
     try:
         while data:

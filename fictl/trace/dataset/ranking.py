@@ -1,4 +1,4 @@
-"""How authors do against the references and each other: a count of our own, with no baseline."""
+"""Ranking of authors against the references, without a baseline solution."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fictl.trace.documents.record import Trace
 
 @dataclass(frozen=True)
 class AuthorScore:
-    """Over the workloads that an author's solutions were run on, each at its best.
+    """Score over the workloads of an author's solutions, the best of each.
 
-    A workload that none of them passed has the speedup 0. A win is the best of all authors.
+    A workload that none of them passed has a speedup of 0. A win is the best of all authors.
     """
 
     author: str
@@ -36,7 +36,7 @@ class TraceSetSummary:
 
 
 def is_within(trace: Trace, atol: float, rtol: float) -> bool:
-    """Whether it passed with errors of no more than that."""
+    """Tell whether a trace passed with errors within these tolerances."""
     correctness = trace.evaluation.correctness if trace.evaluation else None
     return (
         trace.is_successful()
@@ -47,7 +47,7 @@ def is_within(trace: Trace, atol: float, rtol: float) -> bool:
 
 
 def speedup(trace: Trace) -> float:
-    """0 of one that did not pass."""
+    """Speedup of a trace; 0 if it did not pass."""
     performance = trace.evaluation.performance if trace.evaluation else None
     return performance.speedup_factor if performance and trace.is_successful() else 0.0
 
@@ -61,13 +61,13 @@ _Best = dict[tuple[str, str], dict[str, float]]
 
 
 def _best(traces: Iterable[tuple[str, Trace]]) -> _Best:
-    found: _Best = {}
+    best: _Best = {}
     for author, trace in traces:
         if trace.evaluation is None:
             continue
-        authors = found.setdefault((trace.definition, trace.workload.uuid), {})
+        authors = best.setdefault((trace.definition, trace.workload.uuid), {})
         authors[author] = max(speedup(trace), authors.get(author, 0.0))
-    return found
+    return best
 
 
 def _scores(best: _Best) -> list[AuthorScore]:

@@ -1,4 +1,4 @@
-"""Lines of a dataset's files as traces."""
+"""Parsers of a dataset's lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.trace.documents.workload import Workload
 
 
 def parse_workload(line: bytes | NotReadable, path: Path, number: int, definition: str) -> Trace:
-    """Also of SOL-ExecBench, whose lines are bare and of the definition beside them."""
+    """Parse a workload; also a bare one of SOL-ExecBench, whose definition is beside it."""
     if isinstance(line, NotReadable):
         raise line
     if b'"workload"' in line:

@@ -1,4 +1,4 @@
-"""What tensors a safetensors file holds, read of its header alone."""
+"""Reads the header of a safetensors file: which tensors it holds."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _DTYPES = {
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """`dtype` is a definition's, or the file's own where definitions have none."""
+    """`dtype` is named as in definitions, or as in the file if definitions have no such dtype."""
 
     dtype: str
     shape: tuple[int, ...]
 
 
 def read_header(path: Path) -> dict[str, TensorInfo]:
-    """By key. The places of all tensors lie in the file."""
+    """Read dtype and shape of each tensor, by key; refuse a file that is cut off."""
     try:
         with open_regular(path) as file:
             length = int.from_bytes(file.read(8), "little")
@@ -49,26 +49,26 @@ def read_header(path: Path) -> dict[str, TensorInfo]:
     except OSError as error:
         raise unreadable(path, error) from None
     if not fits:
-        raise _wrong(path, f"{size} bytes that say their header has {length}")
+        raise _wrong(path, f"{size} bytes, and a header that should have {length}")
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _wrong(path, f"a header that is no JSON: {error}") from None
+        raise _wrong(path, f"a header that is not JSON: {error}") from None
     if not isinstance(header, dict):
-        raise _wrong(path, "a header that is no JSON object")
+        raise _wrong(path, "a header that is not a JSON object")
     tensors = {key: value for key, value in header.items() if key != "__metadata__"}
     return {key: _info(path, key, value, size - 8 - length) for key, value in tensors.items()}
 
 
-def _info(path: Path, key: str, said: Any, room: int) -> TensorInfo:
+def _info(path: Path, key: str, entry: Any, room: int) -> TensorInfo:
     try:
-        shape, (start, end) = tuple(said["shape"]), said["data_offsets"]
-        name, bits = _DTYPES.get(said["dtype"], (str(said["dtype"]), 0))
+        shape, (start, end) = tuple(entry["shape"]), entry["data_offsets"]
+        name, bits = _DTYPES.get(entry["dtype"], (str(entry["dtype"]), 0))
         whole = all(type(number) is int and number >= 0 for number in (*shape, start, end))
     except (TypeError, ValueError, LookupError):
         whole = False
     if not whole:
-        raise _wrong(path, f"a tensor {key!r} without dtype, shape and place")
+        raise _wrong(path, f"a tensor {key!r} without dtype, shape or offsets")
     if not start <= end <= room or (bits and math.prod(shape) * bits != (end - start) * 8):
         raise _wrong(path, f"a tensor {key!r} of {name}{[*shape]} in {end - start} bytes of {room}")
     return TensorInfo(name, shape)
@@ -76,5 +76,6 @@ def _info(path: Path, key: str, said: Any, room: int) -> TensorInfo:
 
 def _wrong(path: Path, problem: str) -> UsageError:
     return UsageError(
-        f"{path} is no whole safetensors file: it has {problem}", "fetch it again (git lfs pull)"
+        f"{path} is not a complete safetensors file: it has {problem}",
+        "fetch it again (git lfs pull)",
     )

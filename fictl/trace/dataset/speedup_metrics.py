@@ -1,4 +1,4 @@
-"""Scores against the solution of a baseline author, as flashinfer-bench counts them."""
+"""Scores against the solution of a baseline author, as flashinfer-bench computes them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True)
 class SpeedupMetrics:
-    """`avg_speedup` is the mean of the baseline's latency over the scored one's.
+    """`avg_speedup` is the mean of the baseline's latency over the scored latency.
 
-    Of a solution, over workloads; of an author, over definitions, each with the author's best
-    solution, which `best_solutions` names.
+    For a solution it is taken over workloads; for an author over definitions, each with the
+    author's best solution, which `best_solutions` names.
     """
 
     avg_speedup: float
@@ -30,7 +30,7 @@ class SpeedupMetrics:
 
 @dataclass
 class Latencies:
-    """Of one solution: the shortest of each workload that it passed, and all that it was run on."""
+    """Results of one solution: the shortest time of each passed workload, and all workloads run."""
 
     passed: dict[str, float] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
@@ -52,22 +52,22 @@ class Latencies:
 
 
 def baseline_of(definition: str, solutions: Iterable[Solution], author: str) -> Solution:
-    """The one solution of the baseline author; none, or several, are no baseline."""
-    found = [each for each in solutions if each.author == author]
-    if len(found) != 1:
-        names = ", ".join(each.name for each in found)
+    """Return the baseline author's one solution; none or several are an error."""
+    own = [solution for solution in solutions if solution.author == author]
+    if len(own) != 1:
+        names = ", ".join(solution.name for solution in own)
         raise InvalidValue(
-            f"{definition} has {len(found)} solutions by {author}{names and f': {names}'}",
+            f"{definition} has {len(own)} solutions by {author}{names and f': {names}'}",
             "a score needs one baseline; baseline_author= names another author",
         )
-    return found[0]
+    return own[0]
 
 
 def solution_score(mine: Latencies, baseline: Latencies) -> SpeedupMetrics | None:
-    """None where no workload of the solution was passed by the baseline; 0 where one failed."""
+    """Score a solution; 0 if it failed a workload, None if it shares none with the baseline."""
     if problem := mine.problem or baseline.problem:
-        said = "a score needs latencies above 0: fictl dataset validate names the line"
-        raise InvalidValue(problem, said)
+        hint = "a score needs latencies above 0: fictl dataset validate names the line"
+        raise InvalidValue(problem, hint)
     common = baseline.passed.keys() & mine.touched
     if not common:
         return None
@@ -80,7 +80,7 @@ def solution_score(mine: Latencies, baseline: Latencies) -> SpeedupMetrics | Non
 
 
 def author_score(best: Mapping[str, tuple[str, SpeedupMetrics]]) -> SpeedupMetrics | None:
-    """`best` has the author's best solution of each definition, and its score."""
+    """Average the scores in `best`, the author's best solution of each definition."""
     scores = [score for _, score in best.values()]
     if not scores:
         return None

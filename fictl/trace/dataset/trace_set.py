@@ -28,7 +28,7 @@ _Named = TypeVar("_Named", Definition, Solution)
 
 
 class TraceSet:
-    """Definitions and solutions are read once, when first asked for.
+    """Reads definitions and solutions once, when they are first needed.
 
     Workloads and traces are read line by line, each time: a dataset may have millions.
     """
@@ -39,33 +39,33 @@ class TraceSet:
 
     @classmethod
     def from_path(cls, path: str | Path | None = None) -> TraceSet:
-        """Of a folder that is there; nothing is created."""
+        """Open an existing folder; nothing is created."""
         root = Path(path or settings.DATASET_PATH.get()).expanduser()
         if not os.path.isdir(root):
             raise MissingFile(
-                f"{root} is no folder",
+                f"{root} is not a folder",
                 f"name a dataset, or set {settings.DATASET_PATH.name} to one",
             )
         return cls(root)
 
     @cached_property
     def definitions(self) -> dict[str, Definition]:
-        """By name."""
-        return {made.name: made for made, _ in self._definitions.values()}
+        """Definitions by name."""
+        return {definition.name: definition for definition, _ in self._definitions.values()}
 
     @property
     def solutions(self) -> dict[str, list[Solution]]:
-        """By definition."""
-        found: dict[str, list[Solution]] = {}
-        for made, _ in self._solutions.values():
-            found.setdefault(made.definition, []).append(made)
-        return found
+        """Solutions by definition."""
+        by_definition: dict[str, list[Solution]] = {}
+        for solution, _ in self._solutions.values():
+            by_definition.setdefault(solution.definition, []).append(solution)
+        return by_definition
 
     def get_solution(self, name: str) -> Solution | None:
         return self._solutions[name][0] if name in self._solutions else None
 
     def workloads(self, definition: str | None = None) -> Iterator[Trace]:
-        """Of one definition, or all: in the order of the files."""
+        """Yield workloads of one definition, or of all, in the order of the files."""
         for path, name in self._workload_files(definition):
             for number, line in lines_of(path):
                 trace = parse_workload(line, path, number, name)
@@ -73,7 +73,7 @@ class TraceSet:
                     yield trace
 
     def traces(self, definition: str | None = None) -> Iterator[Trace]:
-        """Of one definition: what the files named after it have of it."""
+        """Yield traces of one definition, from the files named after it, or of all."""
         for path in self.files.traces(definition):
             for number, line in lines_of(path):
                 trace = parse_trace(line, path, number)
@@ -81,7 +81,7 @@ class TraceSet:
                     yield trace
 
     def add_definition(self, definition: Definition) -> Path:
-        """What stands under its name must be the same."""
+        """Add a definition; a different one of the same name is an error."""
         path = self.files.definition(definition.op_type, definition.name)
         return self._add(definition, self._definitions, path, definition.to_json())
 
@@ -94,7 +94,7 @@ class TraceSet:
         return self.add_workloads(definition, [workload])
 
     def add_workloads(self, definition: str, workloads: Iterable[Workload]) -> Path:
-        """Those that are there already are left alone."""
+        """Add workloads, except for those that are already there."""
         path = self.files.workload(self._definition(definition).op_type, definition)
         there = {trace.workload.uuid: trace.workload for trace in self.workloads(definition)}
         lines = []
@@ -109,7 +109,7 @@ class TraceSet:
         return path
 
     def add_traces(self, traces: Iterable[Trace]) -> None:
-        """Each to the file of its author and definition, beside what other processes add."""
+        """Append traces to the files of their authors, beside what other processes add."""
         lines: dict[Path, list[str]] = {}
         for trace in traces:
             lines.setdefault(self._trace_file(trace), []).append(trace.to_line())
@@ -119,7 +119,7 @@ class TraceSet:
     def filter_traces(
         self, definition: str, atol: float = 1e-2, rtol: float = 1e-2
     ) -> Iterator[Trace]:
-        """Those that passed within these errors."""
+        """Yield traces that passed within these errors."""
         return (trace for trace in self.traces(definition) if is_within(trace, atol, rtol))
 
     def get_best_trace(
@@ -129,21 +129,21 @@ class TraceSet:
         max_abs_error: float = 1e-2,
         max_rel_error: float = 1e-2,
     ) -> Trace | None:
-        """The largest speedup at these sizes, among those that are right."""
+        """Return the trace with the largest speedup at these sizes, among correct ones."""
         wanted = {*(axes or {}).items()}
-        found = (
+        fitting = (
             trace
             for trace in self.filter_traces(definition, max_abs_error, max_rel_error)
             if wanted <= {*trace.workload.axes.items()}
         )
-        return max(found, key=speedup, default=None)
+        return max(fitting, key=speedup, default=None)
 
     def get_solution_score(
         self, solution_name: str, baseline_author: str = BASELINE
     ) -> SpeedupMetrics | None:
-        """The mean of the baseline's latency over its own; 0 where it failed a workload.
+        """Mean of the baseline's latency over the solution's; 0 if it failed a workload.
 
-        None of an unknown solution, of the baseline itself, and where no workload is common.
+        Returns None for an unknown solution, for the baseline itself, and if no workload is common.
         """
         return Scores(self, baseline_author).of_solution(solution_name)
 
@@ -154,7 +154,7 @@ class TraceSet:
         op_type: str | None = None,
         definition_name: str | None = None,
     ) -> SpeedupMetrics | None:
-        """The mean over definitions, each with the author's best solution of it."""
+        """Mean over definitions, each with the author's best solution."""
         return Scores(self, baseline_author).of_author(author, op_type, definition_name)
 
     def rank_authors(
@@ -163,7 +163,7 @@ class TraceSet:
         op_type: str | None = None,
         definition_name: str | None = None,
     ) -> list[tuple[str, SpeedupMetrics]]:
-        """The best first, without the baseline's author. Each definition needs its one baseline."""
+        """Authors, the best first, without the baseline's. Each definition needs one baseline."""
         return Scores(self, baseline_author).ranking(op_type, definition_name)
 
     def summary(
@@ -172,26 +172,26 @@ class TraceSet:
         op_type: str | None = None,
         definition_name: str | None = None,
     ) -> TraceSetSummary:
-        """Counts of all traces, and the ranking within what is chosen."""
-        found = [trace.evaluation for trace in self.traces()]
-        statuses = Counter(each.status.value for each in found if each)
-        total, passed = len(found), statuses["PASSED"]
+        """Counts of all traces, and the ranking within the selection."""
+        evaluations = [trace.evaluation for trace in self.traces()]
+        statuses = Counter(evaluation.status.value for evaluation in evaluations if evaluation)
+        total, passed = len(evaluations), statuses["PASSED"]
         rankings = self.rank_authors(baseline_author, op_type, definition_name) if total else []
         return TraceSetSummary(total, passed, total - passed, rankings, dict(statuses))
 
     def rank_by_reference(
         self, op_type: str | None = None, definition: str | None = None
     ) -> list[AuthorScore]:
-        """Ours: every author against the definitions' references, workload by workload."""
+        """Rank every author against the references, workload by workload (fictl's own)."""
         return rank(self._by_author(op_type, definition))
 
     def _by_author(
         self, op_type: str | None, definition: str | None
     ) -> Iterator[tuple[str, Trace]]:
         for trace in self.traces(definition):
-            made = self.definitions.get(trace.definition)
+            known = self.definitions.get(trace.definition)
             solution = self.get_solution(trace.solution or "")
-            if op_type is None or (made and made.op_type == op_type):
+            if op_type is None or (known and known.op_type == op_type):
                 yield solution.author if solution else "", trace
 
     @cached_property
@@ -203,7 +203,7 @@ class TraceSet:
         return _read_all(Solution, self.files.solutions())
 
     def _workload_files(self, definition: str | None) -> Iterator[tuple[Path, str]]:
-        """With the definition of lines that name none."""
+        """Files of workloads, with the definition of lines that name none."""
         for name, (_, path) in self._definitions.items() if self.files.is_sol else ():
             beside = self.files.beside(path)
             if definition in (None, name) and os.path.isfile(beside):
@@ -235,31 +235,33 @@ class TraceSet:
         return self.files.trace(solution.author, op_type, trace.definition)
 
     def _add(
-        self, made: _Named, known: dict[str, tuple[_Named, Path]], path: Path, text: str
+        self, document: _Named, known: dict[str, tuple[_Named, Path]], path: Path, text: str
     ) -> Path:
-        if made.name in known:
-            there, place = known[made.name]
-            if there != made:
-                raise UsageError(f"{place} is another {made.name}", "give this one its own name")
+        if document.name in known:
+            there, place = known[document.name]
+            if there != document:
+                raise UsageError(
+                    f"{place} is another {document.name}", "give this one its own name"
+                )
             return place
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(path, text)
         except OSError as error:
             raise FictlError(f"{path} cannot be written: {error.strerror}") from None
-        known[made.name] = made, path
+        known[document.name] = document, path
         self.__dict__.pop("definitions", None)
         return path
 
 
 def _read_all(model: type[_Named], paths: Iterable[Path]) -> dict[str, tuple[_Named, Path]]:
-    found: dict[str, tuple[_Named, Path]] = {}
+    documents: dict[str, tuple[_Named, Path]] = {}
     for path in paths:
-        made = model.read(path)
-        if made.name in found:
+        document = model.read(path)
+        if document.name in documents:
             raise UsageError(
-                f"{found[made.name][1]} and {path} are both named {made.name}",
+                f"{documents[document.name][1]} and {path} are both named {document.name}",
                 "names are unique in a dataset",
             )
-        found[made.name] = made, path
-    return found
+        documents[document.name] = document, path
+    return documents

@@ -1,1 +1,1 @@
-"""The documents of datasets, in the JSON of flashinfer-bench; SOL-ExecBench's are read, too."""
+"""Documents of datasets, in flashinfer-bench's JSON; SOL-ExecBench's documents are read, too."""

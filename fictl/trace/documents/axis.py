@@ -1,4 +1,4 @@
-"""The axes of a definition: fixed, varying, or computed of others."""
+"""Axes of a definition: constant, variable, or computed from others."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fictl.trace.expression import names_in
 
 
 class AxisVar(Part):
-    """Its size is the workload's."""
+    """An axis whose size the workload gives."""
 
     type: Literal["var"] = "var"
     description: str | None = None
 
 
 class AxisConst(Part):
-    """Its size is the definition's."""
+    """An axis whose size the definition gives."""
 
     type: Literal["const"] = "const"
     value: Size
@@ -27,7 +27,7 @@ class AxisConst(Part):
 
 
 class AxisExpr(Part):
-    """Its size follows from other axes. SOL-ExecBench has these; flashinfer-bench does not."""
+    """An axis computed from others, as in SOL-ExecBench; flashinfer-bench has none."""
 
     type: Literal["expr"] = "expr"
     expression: str

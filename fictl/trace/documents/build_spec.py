@@ -12,7 +12,7 @@ from fictl.trace.documents.part import NonEmpty, Part
 
 
 class SupportedLanguages(str, Enum):
-    """What builders are chosen by."""
+    """Languages of solutions, by which builders are selected."""
 
     PYTHON = "python"
     TRITON = "triton"
@@ -22,20 +22,20 @@ class SupportedLanguages(str, Enum):
 
 
 class SupportedBindings(str, Enum):
-    """How compiled code is called from Python."""
+    """Libraries by which compiled code is called from Python."""
 
     TVM_FFI = "tvm-ffi"
     TORCH = "torch"
 
 
-# SOL-ExecBench says languages finer, and several of them; those of C++ it calls through torch.
+# SOL-ExecBench has several, finer languages; its C++ is called through torch.
 _PYTHON = {"pytorch", "cute_dsl", "cutile", "cudnn_frontend", "python"}
 _LIBRARIES = ("cublas", "cudnn", "cutlass")
 _COMPILED = {"cuda_cpp", *_LIBRARIES}
 
 
 class CompileOptions(Part):
-    """Flags of SOL-ExecBench, with its defaults."""
+    """Compiler flags of SOL-ExecBench, with its defaults."""
 
     cflags: tuple[NonEmpty, ...] = ()
     cuda_cflags: tuple[NonEmpty, ...] = ("-O3", "--use_fast_math")
@@ -57,15 +57,15 @@ class BuildSpec(Part):
     @model_validator(mode="before")
     @classmethod
     def _translated(cls, document: Any) -> Any:
-        """Of a document of SOL-ExecBench's: what flashinfer-bench would say."""
+        """Translate a document of SOL-ExecBench into flashinfer-bench's fields."""
         if not isinstance(document, Mapping) or "language" in document:
             return document
-        said = document.get("languages")
-        if not isinstance(said, list | tuple) or not said:
+        languages = document.get("languages")
+        if not isinstance(languages, list | tuple) or not languages:
             return document
-        changes: dict[str, Any] = {"language": _language(said)}
+        changes: dict[str, Any] = {"language": _language(languages)}
         if changes["language"] == "cuda":
-            needed = [name for name in said if name in _LIBRARIES]
+            needed = [name for name in languages if name in _LIBRARIES]
             given = document.get("dependencies") or ()
             changes["dependencies"] = [*given, *(name for name in needed if name not in given)]
             changes["binding"] = document.get("binding") or "torch"
@@ -85,8 +85,8 @@ class BuildSpec(Part):
         return value
 
 
-def _language(said: list[Any] | tuple[Any, ...]) -> str:
-    names = {str(name) for name in said}
+def _language(languages: list[Any] | tuple[Any, ...]) -> str:
+    names = {str(name) for name in languages}
     if names <= _COMPILED:
         return "cuda"
     if names <= {*_PYTHON, "triton"}:

@@ -1,4 +1,4 @@
-"""The arguments of a call by position, whether they were given so or by name."""
+"""Arguments of a call by position, given by position or by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 def merged(
     of: str, names: Sequence[str], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[Any, ...]:
-    """In the order of `names`; the last ones may be missing. An in-place one is there twice."""
+    """Arguments in the order of `names`; the last may be missing. In-place outputs appear twice."""
     if len(args) > len(names):
         raise TypeError(f"{of} takes at most {len(names)} arguments, {len(args)} given")
     if strange := sorted({*kwargs} - {*names}):

@@ -1,4 +1,4 @@
-"""Definition: a computation in the JSON that flashinfer-bench and its datasets use."""
+"""Definition: a computation, in the JSON that flashinfer-bench and its datasets use."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     import torch
 
 API_TAG = "fi_api:"
-# Far above what any op is, far below what takes a reader's memory.
+# Larger than any definition, and small enough to read into memory.
 _LARGEST_FILE = 4 << 20
 Shape = tuple[int, ...] | None
 
 
 def _condition(text: str) -> str:
-    """The format allows any Python; what is no condition at all is a slip of the pen."""
-    found = _python(text.strip(), "eval")
-    is_not = isinstance(found, ast.UnaryOp) and isinstance(found.op, ast.Not)
-    if not is_not and not isinstance(found, _CONDITIONS):
-        raise ValueError("no condition: it says nothing that could be false")
+    """Refuse an expression that cannot be false; the format allows any other Python."""
+    parsed = _python(text.strip(), "eval")
+    is_not = isinstance(parsed, ast.UnaryOp) and isinstance(parsed.op, ast.Not)
+    if not is_not and not isinstance(parsed, _CONDITIONS):
+        raise ValueError("not a condition: it cannot be false")
     return text
 
 
@@ -51,9 +51,9 @@ Constraint: TypeAlias = Annotated[str, AfterValidator(_condition)]
 
 
 class Definition(Part):
-    """What an op computes at these constant sizes and dtypes. The order of inputs is the call's.
+    """A computation at these constant sizes and dtypes. Inputs are in the order of the call.
 
-    SOL-ExecBench leaves out `op_type`, and names a function of the reference that makes inputs.
+    SOL-ExecBench leaves out `op_type`, and names a function of the reference that generates inputs.
     """
 
     name: Title
@@ -78,7 +78,7 @@ class Definition(Part):
     @classmethod
     def _defines_run(cls, value: str) -> str:
         if "run" not in _functions(value):
-            raise ValueError("no top-level function run")
+            raise ValueError("there is no top-level function run")
         return value
 
     @model_validator(mode="after")
@@ -93,13 +93,13 @@ class Definition(Part):
         entry = self.custom_inputs_entrypoint
         if entry is not None and entry not in _functions(self.reference):
             raise ValueError(
-                f"the reference has no top-level function {entry!r}, which makes inputs"
+                f"the reference has no top-level function {entry!r} to generate inputs"
             )
         return self
 
     @property
     def api(self) -> str:
-        """The function that it is a definition of, as in my_kernels.ops.rmsnorm; or ''."""
+        """Function that it defines, as in my_kernels.ops.rmsnorm; or ''."""
         tagged = [tag for tag in self.tags if tag.startswith(API_TAG)]
         return tagged[0].removeprefix(API_TAG) if tagged else ""
 
@@ -117,20 +117,20 @@ class Definition(Part):
 
     @cached_property
     def var_axes_bindings(self) -> dict[str, tuple[str, int]]:
-        """The first input, and the dimension of it, that tells the size of a variable axis."""
-        found: dict[str, tuple[str, int]] = {}
+        """Variable axes with the first input, and its dimension, that has their size."""
+        bindings: dict[str, tuple[str, int]] = {}
         for name, spec in self.inputs.items():
             for dimension, axis in enumerate(spec.shape or ()):
                 if axis in self.var_axes:
-                    found.setdefault(axis, (name, dimension))
-        return found
+                    bindings.setdefault(axis, (name, dimension))
+        return bindings
 
     def sizes(
         self, axes: Mapping[str, int], scalars: Mapping[str, Number] | None = None
     ) -> dict[str, int]:
-        """Of all axes, where `axes` has the variable ones; constraints that can be told hold.
+        """Sizes of all axes, from the variable ones in `axes`; checks the constraints.
 
-        A constraint about what tensors hold, or about a scalar not in `scalars`, cannot be told.
+        A constraint on the contents of tensors, or on a scalar not in `scalars`, is not checked.
         """
         known = self._known(axes, scalars or {})
         check_constraints(self.name, self.constraints, {**known, **(scalars or {})})
@@ -139,11 +139,11 @@ class Definition(Part):
     def get_axes_values(
         self, input_shapes: Iterable[Shape], scalars: Mapping[str, Number] | None = None
     ) -> dict[str, int]:
-        """The variable axes, from shapes in the order of the inputs; None is a number's.
+        """Sizes of the variable axes, from the shapes of the inputs; None stands for a number.
 
-        What no input has the size of follows from a constraint that says it.
+        An axis that no input has is computed from a constraint.
         """
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for (name, spec), shape in zip(self.inputs.items(), input_shapes, strict=False):
             if spec.shape is None or shape is None:
                 continue
@@ -153,29 +153,30 @@ class Definition(Part):
                     f"{self.name} has {len(spec.shape)}: {', '.join(spec.shape)}",
                 )
             for axis, size in zip(spec.shape, shape, strict=True):
-                expected = self._fixed(axis, found)
-                if found.setdefault(axis, size) != size or expected not in (size, None):
+                expected = self._fixed(axis, sizes)
+                if sizes.setdefault(axis, size) != size or expected not in (size, None):
                     raise InvalidValue(
                         f"{name} has the size {size} in the axis {axis} of {self.name}",
-                        f"it is {found[axis] if expected is None else expected}",
+                        f"it is {sizes[axis] if expected is None else expected}",
                     )
-        variable = {axis: size for axis, size in found.items() if axis in self.var_axes}
+        variable = {axis: size for axis, size in sizes.items() if axis in self.var_axes}
         if len(variable) < len(self.var_axes):
             variable = self._known(variable, scalars or {})
         return {axis: variable[axis] for axis in self.var_axes}
 
     def get_axes_values_from_inputs(self, inputs: Iterable[Any]) -> dict[str, int]:
-        """From the values of a call, in the order of the inputs."""
+        """Sizes of the variable axes, from the values of a call."""
         values = dict(zip(self.inputs, inputs, strict=False))
         shapes = [tuple(v.shape) if hasattr(v, "shape") else None for v in values.values()]
         numbers = {n: v for n, v in values.items() if isinstance(v, bool | int | float)}
         return self.get_axes_values(shapes, numbers)
 
     def get_input_shapes(self, axes: Mapping[str, int] | None = None) -> list[Shape]:
-        """In the order of the inputs; None for a number."""
+        """Shapes in the order of the inputs; None for a number."""
         return shapes_of(self.inputs.values(), self._known(axes or {}, {}))
 
     def get_output_shapes(self, axes: Mapping[str, int] | None = None) -> list[Shape]:
+        """Shapes in the order of the outputs; None for a number."""
         return shapes_of(self.outputs.values(), self._known(axes or {}, {}))
 
     @property
@@ -189,12 +190,12 @@ class Definition(Part):
     def merge_kwargs_to_args(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Any, ...]:
-        """Positional ones in the order: inputs, then outputs where they are given."""
+        """Arguments by position: inputs, then outputs if they are given."""
         names = [*self.inputs, *self.outputs]
         return merged(self.name, names, args, kwargs) if kwargs else args
 
     def to_dict(self) -> dict[str, Any]:
-        """Only what is said; `shape` is null for numbers."""
+        """Document without fields that have no value; `shape` is null for numbers."""
         document = self.model_dump(mode="json")
         if not self.constraints:
             del document["constraints"]
@@ -205,7 +206,7 @@ class Definition(Part):
 
     @classmethod
     def read(cls, path: Path) -> Definition:
-        """A file that is none is refused with the first thing that is wrong."""
+        """Read a file; NotReadable names what is wrong with it."""
         return read_document(cls, path, _LARGEST_FILE, "fictl trace export writes definitions")
 
     @cached_property
@@ -215,7 +216,7 @@ class Definition(Part):
     def _known(self, axes: Mapping[str, int], scalars: Mapping[str, Number]) -> dict[str, int]:
         return computed_axes(self.name, self.axes, axes, self._equations, scalars)
 
-    def _fixed(self, axis: str, found: Mapping[str, int]) -> int | None:
+    def _fixed(self, axis: str, sizes: Mapping[str, int]) -> int | None:
         return int(axis) if is_digits(axis) else self.const_axes.get(axis)
 
 

@@ -1,4 +1,4 @@
-"""Evaluation: what came of running a solution on a workload."""
+"""Evaluation: the result of running a solution on a workload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.trace.documents.part import NonEmpty, NotNegative, Part, RealNotNegat
 
 
 class EvaluationStatus(str, Enum):
-    """Of flashinfer-bench, and the last two of SOL-ExecBench."""
+    """Statuses of flashinfer-bench; the last two are SOL-ExecBench's."""
 
     PASSED = "PASSED"
     INCORRECT_SHAPE = "INCORRECT_SHAPE"
@@ -28,12 +28,12 @@ _MUST: dict[EvaluationStatus, set[str]] = {
     EvaluationStatus.PASSED: {"correctness", "performance"},
     EvaluationStatus.INCORRECT_NUMERICAL: {"correctness"},
 }
-# How it was measured is told even of what does not count.
+# Statuses that may have measurements although these do not count.
 _MAY = {EvaluationStatus.REWARD_HACK, EvaluationStatus.INVALID_REFERENCE}
 
 
 class Correctness(Part):
-    """The largest errors found; NaN where they are not defined."""
+    """Largest errors; NaN if they are not defined."""
 
     max_relative_error: RealNotNegative = 0.0
     max_absolute_error: RealNotNegative = 0.0
@@ -49,14 +49,14 @@ class Performance(Part):
 
 
 class Environment(Part):
-    """Where it ran: `hardware` as in NVIDIA_H200, versions of what took part."""
+    """Machine of the run: `hardware` as in NVIDIA_H200, and versions of libraries."""
 
     hardware: NonEmpty
     libs: dict[str, str] = Field(default_factory=dict)
 
 
 class Evaluation(Part):
-    """`fictl` is ours: the timer, the seed, the sandbox, the solution's hash."""
+    """`fictl` is fictl's own: the timer, the seed, the sandbox, the solution's hash."""
 
     status: EvaluationStatus
     environment: Environment
@@ -69,9 +69,9 @@ class Evaluation(Part):
     @model_validator(mode="after")
     def _says_what_its_status_demands(self) -> Evaluation:
         demanded = _MUST.get(self.status, set())
-        said = {name for name in ("correctness", "performance") if getattr(self, name) is not None}
-        for name in sorted(demanded - said):
+        given = {name for name in ("correctness", "performance") if getattr(self, name) is not None}
+        for name in sorted(demanded - given):
             raise ValueError(f"{self.status.value} needs {name}")
-        for name in sorted(said - demanded if self.status not in _MAY else ()):
+        for name in sorted(given - demanded if self.status not in _MAY else ()):
             raise ValueError(f"{self.status.value} has no {name}")
         return self

@@ -1,4 +1,4 @@
-"""Whether a workload is one of its definition: sizes, constraints, inputs and their numbers."""
+"""Checks that a workload fits its definition: sizes, constraints, inputs and their numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_BYTES, _WIDEST = (1 << 63) - 1, 8
 
 
 def require_fit(definition: Definition, workload: Workload) -> dict[str, int]:
-    """The sizes of all axes. InvalidValue where the definition allows no such workload."""
+    """Return the sizes of all axes; raise InvalidValue if the workload does not fit."""
     where = f"workload {workload.uuid}"
     try:
         sizes = definition.sizes(workload.axes, workload.scalars())
@@ -29,17 +29,17 @@ def require_fit(definition: Definition, workload: Workload) -> dict[str, int]:
 
 
 def wrong_inputs(definition: Definition, workload: Workload) -> dict[str, str]:
-    """What is wrong with inputs, by name. One that is left out is made at random."""
-    found: dict[str, str] = {}
-    for name, said in workload.inputs.items():
+    """Problems of inputs, by name. An input that is left out is random."""
+    problems: dict[str, str] = {}
+    for name, given in workload.inputs.items():
         spec = definition.inputs.get(name)
         if spec is None:
-            found[name] = f"{definition.name} has no such input"
-        elif isinstance(said, ScalarInput) and spec.shape is not None:
-            found[name] = f"a number, where a tensor of {spec.dtype} is taken"
-        elif isinstance(said, ScalarInput) and (wrong := problem(said.value, spec.dtype)):
-            found[name] = wrong
-    return found
+            problems[name] = f"{definition.name} has no such input"
+        elif isinstance(given, ScalarInput) and spec.shape is not None:
+            problems[name] = f"a number, instead of a tensor of {spec.dtype}"
+        elif isinstance(given, ScalarInput) and (wrong := problem(given.value, spec.dtype)):
+            problems[name] = wrong
+    return problems
 
 
 def too_large(definition: Definition, axes: Mapping[str, int]) -> str:

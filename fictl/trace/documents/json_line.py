@@ -1,4 +1,4 @@
-"""On which line of a JSON text a field stands: asked only where something is wrong."""
+"""Line numbers of fields in a JSON text, looked up for errors only."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _decoder = json.JSONDecoder()
 
 
 def line_of(text: str, field: Sequence[str | int]) -> int:
-    """Of the last part of `field` that is there, in a text that is valid."""
+    """Line of the last part of `field` that exists, in a valid text."""
     value = stands = _skip(text, 0)
     for part in field:
-        found = next((places for key, *places in _members(text, value) if key == part), None)
-        if found is None:
+        member = next((places for key, *places in _members(text, value) if key == part), None)
+        if member is None:
             break
-        stands, value = found
+        stands, value = member
     return text.count("\n", 0, stands) + 1
 
 
@@ -27,7 +27,7 @@ def last_line_with(text: str, word: str) -> int:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Of an object or a list: the key, where it stands, where its value does."""
+    """Members of an object or a list: key, position of the key, position of the value."""
     closing = {"{": "}", "[": "]"}.get(text[at])
     if closing is None:
         return
@@ -48,5 +48,5 @@ def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at

@@ -1,4 +1,4 @@
-"""Which numbers a scalar of a definition's dtype can be. Nothing here needs torch."""
+"""Values that a scalar of each dtype can have, checked without torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 # Formats without an infinity, and the one that has no NaN either.
 _FINITE = {"float8_e4m3fn", "float8_e8m0fnu", "float4_e2m1", "float4_e2m1fn_x2"}
 _NEVER_NAN = {"float4_e2m1", "float4_e2m1fn_x2"}
-# From here on a number is rounded to infinity, or to nothing.
+# Smallest number that rounds to infinity, or is out of range.
 _BEYOND = {
     "float64": 2**1024 - 2**970,
     "float32": 2**128 - 2**103,
@@ -23,13 +23,17 @@ _BEYOND = {
 
 
 def problem(value: float, dtype: str) -> str:
-    """Why a scalar of this dtype cannot be `value`, or ''."""
+    """Explain why a scalar of this dtype cannot be `value`; '' if it can."""
     if dtype == "bool" or isinstance(value, bool):
-        return "" if dtype == "bool" and isinstance(value, bool) else f"{value!r} is no {dtype}"
+        return (
+            ""
+            if dtype == "bool" and isinstance(value, bool)
+            else f"{value!r} is not of dtype {dtype}"
+        )
     if dtype in _BEYOND:
         return _of_float(value, dtype)
     if not isinstance(value, int):
-        return f"{value!r} is no {dtype}"
+        return f"{value!r} is not of dtype {dtype}"
     low, high = (0, 255) if dtype == "uint8" else _range(_BITS[dtype])
     return "" if low <= value <= high else f"{dtype} holds {low} to {high}, not {value}"
 
@@ -48,5 +52,5 @@ def _of_float(value: float, dtype: str) -> str:
 
 
 def _huge(dtype: str) -> str:
-    """Of a whole number that may have hundreds of digits."""
+    """Message about an integer that may have hundreds of digits."""
     return f"{dtype} holds no number that large"

@@ -1,4 +1,4 @@
-"""Part: what every document of a dataset is made of."""
+"""Part: base class of a dataset's documents and of their parts."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from pydantic import (
     model_serializer,
 )
 
-# What JSON has no numbers for is written as words; read are all that flashinfer-bench reads.
+# NaN and infinities are written as words; every spelling of flashinfer-bench is read.
 _WORD = re.compile(r"\s*[+-]?(nan|inf|infinity)\s*", re.IGNORECASE | re.ASCII)
 _LARGEST = (1 << 63) - 1  # As torch's sizes are.
-# They mean something else wherever the name would be written: in expressions, in --axes, in JSON.
+# Reserved in expressions, in --axes and in JSON.
 _TAKEN = {"nan", "inf", "infinity"}
 
 
 class Part(BaseModel):
-    """Others' extensions of the format are kept, and written as they were."""
+    """Keeps unknown fields, and writes them as they were."""
 
     model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="strings")
 
-    # Fields whose null says something. Others that are None are left out of JSON.
+    # Fields whose null is written; other fields that are None are left out of JSON.
     says_null: ClassVar[frozenset[str]] = frozenset()
 
     @model_serializer(mode="wrap", when_used="json")
@@ -44,16 +44,16 @@ class Part(BaseModel):
 
 
 def _said(value: Any) -> Any:
-    """Also what others added: pydantic leaves numbers as they are where it makes no text."""
+    """Encode NaN and infinities as text, also in unknown fields, which pydantic leaves as they are."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
-        return {name: _said(each) for name, each in value.items()}
-    return [_said(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _said(item) for name, item in value.items()}
+    return [_said(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def scalar(value: Any) -> bool | int | float:
-    """A text is no number, but for the words of what JSON lacks."""
+    """Accept a number, or the words for NaN and infinity, which JSON lacks."""
     value = _words(value)
     if not isinstance(value, bool | int | float):
         raise ValueError("expected a number, true or false")  # noqa: TRY004 - as pydantic wants
@@ -74,20 +74,20 @@ def _name(value: str) -> str:
     if not value.isidentifier() or unicodedata.normalize("NFKC", value) != value:
         raise ValueError("a name has letters, digits and _, and begins with no digit")
     if keyword.iskeyword(value) or value.casefold() in _TAKEN:
-        raise ValueError("this word means something else: choose another name")
+        raise ValueError("this word is reserved: choose another name")
     return value
 
 
 def _title(value: str) -> str:
     if not value.strip() or not value.isprintable():
-        raise ValueError("a name has characters that are shown, and not spaces alone")
+        raise ValueError("a name needs printable characters other than spaces")
     return value
 
 
 def _inside(value: str) -> str:
-    """Links are found out where a file is opened: a document cannot know them."""
+    """Check a relative path; links are checked when the file is opened."""
     if "\\" in value or not value.isprintable():
-        raise ValueError("paths have / between their parts, and no characters that are not shown")
+        raise ValueError("paths have / between their parts, and printable characters only")
     parts = value.removeprefix("./").split("/")
     if value.startswith("/") or re.match(r"[A-Za-z]:", value):
         raise ValueError("an absolute path; it must be relative")
@@ -101,12 +101,12 @@ NotNegative: TypeAlias = Annotated[float, BeforeValidator(_words), Field(ge=0, s
 RealNotNegative: TypeAlias = Annotated[
     float, BeforeValidator(_words), Field(strict=True), AfterValidator(_not_negative)
 ]
-# Of a workload, which may have nothing in it; of a definition, which may not.
+# Sizes: those of a workload may be 0, those of a definition may not.
 Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST, strict=True)]
 Size: TypeAlias = Annotated[int, Field(ge=1, le=_LARGEST, strict=True)]
-# Of an axis, an input or an output.
+# Name of an axis, an input or an output.
 Name: TypeAlias = Annotated[str, Field(max_length=200), AfterValidator(_name)]
-# Of a document: any text that can be shown. What file it lies in is fictl.trace.dataset's business.
+# Name of a document: any printable text. fictl.trace.dataset chooses its file name.
 Title: TypeAlias = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_title)]
 InsidePath: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=1024), AfterValidator(_inside)

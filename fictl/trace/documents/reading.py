@@ -1,4 +1,4 @@
-"""Reading documents strictly: what is wrong is told by file, line and field."""
+"""Reads documents strictly: errors name file, line and field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong; `line` is 0 where the file itself is."""
+    """One error of a document; `line` is 0 if it concerns the whole file."""
 
     path: Path
     line: int
@@ -42,7 +42,7 @@ class Problem:
 
 
 class NotReadable(UsageError):
-    """A document that is none, with everything that is wrong with it."""
+    """An invalid document, with all its problems."""
 
     def __init__(self, problems: list[Problem], hint: str = "") -> None:
         more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
@@ -58,12 +58,14 @@ class NotThere(NotReadable, MissingFile):
 
 
 def read_document(model: type[Model], path: Path, largest: int, hint: str = "") -> Model:
-    """A whole file of JSON."""
+    """Read a JSON file of one document."""
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > largest:
-                _refuse(path, 0, f"has {size} bytes: that is no {model.__name__.lower()}", hint)
+                _refuse(
+                    path, 0, f"has {size} bytes: too large for a {model.__name__.lower()}", hint
+                )
             data = file.read(largest)
     except OSError as error:
         raise _unreadable(path, error, hint) from None
@@ -71,14 +73,14 @@ def read_document(model: type[Model], path: Path, largest: int, hint: str = "") 
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes | NotReadable]]:
-    """The lines that are not blank, by number. One at a time is in memory, and never a huge one."""
+    """Yield lines that are not blank, with their numbers; very long lines are not kept in memory."""
     try:
         with open_regular(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
                 if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
                     _skip_line(file)
-                    said = f"a line of more than {LONGEST_LINE >> 20} MiB"
-                    yield number, NotReadable([Problem(path, number, "", said)])
+                    problem = f"a line of more than {LONGEST_LINE >> 20} MiB"
+                    yield number, NotReadable([Problem(path, number, "", problem)])
                 elif line.strip():
                     yield number, line
     except OSError as error:
@@ -88,28 +90,30 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes | NotReadable]]:
 def parse_document(
     model: type[Model], data: bytes, path: Path, line: int = 0, hint: str = ""
 ) -> Model:
-    """`line` is that of a file of many; 0 where the document is the file."""
+    """Parse one document; `line` is its line in the file, 0 if it is the whole file."""
     text = _text(data, path, line, hint)
     document = _json(text, path, line, hint)
     try:
         return model.model_validate(document)
     except ValidationError as error:
         problems = []
-        for each in error.errors(include_url=False):
-            field = _field(each["loc"], document)
+        for detail in error.errors(include_url=False):
+            field = _field(detail["loc"], document)
             at = line or line_of(text, field)
-            problems.append(Problem(path, at, ".".join(map(str, field)), _said(each)))
+            problems.append(Problem(path, at, ".".join(map(str, field)), _said(detail)))
         raise NotReadable(problems, hint) from None
 
 
 def _text(data: bytes, path: Path, line: int, hint: str) -> str:
     if data.startswith(_BOM):
-        _refuse(path, line or 1, "begins with a byte-order mark: save it as UTF-8 without", hint)
+        _refuse(
+            path, line or 1, "begins with a byte-order mark: save it as UTF-8 without one", hint
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         at = line or data.count(b"\n", 0, error.start) + 1
-        _refuse(path, at, f"byte {error.start} is no UTF-8 ({data[error.start]:#04x})", hint)
+        _refuse(path, at, f"byte {error.start} is not UTF-8 ({data[error.start]:#04x})", hint)
 
 
 def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
@@ -124,7 +128,7 @@ def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         at, column = (line, error.pos + 1) if line else (error.lineno, error.colno)
         cut = "; it is cut off" if error.pos >= len(text.rstrip()) else ""
-        _refuse(path, at, f"no JSON: {error.msg} (column {column}){cut}", hint)
+        _refuse(path, at, f"not valid JSON: {error.msg} (column {column}){cut}", hint)
     except _Unclear as error:
         at = line or last_line_with(text, error.key)
         _refuse(path, at, error.text, hint)
@@ -133,19 +137,19 @@ def _json(text: str, path: Path, line: int, hint: str) -> dict[str, Any]:
     except ValueError as error:  # A half of a character, or a number of thousands of digits.
         _refuse(path, line or 1, f"has a value that cannot be read: {error}"[:200], hint)
     if not isinstance(document, dict):
-        _refuse(path, line or 1, f"is no JSON object but {_short(document)}", hint)
+        _refuse(path, line or 1, f"is not a JSON object but {_short(document)}", hint)
     return document
 
 
 def _refuse_deep(document: Any) -> None:
-    """Whoever writes it again goes as deep."""
+    """Refuse deep nesting, which would make writing it again fail."""
     level = [document] if isinstance(document, dict | list) else []
     for _ in range(_DEEPEST):
         level = [
-            each
+            value
             for part in level
-            for each in (part.values() if isinstance(part, dict) else part)
-            if isinstance(each, dict | list)
+            for value in (part.values() if isinstance(part, dict) else part)
+            if isinstance(value, dict | list)
         ]
     if level:
         raise RecursionError
@@ -158,36 +162,36 @@ class _Unclear(Exception):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Unclear(f"{twice}: the name stands twice in one object", twice)
-    return made
+        raise _Unclear(f"{twice}: the name occurs twice in one object", twice)
+    return value
 
 
 def _constant(word: str) -> NoReturn:
-    raise _Unclear(f'{word} is no JSON: write "{word}", as text', word)
+    raise _Unclear(f'{word} is not JSON: write "{word}", as text', word)
 
 
 def _float(text: str) -> float:
-    made = float(text)
-    if math.isinf(made):
-        raise _Unclear(f"{text} is more than a number of 64 bits holds", text)
-    return made
+    value = float(text)
+    if math.isinf(value):
+        raise _Unclear(f"{text} is too large for a 64-bit number", text)
+    return value
 
 
 def _field(loc: tuple[int | str, ...], document: Any) -> tuple[int | str, ...]:
-    """Without what pydantic adds: the tags of unions. The last part may be one that is missing."""
-    found: list[int | str] = []
+    """Path of a field without the tags that pydantic adds; its last part may be missing."""
+    path: list[int | str] = []
     for depth, part in enumerate(part for part in loc if part != "[key]"):
         try:
             document = document[part]
         except (LookupError, TypeError):
             if depth < len(loc) - 1 or not isinstance(document, dict):
                 continue
-        found.append(part)
-    return tuple(found)
+        path.append(part)
+    return tuple(path)
 
 
 def _said(error: Any) -> str:

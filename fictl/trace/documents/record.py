@@ -1,4 +1,4 @@
-"""Trace: a workload, and what came of a solution on it. One line of a dataset's files."""
+"""Trace: a workload with the evaluation of a solution on it, one line of a dataset's files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fictl.trace.documents.workload import Workload
 
 
 class Trace(Part):
-    """Without solution and evaluation it is a workload that waits for them."""
+    """A record; without solution and evaluation, it is only a workload."""
 
     definition: Title
     workload: Workload

@@ -1,4 +1,4 @@
-"""The sizes of a definition's axes for a workload, and whether they may be."""
+"""Sizes of a definition's axes for a workload, and their constraints."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def computed_axes(
     equations: Mapping[str, str],
     scalars: Mapping[str, Number],
 ) -> dict[str, int]:
-    """All axes in their order: those given, those fixed, and those that follow.
+    """Sizes of all axes in order: given, constant or computed.
 
-    An axis that is named as a scalar input has its value.
+    An axis named like a scalar input has its value.
     """
     if unknown := [axis for axis in given if axis not in declared]:
         raise InvalidValue(
@@ -45,34 +45,34 @@ def computed_axes(
             raise InvalidValue(f"{name} needs the size of {axis}", f"given are {dict(given)}")
     _follow(name, waiting, known, scalars)
     for axis, size in known.items():
-        for said in (given, scalars):
-            if said.get(axis, size) != size:
-                raise InvalidValue(f"{axis} of {name} is given as {said[axis]}", f"it is {size}")
+        for source in (given, scalars):
+            if source.get(axis, size) != size:
+                raise InvalidValue(f"{axis} of {name} is given as {source[axis]}", f"it is {size}")
         if size < 0 or isinstance(size, bool) or not isinstance(size, int):
-            raise InvalidValue(f"{axis} of {name} is {size!r}", "a size is a whole number from 0")
+            raise InvalidValue(f"{axis} of {name} is {size!r}", "a size must be an integer from 0")
     return {axis: known[axis] for axis in declared}
 
 
 def equations_of(constraints: Iterable[str]) -> dict[str, str]:
-    """Constraints that say an axis: what is left of `==`, by what is right of it."""
-    found: dict[str, str] = {}
+    """Constraints that define an axis: the name left of `==`, with the expression right of it."""
+    equations: dict[str, str] = {}
     for text in constraints:
         match parse_expression(text):
             case ast.Compare(left=ast.Name(id=axis), ops=[ast.Eq()], comparators=[right]):
-                found.setdefault(axis, ast.unparse(right))
-    return found
+                equations.setdefault(axis, ast.unparse(right))
+    return equations
 
 
 def check_constraints(name: str, constraints: Iterable[str], values: Mapping[str, Number]) -> None:
     for text in constraints:
         if can_be_told(text, values) and not evaluate(text, values):
-            named = {each: values[each] for each in sorted(names_in(text))}
-            said = ", ".join(f"{each}={value}" for each, value in named.items())
-            raise InvalidValue(f"{name} demands {text}", f"here {said}")
+            named = {axis: values[axis] for axis in sorted(names_in(text))}
+            shown = ", ".join(f"{axis}={value}" for axis, value in named.items())
+            raise InvalidValue(f"{name} requires {text}", f"here {shown}")
 
 
 def can_be_told(text: str, values: Iterable[str]) -> bool:
-    """The format allows any Python: one that looks into tensors is the reference's business."""
+    """Tell whether an expression uses `values` only; others may look into tensors."""
     try:
         return names_in(text) <= {*values}
     except Malformed:
@@ -93,16 +93,18 @@ def shapes_of(
 def _follow(
     name: str, waiting: dict[str, str], known: dict[str, Any], scalars: Mapping[str, Number]
 ) -> None:
-    """In whatever order they need each other."""
+    """Compute axes in whatever order they depend on each other."""
     while waiting:
         values = {**scalars, **known}
         ready = [axis for axis, text in waiting.items() if can_be_told(text, values)]
         if not ready:
-            said = "; ".join(f"{axis} = {text}" for axis, text in waiting.items())
-            raise InvalidValue(f"{name} needs more to know {said}", f"known are {values}")
+            unknown = "; ".join(f"{axis} = {text}" for axis, text in waiting.items())
+            raise InvalidValue(f"{name} cannot compute {unknown}", f"known are {values}")
         for axis in ready:
             text = waiting.pop(axis)
             size = evaluate(text, values)
             if isinstance(size, float) and not size.is_integer():
-                raise InvalidValue(f"{axis} of {name} is {text} = {size}", "a size is whole")
+                raise InvalidValue(
+                    f"{axis} of {name} is {text} = {size}", "a size must be an integer"
+                )
             known[axis] = int(size)

@@ -1,4 +1,4 @@
-"""Solution: source code that computes what a definition says."""
+"""Solution: source code that computes what a definition describes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LARGEST_FILE = 6 * _LARGEST
 
 
 class Solution(Part):
-    """One author's answer. Its `hash()` is of what decides how it computes and is called."""
+    """An implementation by one author. `hash()` covers what decides its result and its call."""
 
     name: Title
     definition: Title
@@ -43,14 +43,14 @@ class Solution(Part):
         return self
 
     def hash(self) -> str:
-        """Hexadecimal SHA-256. Name, author, description and target hardware do not count."""
+        """Hexadecimal SHA-256, without name, author, description and target hardware."""
         return self._digest
 
     def __hash__(self) -> int:
         return hash(self._digest)
 
     def with_unique_name(self) -> Solution:
-        """Under a name that no other solution of the dataset has."""
+        """Copy with a name that contains the hash, unique in a dataset."""
         return self.model_copy(update={"name": f"{self.name}_{self._digest[:8]}"})
 
     def get_entry_path(self) -> PurePosixPath:
@@ -75,7 +75,7 @@ class Solution(Part):
         digest = hashlib.sha256()
         for part in self._deciding():
             data = part.encode()
-            # With its length, so that no two lists of parts are the same bytes.
+            # Length-prefixed, so that different lists of parts give different bytes.
             digest.update(b"%d:" % len(data) + data)
         return digest.hexdigest()
 
@@ -93,10 +93,10 @@ class Solution(Part):
 
 
 def _refuse_clashes(paths: list[str]) -> None:
-    """Also on file systems that fold case, and where a file would have to be a folder."""
+    """Refuse equal paths, also on file systems that fold case, and files used as folders."""
     folded = [path.casefold() for path in paths]
     for path, key in zip(paths, folded, strict=True):
         if folded.count(key) > 1:
             raise ValueError(f"two sources at {path}")
         if any(other.startswith(f"{key}/") for other in folded):
-            raise ValueError(f"{path} is a file, and a folder of others")
+            raise ValueError(f"{path} is both a file and a folder of other files")

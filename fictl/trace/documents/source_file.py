@@ -6,12 +6,12 @@ from pydantic import field_validator
 
 from fictl.trace.documents.part import InsidePath, NonEmpty, Part
 
-# A kernel is text that people write. What is larger is data, and has its place elsewhere.
+# Larger files are data, not source code.
 _LARGEST = 1 << 20
 
 
 class SourceFile(Part):
-    """`path` lies below the folder that a solution is built in: nothing leads out of it."""
+    """`path` is relative to the folder of the build, and cannot lead out of it."""
 
     path: InsidePath
     content: NonEmpty
@@ -23,12 +23,12 @@ class SourceFile(Part):
             if len(value) > _LARGEST or len(value.encode("utf-8", "replace")) > _LARGEST:
                 raise ValueError(f"a source of more than {_LARGEST >> 20} MiB")
             if "\0" in value:
-                raise ValueError("a NUL character: that is no source text")
+                raise ValueError("a NUL character: the file is not text")
         return value
 
     @field_validator("path")
     @classmethod
     def _names_a_file(cls, value: str) -> str:
         if value.startswith("./"):
-            raise ValueError("write it without ./: one file has one name")
+            raise ValueError("write it without ./, so that each file has one name")
         return value

@@ -26,7 +26,7 @@ _Published = Literal[
 ]
 _Ours = Literal["float64", "uint8", "float8_e8m0fnu", "float4_e2m1fn_x2"]
 
-# What flashinfer-bench reads, and what fictl reads and writes beside it.
+# Dtypes of flashinfer-bench, and those that fictl adds.
 PUBLISHED_TYPES: tuple[str, ...] = get_args(_Published)
 ELEMENT_TYPES: tuple[str, ...] = PUBLISHED_TYPES + get_args(_Ours)
 _MOST_DIMENSIONS = 64  # As torch's tensors have.
@@ -34,32 +34,32 @@ _TORCH = {"float4_e2m1": "float4_e2m1fn_x2"}
 
 
 def is_digits(axis: str) -> bool:
-    """Whether a part of a shape is a size, and not the name of an axis."""
+    """Tell whether a part of a shape is a size, and not the name of an axis."""
     return axis.isascii() and axis.isdecimal()
 
 
 def torch_name(dtype: str) -> str:
-    """What torch, and we, call a definition's dtype."""
+    """Name of a definition's dtype in torch and in fictl."""
     return _TORCH.get(dtype, dtype)
 
 
 def torch_dtype(dtype: str) -> torch.dtype:
-    """Of a definition's word for it. Nothing else here needs torch."""
+    """Convert a definition's dtype; only this function needs torch."""
     import torch
 
-    found: torch.dtype = getattr(torch, torch_name(dtype))
-    return found
+    torch_type: torch.dtype = getattr(torch, torch_name(dtype))
+    return torch_type
 
 
 def published_name(dtype: str) -> str:
-    """What definitions call a dtype of torch's."""
+    """Name of a torch dtype in definitions."""
     return next((theirs for theirs, ours in _TORCH.items() if ours == dtype), dtype)
 
 
 class TensorSpec(Part):
-    """Of a tensor, or of a Python number where `shape` is None.
+    """A tensor, or a Python number if `shape` is None.
 
-    A shape's parts are names of axes; SOL-ExecBench has sizes in digits too.
+    A shape consists of names of axes; SOL-ExecBench also has sizes in digits.
     """
 
     shape: Annotated[tuple[NonEmpty, ...], Field(max_length=_MOST_DIMENSIONS)] | None

@@ -1,4 +1,4 @@
-"""Sizes of gated activations that users meet: a decode step, a prefill, odd hidden sizes."""
+"""Benchmark sizes of gated activations: a decode step, a prefill, odd hidden sizes."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from importlib import import_module
 from typing import Any
 
 import torch
-from torch.nn import functional
 
 from fictl.bench import compiled
 from fictl.trace import Case
 
+from . import trace
+
 _SMALL = ((1, 2), (3, 64), (5, 111), (2, 1028))
 _DECODE = tuple((rows, hidden) for rows in (1, 64) for hidden in (3420, 11008, 14336, 28672))
 _PREFILL = ((4096, 3420), (8192, 11008), (16384, 14336), (16384, 768), (2048, 28672))
-_FUNCTIONS = ("silu_and_mul", "gelu_and_mul", "gelu_tanh_and_mul")
 
 
 def cases() -> Iterator[Case]:
-    for function in _FUNCTIONS:
+    for function in ("silu_and_mul", "gelu_and_mul", "gelu_tanh_and_mul"):
         for rows, hidden in _SMALL:
             for dtype in ("float16", "bfloat16", "float32"):
                 yield Case(function, {"rows": rows, "width": 2 * hidden}, dtype)
@@ -28,7 +28,7 @@ def cases() -> Iterator[Case]:
 
 
 def baselines(function: str) -> dict[str, Callable[..., Any]]:
-    by_torch = _TORCH[function]
+    by_torch = getattr(trace, function).reference
 
     def flashinfer(input: torch.Tensor) -> Callable[[], torch.Tensor]:
         theirs: Any = getattr(import_module("flashinfer"), function)
@@ -36,21 +36,3 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
         return lambda: theirs(input, out=out)
 
     return {"torch": by_torch, "inductor": compiled(by_torch), "flashinfer": flashinfer}
-
-
-def _silu(input: torch.Tensor) -> torch.Tensor:
-    gate, up = input.chunk(2, dim=-1)
-    return functional.silu(gate) * up
-
-
-def _gelu(input: torch.Tensor) -> torch.Tensor:
-    gate, up = input.chunk(2, dim=-1)
-    return functional.gelu(gate) * up
-
-
-def _gelu_tanh(input: torch.Tensor) -> torch.Tensor:
-    gate, up = input.chunk(2, dim=-1)
-    return functional.gelu(gate, approximate="tanh") * up
-
-
-_TORCH = dict(zip(_FUNCTIONS, (_silu, _gelu, _gelu_tanh), strict=True))

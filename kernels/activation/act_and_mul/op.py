@@ -1,4 +1,4 @@
-"""act_and_mul: the gate of a feed-forward layer, activated, times its up projection."""
+"""act_and_mul: gated activations of a feed-forward layer, activation(gate) * up."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
 def silu_and_mul(
     input: torch.Tensor, out: torch.Tensor | None = None, enable_pdl: bool | None = None
 ) -> torch.Tensor:
-    """silu(input[..., :hidden]) * input[..., hidden:], rounded once from fp32.
+    """Compute silu(input[..., :hidden]) * input[..., hidden:], rounded once from fp32.
 
-    input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
-    out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
+    input: (..., 2 * hidden); last dimension contiguous, all rows at one stride.
+    out: (..., hidden), all rows at one stride; may be input[..., :hidden] or input[..., hidden:].
         None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _half_of(input)
@@ -32,14 +30,14 @@ def silu_and_mul(
 def gelu_tanh_and_mul(
     input: torch.Tensor, out: torch.Tensor | None = None, enable_pdl: bool | None = None
 ) -> torch.Tensor:
-    """gelu(input[..., :hidden]) * input[..., hidden:], with gelu's approximation by tanh.
+    """Compute gelu(input[..., :hidden]) * input[..., hidden:], gelu approximated by tanh.
 
     Rounded once from fp32.
 
-    input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
-    out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
+    input: (..., 2 * hidden); last dimension contiguous, all rows at one stride.
+    out: (..., hidden), all rows at one stride; may be input[..., :hidden] or input[..., hidden:].
         None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _half_of(input)
@@ -51,12 +49,12 @@ def gelu_tanh_and_mul(
 def gelu_and_mul(
     input: torch.Tensor, out: torch.Tensor | None = None, enable_pdl: bool | None = None
 ) -> torch.Tensor:
-    """gelu(input[..., :hidden]) * input[..., hidden:], rounded once from fp32.
+    """Compute gelu(input[..., :hidden]) * input[..., hidden:], rounded once from fp32.
 
-    input: (..., 2 * hidden); the elements of a row are neighbours, the rows at any one pitch.
-    out: (..., hidden), rows at any one pitch; may be input[..., :hidden] or input[..., hidden:].
+    input: (..., 2 * hidden); last dimension contiguous, all rows at one stride.
+    out: (..., hidden), all rows at one stride; may be input[..., :hidden] or input[..., hidden:].
         None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _half_of(input)

@@ -1,4 +1,4 @@
-"""What the gated activations compute."""
+"""Traces of the gated activations."""
 
 from __future__ import annotations
 

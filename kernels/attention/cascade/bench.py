@@ -90,8 +90,8 @@ def _plain(
     tables = [t for i, j in pairwise(ends) for t in (of_all, own[i:j])]
     begins = paged_kv_indptr_arr[1] + shared * torch.arange(len(ends), device=q.device)
     fictl: Any = import_module("fictl.ops")
-    made = fictl.BatchDecodeWithPagedKVCacheWrapper(_workspace(q.device))
-    made.plan(
+    wrapper = fictl.BatchDecodeWithPagedKVCacheWrapper(_workspace(q.device))
+    wrapper.plan(
         begins.int(),
         torch.cat(tables),
         paged_kv_last_page_len[1],
@@ -102,16 +102,16 @@ def _plain(
         q_data_type=q.dtype,
         kv_data_type=paged_kv_cache.dtype,
     )
-    return lambda: made.run(q, paged_kv_cache)
+    return lambda: wrapper.run(q, paged_kv_cache)
 
 
 def _flashinfer(q: torch.Tensor, paged_kv_cache: torch.Tensor, **planned: Any) -> Callable[[], Any]:
-    """By its kernels of the same generation: its own choice on Hopper is another."""
+    """Run its kernels of the same generation: its own choice on Hopper is another."""
     flashinfer: Any = import_module("flashinfer")
     levels = len(planned["qo_indptr_arr"])
-    made = flashinfer.MultiLevelCascadeAttentionWrapper(levels, _workspace(q.device))
-    for level in made._batch_prefill_wrappers:  # noqa: SLF001 its constructor has no backend
+    wrapper = flashinfer.MultiLevelCascadeAttentionWrapper(levels, _workspace(q.device))
+    for level in wrapper._batch_prefill_wrappers:  # noqa: SLF001 its constructor has no backend
         level._backend = "fa2"  # noqa: SLF001
-    tables = {name: [*each] for name, each in planned.items() if isinstance(each, torch.Tensor)}
-    made.plan(**{**planned, **tables}, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
-    return lambda: made.run(q, paged_kv_cache)
+    tables = {name: [*x] for name, x in planned.items() if isinstance(x, torch.Tensor)}
+    wrapper.plan(**{**planned, **tables}, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
+    return lambda: wrapper.run(q, paged_kv_cache)

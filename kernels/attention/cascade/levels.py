@@ -1,4 +1,4 @@
-"""The levels of a cascade: of arguments that have an entry for each, every level its own."""
+"""Levels of a cascade: arguments that have an entry for each level, taken apart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OP = "MultiLevelCascadeAttentionWrapper"
 
 
 def each_level(levels: int, **arrays: PerLevel) -> list[tuple[torch.Tensor, ...]]:
-    """By level, of each argument that level's entry."""
+    """Take arguments apart: for each level, its entry of every argument."""
     for name, entries in arrays.items():
         if len(entries) != levels:
             raise ValueError(
@@ -28,7 +28,7 @@ def each_level(levels: int, **arrays: PerLevel) -> list[tuple[torch.Tensor, ...]
 def graph_buffers(
     levels: int, use_cuda_graph: bool, **arrays: PerLevel | None
 ) -> list[dict[str, Any]]:
-    """By level, what CUDA graphs find in the same place, by name; nothing without them."""
+    """Name the buffers of each level for CUDA graphs; nothing without them."""
     if levels < 1:
         raise ValueError(f"{_OP}: argument 'num_levels' is {levels}; it is at least 1")
     if not use_cuda_graph:
@@ -44,7 +44,7 @@ def graph_buffers(
 
 
 class Renaming:
-    """Within it, what another op refuses is said with the names that its arguments have here."""
+    """A context in which errors of another op name its arguments as they are called here."""
 
     def __init__(self, names: Mapping[str, str], where: str = "") -> None:
         self._names = names
@@ -56,5 +56,5 @@ class Renaming:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, TypeError | ValueError):
             theirs = re.compile("|".join(f"(?<='){name}(?=')" for name in self._names))
-            said = theirs.sub(lambda match: self._names[match[0]], str(error))
-            raise type(error)(self._where + said) from None
+            message = theirs.sub(lambda match: self._names[match[0]], str(error))
+            raise type(error)(self._where + message) from None

@@ -12,9 +12,10 @@ import torch
 from fictl.op import op
 
 from ...cascade.merge_state.op import merge_state_in_place
-from .._cache import PagedCache
+from .._arguments.cache import PagedCache
 from ..decode.op import BatchDecodeWithPagedKVCacheWrapper
-from ..prefill.op import BatchPrefillWithPagedKVCacheWrapper, single_prefill_with_kv_cache
+from ..prefill.op import BatchPrefillWithPagedKVCacheWrapper
+from ..single.op import single_prefill_with_kv_cache
 from .levels import PerLevel, Renaming, each_level, graph_buffers
 
 # What arguments are called here that another op names otherwise.
@@ -81,7 +82,7 @@ class MultiLevelCascadeAttentionWrapper:
     def reset_workspace_buffer(
         self, float_workspace_buffer: torch.Tensor, int_workspace_buffers: PerLevel
     ) -> None:
-        """Other memory: for partial results, and for each level's plan."""
+        """Use other memory: for partial results, and for each level's plan."""
         owned = each_level(len(self._levels), int_workspace_buffers=int_workspace_buffers)
         for level, (own,) in zip(self._levels, owned, strict=True):
             level.reset_workspace_buffer(float_workspace_buffer, own)
@@ -110,8 +111,8 @@ class MultiLevelCascadeAttentionWrapper:
         """Share out the work of all levels, for any number of run().
 
         The first four have an entry, int32, for each level: a list of tensors, or the rows of one.
-        A level has requests of its own, each of neighbouring queries: of the first level mostly a
-        single one. All levels have the same queries.
+        A level has requests of its own, each of contiguous queries: mostly a single one in the
+        first level. All levels have the same queries.
 
         qo_indptr_arr: (requests + 1,): where each request's queries begin, and where the last end.
         paged_kv_indptr_arr: (requests + 1,): the same of its pages, in paged_kv_indices_arr.
@@ -196,7 +197,7 @@ class BatchDecodeWithSharedPrefixPagedKVCacheWrapper:
     def reset_workspace_buffer(
         self, float_workspace_buffer: torch.Tensor, int_workspace_buffer: torch.Tensor
     ) -> None:
-        """Other memory: for partial results, and for the plan."""
+        """Use other memory: for partial results, and for the plan."""
         self._unique.reset_workspace_buffer(float_workspace_buffer, int_workspace_buffer)
 
     def plan(
@@ -285,7 +286,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
     def reset_workspace_buffer(
         self, float_workspace_buffer: torch.Tensor, int_workspace_buffer: torch.Tensor
     ) -> None:
-        """Other memory: for partial results, and for the plan."""
+        """Use other memory: for partial results, and for the plan."""
         self._unique.reset_workspace_buffer(float_workspace_buffer, int_workspace_buffer)
 
     def plan(
@@ -352,7 +353,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
             (pages, num_kv_heads, page_size, head_dim); or one tensor (pages, 2, …) of both.
         causal: of the request's own keys, which come last, a query sees none after its own.
         sm_scale: of the scores; None is 1 / sqrt(head_dim).
-        rope_scale, rope_theta: without meaning here, where no positions are encoded.
+        rope_scale, rope_theta: ignored: no positions are encoded here.
         out: like q. None allocates it.
         """
         with Renaming(_OF_SHARED):
@@ -379,7 +380,7 @@ class BatchPrefillWithSharedPrefixPagedKVCacheWrapper:
 def _merge(
     out: torch.Tensor, lse: torch.Tensor, part: torch.Tensor | tuple[torch.Tensor, torch.Tensor]
 ) -> None:
-    """Attention over another part of the keys, (out, lse), into that which is there."""
+    """Merge (out, lse) of another part of the keys into that which is there."""
     other, lse_other = part
     with Renaming(_OF_MERGE):
         merge_state_in_place(out, lse, other, lse_other)

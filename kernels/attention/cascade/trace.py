@@ -1,4 +1,4 @@
-"""What attention over shared keys computes: attention over all keys that a request sees."""
+"""Traces of attention over shared keys: attention over all keys that a request sees."""
 
 from __future__ import annotations
 
@@ -11,28 +11,17 @@ import torch
 
 from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 
-from .._traced import (
-    HEAD_COUNTS,
-    HEADS,
-    PAGES,
-    TOLERANCES,
-    Axes,
-    Inputs,
-    cache_lengths,
-    levels_init,
-    moved,
-    paged_init,
-    unique_init,
-    workspace,
-)
+from .._trace.axes import HEAD_COUNTS, HEADS, PAGES, TOLERANCES, Axes, Inputs
+from .._trace.cost import moved
+from .._trace.inputs import cache_lengths, levels_init, paged_init, unique_init, workspace
 
 
 def _attention(
     q: torch.Tensor, keys: list[tuple[torch.Tensor, torch.Tensor]], causal: bool
 ) -> torch.Tensor:
-    """Of neighbouring queries over several runs of keys, of which they are the last of the last.
+    """Attend queries over several runs of keys; the queries are the last of the last run.
 
-    Those after its own a query does not see where it is causal. Without any key the result is 0.
+    With `causal` a query sees no key after its own. Without any key the result is 0.
     """
     k, v = (torch.cat(parts).double() for parts in zip(*keys, strict=True))
     group = q.shape[1] // max(k.shape[1], 1)
@@ -51,7 +40,7 @@ def _attention(
 def _gathered(
     cache: torch.Tensor, pages: torch.Tensor, last: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Keys and values of a request, of a cache (pages, 2, page_size, heads, dim)."""
+    """Gather keys and values of a request from a cache (pages, 2, page_size, heads, dim)."""
     used = cache[pages.long()]
     length = (len(pages) - 1) * cache.shape[2] + last if len(pages) else 0
     return used[:, 0].flatten(0, 1)[:length], used[:, 1].flatten(0, 1)[:length]
@@ -149,7 +138,7 @@ def _levels_bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
 
 
 def _shared_bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    """Of both wrappers, which call the same differently."""
+    """Count the bytes for both wrappers, which name lengths differently."""
     kind = "paged" if "qo_indptr" in inputs else "unique"
     begins, last = inputs[f"{kind}_kv_indptr"], inputs[f"{kind}_kv_last_page_len"]
     lengths = cache_lengths(begins, last, sizes["page_size"])
@@ -160,37 +149,37 @@ _RUN = ("q", "paged_kv_cache", "k_shared", "v_shared", "unique_kv_cache", "out")
 
 
 def _bound(
-    made: Any, inputs: dict[str, Any], of_run: tuple[str, ...], types: dict[str, torch.dtype]
+    wrapper: Any, inputs: dict[str, Any], of_run: tuple[str, ...], types: dict[str, torch.dtype]
 ) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """(plan, run), for the dtypes that the tensors have."""
+    """Make (plan, run), for the dtypes that the tensors have."""
     ran = {name: inputs[name] for name in (*_RUN, *of_run) if name in inputs}
     planned = {name: value for name, value in inputs.items() if name not in ran}
-    return lambda: made.plan(**planned, **types), lambda: made.run(**ran)
+    return lambda: wrapper.plan(**planned, **types), lambda: wrapper.run(**ran)
 
 
 def _bind_levels(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
     from .op import MultiLevelCascadeAttentionWrapper
 
     q, levels = inputs["q"], len(inputs["qo_indptr_arr"])
-    made = MultiLevelCascadeAttentionWrapper(levels, workspace(q.device))
+    wrapper = MultiLevelCascadeAttentionWrapper(levels, workspace(q.device))
     types = {"q_data_type": q.dtype, "kv_data_type": inputs["paged_kv_cache"].dtype}
-    return _bound(made, inputs, (), types)
+    return _bound(wrapper, inputs, (), types)
 
 
 def _bind_decode(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
     from .op import BatchDecodeWithSharedPrefixPagedKVCacheWrapper
 
-    made = BatchDecodeWithSharedPrefixPagedKVCacheWrapper(workspace(inputs["q"].device))
+    wrapper = BatchDecodeWithSharedPrefixPagedKVCacheWrapper(workspace(inputs["q"].device))
     types = {"q_data_type": inputs["q"].dtype, "data_type": inputs["unique_kv_cache"].dtype}
-    return _bound(made, inputs, (), types)
+    return _bound(wrapper, inputs, (), types)
 
 
 def _bind_prefill(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
     from .op import BatchPrefillWithSharedPrefixPagedKVCacheWrapper
 
-    made = BatchPrefillWithSharedPrefixPagedKVCacheWrapper(workspace(inputs["q"].device))
+    wrapper = BatchPrefillWithSharedPrefixPagedKVCacheWrapper(workspace(inputs["q"].device))
     types = {"q_data_type": inputs["q"].dtype, "kv_data_type": inputs["unique_kv_cache"].dtype}
-    return _bound(made, inputs, ("causal",), types)
+    return _bound(wrapper, inputs, ("causal",), types)
 
 
 _DIM: Axes = {"head_dim": Const("values a head", "d")}
@@ -271,7 +260,7 @@ BatchDecodeWithSharedPrefixPagedKVCacheWrapper = TraceTemplate(
     },
     outputs={"out": Tensor(("requests", "num_qo_heads", "head_dim"), dtype_from="q")},
     reference=_shared_decode,
-    constraints=tuple(each for each in _POSSIBLE if "tokens" not in each),
+    constraints=tuple(rule for rule in _POSSIBLE if "tokens" not in rule),
     tolerances=TOLERANCES,
     init=unique_init,
     bind=_bind_decode,

@@ -12,7 +12,7 @@ import torch
 
 from fictl.trace import Case
 
-from .._by_torch import attend, gatherer, paged_lengths
+from .._trace.torch_attention import attend, gatherer, paged_lengths
 
 # requests, keys of each, heads of queries, of keys and values
 _STEPS = (
@@ -23,7 +23,7 @@ _STEPS = (
     (256, 1024, 32, 8),
 )
 _DIM, _PAGE = 128, 16
-# From here on FlashInfer is faster with its tensor-core kernel.
+# From this many heads to a head of keys on FlashInfer is faster with its tensor-core kernel.
 _TENSOR_CORE_GROUP = 4
 
 
@@ -35,9 +35,6 @@ def cases() -> Iterator[Case]:
     graphs = "CUDAGraphBatchDecodeWithPagedKVCacheWrapper"
     yield replace(_paged(7, 64, 4, 2, _DIM), function=graphs)
     yield replace(_paged(64, 64 * 8192 // _PAGE, 32, 8, _DIM), function=graphs)
-    for length, heads, kv_heads in ((1111, 4, 2), (131072, 64, 8), (8191, 32, 32)):
-        sizes = {"kv_len": length, "num_qo_heads": heads, "num_kv_heads": kv_heads}
-        yield Case("single_decode_with_kv_cache", {**sizes, "head_dim": _DIM}, "bfloat16")
 
 
 def _paged(
@@ -62,8 +59,7 @@ def _paged(
 
 
 def baselines(function: str) -> dict[str, Callable[..., Any]]:
-    if function == "single_decode_with_kv_cache":
-        return {"torch": _torch, "flashinfer": _flashinfer}
+    """Name what to compare with."""
     return {"torch": _torch_paged, "flashinfer": _flashinfer_paged}
 
 
@@ -75,30 +71,14 @@ def _workspace(device: torch.device) -> torch.Tensor:
 def _flashinfer_paged(
     q: torch.Tensor, paged_kv_cache: torch.Tensor, sinks: None, **planned: Any
 ) -> Callable[[], Any]:
-    """The kernel of its two that is the faster one for such a group."""
+    """Run that of its two kernels that is faster for such a group."""
     flashinfer: Any = import_module("flashinfer")
-    made = flashinfer.BatchDecodeWithPagedKVCacheWrapper(
-        _workspace(q.device), backend="fa2", use_tensor_cores=_wide(q, paged_kv_cache)
+    wide = q.shape[-2] // paged_kv_cache.shape[-2] >= _TENSOR_CORE_GROUP
+    wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(
+        _workspace(q.device), backend="fa2", use_tensor_cores=wide
     )
-    made.plan(**planned, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
-    return lambda: made.run(q, paged_kv_cache)
-
-
-def _wide(q: torch.Tensor, kv: torch.Tensor) -> bool:
-    return q.shape[-2] // kv.shape[-2] >= _TENSOR_CORE_GROUP
-
-
-def _flashinfer(q: torch.Tensor, k: torch.Tensor, **inputs: Any) -> Callable[[], Any]:
-    flashinfer: Any = import_module("flashinfer")
-    wide = _wide(q, k)
-    return lambda: flashinfer.single_decode_with_kv_cache(q, k, use_tensor_cores=wide, **inputs)
-
-
-def _torch(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, window_left: int, logits_soft_cap: float
-) -> Callable[[], torch.Tensor]:
-    run = attend([q[None]], [len(k)], True, window_left, logits_soft_cap)
-    return lambda: run([k], [v])[0]
+    wrapper.plan(**planned, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
+    return lambda: wrapper.run(q, paged_kv_cache)
 
 
 def _torch_paged(

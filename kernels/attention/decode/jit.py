@@ -10,6 +10,7 @@ from fictl.jit import JitSpec
 from fictl.op import module_spec
 
 from .._config import Config
+from .._tiles import aot_rows
 
 
 def module(config: Config) -> JitSpec:
@@ -17,7 +18,7 @@ def module(config: Config) -> JitSpec:
 
 
 def aot() -> Iterator[JitSpec]:
-    """What most models are served with: the others are built where they are used."""
+    """List what most models are served with; the others are built where they are used."""
     for dtype in (torch.bfloat16, torch.float16):
-        for group in (1, 2):
-            yield module(Config(dtype, dtype, dtype, 128, True, group))
+        for rows in aot_rows(128, tensor_cores=False):
+            yield module(Config(dtype, dtype, dtype, 128, True, rows, tensor_cores=False))

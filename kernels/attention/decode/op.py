@@ -4,126 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partialmethod
-from typing import TYPE_CHECKING, Any
 
 import torch
 
 from fictl.op import KernelModule, op
 
-from .._arguments import Dtype, Number, is_hnd, options, refuse_given, scale
-from .._cache import PagedCache
-from .._decode_wrapper import DecodeWrapper
-from .._forward import DecodeForward
-from .._single import attend_one, shape_of_keys
-from .._slots import rows_of_tiles
+from .._arguments.cache import PagedCache
+from .._arguments.dtypes import Dtype
+from .._arguments.numbers import Number
+from .._arguments.options import Heads
+from .._arguments.refusals import refuse_given
+from .._wrapper.decode import DecodeWrapper, PageTable, StatedDtypes
+from .._wrapper.forward import DecodeForward
 from ..prefill.op import BatchPrefillWithPagedKVCacheWrapper
 from .jit import module
 
-if TYPE_CHECKING:
-    from .._define_variant import Variant
-
 kernel = KernelModule(module)
-
-
-# Those of prefill are for any number of queries.
-_TENSOR_CORES = BatchPrefillWithPagedKVCacheWrapper.kernel
-
-
-@op(
-    archs=">=8.0",
-    dtypes="f16 bf16 e4m3 e5m2",
-    devices="cuda emu",
-    mutates="out lse",
-    uses="BatchPrefillWithPagedKVCacheWrapper",
-)
-def single_decode_with_kv_cache(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    kv_layout: str = "NHD",
-    pos_encoding_mode: str = "NONE",
-    use_tensor_cores: bool = False,
-    q_scale: Number | None = None,
-    k_scale: Number | None = None,
-    v_scale: Number | None = None,
-    window_left: int = -1,
-    logits_soft_cap: float | None = None,
-    sm_scale: float | None = None,
-    rope_scale: float | None = None,
-    rope_theta: float | None = None,
-    return_lse: bool = False,
-    *,
-    out: torch.Tensor | None = None,
-    lse: torch.Tensor | None = None,
-    sinks: torch.Tensor | None = None,
-    variant: Variant | None = None,
-    scalars: Mapping[str, float] | None = None,
-    enable_pdl: bool | None = None,
-) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-    """Attention of one query, whose key is the last.
-
-    q: (num_qo_heads, head_dim), fp16 or bf16; head_dim is 64, 128 or 256. Of this, k, v and out,
-        the elements of a head are neighbours; tokens and heads are at any pitch.
-    k, v: (kv_len, num_kv_heads, head_dim), or the first two the other way round where kv_layout is
-        "HND"; of q's dtype, or fp8. num_qo_heads is a multiple of num_kv_heads.
-    use_tensor_cores: looked at no more; they are faster for any number of heads.
-    q_scale, k_scale, v_scale: further factors, of scores and of out: numbers, or tensors of one,
-        which are waited for.
-    return_lse: return (out, lse).
-    out: like q. None allocates it.
-    lse: (num_qo_heads,), fp32. None allocates it if asked for. The other arguments are
-        single_prefill_with_kv_cache's.
-    """
-    name = "single_decode_with_kv_cache"
-    hnd = is_hnd(name, kv_layout)
-    if q.ndim != 2:
-        raise ValueError(
-            f"{name}: argument 'q' has shape {tuple(q.shape)}; it is (heads, head_dim)"
-        )
-    queries = q.unsqueeze(0)
-    _, kv_heads = shape_of_keys(name, queries, k, hnd)
-    chosen = options(
-        name,
-        q.shape[0],
-        kv_heads,
-        q.shape[1],
-        q.dtype,
-        k.dtype,
-        q.dtype,
-        causal=False,
-        window_left=window_left,
-        soft_cap=logits_soft_cap,
-        sm_scale=sm_scale,
-        rope_scale=rope_scale,
-        rope_theta=rope_theta,
-        positions=pos_encoding_mode,
-    )
-    rows = rows_of_tiles(1, 1, chosen.group, chosen.head_dim)
-    outs, sums = attend_one(
-        name,
-        _TENSOR_CORES,
-        f"{chosen.group} heads to one of the keys",
-        rows,
-        chosen,
-        queries,
-        k,
-        v,
-        hnd,
-        None,
-        scale(name, q_scale=q_scale, k_scale=k_scale),
-        scale(name, v_scale=v_scale),
-        None if out is None else out.unsqueeze(0),
-        None if lse is None else lse.unsqueeze(0),
-        return_lse,
-        sinks,
-        variant,
-        scalars,
-        enable_pdl,
-    )
-    result = outs[0] if out is None else out
-    if sums is None:
-        return result
-    return result, sums[0] if lse is None else lse
 
 
 class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
@@ -142,35 +38,11 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         cores, unless use_tensor_cores says otherwise or there are more than 3 heads to one of the
         keys, or several queries a request.
     jit_args: FlashInfer's own, which is refused.
-    variant: what define_variant() made.
+    variant: what define_variant() returned.
     """
 
-    def __init__(
-        self,
-        float_workspace_buffer: torch.Tensor,
-        kv_layout: str = "NHD",
-        use_cuda_graph: bool = False,
-        use_tensor_cores: bool = False,
-        paged_kv_indptr_buffer: torch.Tensor | None = None,
-        paged_kv_indices_buffer: torch.Tensor | None = None,
-        paged_kv_last_page_len_buffer: torch.Tensor | None = None,
-        backend: str = "auto",
-        jit_args: list[Any] | None = None,
-        *,
-        variant: Variant | None = None,
-    ) -> None:
-        super().__init__(
-            kernel,
-            _TENSOR_CORES,
-            float_workspace_buffer,
-            kv_layout,
-            use_cuda_graph,
-            use_tensor_cores,
-            (paged_kv_indptr_buffer, paged_kv_indices_buffer, paged_kv_last_page_len_buffer),
-            backend,
-            jit_args,
-            variant,
-        )
+    cuda_cores = kernel
+    tensor_cores = BatchPrefillWithPagedKVCacheWrapper.kernel
 
     def plan(
         self,
@@ -207,10 +79,10 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
             where the last ones end. On the CPU nothing is waited for; what is on the GPU comes in
             one copy.
         indices: int32: the pages of all requests.
-        last_page_len: (requests,): how many slots of each last page are used, 1 to page_size; of a
-            request without pages it is not looked at.
-        q_data_type, kv_data_type, o_data_type: of queries, keys and values, and outputs; None is as
-            the queries. data_type is an older one, for the first two.
+        last_page_len: (requests,): how many slots of each last page are used, 1 to page_size; ignored
+            for a request without pages.
+        q_data_type, kv_data_type, o_data_type: dtypes of queries, keys and values, and outputs; None
+            is the queries'. data_type is an older argument, for the first two.
         non_blocking: go on while what is on the host is copied.
         seq_lens: (requests,): how many keys each request has, in place of last_page_len.
         fixed_split_size: split keys into parts of as many pages, whatever else is in the batch, so
@@ -218,21 +90,17 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         disable_split_kv: split none.
         q_len_per_req: queries of each request, the last of its keys; of several, each sees the keys
             up to its own.
-        window_right, is_causal: only what q_len_per_req says.
-        block_tables: looked at no more. The other arguments are single_decode_with_kv_cache's.
+        window_right, is_causal: only what q_len_per_req implies.
+        block_tables: ignored. The other arguments are single_decode_with_kv_cache's.
         """
         refuse_given(self._op, "no query sees keys after its own", window_right=window_right)
         self._plan(
-            indptr,
-            indices,
-            last_page_len,
-            seq_lens,
-            page_size,
-            (num_qo_heads, num_kv_heads, head_dim),
-            (q_data_type, kv_data_type, o_data_type, data_type),
+            PageTable(indptr, indices, last_page_len, seq_lens, page_size),
+            Heads(num_qo_heads, num_kv_heads, head_dim),
+            StatedDtypes(q_data_type, kv_data_type, o_data_type, data_type),
             q_len_per_req,
-            is_causal,
-            non_blocking,
+            is_causal=is_causal,
+            non_blocking=non_blocking,
             window_left=window_left,
             soft_cap=logits_soft_cap,
             sm_scale=sm_scale,
@@ -270,14 +138,11 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         disable_split_kv: bool = False,
         q_len_per_req: int = 1,
     ) -> tuple[int, int]:
-        """The bytes that plan() of the same would need: of floats, and of the list of work."""
+        """Count the bytes that plan() of the same needs: of floats, and of the list of work."""
         return self._workspace_bytes(
-            indptr,
-            last_page_len,
-            seq_lens,
-            page_size,
-            (num_qo_heads, num_kv_heads, head_dim),
-            (q_data_type, kv_data_type, o_data_type, data_type),
+            PageTable(indptr, indices, last_page_len, seq_lens, page_size),
+            Heads(num_qo_heads, num_kv_heads, head_dim),
+            StatedDtypes(q_data_type, kv_data_type, o_data_type, data_type),
             q_len_per_req,
             window_left=window_left,
             soft_cap=logits_soft_cap,
@@ -320,13 +185,14 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
         q: (requests * q_len_per_req, num_qo_heads, head_dim), as plan() was told.
         paged_kv_cache: keys and values, (pages, 2, page_size, num_kv_heads, head_dim), or a tuple of
             keys and of values, (pages, page_size, num_kv_heads, head_dim) each; page_size stands
-            after num_kv_heads where the layout is "HND". Pages, slots and heads at any pitch.
+            after num_kv_heads where the layout is "HND". Last dimension contiguous, any stride for
+            pages, slots and heads.
         out: like q. None allocates it.
         lse: (queries, num_qo_heads), fp32. None allocates it if asked for.
         window_left, q_len_per_req: plan()'s, if they are given.
         sinks: (num_qo_heads,): the logit of a key without a value.
         skip_softmax_threshold_scale_factor, kv_cache_sf: FlashInfer's own, which are refused.
-        scalars: of the variant, by name. The others are single_decode_with_kv_cache's.
+        scalars: the values of the variant, by name. The others are single_decode_with_kv_cache's.
         """
         refuse_given(
             self._op,
@@ -334,18 +200,18 @@ class BatchDecodeWithPagedKVCacheWrapper(DecodeForward, DecodeWrapper):
             skip_softmax_threshold_scale_factor=skip_softmax_threshold_scale_factor,
             kv_cache_sf=kv_cache_sf,
         )
-        self._check_said(window_left, q_len_per_req)
+        self._check_planned(window_left, q_len_per_req)
         return self._run(
             q,
             paged_kv_cache,
-            {"q_scale": q_scale, "k_scale": k_scale},
-            v_scale,
-            out,
-            lse,
-            return_lse,
-            sinks,
-            scalars,
-            enable_pdl,
+            scales={"q_scale": q_scale, "k_scale": k_scale},
+            v_scale=v_scale,
+            out=out,
+            lse=lse,
+            return_lse=return_lse,
+            sinks=sinks,
+            scalars=scalars,
+            enable_pdl=enable_pdl,
         )
 
     run_return_lse = partialmethod(run, return_lse=True)
@@ -407,7 +273,7 @@ class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWra
         window_right: int = 0,
         is_causal: bool | None = None,
     ) -> None:
-        """As BatchDecodeWithPagedKVCacheWrapper.plan."""
+        """Plan like BatchDecodeWithPagedKVCacheWrapper.plan."""
         super().plan(
             indptr,
             indices,
@@ -464,7 +330,7 @@ class CUDAGraphBatchDecodeWithPagedKVCacheWrapper(BatchDecodeWithPagedKVCacheWra
         kv_cache_sf: torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None = None,
         scalars: Mapping[str, float] | None = None,
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-        """As BatchDecodeWithPagedKVCacheWrapper.run."""
+        """Run like BatchDecodeWithPagedKVCacheWrapper.run."""
         return super().run(
             q,
             paged_kv_cache,

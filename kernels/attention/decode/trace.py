@@ -1,4 +1,4 @@
-"""What decoding computes: attention of one query a request, the last of its keys."""
+"""Traces of decoding: attention of one query a request, the last of its keys."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
+from fictl.trace import Const, Scalar, Tensor, TraceTemplate
 
-from .. import _reference
-from .._traced import (
+from .._trace import reference
+from .._trace.axes import (
     CORNERS,
     HEAD_COUNTS,
     HEADS,
@@ -20,13 +20,9 @@ from .._traced import (
     TOLERANCES,
     Axes,
     Inputs,
-    cache_lengths,
-    check_table,
-    decode_init,
-    flops,
-    moved,
-    workspace,
 )
+from .._trace.cost import flops, moved
+from .._trace.inputs import cache_lengths, check_table, decode_init, workspace
 
 _RUN = ("q", "paged_kv_cache", "sinks", "out")
 
@@ -45,14 +41,10 @@ def _flops(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
 
 
 def _bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    """Of the cache, only what a window leaves to be read."""
+    """Count the bytes; a window leaves only a part of the cache to be read."""
     window, lengths = int(inputs["window_left"]), _kv_lens(inputs)
     read = lengths if window < 0 else [min(length, window + 1) for length in lengths]
     return moved(inputs, sum(read), inputs["paged_kv_cache"])
-
-
-def _single_flops(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    return flops(inputs, [1], [sizes["kv_len"]])
 
 
 def _bind(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
@@ -69,39 +61,21 @@ def _bind_for_graphs(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callabl
         torch.empty(inputs[name].shape, dtype=torch.int32, device=device)
         for name in ("indptr", "indices", "last_page_len")
     )
-    made = CUDAGraphBatchDecodeWithPagedKVCacheWrapper(workspace(device), begins, pages, last)
-    return _bound(made, inputs)
+    wrapper = CUDAGraphBatchDecodeWithPagedKVCacheWrapper(workspace(device), begins, pages, last)
+    return _bound(wrapper, inputs)
 
 
-def _bound(made: Any, inputs: Mapping[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """(plan, run), for the dtypes that the tensors have."""
+def _bound(wrapper: Any, inputs: Mapping[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Make (plan, run), for the dtypes that the tensors have."""
     ran = {name: inputs[name] for name in _RUN if name in inputs}
     planned = {name: value for name, value in inputs.items() if name not in ran}
     planned["q_data_type"] = inputs["q"].dtype
     planned["kv_data_type"] = inputs["paged_kv_cache"].dtype
-    return lambda: made.plan(**planned), lambda: made.run(**ran)
+    return lambda: wrapper.plan(**planned), lambda: wrapper.run(**ran)
 
 
 _DIM: Axes = {"head_dim": Const("values a head", "d")}
 _GROUPS = ("num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1", "head_dim in (64, 128, 256)")
-
-single_decode_with_kv_cache = TraceTemplate(
-    axes={"kv_len": Var("keys"), **HEADS, **_DIM},
-    inputs={
-        "q": Tensor(("num_qo_heads", "head_dim")),
-        "k": Tensor(("kv_len", "num_kv_heads", "head_dim"), dtype_from="q"),
-        "v": Tensor(("kv_len", "num_kv_heads", "head_dim"), dtype_from="q"),
-        **SCORES,
-    },
-    outputs={"out": Tensor(("num_qo_heads", "head_dim"), dtype_from="q")},
-    reference=_reference.single_decode,
-    constraints=_GROUPS,
-    tolerances=TOLERANCES,
-    flops=_single_flops,
-    at_default=("return_lse", "use_tensor_cores", "sinks"),
-    op_type="gqa_ragged",
-    description="Attention of one request's next token.",
-)
 
 _PAGED: Inputs = {
     "indptr": Tensor(("len_indptr",), dtype="int32", doc="where a request's pages begin"),
@@ -131,7 +105,7 @@ BatchDecodeWithPagedKVCacheWrapper = TraceTemplate(
     axes={**PAGES, **HEADS, **_DIM},
     inputs=_PAGED,
     outputs={"out": Tensor(("requests", "num_qo_heads", "head_dim"), dtype_from="q")},
-    reference=_reference.batch_decode,
+    reference=reference.batch_decode,
     constraints=(*_GROUPS, "pages >= used_pages", "page_size >= 1"),
     tolerances=TOLERANCES,
     init=decode_init,
@@ -148,7 +122,7 @@ CUDAGraphBatchDecodeWithPagedKVCacheWrapper = TraceTemplate(
     axes={**PAGES, **HEADS, **_DIM},
     inputs=_PAGED,
     outputs={"out": Tensor(("requests", "num_qo_heads", "head_dim"), dtype_from="q")},
-    reference=_reference.batch_decode,
+    reference=reference.batch_decode,
     constraints=(*_GROUPS, "pages >= used_pages", "page_size >= 1"),
     tolerances=TOLERANCES,
     init=decode_init,

@@ -11,7 +11,7 @@ import torch
 
 from fictl.trace import Case
 
-from .._by_torch import attend, gatherer, paged_lengths
+from .._trace.torch_attention import attend, gatherer, paged_lengths
 
 # requests, length, heads of queries, of keys and values
 _LONG = ((2, 8192, 16, 16), (1, 16384, 16, 16), (8, 2048, 16, 16), (4, 4096, 32, 8))
@@ -22,7 +22,6 @@ _RAGGED, _PAGED = "BatchPrefillWithRaggedKVCacheWrapper", "BatchPrefillWithPaged
 def cases() -> Iterator[Case]:
     yield _small(13, 3, 5)
     yield _odd_ragged(701, 903, 3)
-    yield from _single(333, 555, 6, 2)
     for shape in _LONG:
         yield _ragged(*shape)
     yield _ragged(*_LONG[0], causal=False)
@@ -30,8 +29,6 @@ def cases() -> Iterator[Case]:
     yield _ragged(*_LONG[0], window_left=1023)
     yield _ragged(*_LONG[0], passing=("custom_mask",))
     yield _paged(*_LONG[3])
-    yield from _single(4096, 4096, 32, 8)
-    yield from _single(4097, 4097, 20, 4)
 
 
 def _small(tokens: int, requests: int, used: int) -> Case:
@@ -58,18 +55,6 @@ def _odd_ragged(tokens: int, kv_tokens: int, requests: int) -> Case:
         "head_dim_qk": _DIM,
     }
     return Case(_RAGGED, sizes, "bfloat16")
-
-
-def _single(qo_len: int, kv_len: int, heads: int, kv_heads: int) -> Iterator[Case]:
-    sizes = {
-        "qo_len": qo_len,
-        "kv_len": kv_len,
-        "num_qo_heads": heads,
-        "num_kv_heads": kv_heads,
-        "head_dim_qk": _DIM,
-    }
-    for function in ("single_prefill_with_kv_cache", "single_prefill_with_kv_cache_return_lse"):
-        yield Case(function, sizes, "bfloat16")
 
 
 def _ragged(
@@ -110,14 +95,10 @@ def _paged(requests: int, length: int, heads: int, kv_heads: int) -> Case:
 
 
 def baselines(function: str) -> dict[str, Callable[..., Any]]:
-    """FlashInfer's kernels of the same generation: its own choice on Hopper is another."""
+    """Name what to compare with: torch, and FlashInfer's kernels of the same generation."""
     if function == _PAGED:
         return {"torch": _torch_paged, "flashinfer": _flashinfer_paged}
-    if function == _RAGGED:
-        return {"torch": _torch_ragged, "flashinfer": _flashinfer_ragged}
-    if function == "single_prefill_with_kv_cache":
-        return {"torch": _torch, "flashinfer": _flashinfer}
-    return {"flashinfer": _flashinfer_lse}
+    return {"torch": _torch_ragged, "flashinfer": _flashinfer_ragged}
 
 
 @lru_cache(maxsize=2)
@@ -129,41 +110,18 @@ def _flashinfer_ragged(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: None, **planned: Any
 ) -> Callable[[], Any]:
     flashinfer: Any = import_module("flashinfer")
-    made = flashinfer.BatchPrefillWithRaggedKVCacheWrapper(_workspace(q.device), backend="fa2")
-    made.plan(**planned, q_data_type=q.dtype, kv_data_type=k.dtype)
-    return lambda: made.run(q, k, v)
+    wrapper = flashinfer.BatchPrefillWithRaggedKVCacheWrapper(_workspace(q.device), backend="fa2")
+    wrapper.plan(**planned, q_data_type=q.dtype, kv_data_type=k.dtype)
+    return lambda: wrapper.run(q, k, v)
 
 
 def _flashinfer_paged(
     q: torch.Tensor, paged_kv_cache: torch.Tensor, sinks: None, **planned: Any
 ) -> Callable[[], Any]:
     flashinfer: Any = import_module("flashinfer")
-    made = flashinfer.BatchPrefillWithPagedKVCacheWrapper(_workspace(q.device), backend="fa2")
-    made.plan(**planned, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
-    return lambda: made.run(q, paged_kv_cache)
-
-
-def _flashinfer(**inputs: Any) -> Callable[[], Any]:
-    flashinfer: Any = import_module("flashinfer")
-    return lambda: flashinfer.single_prefill_with_kv_cache(**inputs, backend="fa2")
-
-
-def _flashinfer_lse(**inputs: Any) -> Callable[[], Any]:
-    return _flashinfer(**inputs, return_lse=True)
-
-
-def _torch(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    causal: bool,
-    window_left: int,
-    logits_soft_cap: float,
-    custom_mask: torch.Tensor | None = None,
-) -> Callable[[], torch.Tensor]:
-    masks = None if custom_mask is None else [custom_mask]
-    run = attend([q], [len(k)], causal, window_left, logits_soft_cap, masks)
-    return lambda: run([k], [v])
+    wrapper = flashinfer.BatchPrefillWithPagedKVCacheWrapper(_workspace(q.device), backend="fa2")
+    wrapper.plan(**planned, q_data_type=q.dtype, kv_data_type=paged_kv_cache.dtype)
+    return lambda: wrapper.run(q, paged_kv_cache)
 
 
 def _torch_ragged(

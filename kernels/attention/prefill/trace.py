@@ -1,4 +1,4 @@
-"""What prefill computes."""
+"""Traces of prefill: attention of batches of many queries."""
 
 from __future__ import annotations
 
@@ -9,34 +9,22 @@ import torch
 
 from fictl.trace import Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
-from .. import _reference
-from .._traced import (
+from .._trace import reference
+from .._trace.axes import (
     CAUSAL,
     HEAD_COUNTS,
     HEADS,
     PAGES,
     PLAN_CORNERS,
-    PREFILL_CORNERS,
     SCORES,
     SINKS,
     TOLERANCES,
     Axes,
-    Inputs,
-    cache_lengths,
-    check_table,
-    flops,
-    moved,
-    paged_init,
-    ragged_init,
-    single_init,
-    workspace,
 )
+from .._trace.cost import flops, moved
+from .._trace.inputs import cache_lengths, check_table, paged_init, ragged_init, workspace
 
 _RUN = ("q", "k", "v", "paged_kv_cache", "sinks", "out")
-
-
-def _single_flops(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    return flops(inputs, [sizes["qo_len"]], [sizes["kv_len"]])
 
 
 def _ragged_flops(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
@@ -75,7 +63,7 @@ def _paged_bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
 
 
 def _bound(wrapper: Any, inputs: Mapping[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """(plan, run), for the dtypes that the tensors have."""
+    """Make (plan, run), for the dtypes that the tensors have."""
     ran = {name: inputs[name] for name in _RUN if name in inputs}
     planned = {name: value for name, value in inputs.items() if name not in ran}
     planned["q_data_type"] = inputs["q"].dtype
@@ -86,67 +74,19 @@ def _bound(wrapper: Any, inputs: Mapping[str, Any]) -> tuple[Callable[[], Any], 
 def _bind_ragged(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
     from .op import BatchPrefillWithRaggedKVCacheWrapper
 
-    made = BatchPrefillWithRaggedKVCacheWrapper(workspace(inputs["q"].device))
-    return _bound(made, inputs)
+    wrapper = BatchPrefillWithRaggedKVCacheWrapper(workspace(inputs["q"].device))
+    return _bound(wrapper, inputs)
 
 
 def _bind_paged(inputs: dict[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
     from .op import BatchPrefillWithPagedKVCacheWrapper
 
-    made = BatchPrefillWithPagedKVCacheWrapper(workspace(inputs["q"].device))
-    return _bound(made, inputs)
+    wrapper = BatchPrefillWithPagedKVCacheWrapper(workspace(inputs["q"].device))
+    return _bound(wrapper, inputs)
 
 
 _DIM: Axes = {"head_dim_qk": Const("values a head", "d")}
-_SINGLE: Axes = {"qo_len": Var("queries"), "kv_len": Var("keys"), **HEADS, **_DIM}
-_SINGLE_QKV: Inputs = {
-    "q": Tensor(("qo_len", "num_qo_heads", "head_dim_qk")),
-    "k": Tensor(("kv_len", "num_kv_heads", "head_dim_qk"), dtype_from="q"),
-    "v": Tensor(("kv_len", "num_kv_heads", "head_dim_qk"), dtype_from="q"),
-}
 _GROUPS = ("num_qo_heads % num_kv_heads == 0", "num_kv_heads >= 1", "head_dim_qk in (64, 128, 256)")
-
-_SINGLE_CORNERS = ("scale_q", "scale_k", "scale_v", "k_scale", "v_scale", "sinks")
-
-single_prefill_with_kv_cache = TraceTemplate(
-    axes=_SINGLE,
-    inputs={
-        **_SINGLE_QKV,
-        "custom_mask": Tensor(
-            ("qo_len", "kv_len"),
-            dtype="bool",
-            optional=True,
-            doc="what is seen; causal is not asked",
-        ),
-        **CAUSAL,
-        **SCORES,
-    },
-    outputs={"out": Tensor(("qo_len", "num_qo_heads", "head_dim_qk"), dtype_from="q")},
-    reference=_reference.single_prefill,
-    constraints=_GROUPS,
-    tolerances=TOLERANCES,
-    init=single_init,
-    flops=_single_flops,
-    at_default=(*PREFILL_CORNERS, *_SINGLE_CORNERS),
-    op_type="gqa_ragged",
-    description="Attention of one request's queries, the last of its keys.",
-)
-
-single_prefill_with_kv_cache_return_lse = TraceTemplate(
-    axes=_SINGLE,
-    inputs={**_SINGLE_QKV, **CAUSAL, **SCORES},
-    outputs={
-        "out": Tensor(("qo_len", "num_qo_heads", "head_dim_qk"), dtype_from="q"),
-        "lse": Tensor(("qo_len", "num_qo_heads"), dtype="float32"),
-    },
-    reference=_reference.single_prefill_lse,
-    constraints=_GROUPS,
-    tolerances=TOLERANCES,
-    flops=_single_flops,
-    at_default=(*PREFILL_CORNERS, *_SINGLE_CORNERS, "custom_mask"),
-    op_type="gqa_ragged",
-    description="The same, and the logarithm of each query's sum.",
-)
 
 BatchPrefillWithRaggedKVCacheWrapper = TraceTemplate(
     axes={
@@ -174,7 +114,7 @@ BatchPrefillWithRaggedKVCacheWrapper = TraceTemplate(
         **SINKS,
     },
     outputs={"out": Tensor(("tokens", "num_qo_heads", "head_dim_qk"), dtype_from="q")},
-    reference=_reference.batch_ragged,
+    reference=reference.batch_ragged,
     constraints=_GROUPS,
     tolerances=TOLERANCES,
     init=ragged_init,
@@ -207,7 +147,7 @@ BatchPrefillWithPagedKVCacheWrapper = TraceTemplate(
         **SINKS,
     },
     outputs={"out": Tensor(("tokens", "num_qo_heads", "head_dim_qk"), dtype_from="q")},
-    reference=_reference.batch_paged,
+    reference=reference.batch_paged,
     constraints=(*_GROUPS, "pages >= used_pages", "page_size >= 1"),
     tolerances=TOLERANCES,
     init=paged_init,

@@ -15,17 +15,10 @@ using fictl::ErrorKind;
 using fictl::Shape;
 using fictl::View;
 
-constexpr DLDataType kFloat{kDLFloat, 32, 1};
-constexpr DLDataType kBool{kDLBool, 8, 1};
-constexpr DLDataType kByte{kDLUInt, 8, 1};
-
-// The sums of v's exponentials: one for each of its rows.
+// The log-sum-exp of each row of v: float32, of v's shape without the last dimension.
 void check_s(const char* op, const char* name, View s, const char* v_name, View v) {
   fictl::check_same_device(op, name, s, v_name, v);
-  if (!fictl::same_dtype(s.dtype(), kFloat)) {
-    fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-                 << "has dtype " << s.dtype() << "; pass it as float32");
-  }
+  fictl::check_dtype(op, name, s, fictl::kFloat32);
   bool fits = s.ndim() == v.ndim() - 1;
   for (int dim = 0; fits && dim < s.ndim(); ++dim) fits = s.size(dim) == v.size(dim);
   if (!fits) {
@@ -36,7 +29,7 @@ void check_s(const char* op, const char* name, View s, const char* v_name, View 
   fictl::check_contiguous(op, name, s);
 }
 
-// The first v: of so many dimensions, the last of which are the values of a head.
+// The first v of a call: `ndim` dimensions, the last of them not empty.
 void check_heads(const char* op, const char* name, View v, int ndim) {
   fictl::check_device(op, name, v);
   fictl::check_dim(op, name, v, ndim);
@@ -45,7 +38,7 @@ void check_heads(const char* op, const char* name, View v, int ndim) {
                << "has shape " << Shape{v} << ": a head has no values");
 }
 
-// Another v of the same shape and kind.
+// Another v: same device, dtype and shape.
 void check_v(const char* op, const char* name, View v, const char* like_name, View like) {
   fictl::check_same_device(op, name, v, like_name, like);
   fictl::check_same_dtype(op, name, v, like_name, like);
@@ -54,10 +47,7 @@ void check_v(const char* op, const char* name, View v, const char* like_name, Vi
 
 void check_mask(const char* op, View mask, View v) {
   fictl::check_same_device(op, "mask", mask, "v", v);
-  if (!fictl::same_dtype(mask.dtype(), kBool) && !fictl::same_dtype(mask.dtype(), kByte)) {
-    fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, "mask")
-                 << "has dtype " << mask.dtype() << "; accepted: bool, uint8");
-  }
+  fictl::check_dtype(op, "mask", mask, {fictl::kBool, fictl::kUInt8});
   if (mask.ndim() != 1 || mask.size(0) != v.size(0)) {
     fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "mask")
                  << "has shape " << Shape{mask} << ", 'v' has " << v.size(0) << " positions");

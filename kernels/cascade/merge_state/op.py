@@ -1,4 +1,4 @@
-"""Attention over parts of the keys, merged into attention over all of them."""
+"""Merge attention over parts of the keys into attention over all of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="v_merged s_merged")
@@ -22,18 +20,18 @@ def merge_state(
     s_merged: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """v_a and v_b averaged with the weights 2^s_a and 2^s_b, and the log2 of the weights' sum.
+    """Average v_a and v_b with the weights 2^s_a and 2^s_b; return that and log2 of their sum.
 
-    v is rounded once from fp32. A state whose s is -inf is of no keys: its v is not looked at. Of
-    two such states, v is 0 and s is -inf.
+    v is rounded once from fp32. A state of no keys has an s of -inf, and its v is ignored. Of two
+    such states, v is 0 and s is -inf.
 
-    v_a, v_b: (positions, heads, head_dim): what attention gives of either part of the keys. The
-        elements of a row are neighbours, the rows at one distance.
-    s_a, s_b: (positions, heads), contiguous: log2 of the sum of the exponentials. fp32; other
-        floating-point types are converted.
+    v_a, v_b: (positions, heads, head_dim): the attention over each part of the keys. Last dimension
+        contiguous, all rows at one stride.
+    s_a, s_b: (positions, heads), contiguous: log2 of the sum of the exponentials. float32; other
+        floating-point dtypes are converted.
     v_merged: like v_a; may be v_a or v_b. None allocates it.
-    s_merged: (positions, heads), fp32; may be s_a or s_b. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    s_merged: (positions, heads), float32; may be s_a or s_b. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     s_a, s_b = _fp32(s_a), _fp32(s_b)
     if v_merged is None:
@@ -54,13 +52,12 @@ def merge_state_in_place(
     *,
     enable_pdl: bool | None = None,
 ) -> None:
-    """merge_state of (v, s) and (v_other, s_other), written over v and s.
+    """Merge (v_other, s_other) into (v, s), in place, as merge_state does.
 
-    v, v_other: (positions, heads, head_dim); the elements of a row are neighbours, the rows at one
-        distance.
-    s, s_other: (positions, heads), contiguous; s is fp32, s_other is converted to it.
-    mask: (positions,), bool or uint8: where it is 0, v and s stay as they are. None merges all.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    v, v_other: (positions, heads, head_dim); last dimension contiguous, all rows at one stride.
+    s, s_other: (positions, heads), contiguous; s is float32, s_other is converted to it.
+    mask: (positions,), bool or uint8: where it is 0, v and s are left unchanged. None merges all.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.merge_state_in_place(
         v, s, v_other, _fp32(s_other), mask, enable_pdl is None or enable_pdl
@@ -76,14 +73,13 @@ def merge_states(
     s_merged: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """merge_state of any number of states: v averaged with the weights 2^s, and their log2.
+    """Merge any number of states: average v with the weights 2^s, and return the log2 of their sum.
 
-    v: (positions, states, heads, head_dim); the elements of a row are neighbours, the rows at one
-        distance.
-    s: (positions, states, heads), contiguous. fp32; other floating-point types are converted.
+    v: (positions, states, heads, head_dim); last dimension contiguous, all rows at one stride.
+    s: (positions, states, heads), contiguous. float32; other floating-point dtypes are converted.
     v_merged: (positions, heads, head_dim), of v's dtype. None allocates it.
-    s_merged: (positions, heads), fp32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    s_merged: (positions, heads), float32. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     positions, heads, head_dim = v.shape[0], v.shape[-2], v.shape[-1]
     if v_merged is None:

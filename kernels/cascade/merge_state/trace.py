@@ -1,4 +1,4 @@
-"""What merge_state, merge_state_in_place and merge_states compute."""
+"""Traces of merge_state, merge_state_in_place and merge_states."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fictl.trace import Const, Tensor, TraceTemplate, Var
 
 
 def _merged(v: torch.Tensor, s: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Over the states, which `dim` counts; one of no keys has s = -inf and any v."""
+    """Merge the states along `dim`; a state of no keys has s = -inf and any v."""
     most = s.amax(dim, keepdim=True).clamp(min=torch.finfo(s.dtype).min)
     weights = torch.exp2(s - most)
     total = weights.sum(dim)

@@ -9,10 +9,10 @@ namespace {
 using fictl::View;
 
 void scale(View out, View input, double factor) {
-  CHECK_CUDA(input);
-  CHECK_SAME_DEVICE(out, input);
-  CHECK_SAME_DTYPE(out, input);
-  CHECK_SAME_SHAPE(out, input);
+  fictl::check_device(__func__, "input", input);
+  fictl::check_same_device(__func__, "out", out, "input", input);
+  fictl::check_same_dtype(__func__, "out", out, "input", input);
+  fictl::check_same_shape(__func__, "out", out, "input", input);
   fictl::call(__func__, input, fictl::elementwise::scale, out, input, factor);
 }
 

@@ -6,16 +6,14 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
 def scale(input: torch.Tensor, factor: float, out: torch.Tensor | None = None) -> torch.Tensor:
-    """input * factor, rounded once from fp32.
+    """Compute input * factor, rounded once from fp32.
 
-    input: any shape; dense in any order of its dimensions, or rows at a regular pitch.
+    input: any shape; dense in any order of its dimensions, or rows at one stride.
     factor: a number.
     out: like input; may be input itself. None allocates it.
     """

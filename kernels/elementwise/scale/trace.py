@@ -1,4 +1,4 @@
-"""What scale computes."""
+"""Trace of scale."""
 
 from __future__ import annotations
 

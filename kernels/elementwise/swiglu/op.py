@@ -6,16 +6,14 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
 def swiglu(x: torch.Tensor, gate: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """x * sigmoid(gate), rounded once from fp32.
+    """Compute x * sigmoid(gate), rounded once from fp32.
 
-    x: any shape; dense in any order of its dimensions, or rows at a regular pitch.
+    x: any shape; dense in any order of its dimensions, or rows at one stride.
     gate: like x.
     out: like x; may be an input itself. None allocates it.
     """

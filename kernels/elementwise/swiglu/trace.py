@@ -1,4 +1,4 @@
-"""What swiglu computes."""
+"""Trace of swiglu."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
 def _torch(
     input: torch.Tensor, gemma: torch.Tensor, beta: torch.Tensor, eps: float
 ) -> Callable[[], torch.Tensor]:
-    """Which wants weight and bias in the dtype of what it normalizes: that is a row of work."""
+    """Convert weight and bias to the input's dtype, as torch needs it: work of one row."""
 
     def run() -> torch.Tensor:
         weight, bias = gemma.to(input.dtype), beta.to(input.dtype)

@@ -19,16 +19,10 @@ void check_rows(const char* op, View input) {
                << "has shape (); pass it as (..., hidden)");
 }
 
-void check_float32(const char* op, const char* name, View x) {
-  if (fictl::same_dtype(x.dtype(), {kDLFloat, 32, 1})) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-               << "has dtype " << x.dtype() << "; accepted: float32");
-}
-
-// gemma or beta: a number for each of a row's.
+// gemma or beta: float32 of shape (hidden,).
 void check_weights(const char* op, const char* name, View x, View input) {
   fictl::check_same_device(op, name, x, "input", input);
-  check_float32(op, name, x);
+  fictl::check_dtype(op, name, x, fictl::kFloat32);
   fictl::check_dim(op, name, x, 1);
   fictl::check_contiguous(op, name, x);
   if (x.size(0) == input.size(-1)) return;
@@ -53,15 +47,15 @@ void check_arguments(const char* op, View out, View input, View gemma, View beta
 
 void layernorm(View out, View input, View gemma, View beta, double eps, bool enable_pdl) {
   check_arguments(__func__, out, input, gemma, beta);
-  CHECK_SAME_DTYPE(out, input);
+  fictl::check_same_dtype(__func__, "out", out, "input", input);
   fictl::call(__func__, input, fictl::norm::layernorm, out, input, gemma, beta, eps, enable_pdl);
 }
 
 void layernorm_quant(View out, View input, View gemma, View beta, View scale, double eps,
                      bool enable_pdl) {
   check_arguments(__func__, out, input, gemma, beta);
-  CHECK_SAME_DEVICE(scale, input);
-  check_float32(__func__, "scale", scale);
+  fictl::check_same_device(__func__, "scale", scale, "input", input);
+  fictl::check_dtype(__func__, "scale", scale, fictl::kFloat32);
   check_one_number(__func__, scale);
   fictl::call(__func__, input, fictl::norm::layernorm_quant, out, input, gemma, beta, scale, eps,
               enable_pdl);

@@ -1,4 +1,4 @@
-"""layernorm and layernorm_quant: take a row's mean away, divide it by its deviation."""
+"""layernorm and layernorm_quant: subtract each row's mean, divide by its standard deviation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import torch
 from fictl.op import KernelModule, op
 
 from .._scale import scale_tensor
-from .jit import module
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
@@ -22,15 +21,16 @@ def layernorm(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """(input - mean) / sqrt(variance + eps) * gemma + beta over the last dimension, rounded once.
+    """Compute (input - mean) / sqrt(variance + eps) * gemma + beta over the last dimension.
 
-    input: (..., hidden); the elements of a row are neighbours, the rows at one pitch. What a row
-        gives does not depend on the other rows.
+    Rounded once from fp32. The result of a row does not depend on the other rows.
+
+    input: (..., hidden); last dimension contiguous, all rows at one stride.
     gemma: (hidden,), contiguous, float32: the weight, often called gamma.
-    beta: (hidden,), contiguous, float32.
-    eps: a number.
+    beta: (hidden,), contiguous, float32: the bias.
+    eps: added to the variance.
     out: like input; may be input itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = torch.empty_like(input)
@@ -49,15 +49,15 @@ def layernorm_quant(
     *,
     enable_pdl: bool | None = None,
 ) -> None:
-    """What layernorm computes, divided by scale and rounded once, to fp8; the range's ends hold it.
+    """Compute layernorm / scale in fp8, rounded once and clamped to the range of out's dtype.
 
-    out: (..., hidden), float8_e4m3fn or float8_e5m2; the rows at one pitch.
-    input: like out, of another dtype; the rows at one pitch.
+    out: (..., hidden), float8_e4m3fn or float8_e5m2; all rows at one stride.
+    input: the shape of out; last dimension contiguous, all rows at one stride.
     gemma: (hidden,), contiguous, float32: the weight, often called gamma.
-    beta: (hidden,), contiguous, float32.
-    scale: a number, or a float32 tensor of one, which is read on the GPU.
-    eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    beta: (hidden,), contiguous, float32: the bias.
+    scale: a number, or a float32 tensor of one element, which the kernel reads.
+    eps: added to the variance.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.layernorm_quant(
         out,

@@ -1,4 +1,4 @@
-"""What layernorm and layernorm_quant compute."""
+"""Traces of layernorm and layernorm_quant."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _quantized(
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Weights that 16 bits hold exactly, as those do that a model was trained with."""
+    """Make weights that 16 bits hold exactly, as trained weights are."""
     gamma, beta = torch.randn((2, sizes["hidden"]), device=device, generator=generator)
     return {"gemma": gamma.bfloat16().float(), "beta": beta.bfloat16().float()}
 

@@ -32,8 +32,8 @@ _MODELS: tuple[tuple[int, _ThreeSizes, _ThreeSizes, _ThreeSizes], ...] = (
 
 def cases() -> Iterator[Case]:
     for dtype in ("float16", "bfloat16"):
-        yield from (_case(*each, dtype) for each in _SMALL)
-    yield from (_case(*each, "bfloat16") for each in _MODELS)
+        yield from (_case(*sizes, dtype) for sizes in _SMALL)
+    yield from (_case(*sizes, "bfloat16") for sizes in _MODELS)
 
 
 def _case(
@@ -57,7 +57,7 @@ def baselines() -> dict[str, Callable[..., Any]]:
 
 
 def _flashinfer(qkv: torch.Tensor, **others: Any) -> Callable[[], Any]:
-    """It rounds to bf16 before it turns: a difference of two products may miss the tolerance."""
+    """FlashInfer rounds to bf16 before it rotates, and may miss the tolerance."""
     flashinfer: Any = import_module("flashinfer.norm")
     dim, tokens = others["head_dim"], len(qkv)
     out = {

@@ -19,6 +19,7 @@ using fictl::norm::QKRopeAngles;
 using fictl::norm::QKRopeNorm;
 using fictl::norm::QKRopeShape;
 
+constexpr int kVecBytes = 16;
 constexpr const char* kHeadsNames[] = {"num_heads_q", "num_heads_k", "num_heads_v"};
 constexpr const char* kPatchesNames[] = {"ppf", "pph", "ppw"};
 constexpr const char* kChannelsNames[] = {"num_frame_channels", "num_height_channels",
@@ -37,8 +38,8 @@ void check_heads(const char* op, const QKRopeShape& shape) {
   for (int i = 0; i < 3; ++i) {
     const int64_t most = kQKRopeMaxHidden / dim;
     if (shape.heads[i] >= 0 && shape.heads[i] <= most) continue;
-    fictl::raise(wrong_value(op, kHeadsNames[i]) << "is " << shape.heads[i] << "; of heads of "
-                                                 << dim << " elements there may be 0 to " << most);
+    fictl::raise(wrong_value(op, kHeadsNames[i]) << "is " << shape.heads[i] << "; accepted: 0 to "
+                                                 << most << " heads of " << dim << " elements");
   }
 }
 
@@ -89,13 +90,6 @@ void check_qkv(const char* op, View qkv, const QKRopeShape& shape) {
                                       << kMostTokens << " at a time");
 }
 
-void check_aligned(const char* op, const char* name, View x) {
-  constexpr int kVecBytes = 16;
-  if (x.numel() == 0 || reinterpret_cast<uintptr_t>(x.data<void>()) % kVecBytes == 0) return;
-  fictl::raise(wrong_value(op, name) << "does not start at a multiple of " << kVecBytes
-                                     << " bytes; pass " << name << ".clone()");
-}
-
 void check_weight(const char* op, const char* name, View weight, View qkv, int64_t heads,
                   int64_t head_dim) {
   fictl::check_same_device(op, name, weight, "qkv", qkv);
@@ -106,7 +100,7 @@ void check_weight(const char* op, const char* name, View weight, View qkv, int64
                  << " have " << heads * head_dim << " weights");
   }
   fictl::check_contiguous(op, name, weight);
-  check_aligned(op, name, weight);
+  fictl::check_aligned(op, name, weight, kVecBytes);
 }
 
 bool is_output_shape(View out, View qkv, int64_t heads, int64_t head_dim) {
@@ -118,8 +112,7 @@ bool is_output_shape(View out, View qkv, int64_t heads, int64_t head_dim) {
 void check_output(const char* op, const char* name, View out, View qkv, int64_t heads,
                   int64_t head_dim, bool fp8) {
   fictl::check_same_device(op, name, out, "qkv", qkv);
-  constexpr DLDataType kFp8{kDLFloat8_e4m3fn, 8, 1};
-  const DLDataType wanted = fp8 ? kFp8 : qkv.dtype();
+  const DLDataType wanted = fp8 ? fictl::kFloat8E4M3 : qkv.dtype();
   if (!fictl::same_dtype(out.dtype(), wanted)) {
     fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
                  << "has dtype " << out.dtype() << "; with output_fp8=" << (fp8 ? "True" : "False")
@@ -127,11 +120,11 @@ void check_output(const char* op, const char* name, View out, View qkv, int64_t 
   }
   if (!is_output_shape(out, qkv, heads, head_dim)) {
     fictl::raise(wrong_value(op, name)
-                 << "has shape " << Shape{out} << "; of qkv's tokens, " << Shape{qkv}
-                 << ", it holds " << heads << " heads of " << head_dim);
+                 << "has shape " << Shape{out} << ", 'qkv' has " << Shape{qkv}
+                 << "; it has qkv's tokens in " << heads << " heads of " << head_dim);
   }
   fictl::check_contiguous(op, name, out);
-  check_aligned(op, name, out);
+  fictl::check_aligned(op, name, out, kVecBytes);
 }
 
 void check_angles(const char* op, const QKRopeAngles& angles) {
@@ -155,7 +148,7 @@ void fused_qk_rmsnorm_rope(View q_out, View k_out, View v_out, View qkv, View q_
                            bool interleave, double factor, double low, double high,
                            double attention_factor, bool is_qk_norm, bool output_fp8,
                            double output_quant_scale, double v_quant_scale, bool enable_pdl) {
-  CHECK_CUDA(qkv);
+  fictl::check_device(__func__, "qkv", qkv);
   if (qkv.ndim() != 2 && qkv.ndim() != 3) {
     fictl::raise(wrong_value(__func__, "qkv")
                  << "has shape " << Shape{qkv}
@@ -173,8 +166,8 @@ void fused_qk_rmsnorm_rope(View q_out, View k_out, View v_out, View qkv, View q_
   check_channels(__func__, shape);
   check_patches(__func__, qkv, shape);
   check_qkv(__func__, qkv, shape);
-  CHECK_CONTIGUOUS(qkv);
-  check_aligned(__func__, "qkv", qkv);
+  fictl::check_contiguous(__func__, "qkv", qkv);
+  fictl::check_aligned(__func__, "qkv", qkv, kVecBytes);
   check_weight(__func__, "q_weight", q_weight, qkv, num_heads_q, head_dim);
   check_weight(__func__, "k_weight", k_weight, qkv, num_heads_k, head_dim);
   check_output(__func__, "q_out", q_out, qkv, num_heads_q, head_dim, output_fp8);

@@ -1,4 +1,4 @@
-"""fused_qk_rmsnorm_rope: what q, k and v go through before the attention of a video model."""
+"""fused_qk_rmsnorm_rope: RMS norm and rotary embedding of q and k in a video model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16", devices="cuda emu", mutates="q_out k_out v_out")
@@ -43,39 +41,40 @@ def fused_qk_rmsnorm_rope(
     v_out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Normalize q and k of every token over all their heads, turn them by its place in a video.
+    """Normalize q and k of every token over all heads, and rotate them by its place in the video.
 
     Results are rounded once from fp32. v is copied, so that each of the three is contiguous.
 
-    qkv: (tokens, hidden) or (videos, tokens, hidden), contiguous; hidden is the heads of q, then
-        of k, then of v. The tokens of a video are its patches: frame by frame, row by row.
+    qkv: (tokens, hidden) or (videos, tokens, hidden), contiguous; hidden is the heads of q, then of
+        k, then of v. The tokens of a video are its patches: frame by frame, row by row.
     q_weight: (num_heads_q * head_dim,), of qkv's dtype.
     k_weight: (num_heads_k * head_dim,), of qkv's dtype.
     ppf: frames of a video.
     pph: rows of a frame.
     ppw: patches of a row.
-    num_frame_channels: how many channels of a head turn with the frame; even.
-    num_height_channels: how many, the next, turn with the row; even.
-    num_width_channels: how many, the last, turn with the place in it; even.
-    num_heads_q: of a token; at most 16384 elements of q, of k and of v.
-    num_heads_k: of a token.
-    num_heads_v: of a token.
+    num_frame_channels: number of channels of a head, the first, that rotate with the frame; even.
+    num_height_channels: number of channels, the next, that rotate with the row; even.
+    num_width_channels: number of channels, the last, that rotate with the place in the row; even.
+    num_heads_q: heads of q; q, k and v have at most 16384 elements per token each.
+    num_heads_k: heads of k.
+    num_heads_v: heads of v.
     head_dim: 64, 128 or 256.
-    eps: keeps a row of zeros finite.
+    eps: added to the mean square.
     base: pair i of n channels turns by base^(-2 i / n) a step.
-    interleave: two neighbours are a pair; else a channel and the one half a head further on.
-    factor: YARN: slow pairs turn by 1 / factor as fast. 1 is without.
-    low: YARN: up to this pair of its channels, none is slowed down.
-    high: YARN: from this pair on, all are.
-    attention_factor: YARN: what q and k are multiplied by; 1 without it.
-    is_qk_norm: whether to normalize and to weight, or only to turn.
+    interleave: a pair is two adjacent channels; otherwise a channel and the one half a head after
+        it.
+    factor: YARN: slow pairs turn by 1 / factor as fast. 1 is without YARN.
+    low: YARN: pairs of the channels up to this one are not slowed down.
+    high: YARN: pairs from this one on are slowed down by the whole factor.
+    attention_factor: YARN: q and k are multiplied by it; 1 without YARN.
+    is_qk_norm: normalize and weight q and k; otherwise only rotate them.
     output_fp8: quantize the results to float8_e4m3fn.
-    output_quant_scale: then q and k are multiplied by it first.
-    v_quant_scale: then v is multiplied by it first.
+    output_quant_scale: with output_fp8, q and k are multiplied by it first.
+    v_quant_scale: with output_fp8, v is multiplied by it first.
     q_out: (…, num_heads_q, head_dim), contiguous, where qkv is (…, hidden). None allocates it.
-    k_out: the same of k.
-    v_out: the same of v.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    k_out: the same for k.
+    v_out: the same for v.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     tokens, dtype = qkv.shape[:-1], torch.float8_e4m3fn if output_fp8 else qkv.dtype
     if q_out is None:

@@ -1,4 +1,4 @@
-"""What fused_qk_rmsnorm_rope computes."""
+"""Trace of fused_qk_rmsnorm_rope."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _normalized(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tens
 def _speeds(
     channels: int, base: float, factor: float, low: float, high: float, like: torch.Tensor
 ) -> torch.Tensor:
-    """How far each pair of channels turns a step."""
+    """Return the angle per step of each pair of channels."""
     pair = torch.arange(channels // 2, device=like.device, dtype=like.dtype)
     width = high - low if abs(high - low) > 1e-6 else high - low + 1e-3
     ramp = ((pair - low) / width).clamp(0, 1)
@@ -112,7 +112,7 @@ fused_qk_rmsnorm_rope = TraceTemplate(
         "head_dim": Scalar("int32"),
         "eps": Scalar("float32", 1e-6, "keeps a row of zeros finite"),
         "base": Scalar("float32", 10000.0, "how much slower the last pair turns than the first"),
-        "interleave": Scalar("bool", True, "a pair of channels are neighbours"),
+        "interleave": Scalar("bool", True, "a pair is two adjacent channels"),
         "factor": Scalar("float32", 4.0, "how much YARN slows the slow pairs down"),
         "low": Scalar("float32", 2.0, "the last pair that YARN leaves alone"),
         "high": Scalar("float32", 9.0, "the first pair that it slows down by the whole factor"),

@@ -58,20 +58,6 @@ def _gemma_rmsnorm(input: torch.Tensor, weight: torch.Tensor, eps: float) -> tor
     return _rmsnorm(input.float(), 1 + weight.float(), eps).to(input.dtype)
 
 
-def _fused_add_rmsnorm(
-    input: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    added = input + residual
-    return _rmsnorm(added, weight, eps), added
-
-
-def _gemma_fused_add_rmsnorm(
-    input: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    added = input + residual
-    return _gemma_rmsnorm(added, weight, eps), added
-
-
 def _rmsnorm_quant(
     input: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, eps: float
 ) -> torch.Tensor:
@@ -80,15 +66,16 @@ def _rmsnorm_quant(
     return quotient.clamp(-most, most).to(torch.float8_e4m3fn)
 
 
-def _fused_add_rmsnorm_quant(
-    input: torch.Tensor,
-    residual: torch.Tensor,
-    weight: torch.Tensor,
-    scale: torch.Tensor,
-    eps: float,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    added = input + residual
-    return _rmsnorm_quant(added, weight, scale, eps), added
+def _after_add(normalize: Callable[..., torch.Tensor]) -> Callable[..., Any]:
+    """`normalize` of input + residual, and that sum."""
+
+    def fused(
+        input: torch.Tensor, residual: torch.Tensor, **others: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        added = input + residual
+        return normalize(added, **others), added
+
+    return fused
 
 
 def _flashinfer(name: str) -> Callable[..., Callable[[], torch.Tensor]]:
@@ -145,14 +132,14 @@ def _of_flashinfer(name: str) -> Callable[..., Any]:
 _BASELINES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "rmsnorm": (_rmsnorm, _flashinfer("rmsnorm")),
     "gemma_rmsnorm": (_gemma_rmsnorm, _flashinfer("gemma_rmsnorm")),
-    "fused_add_rmsnorm": (_fused_add_rmsnorm, _flashinfer_in_place("fused_add_rmsnorm")),
+    "fused_add_rmsnorm": (_after_add(_rmsnorm), _flashinfer_in_place("fused_add_rmsnorm")),
     "gemma_fused_add_rmsnorm": (
-        _gemma_fused_add_rmsnorm,
+        _after_add(_gemma_rmsnorm),
         _flashinfer_in_place("gemma_fused_add_rmsnorm"),
     ),
     "rmsnorm_quant": (_rmsnorm_quant, _flashinfer_quant("rmsnorm_quant")),
     "fused_add_rmsnorm_quant": (
-        _fused_add_rmsnorm_quant,
+        _after_add(_rmsnorm_quant),
         _flashinfer_quant("fused_add_rmsnorm_quant"),
     ),
 }

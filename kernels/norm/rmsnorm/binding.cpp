@@ -15,7 +15,6 @@ namespace {
 
 using fictl::ErrorKind;
 using fictl::Shape;
-using fictl::Strides;
 using fictl::View;
 
 constexpr double kGemmaBias = 1.0;
@@ -40,22 +39,8 @@ void check_weight(const char* op, View weight, View input) {
                << "has " << weight.size(0) << " elements, a row of 'input' has " << input.size(-1));
 }
 
-// Of a tensor that is written.
-void check_no_overlap(const char* op, const char* name, View x) {
-  for (int dim = 0; dim < x.ndim() - 1; ++dim) {
-    if (x.size(dim) <= 1 || x.stride(dim) >= x.size(-1)) continue;
-    fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
-                 << "has shape " << Shape{x} << " and strides " << Strides{x}
-                 << ": its rows overlap; pass a contiguous " << name);
-  }
-}
-
 void check_scale(const char* op, View scale) {
-  const DLDataType dtype = scale.dtype();
-  if (dtype.code != kDLFloat || dtype.bits != 32) {
-    fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, "scale")
-                 << "has dtype " << dtype << "; pass a number or a tensor of float32");
-  }
+  fictl::check_dtype(op, "scale", scale, fictl::kFloat32);
   if (scale.numel() == 1) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "scale")
                << "has shape " << Shape{scale} << "; pass one number");
@@ -67,15 +52,15 @@ void check_input(const char* op, View input, View weight) {
   fictl::check_same_dtype(op, "weight", weight, "input", input);
   check_rows(op, input);
   check_weight(op, weight, input);
-  fictl::check_neighbours(op, "input", input);
+  fictl::check_last_dim_contiguous(op, "input", input);
 }
 
-// Of a tensor that is written, row by row as the input.
+// A tensor that is written: the shape of input, and rows that do not overlap.
 void check_output(const char* op, const char* name, View x, View input) {
   fictl::check_same_device(op, name, x, "input", input);
   fictl::check_same_shape(op, name, x, "input", input);
-  fictl::check_neighbours(op, name, x);
-  check_no_overlap(op, name, x);
+  fictl::check_last_dim_contiguous(op, name, x);
+  fictl::check_no_overlap(op, name, x);
 }
 
 void check_residual(const char* op, View residual, View input) {
@@ -100,7 +85,7 @@ void normalize(const char* op, View out, View input, View weight, double eps, do
 void add_and_normalize(const char* op, View input, View residual, View weight, double eps,
                        double weight_bias, bool enable_pdl) {
   check_input(op, input, weight);
-  check_no_overlap(op, "input", input);
+  fictl::check_no_overlap(op, "input", input);
   check_residual(op, residual, input);
   fictl::call(op, input, fictl::norm::fused_add_rmsnorm, input, residual, weight, eps, weight_bias,
               enable_pdl);

@@ -1,4 +1,4 @@
-"""rmsnorm: divide every row by the root of its mean square. With a residual added, quantized."""
+"""rmsnorm: divide every row by the root of its mean square; with a residual added, or quantized."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import torch
 from fictl.op import KernelModule, op
 
 from .._scale import scale_tensor
-from .jit import module
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
@@ -20,14 +19,15 @@ def rmsnorm(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """input / sqrt(mean(input^2) + eps) * weight over the last dimension, rounded once from fp32.
+    """Compute input / sqrt(mean(input^2) + eps) * weight over the last dimension.
 
-    input: (rows, hidden) or (tokens, heads, hidden); the elements of a row are neighbours, the
-        rows at any pitch. What a row gives does not depend on the other rows.
+    Rounded once from fp32. The result of a row does not depend on the other rows.
+
+    input: (rows, hidden) or (tokens, heads, hidden); last dimension contiguous, any row stride.
     weight: (hidden,), contiguous, of input's dtype.
-    eps: a number.
+    eps: added to the mean square.
     out: like input; may be input itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = torch.empty_like(input)
@@ -43,14 +43,15 @@ def gemma_rmsnorm(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """input / sqrt(mean(input^2) + eps) * (1 + weight) over the last dimension, rounded once from
-    fp32.
+    """Compute input / sqrt(mean(input^2) + eps) * (1 + weight) over the last dimension.
+
+    Rounded once from fp32.
 
     input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm.
-    weight: (hidden,), contiguous, of input's dtype: how far each factor is from 1.
-    eps: a number.
+    weight: (hidden,), contiguous, of input's dtype: the difference of each factor from 1.
+    eps: added to the mean square.
     out: like input; may be input itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = torch.empty_like(input)
@@ -66,14 +67,15 @@ def fused_add_rmsnorm(
     eps: float = 1e-6,
     enable_pdl: bool | None = None,
 ) -> None:
-    """residual += input, then input = residual / sqrt(mean(residual^2) + eps) * weight, from the
-    sum in fp32: each is rounded once.
+    """Add input to residual, and replace input by the rmsnorm of the sum.
 
-    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm; replaced by the result.
-    residual: like input, its rows at any pitch; replaced by the sum.
+    Both are computed from the sum in fp32 and rounded once.
+
+    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm.
+    residual: like input, any row stride; replaced by the sum.
     weight: (hidden,), contiguous, of input's dtype.
-    eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    eps: added to the mean square.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.fused_add_rmsnorm(input, residual, weight, eps, enable_pdl is None or enable_pdl)
 
@@ -86,14 +88,15 @@ def gemma_fused_add_rmsnorm(
     eps: float = 1e-6,
     enable_pdl: bool | None = None,
 ) -> None:
-    """residual += input, then input = residual / sqrt(mean(residual^2) + eps) * (1 + weight), from
-    the sum in fp32: each is rounded once.
+    """Add input to residual, and replace input by the gemma_rmsnorm of the sum.
 
-    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm; replaced by the result.
-    residual: like input, its rows at any pitch; replaced by the sum.
-    weight: (hidden,), contiguous, of input's dtype: how far each factor is from 1.
-    eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    Both are computed from the sum in fp32 and rounded once.
+
+    input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm.
+    residual: like input, any row stride; replaced by the sum.
+    weight: (hidden,), contiguous, of input's dtype: the difference of each factor from 1.
+    eps: added to the mean square.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.gemma_fused_add_rmsnorm(input, residual, weight, eps, enable_pdl is None or enable_pdl)
 
@@ -107,15 +110,14 @@ def rmsnorm_quant(
     eps: float = 1e-6,
     enable_pdl: bool | None = None,
 ) -> None:
-    """out = input / sqrt(mean(input^2) + eps) * weight / scale, rounded once from fp32, and the
-    largest number of its dtype where it is beyond that.
+    """Compute rmsnorm / scale in fp8, rounded once and clamped to the range of out's dtype.
 
-    out: input's shape, float8_e4m3fn or float8_e5m2; its rows at any pitch.
+    out: input's shape, float8_e4m3fn or float8_e5m2; last dimension contiguous, any row stride.
     input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm.
     weight: (hidden,), contiguous, of input's dtype.
-    scale: a number, or one of float32 in a tensor, which is read on the GPU.
-    eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    scale: a number, or a float32 tensor of one element, which the kernel reads.
+    eps: added to the mean square.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     scale = scale_tensor(scale, input)
     kernel.rmsnorm_quant(out, input, weight, scale, eps, enable_pdl is None or enable_pdl)
@@ -131,16 +133,17 @@ def fused_add_rmsnorm_quant(
     eps: float = 1e-6,
     enable_pdl: bool | None = None,
 ) -> None:
-    """residual += input, then out = residual / sqrt(mean(residual^2) + eps) * weight / scale, from
-    the sum in fp32; out is the largest number of its dtype where it would be beyond that.
+    """Add input to residual, and write the rmsnorm of the sum, divided by scale, to out in fp8.
 
-    out: input's shape, float8_e4m3fn or float8_e5m2; its rows at any pitch.
+    Both are computed from the sum in fp32; out is clamped to the range of its dtype.
+
+    out: input's shape, float8_e4m3fn or float8_e5m2; last dimension contiguous, any row stride.
     input: (rows, hidden) or (tokens, heads, hidden), as in rmsnorm.
-    residual: like input, its rows at any pitch; replaced by the sum, rounded once.
+    residual: like input, any row stride; replaced by the sum, rounded once.
     weight: (hidden,), contiguous, of input's dtype.
-    scale: a number, or one of float32 in a tensor, which is read on the GPU.
-    eps: a number.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    scale: a number, or a float32 tensor of one element, which the kernel reads.
+    eps: added to the mean square.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     scale = scale_tensor(scale, input)
     enable_pdl = enable_pdl is None or enable_pdl

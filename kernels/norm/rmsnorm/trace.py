@@ -1,4 +1,4 @@
-"""What the functions of rmsnorm compute."""
+"""Traces of rmsnorm and its variants."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _fused_add_rmsnorm_quant(
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """A scale that leaves some values beyond the range of fp8."""
+    """Make a scale that leaves some values beyond the range of fp8."""
     return {"scale": torch.full((1,), 2.0**-7, device=device)}
 
 

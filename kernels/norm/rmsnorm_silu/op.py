@@ -1,4 +1,4 @@
-"""fused_rmsnorm_silu: rmsnorm, then silu, in one pass; the result may be fp8 or NVFP4."""
+"""fused_rmsnorm_silu: rmsnorm and silu in one pass, to 16 bits, fp8 or NVFP4."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 _FP4 = (torch.uint8, torch.float4_e2m1fn_x2)
 _BLOCK = 16
@@ -24,18 +22,19 @@ def fused_rmsnorm_silu(
     *,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-    """silu(input / sqrt(mean(input^2) + eps) * weight) over the last dimension, rounded once.
+    """Compute silu(input / sqrt(mean(input^2) + eps) * weight) over the last dimension.
 
-    input: (..., hidden); the elements of a row are neighbours, the rows at one pitch. What a row
-        gives does not depend on the other rows.
+    Rounded once from fp32. The result of a row does not depend on the other rows.
+
+    input: (..., hidden); last dimension contiguous, all rows at one stride.
     weight: (hidden,), contiguous, of input's dtype.
-    eps: a number.
+    eps: added to the mean square.
     out: like input, or of dtype float8_e4m3fn; may be input itself. None allocates it like input.
-        Or (..., hidden / 2), float4_e2m1fn_x2 or uint8, two numbers a byte, the first in its low
-        half: then (out, block_scale) is returned, and the hidden size is a multiple of 16.
-    block_scale: (..., hidden / 16), float8_e4m3fn: what 16 numbers of out are to be multiplied by.
-        None allocates it where out needs it; otherwise it is not looked at.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+        For NVFP4, (..., hidden / 2), float4_e2m1fn_x2 or uint8, two values per byte, the first in
+        the low half: then (out, block_scale) is returned, and hidden is a multiple of 16.
+    block_scale: (..., hidden / 16), float8_e4m3fn: the factor of each block of 16 values of out.
+        None allocates it if out needs it; otherwise it is ignored.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     pdl = enable_pdl is None or enable_pdl
     if out is None:

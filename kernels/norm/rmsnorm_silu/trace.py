@@ -1,4 +1,4 @@
-"""What fused_rmsnorm_silu computes."""
+"""Trace of fused_rmsnorm_silu."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
 def _torch(
     append_key: torch.Tensor, append_value: torch.Tensor, paged_kv_cache: torch.Tensor, **where: Any
 ) -> Callable[[], torch.Tensor]:
-    """By slots that are known before."""
+    """Copy by slots that were computed before."""
     page, slot = _slots(paged_kv_cache.shape[2], **where)
     keys, values = paged_kv_cache.unbind(1)
 
@@ -106,7 +106,7 @@ def _mla_torch(
 def _slots(
     page_size: int, kv_last_page_len: torch.Tensor, **where: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Of tokens none of which is padding."""
+    """Return the slots of tokens, none of which is padding."""
     _, page, slot = slots(**where, page_size=page_size)
     return page, slot
 

@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(
@@ -32,20 +30,20 @@ def append_paged_kv_cache(
 ) -> None:
     """Copy the key and the value of every token to the slot of its position in a paged cache.
 
-    append_key, append_value: (tokens, heads, dim), of any dtype of whole bytes; the elements of a
-        head are neighbours, tokens and heads at any pitch.
-    batch_indices: (tokens,), the request of each; -1 is padding, of which nothing is copied.
-    positions: (tokens,), the position of each in its request.
+    append_key, append_value: (tokens, heads, dim), of any dtype of whole bytes; last dimension
+        contiguous, any stride of tokens and heads.
+    batch_indices: (tokens,): the request of each token; -1 is padding, which is not copied.
+    positions: (tokens,): the position of each token in its request.
     paged_kv_cache: keys and values, (pages, 2, page_size, heads, dim), or a tuple of keys and of
-        values, (pages, page_size, heads, dim) each; of append_key's dtype, pages, slots and heads
-        at any pitch. page_size stands after heads where kv_layout is "HND", and may be left out
-        where it is 1.
-    kv_indices: (used pages,), the pages of all requests.
-    kv_indptr: (requests + 1,), where those of each request begin in it. They have room for the new
-        tokens.
-    kv_last_page_len: (requests,); not read. All of these are int32 or int64.
+        values, (pages, page_size, heads, dim) each; of append_key's dtype, last dimension
+        contiguous, the others at any stride. If kv_layout is "HND", heads come before page_size; a
+        page_size of 1 may be left out.
+    kv_indices: (used pages,): the pages of all requests.
+    kv_indptr: (requests + 1,): where the pages of each request begin in kv_indices; they have room
+        for the new tokens.
+    kv_last_page_len: (requests,): not read. All of these are int32 or int64.
     kv_layout: "NHD" or "HND".
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     values = None
     if isinstance(paged_kv_cache, tuple):
@@ -86,18 +84,19 @@ def append_paged_mla_kv_cache(
 ) -> None:
     """Copy the latent vector and the rotated key of every token to its slot of MLA's paged caches.
 
-    append_ckv: (tokens, ckv_dim), of any dtype of whole bytes; tokens at any pitch.
+    append_ckv: (tokens, ckv_dim), of any dtype of whole bytes; last dimension contiguous, any
+        stride of tokens.
     append_kpe: (tokens, kpe_dim), likewise.
-    batch_indices: (tokens,), the request of each; -1 is padding, of which nothing is copied.
-    positions: (tokens,), the position of each in its request.
-    ckv_cache: (pages, page_size, ckv_dim), of append_ckv's dtype; pages and slots at any pitch.
-        None leaves that part out.
+    batch_indices: (tokens,): the request of each token; -1 is padding, which is not copied.
+    positions: (tokens,): the position of each token in its request.
+    ckv_cache: (pages, page_size, ckv_dim), of append_ckv's dtype; last dimension contiguous, any
+        stride of pages and slots. None: that part is not copied.
     kpe_cache: (pages, page_size, kpe_dim), of append_kpe's dtype, likewise.
-    kv_indices: (used pages,), the pages of all requests.
-    kv_indptr: (requests + 1,), where those of each request begin in it. They have room for the new
-        tokens.
-    kv_last_page_len: (requests,); not read. All of these are int32 or int64.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    kv_indices: (used pages,): the pages of all requests.
+    kv_indptr: (requests + 1,): where the pages of each request begin in kv_indices; they have room
+        for the new tokens.
+    kv_last_page_len: (requests,): not read. All of these are int32 or int64.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     kernel.append_paged_mla_kv_cache(
         append_ckv,

@@ -1,4 +1,4 @@
-"""What append_paged_kv_cache and append_paged_mla_kv_cache do."""
+"""Traces of append_paged_kv_cache and append_paged_mla_kv_cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def slots(
     kv_indptr: torch.Tensor,
     page_size: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The tokens that are no padding, the page of each, and its slot there."""
+    """Return the tokens that are not padding, the page of each, and its slot there."""
     token = (batch_indices >= 0).nonzero()[:, 0]
     request, position = batch_indices[token].long(), positions[token].long()
     page = kv_indices[kv_indptr[request].long() + position // page_size].long()
@@ -64,9 +64,10 @@ def _mla_reference(
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Tokens at the ends of requests, whose pages are any, in any order.
+    """Make tokens at the ends of requests, whose pages are in random order.
 
-    Both are shared out evenly: the sizes of requests, tokens, used_pages and page_size allow it.
+    Pages and tokens are shared out evenly: the sizes of requests, tokens, used_pages and page_size
+        allow it.
     """
     requests, tokens, page_size = sizes["requests"], sizes["tokens"], sizes["page_size"]
     indptr = _shares(sizes["used_pages"], requests, device)
@@ -78,18 +79,18 @@ def _init(
     request = torch.repeat_interleave(new)
     behind = torch.arange(tokens, device=device) - (new.cumsum(0) - new)[request]
     pages = torch.randperm(sizes["pages"], device=device, generator=generator)
-    made = {
+    table = {
         "batch_indices": request,
         "positions": (lengths - new)[request] + behind,
         "kv_indices": pages[: sizes["used_pages"]],
         "kv_indptr": indptr,
         "kv_last_page_len": (lengths - 1) % page_size + 1,
     }
-    return {name: value.to(torch.int32) for name, value in made.items()}
+    return {name: value.to(torch.int32) for name, value in table.items()}
 
 
 def _shares(total: int, among: int, device: str) -> torch.Tensor:
-    """Where even shares begin, and where the last one ends."""
+    """Return the starts of even shares, and the end of the last one."""
     return torch.arange(among + 1, device=device) * total // among
 
 
@@ -106,10 +107,10 @@ def _validate(**inputs: torch.Tensor) -> None:
 
 
 def _bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    """Of the caches, only the rows of the new tokens."""
+    """Count the rows of the new tokens; the rest of the caches is not touched."""
     rows = [inputs[n] for n in ("append_key", "append_value") if n in inputs]
     rows += [inputs[n] for n in ("append_ckv", "append_kpe") if n in inputs]
-    return sum(2 * each.numel() * each.element_size() for each in rows)
+    return sum(2 * x.numel() * x.element_size() for x in rows)
 
 
 _AXES: dict[str, Var | Const | Expr] = {

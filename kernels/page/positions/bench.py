@@ -49,7 +49,7 @@ def baselines(function: str) -> Mapping[str, Callable[..., Any]]:
 def _flashinfer_positions(
     append_indptr: torch.Tensor, seq_lens: torch.Tensor, nnz: int
 ) -> Callable[[], Any]:
-    """It allocates: where an entry is of no request, it leaves a position that it is given."""
+    """FlashInfer allocates: positions of entries of no request are left as they were."""
     page: Any = import_module("flashinfer.page")
     return lambda: page.get_batch_indices_positions(append_indptr, seq_lens, nnz)
 

@@ -13,8 +13,6 @@ using fictl::ErrorKind;
 using fictl::Shape;
 using fictl::View;
 
-constexpr DLDataType kInt32{kDLInt, 32, 1};
-
 void check_indptr(const char* op, const char* name, View indptr) {
   fictl::check_device(op, name, indptr);
   fictl::check_dim(op, name, indptr, 1);
@@ -24,7 +22,7 @@ void check_indptr(const char* op, const char* name, View indptr) {
                << "has shape " << Shape{indptr} << "; of n requests it has n + 1 elements");
 }
 
-// One number for each request.
+// An input or output of shape (requests,).
 void check_of_requests(const char* op, const char* name, View x, const char* indptr_name,
                        View indptr) {
   fictl::check_same_device(op, name, x, indptr_name, indptr);
@@ -36,16 +34,10 @@ void check_of_requests(const char* op, const char* name, View x, const char* ind
                << " has " << indptr.size(0) - 1 << " requests");
 }
 
-void check_dtype(const char* op, const char* name, View x, DLDataType dtype) {
-  if (fictl::same_dtype(x.dtype(), dtype)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-               << "has dtype " << x.dtype() << "; it is " << dtype);
-}
-
-// What is written of every entry.
+// An output of shape (nnz,).
 void check_of_entries(const char* op, const char* name, View x, View indptr, int64_t nnz) {
   fictl::check_same_device(op, name, x, "append_indptr", indptr);
-  check_dtype(op, name, x, kInt32);
+  fictl::check_dtype(op, name, x, fictl::kInt32);
   fictl::check_dim(op, name, x, 1);
   fictl::check_contiguous(op, name, x);
   if (x.size(0) == nnz && nnz <= INT32_MAX) return;
@@ -68,10 +60,11 @@ void get_seq_lens(View out, View kv_indptr, View kv_last_page_len, int64_t page_
   check_indptr(__func__, "kv_indptr", kv_indptr);
   check_of_requests(__func__, "kv_last_page_len", kv_last_page_len, "kv_indptr", kv_indptr);
   const bool second_is_wider = kv_last_page_len.dtype().bits > kv_indptr.dtype().bits;
-  CHECK_SAME_SHAPE(out, kv_last_page_len);
-  CHECK_SAME_DEVICE(out, kv_indptr);
-  CHECK_CONTIGUOUS(out);
-  check_dtype(__func__, "out", out, second_is_wider ? kv_last_page_len.dtype() : kv_indptr.dtype());
+  fictl::check_same_shape(__func__, "out", out, "kv_last_page_len", kv_last_page_len);
+  fictl::check_same_device(__func__, "out", out, "kv_indptr", kv_indptr);
+  fictl::check_contiguous(__func__, "out", out);
+  fictl::check_dtype(__func__, "out", out,
+                     second_is_wider ? kv_last_page_len.dtype() : kv_indptr.dtype());
   fictl::call(__func__, kv_indptr, fictl::page::get_seq_lens, out, kv_indptr, kv_last_page_len,
               page_size, enable_pdl);
 }

@@ -1,4 +1,4 @@
-"""Where entries of a ragged batch belong, and how long its requests are."""
+"""Request and position of each entry of a ragged batch, and the length of each request."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="i32 i64", devices="cuda emu", mutates="batch_indices positions")
@@ -21,19 +19,19 @@ def get_batch_indices_positions(
     *,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The request of each of nnz entries that are appended, and its position in the sequence.
+    """Compute the request of each of nnz appended entries, and its position in the sequence.
 
-    Of a request the entries are the last of its sequence. An entry that is of no request, as those
-    beyond append_indptr[-1] are, has -1 and 0. Nothing is read on the host: a CUDA graph goes on
-    with whatever append_indptr and seq_lens hold.
+    The entries of a request are the last of its sequence. Entries of no request, as those beyond
+    append_indptr[-1], get request -1 and position 0. Nothing is read on the host: replaying a CUDA
+    graph uses the current contents of append_indptr and seq_lens.
 
-    append_indptr: (requests + 1,), int32 or int64; where the entries of each request start, and
-        where the last ones end. It never falls.
-    seq_lens: (requests,), int32 or int64; how long each is with its entries appended.
-    nnz: a number; how many entries there is room for.
+    append_indptr: (requests + 1,), int32 or int64: where the entries of each request start, and
+        where the last ones end; non-decreasing.
+    seq_lens: (requests,), int32 or int64: the length of each sequence, appended entries included.
+    nnz: the number of entries to write.
     batch_indices: (nnz,), int32. None allocates it.
     positions: (nnz,), int32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if batch_indices is None:
         batch_indices = append_indptr.new_empty((nnz,), dtype=torch.int32)
@@ -54,14 +52,14 @@ def get_seq_lens(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """How long each request is: all of its pages are full but the last.
+    """Compute the length of each request of a paged cache: all of its pages are full but the last.
 
-    kv_indptr: (requests + 1,), int32 or int64; where the pages of each request start, and where the
+    kv_indptr: (requests + 1,), int32 or int64: where the pages of each request start, and where the
         last ones end.
-    kv_last_page_len: (requests,), int32 or int64; how much the last page of each holds.
-    page_size: a number; how much a page can hold.
-    out: (requests,), int64 where one of the two is, else int32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    kv_last_page_len: (requests,), int32 or int64: the number of used slots of each last page.
+    page_size: slots of a page.
+    out: (requests,), int64 if one of the inputs is, otherwise int32. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         wider = torch.promote_types(kv_indptr.dtype, kv_last_page_len.dtype)

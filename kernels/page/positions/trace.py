@@ -1,4 +1,4 @@
-"""What get_batch_indices_positions and get_seq_lens compute."""
+"""Traces of get_batch_indices_positions and get_seq_lens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _positions(
 def _init_positions(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Requests between random entries, on sequences of random length; an eighth is of none."""
+    """Make requests of random numbers of entries; an eighth of the entries belongs to none."""
     requests, nnz = sizes["requests"], sizes["nnz"]
     of_requests = nnz - nnz // 8 if requests < nnz else nnz
     cuts = torch.randint(
@@ -52,7 +52,7 @@ def _seq_lens(
 def _init_seq_lens(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Some requests have no page."""
+    """Make lengths of requests, some of which have no page."""
     requests = sizes["requests"]
     pages = torch.randint(0, 100, (requests,), device=device, generator=generator)
     last = torch.randint(1, 17, (requests,), device=device, generator=generator)

@@ -24,20 +24,10 @@ using fictl::ErrorKind;
 using fictl::Shape;
 using fictl::View;
 
-constexpr DLDataType kBytes{kDLUInt, 8, 1};
-constexpr DLDataType kE4M3{kDLFloat8_e4m3fn, 8, 1};
-constexpr DLDataType kFloat{kDLFloat, 32, 1};
-
 int64_t rows_of(View x) {
   int64_t rows = 1;
   for (int dim = 0; dim < x.ndim() - 1; ++dim) rows *= x.size(dim);
   return rows;
-}
-
-void check_dtype(const char* op, const char* name, View x, DLDataType wanted) {
-  if (fictl::same_dtype(x.dtype(), wanted)) return;
-  fictl::raise(argument_error(ErrorKind::TypeError, op, name)
-               << "has dtype " << x.dtype() << "; accepted: " << wanted);
 }
 
 void check_rows(const char* op, const char* name, View x) {
@@ -56,10 +46,10 @@ void check_blocks(const char* op, const char* name, View x, int64_t cols, int64_
   if (cols % block == 0) return;
   fictl::raise(argument_error(ErrorKind::ValueError, op, name)
                << "has shape " << Shape{x} << ", rows of " << cols
-               << " values: they are no blocks of " << block);
+               << " values: not a multiple of the block size, " << block);
 }
 
-// An output of input's rows.
+// out: the rows of input, with `cols` elements each.
 void check_out(const char* op, View out, View input, const char* input_name, int64_t cols) {
   bool same = out.ndim() == input.ndim() && out.size(-1) == cols;
   for (int dim = 0; same && dim < out.ndim() - 1; ++dim) same = out.size(dim) == input.size(dim);
@@ -78,7 +68,7 @@ void check_layout(const char* op, int64_t layout) {
 
 void check_scales(const char* op, const char* name, View scales, int64_t layout, int64_t rows,
                   int64_t cols) {
-  check_dtype(op, name, scales, kBytes);
+  fictl::check_dtype(op, name, scales, fictl::kUInt8);
   fictl::check_contiguous(op, name, scales);
   const int64_t wanted = quantization::scales_in_memory(layout, rows, cols);
   if (scales.numel() == wanted) return;
@@ -98,7 +88,7 @@ void check_quantized(const char* op, const Quantized& x, DLDataType out_dtype, i
                      int64_t blocks, int64_t layout) {
   fictl::check_same_device(op, "out", x.out, x.input_name, x.input);
   fictl::check_same_device(op, "out_sf", x.out_sf, x.input_name, x.input);
-  check_dtype(op, "out", x.out, out_dtype);
+  fictl::check_dtype(op, "out", x.out, out_dtype);
   check_out(op, x.out, x.input, x.input_name, out_cols);
   check_layout(op, layout);
   check_scales(op, "out_sf", x.out_sf, layout, rows_of(x.input), blocks);
@@ -109,13 +99,13 @@ void check_fp4(const char* op, const Quantized& x, int64_t block, int64_t layout
   check_rows(op, x.input_name, x.input);
   const int64_t cols = x.input.size(-1);
   check_blocks(op, x.input_name, x.input, cols, block);
-  check_quantized(op, x, kBytes, cols / 2, cols / block, layout);
+  check_quantized(op, x, fictl::kUInt8, cols / 2, cols / block, layout);
 }
 
 void check_global(const char* op, const char* name, View global, const char* input_name,
                   View input) {
   fictl::check_same_device(op, name, global, input_name, input);
-  check_dtype(op, name, global, kFloat);
+  fictl::check_dtype(op, name, global, fictl::kFloat32);
   fictl::check_contiguous(op, name, global);
   if (global.numel() == 1 || global.numel() == rows_of(input)) return;
   fictl::raise(argument_error(ErrorKind::ValueError, op, name)
@@ -126,7 +116,7 @@ void check_global(const char* op, const char* name, View global, const char* inp
 void mxfp8_quantize(View out, View out_sf, View input, int64_t alignment, int64_t layout,
                     bool enable_pdl) {
   constexpr int64_t kBlock = 32;
-  CHECK_CUDA(input);
+  fictl::check_device(__func__, "input", input);
   check_rows(__func__, "input", input);
   const int64_t cols = input.size(-1);
   check_blocks(__func__, "input", input, cols, kBlock);
@@ -135,7 +125,8 @@ void mxfp8_quantize(View out, View out_sf, View input, int64_t alignment, int64_
                  << "is " << alignment << "; pass a multiple of " << kBlock);
   }
   const int64_t padded = (cols + alignment - 1) / alignment * alignment;
-  check_quantized(__func__, {out, out_sf, input, "input"}, kE4M3, padded, padded / kBlock, layout);
+  check_quantized(__func__, {out, out_sf, input, "input"}, fictl::kFloat8E4M3, padded,
+                  padded / kBlock, layout);
   fictl::call(__func__, input, quantization::quantize_mxfp8, out, out_sf, "input", input, layout,
               enable_pdl);
 }
@@ -156,7 +147,7 @@ void mxfp4_quantize(View out, View out_sf, View a, int64_t layout, bool enable_p
 void fp4_quantize(View out, View out_sf, View input, tvm::ffi::Optional<View> global_scale,
                   int64_t sf_vec_size, bool sf_use_ue8m0, int64_t layout, bool inverse,
                   bool enable_pdl) {
-  CHECK_CUDA(input);
+  fictl::check_device(__func__, "input", input);
   if (sf_vec_size != (sf_use_ue8m0 ? 32 : 16)) {
     fictl::raise(argument_error(ErrorKind::ValueError, __func__, "sf_vec_size")
                  << "is " << sf_vec_size << (sf_use_ue8m0 ? " with" : " without")
@@ -191,15 +182,15 @@ void check_dequantized(const char* op, const Dequantized& x, int64_t cols, int64
   fictl::check_same_device(op, "out", x.out, x.values_name, x.values);
   check_rows(op, x.values_name, x.values);
   check_blocks(op, x.values_name, x.values, cols, block);
-  check_dtype(op, "out", x.out, kFloat);
+  fictl::check_dtype(op, "out", x.out, fictl::kFloat32);
   check_out(op, x.out, x.values, x.values_name, cols);
   check_layout(op, layout);
   check_scales(op, x.scales_name, x.scales, layout, rows_of(x.values), cols / block);
 }
 
 void mxfp8_dequantize(View out, View input, View scale_tensor, int64_t layout, bool enable_pdl) {
-  CHECK_CUDA(input);
-  if (!fictl::same_dtype(input.dtype(), kBytes)) check_dtype(__func__, "input", input, kE4M3);
+  fictl::check_device(__func__, "input", input);
+  fictl::check_dtype(__func__, "input", input, {fictl::kFloat8E4M3, fictl::kUInt8});
   check_dequantized(__func__, {out, input, "input", scale_tensor, "scale_tensor"}, input.size(-1),
                     32, layout);
   fictl::call(__func__, input, quantization::dequantize_mxfp8, out, "input", input, scale_tensor,
@@ -207,8 +198,8 @@ void mxfp8_dequantize(View out, View input, View scale_tensor, int64_t layout, b
 }
 
 void mxfp4_dequantize(View out, View a_fp4, View a_sf, int64_t layout, bool enable_pdl) {
-  CHECK_CUDA(a_fp4);
-  check_dtype(__func__, "a_fp4", a_fp4, kBytes);
+  fictl::check_device(__func__, "a_fp4", a_fp4);
+  fictl::check_dtype(__func__, "a_fp4", a_fp4, fictl::kUInt8);
   check_dequantized(__func__, {out, a_fp4, "a_fp4", a_sf, "a_sf"}, a_fp4.size(-1) * 2, 32, layout);
   const float* no_global = nullptr;
   fictl::call(__func__, a_fp4, quantization::dequantize_fp4, out, "a_fp4", a_fp4, a_sf, no_global,
@@ -219,8 +210,8 @@ void e2m1_and_ufp8sf_scale_to_float(View out, View e2m1_tensor, View ufp8_scale_
                                     tvm::ffi::Optional<View> global_scale_tensor,
                                     int64_t sf_vec_size, int64_t ufp8_type, int64_t layout,
                                     bool enable_pdl) {
-  CHECK_CUDA(e2m1_tensor);
-  check_dtype(__func__, "e2m1_tensor", e2m1_tensor, kBytes);
+  fictl::check_device(__func__, "e2m1_tensor", e2m1_tensor);
+  fictl::check_dtype(__func__, "e2m1_tensor", e2m1_tensor, fictl::kUInt8);
   if (sf_vec_size != 16 && sf_vec_size != 32) {
     fictl::raise(argument_error(ErrorKind::ValueError, __func__, "sf_vec_size")
                  << "is " << sf_vec_size << "; accepted: 16, 32");
@@ -236,7 +227,7 @@ void e2m1_and_ufp8sf_scale_to_float(View out, View e2m1_tensor, View ufp8_scale_
   if (global_scale_tensor.has_value()) {
     const View scale = *global_scale_tensor;
     fictl::check_same_device(__func__, "global_scale_tensor", scale, "e2m1_tensor", e2m1_tensor);
-    check_dtype(__func__, "global_scale_tensor", scale, kFloat);
+    fictl::check_dtype(__func__, "global_scale_tensor", scale, fictl::kFloat32);
     if (scale.numel() != 1) {
       fictl::raise(argument_error(ErrorKind::ValueError, __func__, "global_scale_tensor")
                    << "has shape " << Shape{scale} << "; pass one number");
@@ -248,17 +239,18 @@ void e2m1_and_ufp8sf_scale_to_float(View out, View e2m1_tensor, View ufp8_scale_
 }
 
 void block_scale_interleave(View out, View unswizzled_sf, bool enable_pdl) {
-  CHECK_INPUT(unswizzled_sf);
+  fictl::check_device(__func__, "unswizzled_sf", unswizzled_sf);
+  fictl::check_contiguous(__func__, "unswizzled_sf", unswizzled_sf);
   const int ndim = unswizzled_sf.ndim();
   if (ndim != 2 && ndim != 3) {
     fictl::raise(argument_error(ErrorKind::ValueError, __func__, "unswizzled_sf")
                  << "has shape " << Shape{unswizzled_sf}
                  << "; pass it as (rows, cols) or (experts, rows, cols)");
   }
-  CHECK_SAME_DEVICE(out, unswizzled_sf);
-  CHECK_SAME_DTYPE(out, unswizzled_sf);
-  CHECK_DIM(out, 1);
-  CHECK_CONTIGUOUS(out);
+  fictl::check_same_device(__func__, "out", out, "unswizzled_sf", unswizzled_sf);
+  fictl::check_same_dtype(__func__, "out", out, "unswizzled_sf", unswizzled_sf);
+  fictl::check_dim(__func__, "out", out, 1);
+  fictl::check_contiguous(__func__, "out", out);
   const int64_t count = ndim == 3 ? unswizzled_sf.size(0) : 1;
   const int64_t wanted =
       count * quantization::scales_in_memory(0, unswizzled_sf.size(-2), unswizzled_sf.size(-1));
@@ -266,11 +258,7 @@ void block_scale_interleave(View out, View unswizzled_sf, bool enable_pdl) {
     fictl::raise(argument_error(ErrorKind::ValueError, __func__, "out")
                  << "has " << out.numel() << " elements, the padded scales " << wanted);
   }
-  const uintptr_t word = 4 * out.dtype().bits / 8;
-  if (reinterpret_cast<uintptr_t>(out.data<void>()) % word != 0) {
-    fictl::raise(argument_error(ErrorKind::ValueError, __func__, "out")
-                 << "does not start at a multiple of " << static_cast<int64_t>(word) << " bytes");
-  }
+  fictl::check_aligned(__func__, "out", out, 4 * out.dtype().bits / 8);
   fictl::call(__func__, unswizzled_sf, quantization::interleave, out, unswizzled_sf, enable_pdl);
 }
 

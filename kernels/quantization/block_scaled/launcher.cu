@@ -23,7 +23,7 @@ void quantize(const Launch& launch, View out, View out_sf, const char* name, Vie
   const BlockScaledShape shape{rows,
                                static_cast<int>(input.size(-1) / kPartValues),
                                static_cast<int>(out.size(-1) / Format::kPartBytes),
-                               row_pitch(launch, name, input),
+                               row_pitch(launch.op, name, input),
                                WRITTEN_ROW_PITCH(launch, out),
                                ScaleMatrix(static_cast<ScaleLayout>(layout), rows, blocks)};
   dispatch_dtype(launch, name, input, Types<__half, __nv_bfloat16>(), [&](auto type) {
@@ -42,7 +42,7 @@ void dequantize(const Launch& launch, View out, const char* name, View input, Vi
   const BlockDequantizeShape shape{
       rows,
       static_cast<int>(out.size(-1) / kQuad),
-      row_pitch(launch, name, input),
+      row_pitch(launch.op, name, input),
       WRITTEN_ROW_PITCH(launch, out),
       block == 16 ? 4 : 5,
       e4m3_scales,

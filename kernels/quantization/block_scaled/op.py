@@ -1,4 +1,4 @@
-"""Formats with a scale for every block of a row: mxfp8, nvfp4 and mxfp4, and their scales' layout."""
+"""Formats with a scale for each block of a row: mxfp8, nvfp4, mxfp4, and their scale layouts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import torch
 from fictl.op import KernelModule, op
 
 from .._layout import SfLayout, scales_shape
-from .jit import module
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16", devices="cuda emu", mutates="out out_sf")
@@ -26,19 +25,20 @@ def mxfp8_quantize(
     out: torch.Tensor | None = None,
     out_sf: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """e4m3 values in blocks of 32 and a power of two for each: value = e4m3 * 2^(scale - 127).
+    """Quantize to e4m3 with a power of two for each block of 32: value = e4m3 * 2^(scale - 127).
 
-    The scale is the least that keeps the block's largest value within 448. NaN in a block makes all
-    of it NaN.
+    The scale is the least that keeps the block's largest value within 448. A NaN makes all of its
+    block NaN.
 
-    input: (..., cols), fp16 or bf16, cols a multiple of 32, rows at any pitch.
-    is_sf_swizzled_layout: scales as SfLayout.layout_128x4, else linear.
-    alignment: a multiple of 32; rows of the result are padded to one of it, with zeros.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    input: (..., cols), fp16 or bf16, cols a multiple of 32; last dimension contiguous, all rows at
+        one stride.
+    is_sf_swizzled_layout: scales in SfLayout.layout_128x4, otherwise linear.
+    alignment: a multiple of 32; rows of the result are padded with zeros to a multiple of it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     backend: "cuda".
-    sf_swizzle_layout: goes before is_sf_swizzled_layout.
-    out: (..., cols padded), e4m3, rows at any pitch. None allocates it.
-    out_sf: all scales of the layout, uint8, contiguous. None allocates it, in one dimension.
+    sf_swizzle_layout: overrides is_sf_swizzled_layout.
+    out: (..., cols padded), e4m3, all rows at one stride. None allocates it.
+    out_sf: all scales of the layout, uint8, contiguous. None allocates it, one-dimensional.
     """
     _only("mxfp8_quantize", "backend", backend, "cuda")
     layout = _layout(sf_swizzle_layout, is_sf_swizzled_layout)
@@ -70,19 +70,21 @@ def fp4_quantize(
     out: torch.Tensor | None = None,
     out_sf: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """nvfp4, or mxfp4: e2m1 values in blocks with a scale each, as nvfp4_quantize and mxfp4_quantize.
+    """Quantize to nvfp4 or mxfp4, as nvfp4_quantize and mxfp4_quantize do.
 
-    input: (..., cols), fp16 or bf16, cols a multiple of sf_vec_size, rows at any pitch. Where its
-        columns are contiguous, not its rows, it is quantized along them, and the results are
-        transposed as well.
-    global_scale: (1,), or one for each row; fp32. mxfp4 does not use it.
-    sf_vec_size: 16, or 32 with sf_use_ue8m0, which makes it mxfp4.
-    is_sf_swizzled_layout: scales as SfLayout.layout_128x4, or 8x4 if is_sf_8x4_layout; else linear.
-    is_global_scale_inversed: global_scale is one over what nvfp4_quantize takes.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    input: (..., cols), fp16 or bf16, cols a multiple of sf_vec_size; last dimension contiguous, all
+        rows at one stride. If its columns are contiguous instead of its rows, it is quantized along
+        them, and the results are transposed as well.
+    global_scale: (1,), or one for each row; float32. Not used for mxfp4.
+    sf_vec_size: 16, or 32 with sf_use_ue8m0, which selects mxfp4.
+    is_sf_swizzled_layout: scales in SfLayout.layout_128x4, or 8x4 if is_sf_8x4_layout; otherwise
+        linear.
+    is_global_scale_inversed: global_scale is the inverse of nvfp4_quantize's.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     backend: "cuda". nvfp4_4over6: None.
-    out: (..., cols / 2), uint8, rows at any pitch. None allocates it.
-    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks), padded.
+    out: (..., cols / 2), uint8, all rows at one stride. None allocates it.
+    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks),
+        padded.
     """
     _only("fp4_quantize", "backend", backend, "cuda")
     _only("fp4_quantize", "nvfp4_4over6", bool(nvfp4_4over6), False)
@@ -133,21 +135,23 @@ def nvfp4_quantize(
     out: torch.Tensor | None = None,
     out_sf: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """e2m1 values in blocks of 16 and an e4m3 scale for each: value = e2m1 * scale / a_global_sf.
+    """Quantize to e2m1 with an e4m3 scale for each block of 16: value = e2m1 * scale / a_global_sf.
 
     The scale is a_global_sf / 6 times the block's largest value, rounded to e4m3; the values are
-    those of `a` over scale / a_global_sf, rounded to e2m1. All of it is fp32, step by step. NaN in
-    a block makes all of it NaN.
+    those of `a` over scale / a_global_sf, rounded to e2m1. Each step is computed in fp32. A NaN
+    makes all of its block NaN.
 
-    a: (..., cols), fp16 or bf16, cols a multiple of 16, rows at any pitch.
-    a_global_sf: (1,), or one for each row; fp32: 448 * 6 / a.abs().max().
-    sfLayout: of the scales.
+    a: (..., cols), fp16 or bf16, cols a multiple of 16; last dimension contiguous, all rows at one
+        stride.
+    a_global_sf: (1,), or one for each row; float32: 448 * 6 / a.abs().max().
+    sfLayout: layout of the scales.
     do_shuffle: False. sf_vec_size: 16. backend: "cuda". per_token_activation: False.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     expanded_idx_to_permuted_idx, out_scale, nvfp4_4over6: None.
-    out: (..., cols / 2), uint8, the first of two values in the low half; rows at any pitch. None
-        allocates it.
-    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks), padded.
+    out: (..., cols / 2), uint8, the first of two values in the low half; all rows at one stride.
+        None allocates it.
+    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks),
+        padded.
     """
     _only("nvfp4_quantize", "do_shuffle", do_shuffle, False)
     _only("nvfp4_quantize", "sf_vec_size", sf_vec_size, 16)
@@ -172,18 +176,20 @@ def mxfp4_quantize(
     out: torch.Tensor | None = None,
     out_sf: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """e2m1 values in blocks of 32 and a power of two for each: value = e2m1 * 2^(scale - 127).
+    """Quantize to e2m1 with a power of two for each block of 32: value = e2m1 * 2^(scale - 127).
 
-    The scale is the least that keeps the block's largest value within 6. NaN in a block makes all of
-    it NaN.
+    The scale is the least that keeps the block's largest value within 6. A NaN makes all of its
+    block NaN.
 
-    a: (..., cols), fp16 or bf16, cols a multiple of 32, rows at any pitch.
+    a: (..., cols), fp16 or bf16, cols a multiple of 32; last dimension contiguous, all rows at one
+        stride.
     backend: "cuda".
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
-    sfLayout: of the scales.
-    out: (..., cols / 2), uint8, the first of two values in the low half; rows at any pitch. None
-        allocates it.
-    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks), padded.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
+    sfLayout: layout of the scales.
+    out: (..., cols / 2), uint8, the first of two values in the low half; all rows at one stride.
+        None allocates it.
+    out_sf: all scales of the layout, uint8, contiguous. None allocates it as (rows, blocks),
+        padded.
     """
     _only("mxfp4_quantize", "backend", backend, "cuda")
     out, out_sf = _fp4_results(a, 32, sfLayout, out, out_sf)
@@ -204,16 +210,18 @@ def e2m1_and_ufp8sf_scale_to_float(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """e2m1 * (scale of the block * global_scale_tensor) in fp32, on the tensors' device.
+    """Compute e2m1 * (scale of the block * global_scale_tensor) in fp32, on the tensors' device.
 
-    e2m1_tensor: (..., cols / 2), uint8, the first of two values in the low half; rows at any pitch.
+    e2m1_tensor: (..., cols / 2), uint8, the first of two values in the low half; last dimension
+        contiguous, all rows at one stride.
     ufp8_scale_tensor: the scales in their layout, uint8, contiguous, of any shape.
-    global_scale_tensor: (1,), fp32: one over what nvfp4_quantize took. None is 1.
+    global_scale_tensor: (1,), float32: the inverse of nvfp4_quantize's. None is 1.
     sf_vec_size: values of a block, 16 or 32, of which cols is a multiple.
     ufp8_type: 1 for scales of e4m3, 0 for powers of two (e8m0).
-    is_sf_swizzled_layout: scales as SfLayout.layout_128x4, or 8x4 if is_sf_8x4_layout; else linear.
-    out: (..., cols), fp32, rows at any pitch. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    is_sf_swizzled_layout: scales in SfLayout.layout_128x4, or 8x4 if is_sf_8x4_layout; otherwise
+        linear.
+    out: (..., cols), float32, all rows at one stride. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _values(e2m1_tensor, 2)
@@ -240,13 +248,14 @@ def mxfp4_dequantize(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """What mxfp4_quantize has made, in fp32, on the tensors' device.
+    """Convert the result of mxfp4_quantize to fp32, on the tensors' device.
 
-    a_fp4: (..., cols / 2), uint8, cols a multiple of 32, rows at any pitch.
+    a_fp4: (..., cols / 2), uint8, cols a multiple of 32; last dimension contiguous, all rows at one
+        stride.
     a_sf: the scales in their layout, uint8, contiguous, of any shape.
-    sfLayout: of the scales.
-    out: (..., cols), fp32, rows at any pitch. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    sfLayout: layout of the scales.
+    out: (..., cols), float32, all rows at one stride. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _values(a_fp4, 2)
@@ -264,14 +273,15 @@ def mxfp8_dequantize(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """What mxfp8_quantize has made, in fp32.
+    """Convert the result of mxfp8_quantize to fp32.
 
-    input: (..., cols), e4m3 or its bytes, cols a multiple of 32, rows at any pitch.
+    input: (..., cols), e4m3 or its bytes as uint8, cols a multiple of 32; last dimension
+        contiguous, all rows at one stride.
     scale_tensor: the scales in their layout, uint8, contiguous, of any shape.
-    is_sf_swizzled_layout: scales as SfLayout.layout_128x4, else linear.
-    sf_swizzle_layout: goes before is_sf_swizzled_layout.
-    out: like input, but fp32; rows at any pitch. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    is_sf_swizzled_layout: scales in SfLayout.layout_128x4, otherwise linear.
+    sf_swizzle_layout: overrides is_sf_swizzled_layout.
+    out: the shape of input, float32; all rows at one stride. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = _values(input, 1)
@@ -287,11 +297,11 @@ def block_scale_interleave(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """Scales from linear layout to SfLayout.layout_128x4, padded with zeros.
+    """Reorder scales from linear layout to SfLayout.layout_128x4, padded with zeros.
 
     unswizzled_sf: (rows, blocks) or (experts, rows, blocks), uint8 or bf16, contiguous.
-    out: all of the padded scales in one dimension, of its dtype. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    out: the padded scales, one-dimensional, of its dtype. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         *experts, rows, blocks = unswizzled_sf.shape if unswizzled_sf.ndim >= 2 else (0, 0)
@@ -307,9 +317,8 @@ def _only(name: str, parameter: str, value: object, accepted: object) -> None:
         raise ValueError(f"{name}: argument '{parameter}' is {value!r}; accepted: {accepted!r}")
 
 
-def _layout(said: SfLayout | None, is_swizzled: bool) -> int:
-    layout: int = SfLayout.swizzled(is_swizzled) if said is None else said
-    return layout
+def _layout(layout: SfLayout | None, is_swizzled: bool) -> int:
+    return SfLayout.swizzled(is_swizzled) if layout is None else layout
 
 
 def _rows(x: torch.Tensor) -> int:
@@ -326,7 +335,7 @@ def _fp4_results(
     out: torch.Tensor | None,
     out_sf: torch.Tensor | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What is not given is allocated."""
+    """Return the outputs; allocate those that are None."""
     cols = x.shape[-1]
     if out is None:
         out = torch.empty((*x.shape[:-1], cols // 2), dtype=torch.uint8, device=x.device)
@@ -337,13 +346,13 @@ def _fp4_results(
 
 
 def _values(quantized: torch.Tensor, values: int) -> torch.Tensor:
-    """Room for so many numbers of each element."""
+    """Allocate `out` with that many values per element of the input."""
     shape = (*quantized.shape[:-1], quantized.shape[-1] * values)
     return torch.empty(shape, dtype=torch.float32, device=quantized.device)
 
 
 def _as_float(scale: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor | None:
-    """In fp32 and where `like` is; it mostly is."""
+    """Convert to float32 on the device of `like`, which it mostly has already."""
     if scale is None or (scale.dtype is torch.float32 and scale.device == like.device):
         return scale
     return scale.to(device=like.device, dtype=torch.float32)

@@ -51,7 +51,7 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
 def _groups(
     x: torch.Tensor, group_size: int, eps: float, **flags: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """With none of the flags, which the cases leave at False."""
+    """Quantize groups without the flags, which the cases leave at False."""
     limits = torch.finfo(torch.float8_e4m3fn)
     groups = x.view(*x.shape[:-1], -1, group_size).float()
     scales = groups.abs().amax(-1, keepdim=True).clamp(min=eps) / limits.max

@@ -1,4 +1,5 @@
 #include <binding/ffi.h>
+#include <binding/rows.h>
 
 namespace fictl::quantization {
 void per_token_group_quant_8bit(const Launch& launch, View out, View scales, View x,
@@ -14,14 +15,6 @@ using fictl::ErrorKind;
 using fictl::Shape;
 using fictl::Strides;
 using fictl::View;
-
-constexpr DLDataType kFloat{kDLFloat, 32, 1};
-
-void check_fp32(const char* op, const char* name, View x) {
-  if (fictl::same_dtype(x.dtype(), kFloat)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-               << "has dtype " << x.dtype() << "; pass it as float32");
-}
 
 void check_group_size(const char* op, int64_t group_size, View x) {
   if (x.ndim() > 0 && group_size > 0 && x.size(-1) % group_size == 0) return;
@@ -40,7 +33,7 @@ void check_scales_shape(const char* op, View scales, View x, int64_t group_size)
                << group_size);
 }
 
-// Whether what dimension `outer` counts lies at a distance, and is neighbours within.
+// True if dimension `inner` has stride 1, and `outer` a stride that leaves no overlap.
 bool lies_along(View x, int outer, int inner) {
   return (x.size(inner) <= 1 || x.stride(inner) == 1) &&
          (x.size(outer) <= 1 || x.stride(outer) >= x.size(inner));
@@ -51,14 +44,14 @@ void check_scales_layout(const char* op, View scales) {
   if (scales.ndim() == 2 && (lies_along(scales, 0, 1) || lies_along(scales, 1, 0))) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "scales")
                << "has shape " << Shape{scales} << " and strides " << Strides{scales}
-               << ": it is neither rows nor, of two dimensions, columns of neighbours; pass a "
-                  "contiguous one");
+               << ": one dimension must be contiguous (stride 1), and rows along it must not "
+                  "overlap; pass a contiguous one");
 }
 
-// 0 and 1 dimensions are one number; the kernel reads or writes it.
+// One number that the kernel reads or writes, of shape () or (1,).
 void check_scale(const char* op, const char* name, View scale, View x) {
   fictl::check_same_device(op, name, scale, "x", x);
-  check_fp32(op, name, scale);
+  fictl::check_dtype(op, name, scale, fictl::kFloat32);
   if (scale.numel() == 1) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
                << "has shape " << Shape{scale} << "; it is one number");
@@ -67,7 +60,7 @@ void check_scale(const char* op, const char* name, View scale, View x) {
 void check_workspace(const char* op, View workspace, View x) {
   fictl::check_same_device(op, "workspace", workspace, "x", x);
   fictl::check_contiguous(op, "workspace", workspace);
-  check_fp32(op, "workspace", workspace);
+  fictl::check_dtype(op, "workspace", workspace, fictl::kFloat32);
   const int64_t wanted = fictl::quantization::per_tensor_quant_fp8_workspace();
   if (workspace.numel() >= wanted) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "workspace")
@@ -76,12 +69,12 @@ void check_workspace(const char* op, View workspace, View x) {
 
 void per_token_group_quant_8bit(View out, View scales, View x, int64_t group_size, double eps,
                                 bool power_of_two, bool enable_pdl) {
-  CHECK_CUDA(x);
-  CHECK_SAME_DEVICE(out, x);
-  CHECK_SAME_DEVICE(scales, x);
+  fictl::check_device(__func__, "x", x);
+  fictl::check_same_device(__func__, "out", out, "x", x);
+  fictl::check_same_device(__func__, "scales", scales, "x", x);
   check_group_size(__func__, group_size, x);
-  CHECK_SAME_SHAPE(out, x);
-  check_fp32(__func__, "scales", scales);
+  fictl::check_same_shape(__func__, "out", out, "x", x);
+  fictl::check_dtype(__func__, "scales", scales, fictl::kFloat32);
   check_scales_shape(__func__, scales, x, group_size);
   check_scales_layout(__func__, scales);
   fictl::call(__func__, x, fictl::quantization::per_token_group_quant_8bit, out, scales, x,
@@ -92,18 +85,29 @@ int64_t per_tensor_quant_fp8_workspace() {
   return fictl::quantization::per_tensor_quant_fp8_workspace();
 }
 
-// Where `scale` is given, nothing is in the workspace.
+// The kernel walks both as one row: dense, with the dimensions in one order.
+void check_one_row(const char* op, View out, View x) {
+  const fictl::Rows<2> rows =
+      fictl::translate([&] { return fictl::collapse(op, "out, x", {out, x}); });
+  if (rows.rows <= 1) return;
+  fictl::raise(fictl::Error(ErrorKind::ValueError)
+               << op << ": arguments out, x of shape " << Shape{x} << " have strides "
+               << Strides{out} << ", " << Strides{x}
+               << "; pass contiguous tensors, as .contiguous() makes them");
+}
+
+// With `scale` given, the workspace is not used.
 void per_tensor_quant_fp8(View out, View out_scale, View x, tvm::ffi::Optional<View> scale,
                           View workspace, bool enable_pdl) {
-  CHECK_CUDA(x);
-  CHECK_SAME_DEVICE(out, x);
-  CHECK_SAME_SHAPE(out, x);
+  fictl::check_device(__func__, "x", x);
+  fictl::check_same_device(__func__, "out", out, "x", x);
+  fictl::check_same_shape(__func__, "out", out, "x", x);
+  check_one_row(__func__, out, x);
   if (scale.has_value()) check_scale(__func__, "scale", *scale, x);
   check_scale(__func__, "out_scale", out_scale, x);
   if (!scale.has_value()) check_workspace(__func__, workspace, x);
-  const View* given = scale.has_value() ? &*scale : nullptr;
-  fictl::call(__func__, x, fictl::quantization::per_tensor_quant_fp8, out, out_scale, x, given,
-              workspace, enable_pdl);
+  fictl::call(__func__, x, fictl::quantization::per_tensor_quant_fp8, out, out_scale, x,
+              pointer(scale), workspace, enable_pdl);
 }
 
 }  // namespace

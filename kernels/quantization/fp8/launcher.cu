@@ -1,6 +1,5 @@
 #include <binding/launch.h>
 #include <binding/row_pitch.h>
-#include <binding/rows.h>
 
 #include <fictl/quantization/fp8.cuh>
 
@@ -40,18 +39,11 @@ int64_t per_tensor_quant_fp8_workspace() { return kLargestBlocks; }
 
 void per_tensor_quant_fp8(const Launch& launch, View out, View out_scale, View x, const View* scale,
                           View workspace, bool enable_pdl) {
-  const Rows<2> rows = COLLAPSE(launch, out, x);
-  if (rows.rows > 1) {
-    Error error(ErrorKind::ValueError);
-    throw error << launch.op << ": arguments 'out' and 'x' of shape " << Shape{x}
-                << " have strides " << Strides{out} << " and " << Strides{x}
-                << "; pass contiguous tensors, as .contiguous() makes them";
-  }
-  const float* given = scale == nullptr ? nullptr : scale->data<const float>();
-  float* found = out_scale.data<float>() == given ? nullptr : out_scale.data<float>();
+  const float* fixed = scale == nullptr ? nullptr : scale->data<const float>();
+  float* computed = out_scale.data<float>() == fixed ? nullptr : out_scale.data<float>();
   DISPATCH_DTYPE(launch, x, T, (__half, __nv_bfloat16, float), {
     DISPATCH_DTYPE(launch, out, Q, (__nv_fp8_e4m3, __nv_fp8_e5m2), {
-      CUDA_CHECK(launch, TensorQuant(x.data<const T>(), out.data<Q>(), given, found,
+      CUDA_CHECK(launch, TensorQuant(x.data<const T>(), out.data<Q>(), fixed, computed,
                                      workspace.data<float>(), x.numel(), launch.sm_count,
                                      launch.stream, launch.pdl && enable_pdl));
     });

@@ -1,4 +1,4 @@
-"""Numbers in eight bits: a scale for each group of a token's values, or one for a tensor."""
+"""Quantization to eight bits: a scale for each group of a row, or one for a tensor."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out scales")
@@ -26,24 +24,25 @@ def per_token_group_quant_8bit(
     scales: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(x / scales, scales), where a scale is max(largest |x| of a group, eps) / largest of dst_dtype.
+    """Return (x / scales, scales), scales being max(|x| of a group, eps) / largest of dst_dtype.
 
-    Rounded once from fp32, to the nearest; ties of int8 to the even one. A group with a NaN is NaN
-    and has that scale.
+    Rounded once from fp32 to the nearest; ties to even for int8. A NaN makes its group and scale
+    NaN.
 
-    x: (..., hidden), in groups of group_size neighbours; the rows at one distance.
-    group_size: any number that divides hidden; with 32, 64, 128 and 256 it is fastest.
-    eps: keeps the scale of a group of zeros from being 0.
-    dst_dtype: float8_e4m3fn, float8_e5m2 or int8. None is out's, or float8_e4m3fn.
-    column_major_scales: of x of two dimensions, allocate scales so that those of one column of
-        groups are neighbours. Their shape is the same.
-    scale_tma_aligned: allocate such columns at a multiple of 16 bytes from one another.
+    x: (..., hidden), in groups of group_size adjacent elements; last dimension contiguous, all rows
+        at one stride.
+    group_size: any divisor of hidden; fastest with 32, 64, 128 and 256.
+    eps: keeps the scale of a group of zeros above 0.
+    dst_dtype: float8_e4m3fn, float8_e5m2 or int8. None: out's, or float8_e4m3fn.
+    column_major_scales: for a two-dimensional x, allocate scales with contiguous columns. Their
+        shape is the same.
+    scale_tma_aligned: allocate such columns at a stride of a multiple of 16 bytes.
     scale_ue8m0: round scales up to a power of two.
     backend: auto; cuda and FlashInfer's cutile are the same.
-    out: like x, of dst_dtype; the rows at one distance. None allocates it.
-    scales: (..., hidden / group_size), fp32; of two dimensions, rows or columns at any distance.
-        None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    out: like x, of dst_dtype; all rows at one stride. None allocates it.
+    scales: (..., hidden / group_size), float32, contiguous; two-dimensional ones may have
+        contiguous rows or columns at any stride. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if backend not in ("auto", "cuda", "cutile"):
         raise ValueError(
@@ -66,7 +65,7 @@ def per_token_group_quant_8bit(
 
 
 def _columns(x: torch.Tensor, groups: int, column_major: bool, aligned: bool) -> torch.Tensor:
-    """For scales: (rows, groups) whose columns are neighbours."""
+    """Allocate scales: (rows, groups) with contiguous columns."""
     if not column_major:
         raise ValueError(
             "per_token_group_quant_8bit: argument 'scale_tma_aligned' is of columns; "
@@ -92,17 +91,17 @@ def per_tensor_quant_fp8(
     out_scale: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(x / scale, scale), where scale is given or max(largest |x|, 1e-10) / largest of dst_dtype.
+    """Return (x / scale, scale): scale is given, or max(largest |x|, 1e-10) / largest of dst_dtype.
 
-    Rounded once from fp32, to the nearest; what a given scale leaves beyond the range becomes its
-    end. A NaN in x makes a scale that is not given NaN, and all of out.
+    Rounded once from fp32 to the nearest, and clamped to the range. A NaN in x makes a computed
+    scale NaN, and all of out.
 
     x: any shape; dense in any order of its dimensions.
-    scale: one number in an fp32 tensor, which the kernel reads. None finds it in x.
-    dst_dtype: float8_e4m3fn or float8_e5m2. None is out's, or float8_e4m3fn.
+    scale: a float32 tensor of one element, which the kernel reads. None: computed from x.
+    dst_dtype: float8_e4m3fn or float8_e5m2. None: out's, or float8_e4m3fn.
     out: like x, of dst_dtype. None allocates it.
-    out_scale: (1,), fp32. None allocates it, or is scale.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    out_scale: (1,), float32. None allocates it, or is scale.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = torch.empty_like(x, dtype=dst_dtype or torch.float8_e4m3fn)

@@ -1,4 +1,4 @@
-"""What per_token_group_quant_8bit and per_tensor_quant_fp8 compute, in float8_e4m3fn."""
+"""Traces of per_token_group_quant_8bit and per_tensor_quant_fp8, in float8_e4m3fn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _groups(
     scale_tma_aligned: bool,
     scale_ue8m0: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Where the scales lie is no matter of their values."""
+    """Compute the values; the layout of the scales does not change them."""
     groups = x.reshape(*x.shape[:-1], x.shape[-1] // group_size, group_size)
     scales = groups.abs().amax(-1).clamp(min=eps) / torch.finfo(torch.float8_e4m3fn).max
     if scale_ue8m0:
@@ -40,7 +40,7 @@ def _tensor(x: torch.Tensor, scale: torch.Tensor | None) -> tuple[torch.Tensor, 
 def _init_scale(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """One that leaves the largest of normal random numbers beyond the range."""
+    """Make a scale with which the largest normal random numbers are out of range."""
     return {"scale": torch.full((sizes["one"],), 0.006, device=device)}
 
 
@@ -48,14 +48,14 @@ per_token_group_quant_8bit = TraceTemplate(
     axes={
         "rows": Var("tokens"),
         "hidden": Const("values a token", "h"),
-        "group_size": Const("neighbours with one scale", "g"),
+        "group_size": Const("adjacent elements with one scale", "g"),
         "groups": Expr("hidden // group_size", "scales a token"),
     },
     inputs={
         "x": Tensor(("rows", "hidden")),
         "group_size": Scalar("int32", 128),
         "eps": Scalar("float32", 1e-10, "keeps the scale of zeros from being 0"),
-        "column_major_scales": Scalar("bool", False, "scales of a column are neighbours"),
+        "column_major_scales": Scalar("bool", False, "columns of scales are contiguous"),
         "scale_tma_aligned": Scalar("bool", False, "columns at a multiple of 16 bytes"),
         "scale_ue8m0": Scalar("bool", False, "scales are powers of two"),
     },

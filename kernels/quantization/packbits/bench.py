@@ -47,7 +47,7 @@ def _flashinfer(x: torch.Tensor) -> Callable[[], torch.Tensor]:
 def _flashinfer_segments(
     x: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor
 ) -> Callable[[], tuple[torch.Tensor, torch.Tensor]]:
-    """What segment_packbits does there but for its wait for the size of the result."""
+    """segment_packbits of FlashInfer without its wait for the size of the result."""
     module = import_module("flashinfer.quantization.packbits").get_quantization_module()
     length = int(((indptr.diff() + 7) // 8).sum())
 

@@ -12,30 +12,24 @@ using fictl::ErrorKind;
 using fictl::Shape;
 using fictl::View;
 
-constexpr DLDataType kBool{kDLBool, 8, 1};
-constexpr DLDataType kByte{kDLUInt, 8, 1};
-constexpr DLDataType kInt{kDLInt, 32, 1};
-
 bool is_big(const char* op, const std::string& bitorder) {
   const bool big = bitorder == "big";
   if (big || bitorder == "little") return big;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "bitorder")
-               << "is '" << bitorder.c_str() << "'; it is 'big' or 'little'");
+               << "is '" << bitorder.c_str() << "'; accepted: 'big', 'little'");
 }
 
-// A contiguous array of the dtype.
+// One-dimensional, contiguous, of the dtype.
 void check_array(const char* op, const char* name, View array, DLDataType dtype) {
   fictl::check_dim(op, name, array, 1);
   fictl::check_contiguous(op, name, array);
-  if (fictl::same_dtype(array.dtype(), dtype)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-               << "has dtype " << array.dtype() << "; it is of " << dtype);
+  fictl::check_dtype(op, name, array, dtype);
 }
 
 void check_size(const char* op, const char* name, View array, int64_t wanted) {
   if (array.size(0) == wanted) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
-               << "has " << array.size(0) << " elements; wanted are " << wanted);
+               << "has " << array.size(0) << " elements; expected " << wanted);
 }
 
 void check_starts(const char* op, View indptr) {
@@ -48,10 +42,10 @@ void check_starts(const char* op, View indptr) {
 }
 
 void packbits(View out, View x, std::string bitorder, bool enable_pdl) {
-  CHECK_CUDA(x);
-  CHECK_SAME_DEVICE(out, x);
-  check_array(__func__, "x", x, kBool);
-  check_array(__func__, "out", out, kByte);
+  fictl::check_device(__func__, "x", x);
+  fictl::check_same_device(__func__, "out", out, "x", x);
+  check_array(__func__, "x", x, fictl::kBool);
+  check_array(__func__, "out", out, fictl::kUInt8);
   check_size(__func__, "out", out, (x.size(0) + 7) / 8);
   const bool big = is_big(__func__, bitorder);
   fictl::call(__func__, x, fictl::quantization::packbits, out, x, big, enable_pdl);
@@ -59,14 +53,14 @@ void packbits(View out, View x, std::string bitorder, bool enable_pdl) {
 
 void segment_packbits(View out, View out_indptr, View x, View indptr, std::string bitorder,
                       bool enable_pdl) {
-  CHECK_CUDA(x);
-  CHECK_SAME_DEVICE(indptr, x);
-  CHECK_SAME_DEVICE(out, x);
-  CHECK_SAME_DEVICE(out_indptr, x);
-  check_array(__func__, "x", x, kBool);
+  fictl::check_device(__func__, "x", x);
+  fictl::check_same_device(__func__, "indptr", indptr, "x", x);
+  fictl::check_same_device(__func__, "out", out, "x", x);
+  fictl::check_same_device(__func__, "out_indptr", out_indptr, "x", x);
+  check_array(__func__, "x", x, fictl::kBool);
   check_starts(__func__, indptr);
-  check_array(__func__, "out", out, kByte);
-  check_array(__func__, "out_indptr", out_indptr, kInt);
+  check_array(__func__, "out", out, fictl::kUInt8);
+  check_array(__func__, "out_indptr", out_indptr, fictl::kInt32);
   check_size(__func__, "out_indptr", out_indptr, indptr.size(0));
   const bool big = is_big(__func__, bitorder);
   fictl::call(__func__, x, fictl::quantization::segment_packbits, out, out_indptr, x, indptr, big,

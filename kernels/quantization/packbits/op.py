@@ -1,4 +1,4 @@
-"""packbits: eight bools in a byte, of an array or of each segment of a ragged batch."""
+"""packbits: pack eight bools into a byte, of an array or of each segment of a ragged batch."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="b8", devices="cuda emu", mutates="out")
@@ -19,12 +17,12 @@ def packbits(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """Eight elements of x in each byte, as numpy.packbits makes them; what is missing is 0.
+    """Pack eight elements of x into each byte, as numpy.packbits does, padded with 0.
 
-    x: (elements,), contiguous; of another dtype than bool, what is not 0 is 1.
+    x: (elements,), contiguous; a dtype other than bool is compared with 0.
     bitorder: 'big' makes the first of eight elements the highest bit, 'little' the lowest.
     out: (ceil(elements / 8),), uint8. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if x.dtype is not torch.bool:
         x = x.to(torch.bool)
@@ -44,19 +42,19 @@ def segment_packbits(
     out_indptr: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """packbits of every segment x[indptr[i]:indptr[i + 1]]; (out, out_indptr).
+    """Pack every segment x[indptr[i]:indptr[i + 1]] as packbits does; return (out, out_indptr).
 
     The bytes of segment i are out[out_indptr[i]:out_indptr[i + 1]].
 
-    x: (elements,), contiguous; of another dtype than bool, what is not 0 is 1.
-    indptr: (segments + 1,), int32 or int64, where x is; where each segment starts, and where the
-        last one ends. It never falls.
+    x: (elements,), contiguous; a dtype other than bool is compared with 0.
+    indptr: (segments + 1,), int32 or int64, on x's device: where each segment starts, and where the
+        last one ends; non-decreasing.
     bitorder: 'big' makes the first of eight elements the highest bit, 'little' the lowest.
-    out: (bytes,), uint8; at least out_indptr[-1], and no byte beyond that is written. None
-        allocates it, and waits for the GPU to know how many: (elements + 7 * segments) // 8 are
-        always enough.
+    out: (bytes,), uint8; at least out_indptr[-1] bytes, none of which beyond that is written. None
+        allocates it, and waits for the GPU to know the size: (elements + 7 * segments) // 8 bytes
+        are always enough.
     out_indptr: (segments + 1,), int32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if x.dtype is not torch.bool:
         x = x.to(torch.bool)

@@ -1,4 +1,4 @@
-"""What packbits and segment_packbits compute."""
+"""Traces of packbits and segment_packbits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _packed_segments(
 def _coins(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """As often true as not."""
+    """Make bools, true half of the time."""
     coins = torch.randint(0, 2, (sizes["elements"],), device=device, generator=generator)
     return {"x": coins.to(dtype)}
 
@@ -39,7 +39,7 @@ def _coins(
 def _segments(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Between random elements; where there are many segments, some are empty."""
+    """Make segments between random elements; of many segments, some are empty."""
     elements, between = sizes["elements"], sizes["len_indptr"] - 2
     cuts = torch.randint(0, elements + 1, (between,), device=device, generator=generator)
     ends = torch.tensor([0, elements], device=device)
@@ -56,7 +56,7 @@ def _validate(x: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor) -> None:
 
 
 def _segment_bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    """out is written, not read."""
+    """Count the bytes; out is written, not read."""
     return sizes["elements"] + sizes["packed"] + 8 * sizes["len_indptr"]
 
 

@@ -70,11 +70,11 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
 
 
 def _torch(function: str, inputs: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
-    """In fp32, rounded once; not in place."""
+    """Compute in fp32, rounded once; not in place."""
     q, k = ("query", "key") if function.startswith(_TABLE) else ("q", "k")
     wide = {**inputs, q: inputs[q].float(), k: inputs[k].float()}
-    made = getattr(trace, function).reference(**wide)
-    return made[0].to(inputs[q].dtype), made[1].to(inputs[k].dtype)
+    q_out, k_out = getattr(trace, function).reference(**wide)
+    return q_out.to(inputs[q].dtype), k_out.to(inputs[k].dtype)
 
 
 def _flashinfer(function: str, inputs: dict[str, Any]) -> Callable[[], Any]:

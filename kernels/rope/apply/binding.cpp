@@ -19,7 +19,6 @@ using fictl::argument_error;
 using fictl::ErrorKind;
 using fictl::raise;
 using fictl::Shape;
-using fictl::Strides;
 using fictl::View;
 
 constexpr int64_t kMaxRotaryDim = 512;
@@ -29,7 +28,7 @@ struct Named {
   View tensor;
 };
 
-// What is rotated, and where to: q, k and their outputs, under the names that the op gives them.
+// The tensors of a rotation, with the names that the op gives them.
 struct Rotated {
   Named q;
   Named k;
@@ -44,16 +43,6 @@ void check_dims(const char* op, const Named& x, bool flat_too) {
         << (flat_too ? " or (tokens, heads * head_size)" : ""));
 }
 
-void check_no_overlap(const char* op, const Named& out) {
-  for (int dim = 0; dim < out.tensor.ndim() - 1; ++dim) {
-    const View x = out.tensor;
-    if (x.size(dim) <= 1 || x.stride(dim) >= x.size(-1)) continue;
-    raise(argument_error(ErrorKind::ValueError, op, out.name)
-          << "has shape " << Shape{x} << " and strides " << Strides{x}
-          << ": its heads overlap; pass a contiguous " << out.name);
-  }
-}
-
 void check_pair(const char* op, const Named& x, const Named& out, const Named& first,
                 bool flat_too) {
   fictl::check_device(op, x.name, x.tensor);
@@ -63,9 +52,9 @@ void check_pair(const char* op, const Named& x, const Named& out, const Named& f
   fictl::check_same_dtype(op, out.name, out.tensor, x.name, x.tensor);
   check_dims(op, x, flat_too);
   fictl::check_same_shape(op, out.name, out.tensor, x.name, x.tensor);
-  fictl::check_neighbours(op, x.name, x.tensor, "head");
-  fictl::check_neighbours(op, out.name, out.tensor, "head");
-  check_no_overlap(op, out);
+  fictl::check_last_dim_contiguous(op, x.name, x.tensor);
+  fictl::check_last_dim_contiguous(op, out.name, out.tensor);
+  fictl::check_no_overlap(op, out.name, out.tensor);
 }
 
 void check_rotated(const char* op, const Rotated& x, bool flat_too = false) {
@@ -77,7 +66,7 @@ void check_rotated(const char* op, const Rotated& x, bool flat_too = false) {
         << x.q.tensor.size(0));
 }
 
-// `size` is that of a head, or of heads side by side.
+// The last dimension is a head, or with 2 dimensions, all heads of a token.
 void check_head(const char* op, const Named& x, int64_t head_dim) {
   const int64_t size = x.tensor.size(-1);
   if (x.tensor.ndim() == 3 ? size == head_dim : size % head_dim == 0) return;
@@ -107,8 +96,7 @@ void check_on_device_of(const char* op, const Named& x, const Named& q) {
   fictl::check_same_device(op, x.name, x.tensor, q.name, q.tensor);
 }
 
-// The frequencies of a model, as the ops take them; with an old context, they are those of Llama
-// 3.1.
+// The parameters of a model's rotary embedding; with an old context, Llama 3.1's.
 struct Frequency {
   int64_t rotary_dim;
   bool interleave;
@@ -168,10 +156,7 @@ void table(const char* op, View positions, const Rotated& x, int64_t head_size, 
   check_head(op, x.k, head_size);
   check_on_device_of(op, {"positions", positions}, x.q);
   check_on_device_of(op, {"cos_sin_cache", cos_sin_cache}, x.q);
-  if (!fictl::same_dtype(cos_sin_cache.dtype(), {kDLFloat, 32, 1})) {
-    raise(argument_error(ErrorKind::TypeError, op, "cos_sin_cache")
-          << "has dtype " << cos_sin_cache.dtype() << "; pass float32");
-  }
+  fictl::check_dtype(op, "cos_sin_cache", cos_sin_cache, fictl::kFloat32);
   fictl::check_dim(op, "cos_sin_cache", cos_sin_cache, 2);
   fictl::check_contiguous(op, "cos_sin_cache", cos_sin_cache);
   check_rotary_dim(op, "cos_sin_cache", cos_sin_cache.size(1), head_size);

@@ -7,7 +7,7 @@ namespace fictl::rope {
 
 namespace {
 
-// Of (tokens, heads, head_dim), or of heads side by side: (tokens, heads * head_dim).
+// The strides of (tokens, heads, head_dim), or of (tokens, heads * head_dim).
 HeadsPitch pitch_of(View x, int64_t head_dim) {
   return {x.stride(0), x.ndim() == 3 ? x.stride(1) : head_dim};
 }
@@ -42,7 +42,7 @@ void apply(const Launch& launch, const Tensors& x, int64_t rotary_dim, bool inte
   });
 }
 
-// Without an old context there is nothing to smooth.
+// No smoothing without an old context.
 Smoothing smoothing(double low_factor, double high_factor, double old_context) {
   if (old_context == 0) return {};
   return Smoothing::llama31(low_factor, high_factor, old_context);

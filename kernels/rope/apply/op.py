@@ -1,4 +1,4 @@
-"""apply_rope and its kin: turn the heads of queries and keys by the positions of their tokens."""
+"""Rotary position embedding: rotate the heads of queries and keys by their tokens' positions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="q_out k_out")
@@ -26,23 +24,23 @@ def apply_rope(
     k_out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rotate the heads of q and k by ragged segments' positions.
+    """Rotate the heads of q and k by the positions of ragged segments.
 
-    q: (tokens, q_heads, head_dim); the elements of a head are neighbours, tokens and heads at any
-        pitch, as in a slice of packed projections.
+    q: (tokens, q_heads, head_dim); last dimension contiguous, any stride of tokens and heads, as in a
+        slice of packed projections.
     k: (tokens, k_heads, head_dim), likewise, of q's dtype; k_heads may be 0.
     indptr: (segments + 1,), int32 or int64: segment i is tokens indptr[i] to indptr[i + 1]. Tokens of
-        no segment stay as they are.
+        no segment are copied.
     offsets: (segments,), int32 or int64: the position of a segment's first token.
-    rotary_dim: how many values of a head are rotated, an even number up to 512; the others are
-        copied. None rotates the head.
-    interleave: pairs are neighbours. Else they are a value and the one rotary_dim / 2 further on.
+    rotary_dim: how many elements of a head are rotated, an even number up to 512; the others are
+        copied. None: all of them.
+    interleave: pairs are adjacent elements; otherwise an element and the one rotary_dim / 2 after it.
     rope_scale: pair i turns by rope_theta^(-2 i / rotary_dim) / rope_scale from one position to the
         next. Angles are exact at any position that int32 holds.
-    rope_theta: a number.
+    rope_theta: the base of the frequencies.
     q_out: like q; may be q itself. None allocates it.
     k_out: like k; may be k itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     q_out = torch.empty_like(q) if q_out is None else q_out
     k_out = torch.empty_like(k) if k_out is None else k_out
@@ -78,19 +76,8 @@ def apply_rope_pos_ids(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Rotate the heads of q and k by the position of each token.
 
-    q: (tokens, q_heads, head_dim); the elements of a head are neighbours, tokens and heads at any
-        pitch, as in a slice of packed projections.
-    k: (tokens, k_heads, head_dim), likewise, of q's dtype; k_heads may be 0.
     pos_ids: (tokens,), int32 or int64: the position of each token.
-    rotary_dim: how many values of a head are rotated, an even number up to 512; the others are
-        copied. None rotates the head.
-    interleave: pairs are neighbours. Else they are a value and the one rotary_dim / 2 further on.
-    rope_scale: pair i turns by rope_theta^(-2 i / rotary_dim) / rope_scale from one position to the
-        next. Angles are exact at any position that int32 holds.
-    rope_theta: a number.
-    q_out: like q; may be q itself. None allocates it.
-    k_out: like k; may be k itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    The others: as in apply_rope.
     """
     q_out = torch.empty_like(q) if q_out is None else q_out
     k_out = torch.empty_like(k) if k_out is None else k_out
@@ -127,25 +114,13 @@ def apply_llama31_rope(
     k_out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rotate the heads of q and k by ragged segments' positions, as Llama 3.1 does.
+    """Rotate the heads of q and k by the positions of ragged segments, with Llama 3.1's frequencies.
 
-    q: (tokens, q_heads, head_dim); the elements of a head are neighbours, tokens and heads at any
-        pitch, as in a slice of packed projections.
-    k: (tokens, k_heads, head_dim), likewise, of q's dtype; k_heads may be 0.
-    indptr: (segments + 1,), int32 or int64: segment i is tokens indptr[i] to indptr[i + 1]. Tokens of
-        no segment stay as they are.
-    offsets: (segments,), int32 or int64: the position of a segment's first token.
-    rotary_dim: how many values of a head are rotated, an even number up to 512; the others are
-        copied. None rotates the head.
-    interleave: pairs are neighbours. Else they are a value and the one rotary_dim / 2 further on.
     rope_scale: pair i turns by f = rope_theta^(-2 i / rotary_dim) from one position to the next where
         that is at least high_freq_factor turns in old_context_len positions, by f / rope_scale where
-        it is at most low_freq_factor turns, and by a mixture in between. Angles are exact at any
-        position that int32 holds.
-    rope_theta, low_freq_factor, high_freq_factor, old_context_len: numbers.
-    q_out: like q; may be q itself. None allocates it.
-    k_out: like k; may be k itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+        it is at most low_freq_factor turns, and by a mixture in between.
+    rope_theta, low_freq_factor, high_freq_factor, old_context_len: numbers of the model.
+    The others: as in apply_rope.
     """
     q_out = torch.empty_like(q) if q_out is None else q_out
     k_out = torch.empty_like(k) if k_out is None else k_out
@@ -185,23 +160,10 @@ def apply_llama31_rope_pos_ids(
     k_out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rotate the heads of q and k by the position of each token, as Llama 3.1 does.
+    """Rotate the heads of q and k by the position of each token, with Llama 3.1's frequencies.
 
-    q: (tokens, q_heads, head_dim); the elements of a head are neighbours, tokens and heads at any
-        pitch, as in a slice of packed projections.
-    k: (tokens, k_heads, head_dim), likewise, of q's dtype; k_heads may be 0.
     pos_ids: (tokens,), int32 or int64: the position of each token.
-    rotary_dim: how many values of a head are rotated, an even number up to 512; the others are
-        copied. None rotates the head.
-    interleave: pairs are neighbours. Else they are a value and the one rotary_dim / 2 further on.
-    rope_scale: pair i turns by f = rope_theta^(-2 i / rotary_dim) from one position to the next where
-        that is at least high_freq_factor turns in old_context_len positions, by f / rope_scale where
-        it is at most low_freq_factor turns, and by a mixture in between. Angles are exact at any
-        position that int32 holds.
-    rope_theta, low_freq_factor, high_freq_factor, old_context_len: numbers.
-    q_out: like q; may be q itself. None allocates it.
-    k_out: like k; may be k itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    The others: as in apply_llama31_rope.
     """
     q_out = torch.empty_like(q) if q_out is None else q_out
     k_out = torch.empty_like(k) if k_out is None else k_out
@@ -236,14 +198,9 @@ def apply_rope_inplace(
     *,
     enable_pdl: bool | None = None,
 ) -> None:
-    """What apply_rope does, in place.
+    """Rotate the heads of q and k in place by the positions of ragged segments.
 
-    q: (tokens, q_heads, head_dim), at any pitch of tokens and heads.
-    k: (tokens, k_heads, head_dim), likewise, of q's dtype.
-    indptr: (segments + 1,), int32 or int64.
-    offsets: (segments,), int32 or int64.
-    rotary_dim: how many values of a head are rotated; the others stay as they are.
-    The others: as there.
+    Arguments: as in apply_rope. Elements beyond rotary_dim are left unchanged.
     """
     kernel.apply_rope_inplace(
         q,
@@ -270,13 +227,9 @@ def apply_rope_pos_ids_inplace(
     *,
     enable_pdl: bool | None = None,
 ) -> None:
-    """What apply_rope_pos_ids does, in place.
+    """Rotate the heads of q and k in place by the position of each token.
 
-    q: (tokens, q_heads, head_dim), at any pitch of tokens and heads.
-    k: (tokens, k_heads, head_dim), likewise, of q's dtype.
-    pos_ids: (tokens,), int32 or int64.
-    rotary_dim: how many values of a head are rotated; the others stay as they are.
-    The others: as there.
+    Arguments: as in apply_rope_pos_ids. Elements beyond rotary_dim are left unchanged.
     """
     kernel.apply_rope_pos_ids_inplace(
         q,
@@ -306,14 +259,9 @@ def apply_llama31_rope_inplace(
     *,
     enable_pdl: bool | None = None,
 ) -> None:
-    """What apply_llama31_rope does, in place.
+    """Rotate the heads of q and k in place by the positions of ragged segments, with Llama 3.1's frequencies.
 
-    q: (tokens, q_heads, head_dim), at any pitch of tokens and heads.
-    k: (tokens, k_heads, head_dim), likewise, of q's dtype.
-    indptr: (segments + 1,), int32 or int64.
-    offsets: (segments,), int32 or int64.
-    rotary_dim: how many values of a head are rotated; the others stay as they are.
-    The others: as there.
+    Arguments: as in apply_llama31_rope. Elements beyond rotary_dim are left unchanged.
     """
     kernel.apply_llama31_rope_inplace(
         q,
@@ -346,13 +294,9 @@ def apply_llama31_rope_pos_ids_inplace(
     *,
     enable_pdl: bool | None = None,
 ) -> None:
-    """What apply_llama31_rope_pos_ids does, in place.
+    """Rotate the heads of q and k in place by the position of each token, with Llama 3.1's frequencies.
 
-    q: (tokens, q_heads, head_dim), at any pitch of tokens and heads.
-    k: (tokens, k_heads, head_dim), likewise, of q's dtype.
-    pos_ids: (tokens,), int32 or int64.
-    rotary_dim: how many values of a head are rotated; the others stay as they are.
-    The others: as there.
+    Arguments: as in apply_llama31_rope_pos_ids. Elements beyond rotary_dim are left unchanged.
     """
     kernel.apply_llama31_rope_pos_ids_inplace(
         q,
@@ -385,16 +329,16 @@ def apply_rope_with_cos_sin_cache(
     """Rotate the heads of query and key by a table of cosines and sines.
 
     positions: (tokens,), int32 or int64: rows of cos_sin_cache.
-    query: (tokens, q_heads * head_size) or (tokens, q_heads, head_size); the elements of a head are
-        neighbours, tokens and heads at any pitch.
+    query: (tokens, q_heads * head_size) or (tokens, q_heads, head_size); last dimension contiguous, any
+        stride of tokens and heads.
     key: (tokens, k_heads * head_size) or (tokens, k_heads, head_size), likewise, of query's dtype.
-    head_size: values a head.
-    cos_sin_cache: (positions, rotary_dim), contiguous fp32: in a row rotary_dim / 2 cosines, then as
-        many sines. Values of a head beyond rotary_dim are copied.
-    is_neox: a pair is a value and the one rotary_dim / 2 further on. Else pairs are neighbours.
+    head_size: elements of a head.
+    cos_sin_cache: (positions, rotary_dim), float32, contiguous: a row is rotary_dim / 2 cosines, then as
+        many sines. Elements of a head beyond rotary_dim are copied.
+    is_neox: a pair is an element and the one rotary_dim / 2 after it; otherwise, adjacent elements.
     q_out: like query; may be query itself. None allocates it.
     k_out: like key; may be key itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: as in apply_rope.
     """
     q_out = torch.empty_like(query) if q_out is None else q_out
     k_out = torch.empty_like(key) if k_out is None else k_out
@@ -423,14 +367,9 @@ def apply_rope_with_cos_sin_cache_inplace(
     *,
     enable_pdl: bool | None = None,
 ) -> None:
-    """What apply_rope_with_cos_sin_cache does, in place.
+    """Rotate the heads of query and key in place by a table of cosines and sines.
 
-    positions: (tokens,), int32 or int64.
-    query: (tokens, q_heads * head_size) or (tokens, q_heads, head_size), at any pitch.
-    key: (tokens, k_heads * head_size) or (tokens, k_heads, head_size), likewise.
-    cos_sin_cache: (positions, rotary_dim), contiguous fp32. Values of a head beyond rotary_dim stay
-        as they are.
-    The others: as there.
+    Arguments: as in apply_rope_with_cos_sin_cache. Elements beyond rotary_dim are left unchanged.
     """
     kernel.apply_rope_with_cos_sin_cache_inplace(
         positions,

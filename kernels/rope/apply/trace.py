@@ -1,4 +1,4 @@
-"""What apply_rope and its kin compute."""
+"""Traces of the rotary embeddings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FAR = 131072  # positions: as long as contexts are
 def _rotate(
     x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, interleave: bool
 ) -> torch.Tensor:
-    """The first values of every head: a row of cos and sin is of a token, a column of a pair."""
+    """Rotate the first elements of every head; cos and sin are (tokens, pairs)."""
     pairs = cos.shape[-1]
     firsts = slice(0, 2 * pairs, 2) if interleave else slice(0, pairs)
     seconds = slice(1, 2 * pairs, 2) if interleave else slice(pairs, 2 * pairs)
@@ -60,7 +60,7 @@ def _llama31_frequencies(
 
 
 def _positions(indptr: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-    """Of tokens that are all of segments."""
+    """Return the positions of tokens, all of which belong to a segment."""
     lengths = indptr.diff()
     segment = torch.arange(len(lengths), device=indptr.device).repeat_interleave(lengths)
     tokens = torch.arange(len(segment), device=indptr.device)
@@ -145,7 +145,7 @@ def _table_reference(
 def _init_segments(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Segments between random tokens, some of them empty, at any positions."""
+    """Make segments between random tokens, some of them empty, at random positions."""
     nnz, batch_size = sizes["nnz"], sizes["batch_size"]
     cuts = torch.randint(0, nnz + 1, (batch_size - 1,), device=device, generator=generator)
     ends = torch.tensor([0, nnz], device=device)
@@ -166,7 +166,7 @@ def _init_pos_ids(
 def _init_table(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """The table of a model; angles in fp64, as a large position needs."""
+    """Make the table of a model; angles in fp64, which large positions need."""
     rows, pairs = sizes["max_seq_len"], sizes["rotary_dim"] // 2
     positions = torch.randint(0, rows, (sizes["nnz"],), device=device, generator=generator)
     pair = torch.arange(pairs, device=device, dtype=torch.float64)
@@ -193,7 +193,7 @@ def _validate_table(positions: torch.Tensor, cos_sin_cache: torch.Tensor, **_: o
 
 
 def _table_bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    """Heads there and back; of the table, a row a token."""
+    """Count heads read and written, and a row of the table per token."""
     values = (sizes["q_size"] + sizes["k_size"]) * inputs["query"].element_size()
     row = sizes["rotary_dim"] * inputs["cos_sin_cache"].element_size()
     return int(sizes["nnz"] * (2 * values + row + inputs["positions"].element_size()))
@@ -229,7 +229,7 @@ _SEGMENTS = {
     "indptr": Tensor(("len_indptr",), dtype="int32", doc="where segments start, and the end"),
     "offsets": Tensor(("batch_size",), dtype="int32", doc="positions of their first tokens"),
 }
-_INTERLEAVE = {"interleave": Scalar("bool", False, "whether pairs are neighbours")}
+_INTERLEAVE = {"interleave": Scalar("bool", False, "pairs are adjacent elements")}
 _PLAIN = {
     **_INTERLEAVE,
     "rope_scale": Scalar("float32", 1.0, "divides positions"),

@@ -71,7 +71,7 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
     }[function]
 
     def torch_fp8(**inputs: Any) -> tuple[torch.Tensor, ...]:
-        return tuple(_fp8(each) for each in reference(**inputs))
+        return tuple(_fp8(x) for x in reference(**inputs))
 
     def flashinfer(**inputs: Any) -> Callable[[], Any]:
         return _flashinfer(function, inputs)

@@ -1,42 +1,45 @@
 #include <binding/ffi.h>
+#include <binding/paged.h>
 
 namespace fictl::rope {
 void rope_quantize_fp8(const Launch& launch, View q_rope, View k_rope, const View* q_nope,
                        const View* k_nope, View cos_sin_cache, View pos_ids, View q_rope_out,
                        View k_rope_out, const View* q_nope_out, const View* k_nope_out,
                        double quant_scale_q, double quant_scale_kv, bool is_neox, bool enable_pdl);
-void rope_quantize_fp8_append_paged_kv_cache(
-    const Launch& launch, View q_rope, View k_rope, const View* q_nope, const View* k_nope,
-    const View* v, View cos_sin_cache, View pos_ids, View first_cache, View second_cache,
-    bool stacked, View kv_indices, View kv_indptr, View batch_indices, View positions,
-    View q_rope_out, const View* q_nope_out, double quant_scale_q, double quant_scale_kv,
-    int64_t page_size, bool hnd, bool is_neox, bool enable_pdl);
+void rope_quantize_fp8_append_paged_kv_cache(const Launch& launch, View q_rope, View k_rope,
+                                             const View* q_nope, const View* k_nope, const View* v,
+                                             View cos_sin_cache, View pos_ids,
+                                             const PagedView& first, const PagedView& second,
+                                             View kv_indices, View kv_indptr, View batch_indices,
+                                             View positions, View q_rope_out,
+                                             const View* q_nope_out, double quant_scale_q,
+                                             double quant_scale_kv, bool is_neox, bool enable_pdl);
 }  // namespace fictl::rope
 
 namespace {
 
 using fictl::argument_error;
 using fictl::ErrorKind;
+using fictl::PagedView;
 using fictl::raise;
 using fictl::Shape;
-using fictl::Strides;
 using fictl::View;
 using tvm::ffi::Optional;
 
 // Queries or keys: (tokens, heads, dim), or (tokens, dim) of keys that all queries share.
 void check_heads(const char* op, const char* name, View x, bool shared) {
-  fictl::check_neighbours(op, name, x, "head");
+  fictl::check_last_dim_contiguous(op, name, x);
   if (x.ndim() == 3 || (shared && x.ndim() == 2)) return;
   raise(argument_error(ErrorKind::ValueError, op, name)
         << "has shape " << Shape{x} << "; it is (tokens, heads, dim)"
         << (shared ? ", or (tokens, dim) for MLA" : ""));
 }
 
-// That x has the tokens and heads of another, and that many values of each head where it is said.
+// x has the tokens and heads of another tensor, and heads of `dim` elements unless dim is negative.
 void check_as(const char* op, const char* name, View x, const char* other_name, View other,
               int64_t dim) {
   fictl::check_same_device(op, name, x, "q_rope", other);
-  fictl::check_neighbours(op, name, x, "head");
+  fictl::check_last_dim_contiguous(op, name, x);
   bool same = x.ndim() == other.ndim() && (dim < 0 || x.size(-1) == dim);
   for (int i = 0; same && i < x.ndim() - 1; ++i) same = x.size(i) == other.size(i);
   if (same) return;
@@ -44,24 +47,15 @@ void check_as(const char* op, const char* name, View x, const char* other_name, 
         << "has shape " << Shape{x} << ", '" << other_name << "' has " << Shape{other});
 }
 
-void check_no_overlap(const char* op, const char* name, View x) {
-  for (int dim = 0; dim < x.ndim() - 1; ++dim) {
-    if (x.size(dim) <= 1 || x.stride(dim) >= x.size(-1)) continue;
-    raise(argument_error(ErrorKind::ValueError, op, name)
-          << "has shape " << Shape{x} << " and strides " << Strides{x}
-          << ": its heads overlap; pass a contiguous " << name);
-  }
-}
-
-// What is written of x.
+// The output of x.
 void check_out(const char* op, const char* name, View out, const char* x_name, View x,
                View first_out) {
   check_as(op, name, out, x_name, x, x.size(-1));
   fictl::check_same_dtype(op, name, out, "q_rope_out", first_out);
-  check_no_overlap(op, name, out);
+  fictl::check_no_overlap(op, name, out);
 }
 
-// The part that is not rotated: with its output or without both.
+// The part that is not rotated: given with its output, or both left out.
 void check_nope(const char* op, const char* name, const View* x, const char* out_name,
                 const View* out, const char* rope_name, View rope, View first_out) {
   if (x) {
@@ -76,13 +70,9 @@ void check_nope(const char* op, const char* name, const View* x, const char* out
 }
 
 void check_rotation(const char* op, View cos_sin_cache, View pos_ids, View q_rope) {
-  constexpr DLDataType kFloat{kDLFloat, 32, 1};
   fictl::check_same_device(op, "cos_sin_cache", cos_sin_cache, "q_rope", q_rope);
   fictl::check_same_device(op, "pos_ids", pos_ids, "q_rope", q_rope);
-  if (!fictl::same_dtype(cos_sin_cache.dtype(), kFloat)) {
-    raise(argument_error(ErrorKind::TypeError, op, "cos_sin_cache")
-          << "has dtype " << cos_sin_cache.dtype() << "; it is float32");
-  }
+  fictl::check_dtype(op, "cos_sin_cache", cos_sin_cache, fictl::kFloat32);
   const int64_t dim = q_rope.size(-1);
   if (cos_sin_cache.ndim() != 2 || cos_sin_cache.size(1) != dim || dim % 2 != 0) {
     raise(argument_error(ErrorKind::ValueError, op, "cos_sin_cache")
@@ -90,10 +80,7 @@ void check_rotation(const char* op, View cos_sin_cache, View pos_ids, View q_rop
           << "; it is (positions, rope_dim), of an even rope_dim as in 'q_rope', which has shape "
           << Shape{q_rope});
   }
-  if (cos_sin_cache.size(1) > 1 && cos_sin_cache.stride(1) != 1) {
-    raise(argument_error(ErrorKind::ValueError, op, "cos_sin_cache")
-          << "has strides " << Strides{cos_sin_cache} << "; pass cos_sin_cache.contiguous()");
-  }
+  fictl::check_last_dim_contiguous(op, "cos_sin_cache", cos_sin_cache);
 }
 
 void check_queries_and_keys(const char* op, View q_rope, View k_rope, View cos_sin_cache,
@@ -140,8 +127,8 @@ void mla_rope_quantize_fp8(View q_rope, View k_rope, Optional<View> q_nope, Opti
                            Optional<View> q_nope_out, Optional<View> k_nope_out,
                            double quant_scale_q, double quant_scale_kv, bool is_neox,
                            bool enable_pdl) {
-  CHECK_CUDA(q_rope);
-  CHECK_DIM(k_rope, 2);
+  fictl::check_device(__func__, "q_rope", q_rope);
+  fictl::check_dim(__func__, "k_rope", k_rope, 2);
   quantize(__func__, q_rope, k_rope, q_nope, k_nope, cos_sin_cache, pos_ids, q_rope_out, k_rope_out,
            q_nope_out, k_nope_out, quant_scale_q, quant_scale_kv, is_neox, enable_pdl);
 }
@@ -159,7 +146,8 @@ void check_values(const char* op, const View* v, View k_rope) {
         << (latent ? ": MLA has no values of its own, pass None" : ": pass (tokens, heads, dim)"));
 }
 
-// MLA has a cache for each part of its keys. Keys and values share one of 5 dimensions.
+// MLA has one cache for each part of its keys. Other caches are one tensor that stacks keys and
+// values, of 5 dimensions, or two tensors.
 void check_caches(const char* op, View cache, const View* second, View k_rope, View q_rope_out) {
   if (second == nullptr && k_rope.ndim() == 2) {
     raise(argument_error(ErrorKind::ValueError, op, "paged_kv_cache")
@@ -182,7 +170,21 @@ void check_page(const char* op, int64_t page_size, const std::string& kv_layout)
         << "is '" << kv_layout.c_str() << "'; it is 'NHD' or 'HND'");
 }
 
-// paged_kv_cache: both, or the first where paged_kv_cache_1 is the second.
+// The cache as pages of `page_size` slots of `heads` x `dim`; with `latent`, one head without a
+// dimension for it.
+PagedView pages_of(const char* op, View cache, bool latent, bool hnd, int part, int64_t page_size,
+                   int64_t heads, int64_t dim) {
+  constexpr const char* kName = "paged_kv_cache";
+  fictl::check_last_dim_contiguous(op, kName, cache);
+  return fictl::translate([&] {
+    const PagedView pages = latent ? fictl::paged_latent(op, kName, cache)
+                                   : fictl::paged_heads(op, kName, cache, hnd, part);
+    fictl::check_pages(op, kName, pages, page_size, heads, dim);
+    return pages;
+  });
+}
+
+// paged_kv_cache: both caches in one tensor, or the first if paged_kv_cache_1 is given.
 void rope_quantize_fp8_append_paged_kv_cache(
     View q_rope, View k_rope, Optional<View> q_nope, Optional<View> k_nope, Optional<View> v,
     View cos_sin_cache, View pos_ids, View paged_kv_cache, Optional<View> paged_kv_cache_1,
@@ -196,16 +198,25 @@ void rope_quantize_fp8_append_paged_kv_cache(
   check_values(__func__, pointer(v), k_rope);
   check_page(__func__, page_size, kv_layout);
   check_caches(__func__, paged_kv_cache, pointer(paged_kv_cache_1), k_rope, q_rope_out);
-  CHECK_SAME_DEVICE(kv_indices, q_rope);
-  CHECK_SAME_DEVICE(kv_indptr, q_rope);
-  CHECK_SAME_DEVICE(batch_indices, q_rope);
-  CHECK_SAME_DEVICE(positions, q_rope);
+  fictl::check_same_device(__func__, "kv_indices", kv_indices, "q_rope", q_rope);
+  fictl::check_same_device(__func__, "kv_indptr", kv_indptr, "q_rope", q_rope);
+  fictl::check_same_device(__func__, "batch_indices", batch_indices, "q_rope", q_rope);
+  fictl::check_same_device(__func__, "positions", positions, "q_rope", q_rope);
+  const bool latent = !v.has_value();
+  const bool stacked = !paged_kv_cache_1.has_value();
+  const bool hnd = kv_layout == "HND";
+  const int64_t heads = latent ? 1 : k_rope.size(1);
+  const int64_t rope_dim = k_rope.size(-1);
+  const int64_t nope_dim = k_nope.has_value() ? (*k_nope).size(-1) : 0;
+  const PagedView first = pages_of(__func__, paged_kv_cache, latent, hnd, stacked ? 0 : -1,
+                                   page_size, heads, latent ? nope_dim : rope_dim + nope_dim);
+  const PagedView second =
+      pages_of(__func__, paged_kv_cache_1.value_or(paged_kv_cache), latent, hnd, stacked ? 1 : -1,
+               page_size, heads, latent ? rope_dim : (*v).size(-1));
   fictl::call(__func__, q_rope, fictl::rope::rope_quantize_fp8_append_paged_kv_cache, q_rope,
-              k_rope, pointer(q_nope), pointer(k_nope), pointer(v), cos_sin_cache, pos_ids,
-              paged_kv_cache, paged_kv_cache_1.value_or(paged_kv_cache),
-              !paged_kv_cache_1.has_value(), kv_indices, kv_indptr, batch_indices, positions,
-              q_rope_out, pointer(q_nope_out), quant_scale_q, quant_scale_kv, page_size,
-              kv_layout == "HND", is_neox, enable_pdl);
+              k_rope, pointer(q_nope), pointer(k_nope), pointer(v), cos_sin_cache, pos_ids, first,
+              second, kv_indices, kv_indptr, batch_indices, positions, q_rope_out,
+              pointer(q_nope_out), quant_scale_q, quant_scale_kv, is_neox, enable_pdl);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace fictl::rope {
 
 namespace {
 
-// The heads of (tokens, heads, size), or of (tokens, size) where there is one.
+// The heads of (tokens, heads, size), or of (tokens, size) with one head.
 struct Heads {
   View x;
 
@@ -38,7 +38,7 @@ QuantizePart<T, Q> plain(View from, View to, double scale) {
   return part_of<T, Q>(from, {to.data<Q>(), heads.token_pitch(), 0, heads.head_pitch()}, scale);
 }
 
-// To the values from `first` on of the rows of a cache.
+// Writes to the rows of a cache, from element `first` on.
 template <typename T, typename Q>
 QuantizePart<T, Q> paged(View from, const PagedView& cache, int64_t first, double scale) {
   const device::PagedRows<Q> rows{cache.data<Q>() + first, cache.page_pitch, cache.slot_pitch,
@@ -57,20 +57,6 @@ QuantizePart<T, Q> rotated(QuantizePart<T, Q> part) {
 CosSin cos_sin_of(View cos_sin_cache, bool is_neox) {
   return {cos_sin_cache.data<const float>(), pitch(cos_sin_cache, 0),
           static_cast<int>(cos_sin_cache.size(1) / 2), !is_neox};
-}
-
-void check_cache(const Launch& launch, const PagedView& cache, int64_t heads, int64_t dim,
-                 int64_t page_size) {
-  const View x = cache.tensor;
-  Error error(ErrorKind::ValueError);
-  error << launch.op << ": argument 'paged_kv_cache' has ";
-  if (x.size(-1) > 1 && x.stride(-1) != 1) {
-    throw error << "strides " << Strides{x} << ": the elements of a row are not neighbours";
-  }
-  if (cache.heads == heads && cache.dim == dim && cache.page_size == page_size) return;
-  throw error << "shape " << Shape{x} << ", which is pages of " << cache.page_size << " slots of "
-              << cache.heads << " x " << cache.dim << "; wanted are pages of 'page_size' "
-              << page_size << " slots of " << heads << " x " << dim;
 }
 
 }  // namespace
@@ -96,29 +82,23 @@ void rope_quantize_fp8(const Launch& launch, View q_rope, View k_rope, const Vie
   });
 }
 
-// Without values there is one head, whose parts have a cache each; else a row of the keys is that
-// of the rotary part and the other one behind it.
-void rope_quantize_fp8_append_paged_kv_cache(
-    const Launch& launch, View q_rope, View k_rope, const View* q_nope, const View* k_nope,
-    const View* v, View cos_sin_cache, View pos_ids, View first_cache, View second_cache,
-    bool stacked, View kv_indices, View kv_indptr, View batch_indices, View positions,
-    View q_rope_out, const View* q_nope_out, double quant_scale_q, double quant_scale_kv,
-    int64_t page_size, bool hnd, bool is_neox, bool enable_pdl) {
-  constexpr const char* kCache = "paged_kv_cache";
+// With values, a row of the key cache is the rotary part followed by the other part. Without values
+// (MLA) there is one head, and each part has its own cache: `first` that of k_nope, `second` that
+// of k_rope.
+void rope_quantize_fp8_append_paged_kv_cache(const Launch& launch, View q_rope, View k_rope,
+                                             const View* q_nope, const View* k_nope, const View* v,
+                                             View cos_sin_cache, View pos_ids,
+                                             const PagedView& first, const PagedView& second,
+                                             View kv_indices, View kv_indptr, View batch_indices,
+                                             View positions, View q_rope_out,
+                                             const View* q_nope_out, double quant_scale_q,
+                                             double quant_scale_kv, bool is_neox, bool enable_pdl) {
   const int64_t tokens = q_rope.size(0);
-  const int64_t heads = Heads{k_rope}.heads();
   const int64_t rope_dim = k_rope.size(-1);
-  const int64_t nope_dim = k_nope ? k_nope->size(-1) : 0;
-  const PagedView first = v ? paged_heads(launch, kCache, first_cache, hnd, stacked ? 0 : -1)
-                            : paged_latent(launch, kCache, first_cache);
-  const PagedView second = v ? paged_heads(launch, kCache, second_cache, hnd, stacked ? 1 : -1)
-                             : paged_latent(launch, kCache, second_cache);
-  check_cache(launch, first, heads, v ? rope_dim + nope_dim : nope_dim, page_size);
-  check_cache(launch, second, heads, v ? v->size(-1) : rope_dim, page_size);
   const AppendedTokens append{
       {indices<device::Indices>(launch, "kv_indices", kv_indices, kv_indices.numel()),
        indices<device::Indices>(launch, "kv_indptr", kv_indptr, kv_indptr.numel()),
-       device::Divisor(static_cast<int>(page_size))},
+       device::Divisor(static_cast<int>(first.page_size))},
       indices<device::Indices>(launch, "batch_indices", batch_indices, tokens),
       indices<device::Indices>(launch, "positions", positions, tokens),
   };

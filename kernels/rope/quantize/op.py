@@ -1,4 +1,4 @@
-"""rope_quantize: rotate queries and keys and make fp8 of them, into tensors or a paged cache."""
+"""rope_quantize: rotate queries and keys, and quantize to fp8, into tensors or a paged cache."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(
@@ -35,19 +33,21 @@ def rope_quantize_fp8(
     enable_pdl: bool = False,
     backend: str = "cuda",
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Rotate the rotary parts of queries and keys; make fp8 of all parts, times a scale.
+    """Rotate the rotary parts of queries and keys; scale all parts and quantize them to fp8.
 
-    q_rope: (tokens, qo_heads, rope_dim); the elements of a head are neighbours, tokens and heads
-        at any pitch.
+    q_rope: (tokens, qo_heads, rope_dim); last dimension contiguous, any stride of tokens and heads.
     k_rope: (tokens, kv_heads, rope_dim), or (tokens, rope_dim) for MLA; of q_rope's dtype.
-    q_nope, k_nope: what is not rotated, (..., nope_dim) likewise; None is a nope_dim of 0.
-    cos_sin_cache: (positions, rope_dim), float32; the cosines of a position, then the sines.
+    q_nope, k_nope: the parts that are not rotated, (..., nope_dim) likewise; None is a nope_dim of
+        0.
+    cos_sin_cache: (positions, rope_dim), float32: the cosines of a position, then the sines.
     pos_ids: (tokens,), int32 or int64.
-    is_neox: pairs are at the same places of both halves of rope_dim, else they are neighbours.
-    quantize_dtype: float8_e4m3fn or float8_e5m2. None is that of the outputs given, or the first.
-    quant_scale_q, quant_scale_kv: numbers; what is beyond fp8 becomes the largest there is.
+    is_neox: a pair is element i of the first and of the second half of rope_dim; otherwise two
+        adjacent elements.
+    quantize_dtype: float8_e4m3fn or float8_e5m2. None: the dtype of the outputs given, or
+        float8_e4m3fn.
+    quant_scale_q, quant_scale_kv: numbers; results are clamped to the range of fp8.
     q_rope_out, k_rope_out, q_nope_out, k_nope_out: like their inputs, in fp8. None allocates them.
-    enable_pdl: start while the stream's previous kernel ends, where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     backend: "cuda".
     """
     if backend != "cuda":
@@ -99,13 +99,13 @@ def mla_rope_quantize_fp8(
     k_nope_out: torch.Tensor | None = None,
     enable_pdl: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """rope_quantize_fp8 of MLA, whose queries share one key.
+    """Rotate and quantize as rope_quantize_fp8, for MLA, whose queries share one key.
 
     q_rope: (tokens, qo_heads, rope_dim).
     k_rope: (tokens, rope_dim).
     q_nope: (tokens, qo_heads, nope_dim) or None.
     k_nope: (tokens, nope_dim) or None.
-    All else is as in rope_quantize_fp8.
+    The others: as in rope_quantize_fp8.
     """
     dtype = quantize_dtype or _dtype_of(q_rope_out, k_rope_out, q_nope_out, k_nope_out)
     outs = (
@@ -159,25 +159,26 @@ def rope_quantize_fp8_append_paged_kv_cache(
     q_nope_out: torch.Tensor | None = None,
     enable_pdl: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """rope_quantize_fp8 whose keys, and the values, go to their slots of a paged cache.
+    """Rotate and quantize as rope_quantize_fp8, writing keys and values to a paged cache.
 
     q_rope, k_rope, q_nope, k_nope, cos_sin_cache, pos_ids, is_neox: as in rope_quantize_fp8.
-    v: (tokens, kv_heads, dim), times quant_scale_kv; None for MLA.
-    paged_kv_cache: a tuple of keys and of values, (pages, page_size, kv_heads, dim) each, where
-        the dim of keys is rope_dim + nope_dim; or one tensor, (pages, 2, page_size, kv_heads, dim).
-        page_size stands after kv_heads where kv_layout is "HND". For MLA a tuple of ckv_cache,
-        (pages, page_size, nope_dim), and kpe_cache, (pages, page_size, rope_dim). In fp8.
-    kv_indices: (used pages,), the pages of all requests.
-    kv_indptr: (requests + 1,), where those of each request begin in it. They have room for the new
-        tokens.
-    batch_indices: (tokens,), the request of each; -1 is padding, of which nothing is written.
-    positions: (tokens,), the position of each in its request. These four are int32 or int64.
-    quantize_dtype: float8_e4m3fn or float8_e5m2. None is that of the outputs given, or the first.
-    quant_scale_q, quant_scale_kv: numbers; what is beyond fp8 becomes the largest there is.
-    page_size: slots a page.
+    v: (tokens, kv_heads, dim), multiplied by quant_scale_kv; None for MLA.
+    paged_kv_cache: a tuple of keys and of values, (pages, page_size, kv_heads, dim) each, where the
+        dim of keys is rope_dim + nope_dim; or one tensor, (pages, 2, page_size, kv_heads, dim). If
+        kv_layout is "HND", kv_heads comes before page_size. For MLA a tuple of ckv_cache, (pages,
+        page_size, nope_dim), and kpe_cache, (pages, page_size, rope_dim). In fp8.
+    kv_indices: (used pages,): the pages of all requests.
+    kv_indptr: (requests + 1,): where the pages of each request begin in kv_indices; they have room
+        for the new tokens.
+    batch_indices: (tokens,): the request of each token; -1 is padding, which is not written.
+    positions: (tokens,): the position of each token in its request. These four are int32 or int64.
+    quantize_dtype: float8_e4m3fn or float8_e5m2. None: the dtype of the outputs given, or
+        float8_e4m3fn.
+    quant_scale_q, quant_scale_kv: numbers; results are clamped to the range of fp8.
+    page_size: slots of a page.
     kv_layout: "NHD" or "HND".
     q_rope_out, q_nope_out: like their inputs, in fp8. None allocates them.
-    enable_pdl: start while the stream's previous kernel ends, where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     dtype = quantize_dtype or _dtype_of(q_rope_out, q_nope_out)
     if q_rope_out is None:
@@ -222,7 +223,7 @@ def _like(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _rest_like(rest: torch.Tensor | None, rotary: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Without a rest, of no elements."""
+    """Allocate the output of a part that is not rotated; without that part, an empty tensor."""
     if rest is None:
         return rotary.new_empty((*rotary.shape[:-1], 0), dtype=dtype)
     return torch.empty_like(rest, dtype=dtype)

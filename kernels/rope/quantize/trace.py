@@ -1,4 +1,4 @@
-"""What rope_quantize_fp8, alone, of MLA and into a paged cache, computes."""
+"""Traces of rope_quantize_fp8, its MLA form and its form for a paged cache."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _append_reference(
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Angles of the usual frequencies, in any order."""
+    """Make angles of the usual frequencies, in random order."""
     pairs = sizes["rope_dim"] // 2
     speed = 10000.0 ** -(torch.arange(pairs, device=device) / max(pairs, 1))
     angles = torch.arange(sizes["max_positions"], device=device)[:, None] * speed
@@ -94,24 +94,24 @@ def _init(
 def _append_init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Requests share pages and new tokens out evenly; the new ones begin at their first slots."""
+    """Share pages and new tokens evenly among requests; new tokens are at their first slots."""
     tokens, requests = sizes["tokens"], sizes["requests"]
     shares = torch.arange(requests + 1, device=device)
     first = shares * tokens // requests
     request = torch.repeat_interleave(first.diff())
     pages = torch.randperm(sizes["pages"], device=device, generator=generator)
-    made = {
+    numbers = {
         "kv_indices": pages[: sizes["used_pages"]],
         "kv_indptr": shares * sizes["used_pages"] // requests,
         "batch_indices": request,
         "positions": torch.arange(tokens, device=device) - first[request],
     }
-    table = {name: value.to(torch.int32) for name, value in made.items()}
+    table = {name: value.to(torch.int32) for name, value in numbers.items()}
     return {**_init(sizes, dtype, device, generator), **table}
 
 
 def _append_bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    """Two bytes of each value read, one written; of the cache, the rows of the new tokens."""
+    """Count two bytes read and one written per value; of the cache, the rows of the new tokens."""
     names = ("q_rope", "k_rope", "q_nope", "k_nope", "v")
     values = sum(inputs[name].numel() for name in names if inputs[name] is not None)
     return 3 * int(values) + 4 * sizes["tokens"] * sizes["rope_dim"]

@@ -46,7 +46,7 @@ def baselines(function: str) -> dict[str, Callable[..., Any]]:
 
 
 def _all(logits: torch.Tensor, **draws: Any) -> torch.Tensor:
-    """As multinomial does it, without its check of the probabilities on the host."""
+    """Draw as multinomial does, without its check of the probabilities on the host."""
     probs = torch.softmax(logits, dim=-1, dtype=torch.float32)
     return (probs / torch.empty_like(probs).exponential_(1)).argmax(dim=-1).int()
 

@@ -15,25 +15,18 @@ using fictl::View;
 void check_logits(const char* op, View logits) {
   fictl::check_device(op, "logits", logits);
   fictl::check_dim(op, "logits", logits, 2);
-  fictl::check_neighbours(op, "logits", logits);
-}
-
-void check_int(const char* op, const char* name, View x) {
-  const DLDataType dtype = x.dtype();
-  if (dtype.code == kDLInt && (dtype.bits == 32 || dtype.bits == 64)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-               << "has dtype " << dtype << "; accepted: int32, int64");
+  fictl::check_last_dim_contiguous(op, "logits", logits);
 }
 
 void check_indices(const char* op, View indices, View logits) {
   fictl::check_same_device(op, "indices", indices, "logits", logits);
   fictl::check_dim(op, "indices", indices, 1);
-  check_int(op, "indices", indices);
+  fictl::check_dtype(op, "indices", indices, {fictl::kInt32, fictl::kInt64});
 }
 
 void check_out(const char* op, View out, View logits, const View* indices) {
   fictl::check_same_device(op, "out", out, "logits", logits);
-  check_int(op, "out", out);
+  fictl::check_dtype(op, "out", out, {fictl::kInt32, fictl::kInt64});
   const int64_t batch = indices == nullptr ? logits.size(0) : indices->size(0);
   if (out.ndim() != 1 || out.size(0) != batch) {
     fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "out")

@@ -1,4 +1,4 @@
-"""Tokens drawn from logits: from their softmax as it is, or from its most likely tokens."""
+"""Draw tokens from logits: from their softmax, or from its most likely tokens."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from fictl.op import KernelModule, draws, op
 from .._arguments import refuse_nan
 from ..from_probs.op import top_k_top_p_sampling_from_probs
 from ..softmax.op import softmax
-from .jit import module
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
@@ -27,25 +26,26 @@ def sampling_from_logits(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """A token of each row, drawn from the softmax of its logits, which is never written down.
+    """Draw a token of each row from the softmax of its logits, without writing the softmax.
 
-    One random number a row chooses by the cumulative sum of the probabilities. A NaN counts as
-    -inf, which is never drawn beside other numbers; where there is a +inf, one of these is drawn. A
-    row of -inf alone gives 0.
+    One random number per row selects the token by the cumulative sum of the probabilities. A NaN
+    counts as -inf, which is never drawn beside other numbers; if there is a +inf, one of these is
+    drawn. A row of only -inf gives 0.
 
-    logits: (rows, vocab), of up to 2^20 elements a row; the elements of a row are neighbours, the
-        rows at any pitch. 16-bit ones are read as they are.
+    logits: (rows, vocab), fp32, fp16 or bf16, up to 2^20 elements a row; last dimension contiguous,
+        any row stride.
     indices: (batch,), int32 or int64: the row that each token is drawn from. None draws one from
-        every row. A row that there is not gives 0.
-    deterministic: it always is, bit by bit. Here for FlashInfer's callers.
-    generator: where the random numbers come from; None takes that of the device. A call moves it
-        on by batch * vocab numbers, as FlashInfer's does.
+        every row. A row out of range gives 0.
+    deterministic: ignored: the result always is, bit by bit. Kept for FlashInfer's callers.
+    generator: the source of the random numbers; None is the device's default one. A call advances
+        it by batch * vocab numbers, as FlashInfer's does.
     check_nan: refuse logits with a NaN, which waits for the GPU.
-    seed, offset: in place of a generator, both or none: numbers, or tensors of int64 or uint64 with
-        one for all tokens or one for each. Tokens that share a seed draw from the streams of their
-        numbers in the batch; one with a seed of its own draws the same wherever it is.
+    seed, offset: in place of a generator, both or neither: numbers, or int64 or uint64 tensors of
+        one element or of one per token, which replays of a CUDA graph read again. A token with a
+        seed of its own does not depend on the rest of the batch; those that share one differ by
+        their index in it.
     out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if check_nan:
         refuse_nan("sampling_from_logits", "logits", logits)
@@ -88,19 +88,19 @@ def top_k_top_p_sampling_from_logits(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """top_k_top_p_sampling_from_probs of the softmax of the logits, which takes a buffer of fp32.
+    """Draw tokens as top_k_top_p_sampling_from_probs does from the softmax, a buffer in fp32.
 
-    logits: (rows, vocab), of up to 2^20 elements a row; the elements of a row are neighbours, the
-        rows at any pitch. 16-bit ones are read as they are. What is drawn from a row whose softmax
-        is NaN (see softmax) is some token of the vocabulary.
-    top_k, top_p, filter_apply_order: as there; of what is to be kept for each token.
+    logits: (rows, vocab), fp32, fp16 or bf16, up to 2^20 elements a row; last dimension contiguous,
+        any row stride. A row whose softmax is NaN (see softmax) gives some token of the vocabulary.
+    top_k, top_p, filter_apply_order: as in top_k_top_p_sampling_from_probs, with one number per
+        token.
     indices: (batch,), int32 or int64: the row that each token is drawn from. None draws one from
         every row.
-    deterministic: it always is, bit by bit. Here for FlashInfer's callers.
+    deterministic: ignored: the result always is, bit by bit. Kept for FlashInfer's callers.
     check_nan: refuse logits whose softmax has a NaN, which waits for the GPU.
-    generator, seed, offset: where the random numbers come from, as in sampling_from_logits.
+    generator, seed, offset: as in sampling_from_logits.
     out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     probs = softmax(logits, None, enable_pdl)
     if check_nan:

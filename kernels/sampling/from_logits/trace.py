@@ -1,4 +1,4 @@
-"""What the functions of from_logits draw, and which tokens they may."""
+"""Traces of sampling from logits: references, and judges of which tokens may be drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _sampling_from_logits(
     seed: torch.Tensor,
     offset: torch.Tensor,
 ) -> torch.Tensor:
-    """As likely as ours, from other random numbers."""
+    """Draw from the same distribution, by other random numbers."""
     rows = logits if indices is None else logits[indices.long()]
     generator = torch.Generator(rows.device).manual_seed(int(seed + offset))
     drawn = torch.multinomial(torch.softmax(rows, dim=-1), 1, generator=generator)
@@ -35,7 +35,7 @@ def _top_k_top_p_sampling_from_logits(
     seed: torch.Tensor,
     offset: torch.Tensor,
 ) -> torch.Tensor:
-    """As likely as ours, from other random numbers."""
+    """Draw from the same distribution, by other random numbers."""
     rows = logits if indices is None else logits[indices.long()]
     generator = torch.Generator(rows.device).manual_seed(int(seed + offset))
     least = rows.topk(min(top_k, rows.shape[-1])).values[:, -1:]
@@ -49,7 +49,7 @@ def _top_k_top_p_sampling_from_logits(
 def _probabilities(
     inputs: Mapping[str, Any], tokens: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Of all tokens, and of those that were drawn, which are in the vocabulary."""
+    """Return the probabilities of all tokens and of those drawn; check that these are in range."""
     logits, indices = inputs["logits"], inputs["indices"]
     rows = logits if indices is None else logits[indices.long()]
     assert tokens.shape == rows.shape[:1], f"out has shape {tuple(tokens.shape)}"
@@ -65,7 +65,7 @@ def _may_be_drawn(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None
 
 
 def _are_the_likeliest(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-    """Among top_k, of which those that are likelier add up to less than top_p."""
+    """Check that each token is among top_k, and the likelier ones add up to less than top_p."""
     rounding = 1e-5
     probs, drawn = _probabilities(inputs, results["out"])
     likelier = (probs > drawn * (1 + rounding)).sum(dim=-1)
@@ -80,7 +80,7 @@ def _are_the_likeliest(inputs: Mapping[str, Any], results: Mapping[str, Any]) ->
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """A seed of 63 bits, an offset as engines count them up, and rows in another order."""
+    """Make a seed of 63 bits, an offset as engines count them up, and rows in random order."""
 
     def numbers(most: int, count: int) -> torch.Tensor:
         return torch.randint(most, (count,), device=device, generator=generator)

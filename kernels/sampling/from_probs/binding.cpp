@@ -20,15 +20,11 @@ using fictl::Shape;
 using fictl::View;
 using Maybe = tvm::ffi::Optional<View>;
 
-constexpr DLDataType kInt32{kDLInt, 32, 1};
-constexpr DLDataType kInt64{kDLInt, 64, 1};
-constexpr DLDataType kBool{kDLBool, 8, 1};
-
 void check_beside(const char* op, const char* name, const Maybe& x, View probs) {
   if (x.has_value()) fictl::check_same_device(op, name, *x, "probs", probs);
 }
 
-// One number for each of the batch.
+// An output of shape (batch,).
 void check_written(const char* op, const char* name, View x, View probs, int64_t batch) {
   fictl::check_same_device(op, name, x, "probs", probs);
   if (x.ndim() != 1 || x.size(0) != batch) {
@@ -41,19 +37,14 @@ void check_written(const char* op, const char* name, View x, View probs, int64_t
 void check(const char* op, View out, const Maybe& valid, View probs, const Maybe& indices) {
   fictl::check_device(op, "probs", probs);
   fictl::check_dim(op, "probs", probs, 2);
-  fictl::check_neighbours(op, "probs", probs);
+  fictl::check_last_dim_contiguous(op, "probs", probs);
   check_beside(op, "indices", indices, probs);
   const int64_t batch = indices.has_value() ? (*indices).numel() : probs.size(0);
   check_written(op, "out", out, probs, batch);
-  if (!fictl::same_dtype(out.dtype(), kInt32) && !fictl::same_dtype(out.dtype(), kInt64)) {
-    fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, "out")
-                 << "has dtype " << out.dtype() << "; accepted: int32, int64");
-  }
+  fictl::check_dtype(op, "out", out, {fictl::kInt32, fictl::kInt64});
   if (!valid.has_value()) return;
   check_written(op, "valid", *valid, probs, batch);
-  if (fictl::same_dtype((*valid).dtype(), kBool)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, "valid")
-               << "has dtype " << (*valid).dtype() << "; it is bool");
+  fictl::check_dtype(op, "valid", *valid, fictl::kBool);
 }
 
 void sampling_from_probs(View out, tvm::ffi::Optional<View> valid, View probs,

@@ -1,4 +1,4 @@
-"""Tokens drawn from rows of probabilities: from all, or from the most likely."""
+"""Draw tokens from rows of probabilities: from all tokens, or from the most likely ones."""
 
 from __future__ import annotations
 
@@ -31,24 +31,28 @@ def sampling_from_probs(
     valid: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-    """A token from each row, as likely as its probability says.
+    """Draw a token from each row, with its probability.
 
-    The same numbers give the same tokens, bit by bit, in every run, at every place in the batch and
-    in batches of every size.
+    The same random numbers give the same tokens, bit by bit, in every run, at every place in the
+    batch and in batches of every size.
 
-    probs: (rows, vocab), of up to 1048576 tokens, fp32, fp16 or bf16, rows at any pitch. They need
-        not add up to 1. NaN and what is below 0 count as 0; a row of nothing else draws 0.
-    indices: (batch,), int32 or int64: the row that each draw is from. None is one of each row.
-    deterministic: looked at no more; it always is.
-    generator: of the device. None is its default one.
-    check_nan: refuse NaN, for which the GPU is waited for.
+    probs: (rows, vocab), fp32, fp16 or bf16, up to 2^20 elements a row; last dimension contiguous,
+        any row stride. They need not add up to 1. NaN and negative values count as 0; a row of only
+        these gives 0.
+    indices: (batch,), int32 or int64: the row that each token is drawn from. None draws one from
+        every row.
+    deterministic: ignored: the result always is.
+    generator: on probs' device. None is the default one.
+    check_nan: refuse NaN, which waits for the GPU.
     seed, offset: of the random numbers, both or neither: numbers, or int64 or uint64 tensors of one
-        or of one a draw, which a CUDA graph reads anew. A draw with a seed of its own depends on
-        nothing else in the batch; those that share one differ by their number in it.
+        element or of one per draw, which replays of a CUDA graph read again. A draw with a seed of
+        its own does not depend on the rest of the batch; those that share one differ by their index
+        in it.
     return_valid: return (out, valid).
     out: (batch,), int32 or int64. None allocates it with indices' dtype, or int32.
-    valid: (batch,), bool: whether the row had anything to draw. None allocates it if asked for.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    valid: (batch,), bool: false for a row without a positive probability. None allocates it if
+        return_valid.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     name, batch = "sampling_from_probs", _batch(probs, indices)
     if check_nan:
@@ -81,14 +85,14 @@ def top_p_sampling_from_probs(
     valid: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-    """A token from the most likely of each row that add up to top_p.
+    """Draw a token from the most likely ones of each row that add up to top_p.
 
-    A token is kept if those that are likelier add up to less than top_p: equals are kept together.
-    The other arguments are sampling_from_probs's.
+    A token is kept if the likelier ones add up to less than top_p; equal ones are kept together.
 
-    probs: (rows, vocab), as of sampling_from_probs; here they add up to 1.
-    top_p: a number, or (rows,): one for each row of probs. From 1 on it keeps all, at 0 and below,
-        or where the tensor has NaN, only the likeliest.
+    probs: (rows, vocab), as in sampling_from_probs; here they add up to 1.
+    top_p: a number, or (rows,): one for each row of probs. At 1 and above all are kept; at 0 and
+        below, or where the tensor has NaN, only the likeliest.
+    The others: as in sampling_from_probs.
     """
     name, batch = "top_p_sampling_from_probs", _batch(probs, indices)
     if check_nan:
@@ -123,14 +127,14 @@ def top_k_sampling_from_probs(
     valid: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-    """A token from the top_k most likely of each row.
+    """Draw a token from the top_k most likely ones of each row.
 
-    A token is kept if fewer than top_k are likelier: equals of the last are kept together. The
-    other arguments are sampling_from_probs's.
+    A token is kept if fewer than top_k are likelier; equal ones are kept together.
 
-    probs: (rows, vocab), as of sampling_from_probs.
-    top_k: a number, or (rows,) of int32 or int64: one for each row of probs. From vocab on it keeps
-        all, and so does what is below 1, by which engines mean that there is no limit.
+    probs: (rows, vocab), as in sampling_from_probs.
+    top_k: a number, or (rows,) of int32 or int64: one for each row of probs. At vocab and above all
+        are kept, and below 1 as well, which engines use for no limit.
+    The others: as in sampling_from_probs.
     """
     name, batch = "top_k_sampling_from_probs", _batch(probs, indices)
     if check_nan:
@@ -165,13 +169,12 @@ def min_p_sampling_from_probs(
     valid: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-    """A token from those of each row that are at least min_p times as likely as the likeliest.
+    """Draw a token from those of each row that are at least min_p times as likely as the likeliest.
 
-    The other arguments are sampling_from_probs's.
-
-    probs: (rows, vocab), as of sampling_from_probs.
-    min_p: a number, or (rows,): one for each row of probs. 0 and below keeps all, 1 and above, or
-        where the tensor has NaN, only the likeliest.
+    probs: (rows, vocab), as in sampling_from_probs.
+    min_p: a number, or (rows,): one for each row of probs. At 0 and below all are kept; at 1 and
+        above, or where the tensor has NaN, only the likeliest.
+    The others: as in sampling_from_probs.
     """
     name, batch = "min_p_sampling_from_probs", _batch(probs, indices)
     if check_nan:
@@ -208,15 +211,14 @@ def top_k_top_p_sampling_from_probs(
     valid: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-    """A token from the most likely of each row, by their number and by what they add up to.
+    """Draw a token from the most likely ones of each row, limited by number and by sum.
 
-    The other arguments are sampling_from_probs's.
-
-    probs: (rows, vocab), as of sampling_from_probs.
-    top_k: as of top_k_sampling_from_probs.
-    top_p: as of top_p_sampling_from_probs.
-    filter_apply_order: "top_k_first": top_p is a part of what those add up to that top_k keeps.
-        "joint": what both keep of the row.
+    probs: (rows, vocab), as in sampling_from_probs.
+    top_k: as in top_k_sampling_from_probs.
+    top_p: as in top_p_sampling_from_probs.
+    filter_apply_order: "top_k_first": top_p is a share of the sum of the tokens that top_k keeps.
+        "joint": a token is kept if both keep it.
+    The others: as in sampling_from_probs.
     """
     name, batch = "top_k_top_p_sampling_from_probs", _batch(probs, indices)
     if filter_apply_order not in _ORDERS:
@@ -253,7 +255,7 @@ def _room(
     valid: torch.Tensor | None,
     return_valid: bool,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """For the tokens, and for whether they are any where somebody asks."""
+    """Allocate the outputs: tokens, and validity if it is asked for."""
     if out is None:
         dtype = torch.int32 if indices is None else indices.dtype
         out = torch.empty(_batch(probs, indices), dtype=dtype, device=probs.device)

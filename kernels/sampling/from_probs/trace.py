@@ -1,4 +1,4 @@
-"""What may be drawn from rows of probabilities."""
+"""Traces of sampling from probabilities: references, and judges of which tokens may be drawn."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 
 
 def _top_k(probs: torch.Tensor, k: int) -> torch.Tensor:
-    """Of each row those than which fewer than k are larger."""
+    """Keep the elements of each row than which fewer than k are larger."""
     limit = min(k, probs.shape[-1]) if k > 0 else probs.shape[-1]
     least = probs.topk(limit, -1).values[..., -1:]
     return torch.where(probs >= least, probs, 0.0)
 
 
 def _top_p(probs: torch.Tensor, p: float) -> torch.Tensor:
-    """Of each row those than which less than p, in sum, is larger."""
+    """Keep the elements of each row than which the larger ones add up to less than p."""
     values, order = probs.sort(-1, descending=True)
     # Of equals, what is before the first of them.
     first = torch.searchsorted(-values, -values, side="left")
@@ -30,7 +30,7 @@ def _top_p(probs: torch.Tensor, p: float) -> torch.Tensor:
 def _draw(
     weights: torch.Tensor, indices: torch.Tensor | None, seed: torch.Tensor, offset: torch.Tensor
 ) -> torch.Tensor:
-    """One of each row, as likely as ours, from other random numbers; 0 of a row of zeros."""
+    """Draw from the same distribution, by other random numbers; 0 for a row of zeros."""
     rows = weights if indices is None else weights[indices.long()]
     numbers = torch.Generator(rows.device).manual_seed(int(seed + offset))
     uniform = torch.rand((len(rows), 1), generator=numbers, device=rows.device, dtype=torch.float64)
@@ -110,7 +110,7 @@ def _sampling_top_k_top_p(
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Rows from flat to peaked, whose sums are 1, in another order; a seed of 62 bits."""
+    """Make rows from flat to peaked that add up to 1, in random order; a seed of 62 bits."""
     rows, vocab = sizes["rows"], sizes["vocab"]
     logits = torch.randn((rows, vocab), device=device, generator=generator)
     sharpness = torch.arange(rows, device=device) % 4 + 1
@@ -131,7 +131,7 @@ _ROOM = 1e-5
 
 
 def _judge(weights: torch.Tensor, inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-    """A token has a weight; where none of its row has one it is 0."""
+    """Check that each token has a weight, or is 0 where its row has none."""
     rows = weights if inputs["indices"] is None else weights[inputs["indices"].long()]
     token = results["out"].long()
     assert bool(((token >= 0) & (token < rows.shape[-1])).all()), f"out is {token.tolist()}"

@@ -14,8 +14,6 @@ namespace {
 using fictl::View;
 using Maybe = tvm::ffi::Optional<View>;
 
-constexpr DLDataType kFloat{kDLFloat, 32, 1};
-
 void check(const char* op, View out, const char* name, View x, const char* limit_name,
            const Maybe& limit) {
   fictl::check_device(op, name, x);
@@ -28,10 +26,7 @@ void check(const char* op, View out, const char* name, View x, const char* limit
 void top_p_renorm_probs(View out, View probs, tvm::ffi::Optional<View> p, double p_value,
                         bool enable_pdl) {
   check(__func__, out, "probs", probs, "top_p", p);
-  if (!fictl::same_dtype(out.dtype(), kFloat)) {
-    fictl::raise(fictl::argument_error(fictl::ErrorKind::TypeError, __func__, "out")
-                 << "has dtype " << out.dtype() << "; it is float32");
-  }
+  fictl::check_dtype(__func__, "out", out, fictl::kFloat32);
   fictl::call(__func__, probs, fictl::sampling::top_p_renorm_probs, out, probs, pointer(p), p_value,
               enable_pdl);
 }
@@ -39,7 +34,7 @@ void top_p_renorm_probs(View out, View probs, tvm::ffi::Optional<View> p, double
 void top_k_renorm_probs(View out, View probs, tvm::ffi::Optional<View> k, int64_t k_value,
                         bool enable_pdl) {
   check(__func__, out, "probs", probs, "top_k", k);
-  CHECK_SAME_DTYPE(out, probs);
+  fictl::check_same_dtype(__func__, "out", out, "probs", probs);
   fictl::call(__func__, probs, fictl::sampling::top_k_renorm_probs, out, probs, pointer(k), k_value,
               enable_pdl);
 }
@@ -47,7 +42,7 @@ void top_k_renorm_probs(View out, View probs, tvm::ffi::Optional<View> k, int64_
 void top_k_mask_logits(View out, View logits, tvm::ffi::Optional<View> k, int64_t k_value,
                        bool enable_pdl) {
   check(__func__, out, "logits", logits, "top_k", k);
-  CHECK_SAME_DTYPE(out, logits);
+  fictl::check_same_dtype(__func__, "out", out, "logits", logits);
   fictl::call(__func__, logits, fictl::sampling::top_k_mask_logits, out, logits, pointer(k),
               k_value, enable_pdl);
 }

@@ -1,4 +1,4 @@
-"""Rows of which the most likely tokens are kept: as probabilities, or as logits."""
+"""Keep only the most likely tokens of each row: as probabilities, or as logits."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ def top_p_renorm_probs(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """The most likely tokens that add up to top_p, divided by their sum; 0 for the others.
+    """Divide the most likely tokens that add up to top_p by their sum; set the others to 0.
 
-    A token is kept if those that are likelier add up to less than top_p: equals are kept together.
-    A row is the same, bit by bit, in every run and in whatever batch.
+    A token is kept if the likelier ones add up to less than top_p; equal ones are kept together.
+    The result of a row is the same, bit by bit, in every run and every batch.
 
-    probs: (rows, vocab), of up to 1048576 tokens, fp32, fp16 or bf16, rows at any pitch; they add
-        up to 1. NaN and what is below 0 count as 0; a row of nothing else gives zeros.
-    top_p: a number, or (rows,). From 1 on it keeps all, at 0 and below, or where the tensor has
-        NaN, only the likeliest.
-    is_deterministic: looked at no more; it always is.
-    out: like probs, fp32, rows at any pitch; may be probs itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    probs: (rows, vocab), fp32, fp16 or bf16, up to 2^20 elements a row; last dimension contiguous,
+        any row stride. They add up to 1. NaN and negative values count as 0; a row of only these
+        gives zeros.
+    top_p: a number, or (rows,). At 1 and above all are kept; at 0 and below, or where the tensor
+        has NaN, only the likeliest.
+    is_deterministic: ignored: the result always is.
+    out: the shape of probs, float32, all rows at one stride; may be probs itself. None allocates
+        it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     p = number_or_rows("top_p_renorm_probs", "top_p", top_p)
     if out is None:
@@ -50,17 +52,17 @@ def top_k_renorm_probs(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """The top_k most likely tokens, divided by their sum; 0 for the others.
+    """Divide the top_k most likely tokens by their sum; set the others to 0.
 
-    A token is kept if fewer than top_k are likelier: equals of the last are kept together. A row is
-    the same, bit by bit, in every run and in whatever batch.
+    A token is kept if fewer than top_k are likelier; equal ones are kept together. The result of a
+    row is the same, bit by bit, in every run and every batch.
 
-    probs: (rows, vocab), as of top_p_renorm_probs; they need not add up to 1.
-    top_k: a number, or (rows,) of int32 or int64. From vocab on it keeps all, and so does what is
-        below 1, by which engines mean that there is no limit.
-    is_deterministic: looked at no more; it always is.
-    out: like probs, of its dtype, rows at any pitch; may be probs itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    probs: (rows, vocab), as in top_p_renorm_probs; they need not add up to 1.
+    top_k: a number, or (rows,) of int32 or int64. At vocab and above all are kept, and below 1 as
+        well, which engines use for no limit.
+    is_deterministic: ignored: the result always is.
+    out: like probs, of its dtype, all rows at one stride; may be probs itself. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     k = count_or_rows("top_k_renorm_probs", "top_k", top_k)
     if out is None:
@@ -77,16 +79,16 @@ def top_k_mask_logits(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """The top_k largest logits; -inf for the others.
+    """Keep the top_k largest logits; set the others to -inf.
 
-    A logit is kept if fewer than top_k are larger: equals of the last are kept together.
+    A logit is kept if fewer than top_k are larger; equal ones are kept together.
 
-    logits: (rows, vocab), of up to 1048576 tokens, fp32, fp16 or bf16, rows at any pitch. NaN
-        counts as -inf, and becomes it.
-    top_k: a number, or (rows,) of int32 or int64. From vocab on it keeps all, and so does what is
-        below 1, by which engines mean that there is no limit.
-    out: like logits, of its dtype, rows at any pitch; may be logits itself. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    logits: (rows, vocab), fp32, fp16 or bf16, up to 2^20 elements a row; last dimension contiguous,
+        any row stride. NaN counts as -inf, and becomes it.
+    top_k: a number, or (rows,) of int32 or int64. At vocab and above all are kept, and below 1 as
+        well, which engines use for no limit.
+    out: like logits, of its dtype, all rows at one stride; may be logits itself. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     k = count_or_rows("top_k_mask_logits", "top_k", top_k)
     if out is None:

@@ -1,4 +1,4 @@
-"""What is left of rows of probabilities or logits of which the largest are kept."""
+"""Traces of the filters of probabilities and logits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _top_k_mask(logits: torch.Tensor, top_k: int) -> torch.Tensor:
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Rows from flat to peaked, whose sums are 1."""
+    """Make rows from flat to peaked that add up to 1."""
     rows, vocab = sizes["rows"], sizes["vocab"]
     logits = torch.randn((rows, vocab), device=device, generator=generator)
     sharpness = torch.arange(rows, device=device) % 4 + 1
@@ -48,7 +48,7 @@ def _init(
 
 
 def _judge_top_p(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-    """The largest, with as much mass as asked, and in their proportions."""
+    """Check that the largest are kept, that they add up to top_p, and keep their proportions."""
     probs, p, out = inputs["probs"].double(), inputs["top_p"], results["out"].double()
     kept = out > 0
     least = torch.where(kept, probs, torch.inf).amin(-1, keepdim=True)

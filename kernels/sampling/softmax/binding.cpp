@@ -11,17 +11,9 @@ using fictl::ErrorKind;
 using fictl::Shape;
 using fictl::View;
 
-constexpr DLDataType kFloat{kDLFloat, 32, 1};
-
-void check_fp32(const char* op, const char* name, View x) {
-  if (fictl::same_dtype(x.dtype(), kFloat)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-               << "has dtype " << x.dtype() << "; pass it as float32");
-}
-
 void check_temperatures(const char* op, View temperature, View logits) {
   fictl::check_same_device(op, "temperature", temperature, "logits", logits);
-  check_fp32(op, "temperature", temperature);
+  fictl::check_dtype(op, "temperature", temperature, fictl::kFloat32);
   if (temperature.ndim() != 1 || temperature.size(0) != logits.size(0)) {
     fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "temperature")
                  << "has shape " << Shape{temperature} << ", 'logits' has " << logits.size(0)
@@ -32,11 +24,11 @@ void check_temperatures(const char* op, View temperature, View logits) {
 
 void softmax(View out, View logits, tvm::ffi::Optional<View> temperatures, double temperature,
              bool enable_pdl) {
-  CHECK_CUDA(logits);
-  CHECK_DIM(logits, 2);
-  CHECK_SAME_DEVICE(out, logits);
-  check_fp32(__func__, "out", out);
-  CHECK_SAME_SHAPE(out, logits);
+  fictl::check_device(__func__, "logits", logits);
+  fictl::check_dim(__func__, "logits", logits, 2);
+  fictl::check_same_device(__func__, "out", out, "logits", logits);
+  fictl::check_dtype(__func__, "out", out, fictl::kFloat32);
+  fictl::check_same_shape(__func__, "out", out, "logits", logits);
   if (temperatures.has_value()) check_temperatures(__func__, *temperatures, logits);
   fictl::call(__func__, logits, fictl::sampling::softmax, out, logits, pointer(temperatures),
               temperature, enable_pdl);

@@ -1,4 +1,4 @@
-"""softmax: probabilities of logits, in one read of them and one write."""
+"""softmax: probabilities of logits, reading and writing memory once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 _FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -23,18 +21,18 @@ def softmax(
     *,
     out: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """exp(logits / temperature) over its sum along each row, in fp32 whatever logits are.
+    """Compute the softmax of logits / temperature along each row, in fp32 whatever their dtype.
 
-    A row gives the same bit by bit wherever it is in whichever batch. As torch.softmax, a row with
-    a NaN or a +inf, or of -inf alone, gives NaN everywhere; -inf beside finite numbers gives 0.
+    The result of a row is the same, bit by bit, in every batch. As in torch.softmax, a row with a
+    NaN or a +inf, or of only -inf, gives NaN everywhere; -inf beside finite numbers gives 0.
 
-    logits: (rows, vocab), of up to 2^20 elements a row; the elements of a row are neighbours, the
-        rows at any pitch. 16-bit ones are read as they are.
-    temperature: a number for all rows, or (rows,) of a floating-point type, one for each. None is
-        1. With 0 all finite logits of the row are equally likely, as with an infinite one, and
-        infinite ones make it NaN.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
-    out: like logits, of float32; may be logits themselves. None allocates it.
+    logits: (rows, vocab), fp32, fp16 or bf16, up to 2^20 elements a row; last dimension contiguous,
+        any row stride.
+    temperature: a number for all rows, or (rows,) of a floating-point dtype. None is 1. With 0 or
+        an infinite one all finite logits of the row are equally likely, and infinite ones make it
+        NaN.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
+    out: the shape of logits, float32; may be logits itself. None allocates it.
     """
     of_rows, of_all = _temperature(temperature)
     if out is None:
@@ -44,7 +42,7 @@ def softmax(
 
 
 def _temperature(given: object) -> tuple[torch.Tensor | None, float]:
-    """One for each row in fp32, or one for all."""
+    """Return the tensor of one float32 per row, or None, and the number for all rows."""
     if given is None:
         return None, 1.0
     if isinstance(given, torch.Tensor):

@@ -1,4 +1,4 @@
-"""What softmax computes."""
+"""Trace of softmax."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _softmax(logits: torch.Tensor, temperature: torch.Tensor | None) -> torch.Te
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Temperatures from 0.25 to 2.25."""
+    """Make temperatures from 0.25 to 2.25."""
     rows = (sizes["rows"],)
     return {"temperature": 0.25 + 2 * torch.rand(rows, device=device, generator=generator)}
 

@@ -16,7 +16,7 @@ _SIZES = ((64, 4, 128256), (1, 4, 128256), (8, 7, 151936), (256, 3, 32003))
 
 
 def cases() -> Iterator[Case]:
-    """Without seeds: those of the generator, as engines call it outside of CUDA graphs."""
+    """Yield cases without seeds: engines use the generator outside of CUDA graphs."""
     for sizes, dtype in _SMALL:
         yield _case(sizes, dtype)
     for sizes in _SIZES:
@@ -47,7 +47,7 @@ def _flashinfer(**inputs: Any) -> Callable[[], Any]:
 
 
 def _used(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Those that there are without counts and seeds, which no case has."""
+    """Drop the optional inputs, counts and seeds, that no case passes."""
     names = ("draft_probs", "draft_token_ids", "target_probs")
     return {name: inputs[name] for name in names}
 
@@ -55,7 +55,7 @@ def _used(inputs: dict[str, Any]) -> dict[str, Any]:
 def _sampled(
     draft_probs: torch.Tensor, draft_token_ids: torch.Tensor, target_probs: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """As engines write it: every row is looked at, though one of each request is drawn from."""
+    """Draw as engines write it: from all rows, though only one of each request is used."""
     drafts = draft_token_ids.shape[1]
     token = draft_token_ids.long().unsqueeze(-1)
     p = draft_probs.gather(-1, token).squeeze(-1)

@@ -11,56 +11,42 @@ namespace {
 
 using fictl::ErrorKind;
 using fictl::Shape;
-using fictl::Strides;
 using fictl::View;
 
-constexpr DLDataType kInt32{kDLInt, 32, 1};
-constexpr DLDataType kInt64{kDLInt, 64, 1};
-
-// A tensor beside target_probs, whose sizes are those wanted.
-void check_shape(const char* op, const char* name, View x, std::vector<int64_t> wanted,
+// A tensor on the device of target_probs, of the expected sizes.
+void check_shape(const char* op, const char* name, View x, std::vector<int64_t> expected,
                  const char* axes, View target) {
   fictl::check_same_device(op, name, x, "target_probs", target);
-  bool fits = x.ndim() == static_cast<int>(wanted.size());
-  for (int dim = 0; fits && dim < x.ndim(); ++dim) fits = x.size(dim) == wanted[dim];
+  bool fits = x.ndim() == static_cast<int>(expected.size());
+  for (int dim = 0; fits && dim < x.ndim(); ++dim) fits = x.size(dim) == expected[dim];
   if (fits) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
                << "has shape " << Shape{x} << ", 'target_probs' has " << Shape{target} << ": it is "
                << axes << " of target_probs' (requests, drafts + 1, vocab)");
 }
 
-void check_integers(const char* op, const char* name, View x, bool may_be_wide, const char* why) {
-  if (fictl::same_dtype(x.dtype(), kInt32)) return;
-  if (may_be_wide && fictl::same_dtype(x.dtype(), kInt64)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-               << "has dtype " << x.dtype() << "; " << why);
-}
-
 void check_target(const char* op, View target) {
   fictl::check_device(op, "target_probs", target);
   fictl::check_dim(op, "target_probs", target, 3);
-  fictl::check_neighbours(op, "target_probs", target);
+  fictl::check_last_dim_contiguous(op, "target_probs", target);
   if (target.size(1) >= 1) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "target_probs")
                << "has shape " << Shape{target}
                << ": a request has no row; it has one more than drafts");
 }
 
-// What is written: one int32 for each request.
+// An output of counts: int32 of shape (requests,).
 void check_counts(const char* op, const char* name, View x, View target) {
   check_shape(op, name, x, {target.size(0)}, "(requests,)", target);
-  check_integers(op, name, x, false, "it is int32, which the counts are added to in place");
+  fictl::check_dtype(op, name, x, fictl::kInt32);
   fictl::check_contiguous(op, name, x);
 }
 
 void check_tokens(const char* op, View out, View target) {
   check_shape(op, "out", out, {target.size(0), target.size(1)}, "(requests, drafts + 1)", target);
-  check_integers(op, "out", out, false, "it is int32");
-  fictl::check_neighbours(op, "out", out, "request");
-  if (out.size(0) <= 1 || out.stride(0) >= out.size(1)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, "out")
-               << "has shape " << Shape{out} << " and strides " << Strides{out}
-               << ": its requests overlap; pass a contiguous out");
+  fictl::check_dtype(op, "out", out, fictl::kInt32);
+  fictl::check_last_dim_contiguous(op, "out", out);
+  fictl::check_no_overlap(op, "out", out);
 }
 
 void chain_speculative_sampling(View out, View maybe_output_accepted_token_num,
@@ -75,10 +61,10 @@ void chain_speculative_sampling(View out, View maybe_output_accepted_token_num,
   check_shape(__func__, "draft_probs", draft_probs, {requests, drafts, target_probs.size(2)},
               "(requests, drafts, vocab)", target_probs);
   fictl::check_same_dtype(__func__, "draft_probs", draft_probs, "target_probs", target_probs);
-  fictl::check_neighbours(__func__, "draft_probs", draft_probs);
+  fictl::check_last_dim_contiguous(__func__, "draft_probs", draft_probs);
   check_shape(__func__, "draft_token_ids", draft_token_ids, {requests, drafts},
               "(requests, drafts)", target_probs);
-  check_integers(__func__, "draft_token_ids", draft_token_ids, true, "accepted: int32, int64");
+  fictl::check_dtype(__func__, "draft_token_ids", draft_token_ids, {fictl::kInt32, fictl::kInt64});
   check_tokens(__func__, out, target_probs);
   check_counts(__func__, "maybe_output_accepted_token_num", maybe_output_accepted_token_num,
                target_probs);

@@ -1,5 +1,5 @@
 #include <binding/draws.h>
-#include <binding/launch.h>
+#include <binding/sampled_rows.h>
 
 #include <fictl/sampling/speculative.cuh>
 
@@ -22,13 +22,6 @@ StepRows<T> steps_of(View probs) {
   return {data, request, step, static_cast<int>(probs.size(2)), aligned};
 }
 
-void check_vocab(const Launch& launch, View probs) {
-  if (probs.size(2) >= 1 && probs.size(2) <= kMostElements) return;
-  throw Error(ErrorKind::ValueError)
-      << launch.op << ": argument 'target_probs' has shape " << Shape{probs} << "; a row has 1 to "
-      << kMostElements << " elements";
-}
-
 }  // namespace
 
 void chain_speculative_sampling(const Launch& launch, View out, View accepted, View emitted,
@@ -38,7 +31,7 @@ void chain_speculative_sampling(const Launch& launch, View out, View accepted, V
                                 bool enable_pdl) {
   const int64_t requests = out.size(0);
   const Draws draws = draws_of<Draws>(launch, seeds, offsets, seed, offset, requests);
-  check_vocab(launch, target_probs);
+  check_row_length(launch, "target_probs", target_probs, kMostElements);
   const Drafts drafts{draft_token_ids.data<const void>(), draft_token_ids.dtype().bits == 64,
                       pitch_of(draft_token_ids, 0), pitch_of(draft_token_ids, 1),
                       static_cast<int>(draft_token_ids.size(1))};

@@ -1,4 +1,4 @@
-"""Drafted tokens that a target model takes, and the token that it puts after them."""
+"""Verify drafted tokens against a target model, and draw the token that follows them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, draws, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(
@@ -31,36 +29,36 @@ def chain_speculative_sampling(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Tokens distributed as the target model's own, of drafts that a cheaper model has made.
+    """Draw tokens distributed as the target model's own, from the drafts of a cheaper model.
 
-    A draft of probability p is taken where u p < q: q is the target's probability of it, u a random
-    number. The first that is not taken is replaced by a token drawn from max(q - p, 0) of all
-    tokens; behind a draft that was taken whole comes one drawn from the target's last row. Returned
-    are out, and of each request how many drafts were taken, accepted and emitted. The same numbers
-    give the same results, bit by bit, in every run, at every place in the batch and in batches of
-    every size.
+    With u a random number, a draft of probability p is accepted where u p < q, q being the target's
+    probability of it. The first that is not accepted is replaced by a token drawn from max(q - p,
+    0); if all are accepted, a token drawn from the target's last row follows. Returns out, and per
+    request the numbers of drafts accepted and emitted. The same random numbers give the same
+    results, bit by bit, in every run, at every place in the batch and in batches of every size.
 
-    draft_probs: (requests, drafts, vocab), of up to 1048576 tokens, fp32, fp16 or bf16; the
-        elements of a row are neighbours. Rows need not add up to 1. NaN and what is below 0 count
-        as 0 where a token is drawn, and a draft whose p or q is NaN is not taken. Where no token
-        is beyond the draft's row, rounded as it is, the target's row is drawn from; of a row of
-        nothing, token 0.
-    draft_token_ids: (requests, drafts), int32 or int64, at any strides. A number that is no token,
-        such as the -1 of a shorter draft, is not taken, and the target's row there is drawn from.
-    target_probs: (requests, drafts + 1, vocab), as draft_probs. Where their dtypes differ, both
-        are converted to fp32.
-    maybe_output_accepted_token_num: (requests,), int32: how many drafts would be taken if each were
-        looked at alone is added to it. None allocates it.
-    maybe_output_emitted_draft_token_num: (requests,), int32: how many were taken before the first
+    draft_probs: (requests, drafts, vocab), fp32, fp16 or bf16, up to 2^20 elements a row; last
+        dimension contiguous, any stride of the others. Rows need not add up to 1. NaN and negative
+        values count as 0 where a token is drawn, and a draft whose p or q is NaN is not accepted.
+        If no token has more than the draft's probability, after rounding, the target's row is drawn
+        from; a row without a positive value gives token 0.
+    draft_token_ids: (requests, drafts), int32 or int64, any strides. A number out of the
+        vocabulary, such as the -1 of a shorter draft, is not accepted, and the target's row is
+        drawn from there.
+    target_probs: (requests, drafts + 1, vocab), as draft_probs. If their dtypes differ, both are
+        converted to fp32.
+    maybe_output_accepted_token_num: (requests,), int32: the number of drafts that would be accepted
+        if each were judged alone is added to it. None allocates it.
+    maybe_output_emitted_draft_token_num: (requests,), int32: the number accepted before the first
         that was not is added to it. None allocates it.
-    deterministic: looked at no more; it always is.
-    generator: of the device. None is its default one.
+    deterministic: ignored: the result always is.
+    generator: on the tensors' device. None is the default one.
     seed, offset: of the random numbers, both or neither: numbers, or int64 or uint64 tensors of one
-        or of one a request, which a CUDA graph reads anew. A request with a seed of its own depends
-        on nothing else in the batch; those that share one differ by their number in it. Each takes
-        up to drafts + 2 numbers.
-    out: (requests, drafts + 1), int32: the tokens; -1 behind the last one. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+        element or of one per request, which replays of a CUDA graph read again. A request with a
+        seed of its own does not depend on the rest of the batch; those that share one differ by
+        their index in it. Each request uses up to drafts + 2 numbers.
+    out: (requests, drafts + 1), int32: the tokens, then -1. None allocates it.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     name, (requests, drafts) = "chain_speculative_sampling", draft_token_ids.shape
     device = draft_probs.device

@@ -1,4 +1,4 @@
-"""What chain_speculative_sampling computes, and which of its draws are right."""
+"""Trace of chain_speculative_sampling: reference, and judge of its draws."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _reference(
     seed: torch.Tensor | None,
     offset: torch.Tensor | None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """As if all random numbers were a half."""
+    """Compute the result as if all random numbers were 0.5."""
     requests, drafts, vocab = draft_probs.shape
     at = torch.arange(requests, device=draft_probs.device)
     known = (draft_token_ids >= 0) & (draft_token_ids < vocab)
@@ -53,7 +53,7 @@ def _reference(
 
 
 def _judge(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-    """By the same random numbers, where they are told; else by what any of them can give."""
+    """Check against the given random numbers, or without them against all possible ones."""
     draft, ids, target = (inputs[n] for n in ("draft_probs", "draft_token_ids", "target_probs"))
     requests, drafts, vocab = draft.shape
     out, (accepted, emitted) = results["out"].long(), _added(inputs, results)
@@ -91,7 +91,7 @@ def _judge(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
 def _added(
     inputs: Mapping[str, Any], results: Mapping[str, Any]
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """How many drafts were accepted and emitted, by this call."""
+    """Return the numbers of drafts that this call accepted and emitted."""
     before = (inputs.get(f"maybe_{name}") for name in _COUNTS)
     after = (results[name].long() for name in _COUNTS)
     accepted, emitted = (y if x is None else y - x for x, y in zip(before, after, strict=True))
@@ -99,14 +99,14 @@ def _added(
 
 
 def _of(probs: torch.Tensor, ids: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
-    """In fp32; of unknown tokens those of the first."""
+    """Gather the probabilities of tokens in fp32; those of unknown tokens are token 0's."""
     return probs.gather(-1, torch.where(known, ids, 0).long()[..., None])[..., 0].float()
 
 
 def _weights(
     draft: torch.Tensor, known: torch.Tensor, target: torch.Tensor, emitted: torch.Tensor
 ) -> torch.Tensor:
-    """What the last token of each request is drawn from."""
+    """Compute the weights that the last token of each request is drawn from."""
     at, drafts = torch.arange(len(draft), device=draft.device), draft.shape[1]
     q = target[at, emitted].double().nan_to_num(0.0).clamp(min=0.0)
     if drafts == 0:
@@ -121,7 +121,7 @@ def _weights(
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Models that are alike, drafts of the first one, and counts of before."""
+    """Make two similar models, drafts of the first one, and counts of earlier calls."""
     requests, drafts, vocab = sizes["requests"], sizes["drafts"], sizes["vocab"]
 
     def normal(*shape: int) -> torch.Tensor:
@@ -144,7 +144,7 @@ def _init(
 
 
 def _bytes(sizes: Mapping[str, int], inputs: Mapping[str, Any]) -> int:
-    """Of all rows of a request, the draft's and the target's where the draft ends."""
+    """Count all rows of a request, and the draft's and the target's again where the draft ends."""
     read = 2 * sizes["vocab"] * inputs["target_probs"].element_size()
     return int(sizes["requests"] * (read + 4 * (2 * sizes["drafts"] + 3)))
 

@@ -34,7 +34,7 @@ def baselines() -> dict[str, Callable[..., Any]]:
 
 
 def _torch(indptr: torch.Tensor, input: torch.Tensor) -> Callable[[], torch.Tensor]:
-    """As our plan is, where each row goes is known before."""
+    """Add rows by indices computed before, as our plan is."""
     segment = _segments(indptr)
     return lambda: _added(input, segment, len(indptr) - 1)
 

@@ -9,7 +9,6 @@ namespace {
 
 using fictl::ErrorKind;
 using fictl::Shape;
-using fictl::Strides;
 using fictl::View;
 
 constexpr const char* kOp = "SegmentSum";
@@ -26,22 +25,14 @@ void check_row_count(View input, int64_t rows) {
                << "has shape " << Shape{input} << ", the plan is for " << rows << " rows");
 }
 
-void check_no_overlap(View out) {
-  if (out.size(0) <= 1 || out.stride(0) >= out.size(1)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "out")
-               << "has shape " << Shape{out} << " and strides " << Strides{out}
-               << ": its rows overlap; pass a contiguous out");
-}
-
-// What plan() made, which nobody else is to make: that it is for this device and these sizes.
+// A tensor of the plan: made by plan() for this device and for at least this many rows.
 void check_planned(const char* name, View x, View input, int64_t rows, DLDataType dtype) {
   fictl::check_same_device(kOp, name, x, "input", input);
   fictl::check_contiguous(kOp, name, x);
-  const bool fits = x.ndim() > 0 && x.size(0) >= rows && fictl::same_dtype(x.dtype(), dtype);
-  if (fits) return;
+  fictl::check_dtype(kOp, name, x, dtype);
+  if (x.ndim() > 0 && x.size(0) >= rows) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, name)
-               << "has shape " << Shape{x} << " and dtype " << x.dtype() << "; wanted are at least "
-               << rows << " rows of " << dtype);
+               << "has shape " << Shape{x} << "; expected at least " << rows << " rows");
 }
 
 void check_tactic(int64_t units) {
@@ -55,8 +46,6 @@ void check_tactic(int64_t units) {
 void segment_sum(View out, View input, View pieces, View units, View merges, View workspace,
                  int64_t rows, int64_t segments, int64_t partials, int64_t units_a_walker,
                  bool enable_pdl) {
-  constexpr DLDataType kInt{kDLInt, 32, 1};
-  constexpr DLDataType kFloat{kDLFloat, 32, 1};
   fictl::check_device(kOp, "input", input);
   fictl::check_same_device(kOp, "out", out, "input", input);
   fictl::check_same_dtype(kOp, "out", out, "input", input);
@@ -65,13 +54,13 @@ void segment_sum(View out, View input, View pieces, View units, View merges, Vie
   check_row_count(input, rows);
   check_size("out", out, 0, segments, "the segments of the plan are");
   check_size("out", out, 1, input.size(1), "the columns of 'input' are");
-  fictl::check_neighbours(kOp, "input", input);
-  fictl::check_neighbours(kOp, "out", out);
-  check_no_overlap(out);
-  check_planned("pieces", pieces, input, 1, kInt);
-  check_planned("units", units, input, 1, kInt);
-  check_planned("merges", merges, input, 1, kInt);
-  check_planned("workspace", workspace, input, partials, kFloat);
+  fictl::check_last_dim_contiguous(kOp, "input", input);
+  fictl::check_last_dim_contiguous(kOp, "out", out);
+  fictl::check_no_overlap(kOp, "out", out);
+  check_planned("pieces", pieces, input, 1, fictl::kInt32);
+  check_planned("units", units, input, 1, fictl::kInt32);
+  check_planned("merges", merges, input, 1, fictl::kInt32);
+  check_planned("workspace", workspace, input, partials, fictl::kFloat32);
   fictl::check_dim(kOp, "workspace", workspace, 2);
   check_size("workspace", workspace, 1, input.size(1), "the columns of 'input' are");
   check_tactic(units_a_walker);

@@ -1,4 +1,4 @@
-"""SegmentSum: add up the rows of each segment of a ragged batch."""
+"""SegmentSum: sum the rows of each segment of a ragged batch."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
 from .plan import Plan, Sizes, make_plan
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 class Walk(NamedTuple):
-    """How the work is shared out: stretches of the plan a walker; 0 leaves it to the kernel.
+    """Tactic: the number of units (stretches of the plan) per walker; 0 leaves it to the kernel.
 
-    Fewer fill more SMs, more save the loads that a walker starts with. No sum depends on it.
+    Fewer units fill more SMs; more of them save the loads that a walker starts with. The sums are
+    the same.
     """
 
     units: int = 0
@@ -29,13 +29,14 @@ def walks() -> Iterator[Walk]:
 
 
 class SegmentSum:
-    """out[s] = input[indptr[s]:indptr[s + 1]].sum(0), rounded once from fp32; 0 without rows.
+    """Compute out[s] = input[indptr[s]:indptr[s + 1]].sum(0), rounded once from fp32; 0 if empty.
 
-    The sum of a segment is the same, bit by bit, whatever is batched with it.
+    The sum of a segment is the same, bit by bit, in every batch.
 
-    max_rows: the first plan makes room for as many rows, and later ones, of as many segments, take
-        its place: a CUDA graph of run() goes on with them. None fits the memory to each plan.
-    device: where run's tensors are. None is where plan's indptr is.
+    max_rows: allocate memory for plans of up to that many rows in the first plan; later ones, of as
+        many segments, reuse it, so that a CUDA graph of run() stays valid. None allocates it for
+        each plan.
+    device: the device of run's tensors. None: that of plan's indptr.
     """
 
     def __init__(
@@ -46,20 +47,20 @@ class SegmentSum:
         self._plan: Plan | None = None
 
     def plan(self, indptr: torch.Tensor) -> None:
-        """Share out the work of the segments evenly, for any number of run().
+        """Distribute the work of the segments evenly, for any number of run().
 
-        indptr: (segments + 1,), int32; where each segment starts, and where the last one ends. It
-            is read on the host: one that is on a GPU is waited for, one on the CPU is not.
+        indptr: (segments + 1,), int32: where each segment starts, and where the last one ends. It
+            is read on the host: one on a GPU is waited for.
         """
         host, room = _checked(indptr), None
         if self._max_rows is not None:
             room = Sizes.most(self._max_rows, len(host) - 1)
             _check_room(host, self._plan.sizes if self._plan else room)
-        made = make_plan(host, room)
+        plan = make_plan(host, room)
         if self._plan is None or room is None:
             device = indptr.device if self._device is None else self._device
-            self._plan = Plan.empty(made.sizes, device)
-        self._plan.take(made)
+            self._plan = Plan.empty(plan.sizes, device)
+        self._plan.take(plan)
 
     @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out", tactics=walks)
     def run(
@@ -69,13 +70,14 @@ class SegmentSum:
         enable_pdl: bool | None = None,
         tactic: Walk | None = None,
     ) -> torch.Tensor:
-        """The sums of the segments of the last plan().
+        """Compute the sums of the segments of the last plan().
 
-        input: (rows, dim); the elements of a row are neighbours, the rows at any pitch. At least
-            as many as indptr says, or max_rows; those beyond are of no segment.
-        out: (segments, dim), not in input. None allocates it.
-        enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
-        tactic: how to share out the work. None is the one tuned for such sizes, or the usual.
+        input: (rows, dim); last dimension contiguous, any row stride. At least indptr[-1] rows, or
+            max_rows; those beyond belong to no segment.
+        out: (segments, dim), not in input; last dimension contiguous, any row stride. None
+            allocates it.
+        enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
+        tactic: how the work is distributed. None: the one tuned for such sizes, or the default.
         """
         if self._plan is None:
             raise RuntimeError("SegmentSum: run() was called before plan()")
@@ -102,7 +104,7 @@ class SegmentSum:
 
 
 def _checked(indptr: torch.Tensor) -> torch.Tensor:
-    """On the host."""
+    """Check `indptr`, and copy it to the host."""
     if indptr.dtype != torch.int32 or indptr.dim() != 1 or not len(indptr):
         raise ValueError(
             f"SegmentSum: argument 'indptr' has shape {tuple(indptr.shape)} and dtype "

@@ -1,4 +1,4 @@
-"""What segment_sum does in which order: segments cut into pieces, pieces shared out evenly."""
+"""Plan of segment_sum: segments cut into pieces, and pieces distributed evenly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNIT = 16
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many rows there are of everything."""
+    """Numbers of rows, segments and parts of a plan."""
 
     rows: int
     segments: int
@@ -24,7 +24,7 @@ class Sizes:
 
     @classmethod
     def most(cls, rows: int, segments: int) -> Sizes:
-        """What suffices however the rows are distributed."""
+        """Return sizes that suffice for any distribution of the rows."""
         pieces = segments + rows // _PIECE_ROWS
         merges = rows // (_PIECE_ROWS + 1)
         return cls(
@@ -39,7 +39,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Plan:
-    """One tensor, and the three that lie in it, as segment_sum.cuh describes them."""
+    """One tensor, and views of its three parts, as segment_sum.cuh describes them."""
 
     sizes: Sizes
     memory: torch.Tensor
@@ -50,7 +50,7 @@ class Plan:
         return cls(sizes, torch.empty(numbers, dtype=torch.int32, device=device))
 
     def take(self, host: Plan) -> None:
-        """What a plan of the same sizes says; nothing waits for the GPU."""
+        """Copy a plan of the same sizes, without waiting for the GPU."""
         source = host.memory.pin_memory() if self.memory.is_cuda else host.memory
         self.memory.copy_(source, non_blocking=True)
 
@@ -69,7 +69,7 @@ class Plan:
 
 
 def make_plan(indptr: torch.Tensor, room: Sizes | None = None) -> Plan:
-    """On the host, where `indptr` lies; padded to the sizes of `room` if that is given."""
+    """Make the plan on the host, where `indptr` is; pad it to the sizes of `room`, if given."""
     ends, lengths = indptr.long(), indptr.long().diff()
     count = ((lengths + _PIECE_ROWS - 1) // _PIECE_ROWS).clamp(min=1)
     segment = torch.repeat_interleave(count)
@@ -94,6 +94,6 @@ def make_plan(indptr: torch.Tensor, room: Sizes | None = None) -> Plan:
 
 
 def _fill(into: torch.Tensor, values: torch.Tensor, end: tuple[int, int] | int) -> None:
-    """What lies behind the values is their end, again and again."""
+    """Write the values, and repeat the end behind them."""
     into[: len(values)] = values
     into[len(values) :] = torch.tensor(end, dtype=into.dtype)

@@ -21,9 +21,6 @@ using fictl::Shape;
 using fictl::View;
 using tvm::ffi::Optional;
 
-constexpr DLDataType kInt{kDLInt, 32, 1};
-constexpr DLDataType kLong{kDLInt, 64, 1};
-
 void check_input(const char* op, View input) {
   constexpr int64_t kMost = (int64_t{1} << 31) - 64;  // Indices of whole vectors are below 2^31.
   fictl::check_device(op, "input", input);
@@ -47,14 +44,11 @@ void check_tie_break(const char* op, int64_t tie_break) {
                << "is " << tie_break << "; it is 0, 1 or 2: TopKTieBreak.NONE, SMALL or LARGE");
 }
 
-// Of k numbers a row.
+// An output of shape (rows, k).
 void check_result(const char* op, const char* name, View x, View input, int64_t k,
                   DLDataType dtype) {
   fictl::check_same_device(op, name, x, "input", input);
-  if (!fictl::same_dtype(x.dtype(), dtype)) {
-    fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, name)
-                 << "has dtype " << x.dtype() << "; it is " << dtype);
-  }
+  fictl::check_dtype(op, name, x, dtype);
   if (x.ndim() == 2 && x.size(0) == input.size(0) && x.size(1) == k) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, op, name)
                << "has shape " << Shape{x} << "; it is (" << input.size(0) << ", " << k << ")");
@@ -67,9 +61,7 @@ void check_numbers(const char* op, const char* name, const View* x, View input) 
 void check_page_table(const char* op, View src_page_table, View input) {
   fictl::check_same_device(op, "src_page_table", src_page_table, "input", input);
   fictl::check_dim(op, "src_page_table", src_page_table, 2);
-  if (fictl::same_dtype(src_page_table.dtype(), kInt)) return;
-  fictl::raise(fictl::argument_error(ErrorKind::TypeError, op, "src_page_table")
-               << "has dtype " << src_page_table.dtype() << "; it is int32");
+  fictl::check_dtype(op, "src_page_table", src_page_table, fictl::kInt32);
 }
 
 void check_pages(const char* op, int64_t page_size, const View* row_starts, const View* starts) {
@@ -91,7 +83,7 @@ void top_k(View values, View indices, View input, int64_t k, int64_t order, int6
   check_k(__func__, k, input, /*within=*/true);
   check_tie_break(__func__, tie_break);
   check_result(__func__, "values", values, input, k, input.dtype());
-  check_result(__func__, "indices", indices, input, k, kLong);
+  check_result(__func__, "indices", indices, input, k, fictl::kInt64);
   fictl::call(__func__, input, fictl::topk::top_k, values, indices, input, k, order, tie_break,
               algorithm, enable_pdl);
 }
@@ -114,8 +106,8 @@ void top_k_page_table_transform(View out, Optional<View> out_raw_indices, View i
   check_numbers(__func__, "row_to_batch", batches, input);
   check_numbers(__func__, "row_starts", starts, input);
   check_numbers(__func__, "page_table_row_starts", table_starts, input);
-  check_result(__func__, "out", out, input, k, kInt);
-  if (raw != nullptr) check_result(__func__, "out_raw_indices", *raw, input, k, kInt);
+  check_result(__func__, "out", out, input, k, fictl::kInt32);
+  if (raw != nullptr) check_result(__func__, "out_raw_indices", *raw, input, k, fictl::kInt32);
   fictl::call(__func__, input, fictl::topk::top_k_page_table_transform, out, raw, input,
               src_page_table, lengths, batches, starts, table_starts, k, page_size, order,
               tie_break, algorithm, enable_pdl);
@@ -131,7 +123,7 @@ void top_k_ragged_transform(View out, View input, View offsets, View lengths,
   check_numbers(__func__, "offsets", &offsets, input);
   check_numbers(__func__, "lengths", &lengths, input);
   check_numbers(__func__, "row_starts", starts, input);
-  check_result(__func__, "out", out, input, k, kInt);
+  check_result(__func__, "out", out, input, k, fictl::kInt32);
   fictl::call(__func__, input, fictl::topk::top_k_ragged_transform, out, input, offsets, lengths,
               starts, k, order, tie_break, algorithm, enable_pdl);
 }

@@ -64,7 +64,7 @@ void top_k_page_table_transform(const Launch& launch, View out, const View* out_
   const int64_t raw_pitch =
       out_raw_indices == nullptr
           ? 0
-          : row_pitch(launch, "out_raw_indices", *out_raw_indices, /*written=*/true);
+          : row_pitch(launch.op, "out_raw_indices", *out_raw_indices, /*written=*/true);
   DISPATCH_DTYPE(launch, input, T, (__half, __nv_bfloat16, float), {
     Sink<T> sink;
     sink.out = out.data<int32_t>();

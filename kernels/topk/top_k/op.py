@@ -1,4 +1,4 @@
-"""The largest elements of every row, and where a sparse attention finds them."""
+"""Largest elements of every row, and their places in the pages or rows of sparse attention."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from fictl.op import KernelModule, op
 
 from .._algorithm import algorithm
 from .._tie_break import TopKTieBreak
-from .jit import module
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 # As top_k.cuh has them.
 _SORTABLE = 4096
@@ -39,21 +38,22 @@ def top_k(
     indices: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The k largest elements of every row, and their indices: (values, indices).
+    """Return the k largest elements of every row, and their indices: (values, indices).
 
-    NaN is above +inf, as for torch.topk; zeros of either sign are equal. A zero among the values is
-    positive. -inf is an element as any other. Which elements are chosen is always the same.
+    NaN is above +inf, as in torch.topk; zeros of either sign are equal, and positive in values.
+    -inf is an element like any other. The same elements are chosen in every run.
 
-    input: (rows, cols); the elements of a row are neighbours, the rows at one distance.
-    k: how many, from 0 to cols.
+    input: (rows, cols); last dimension contiguous, all rows at one stride.
+    k: number of elements, from 0 to cols.
     sorted: the largest first, equal ones in the order of their indices.
-    deterministic: the same order in every run and batch: without `sorted`, that of the indices.
-    tie_break: which of equal elements are chosen where not all are: a TopKTieBreak. NONE does as
-        SMALL does.
-    dsa_graph_safe: changes nothing: a CUDA graph may always capture the op.
+    deterministic: gives the same order in every run and batch: without `sorted`, that of the
+        indices.
+    tie_break: which of equal elements are chosen where not all are: a TopKTieBreak. NONE is as
+        SMALL.
+    dsa_graph_safe: ignored: the op can always be captured into a CUDA graph.
     values: (rows, k), of input's dtype. None allocates it.
     indices: (rows, k), int64. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     shape = (*input.shape[:-1], max(k, 0))
     if values is None:
@@ -97,30 +97,29 @@ def top_k_page_table_transform(
     out_raw_indices: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """Where the k largest scores of every row are in the pages of a cache.
+    """Return the places of each row's k largest scores in the pages of a cache.
 
     Index i of row r is at src_page_table[r, i // page_size] * page_size + i % page_size. A row of
-    no more than k scores gives all of them, in their order. What is missing of k is -1, and so is
-    what the page table has no entry for. Scores are compared as top_k does.
+    up to k scores gives all of them, in their order. The rest of k is -1, as is an index without an
+    entry in the page table. Scores are compared as top_k does.
 
-    input: (rows, max_len): scores; the elements of a row are neighbours, the rows at one distance.
-    src_page_table: (batch_size, pages), int32; the entries of a row are neighbours.
-    lengths: (rows,), int32 or int64: the scores that count, the first ones of a row. What goes
-        beyond the row does not.
-    k: how many; may be more than max_len.
-    row_to_batch: (rows,), int32 or int64: the row of src_page_table for each row. None is its own.
-    deterministic: the same order in every run and batch: that of the indices.
-    tie_break: which of equal scores are chosen where not all are: a TopKTieBreak. NONE does as
-        SMALL does.
-    dsa_graph_safe: changes nothing: a CUDA graph may always capture the op.
+    input: (rows, max_len): scores; last dimension contiguous, all rows at one stride.
+    src_page_table: (batch_size, pages), int32; last dimension contiguous, all rows at one stride.
+    lengths: (rows,), int32 or int64: the number of scores of a row that count, from its start; what
+        goes beyond the row does not.
+    k: number of scores; may exceed max_len.
+    row_to_batch: (rows,), int32 or int64: the row of src_page_table for each row. None: its own.
+    deterministic: gives the same order in every run and batch: that of the indices.
+    tie_break: which of equal scores are chosen where not all are: a TopKTieBreak. NONE is as SMALL.
+    dsa_graph_safe: ignored: the op can always be captured into a CUDA graph.
     row_starts: (rows,), int32 or int64: where the scores of a row start, from which indices count.
         None is 0.
     page_table_row_starts: (rows,), int32 or int64: where the entries of a row start. None is
-        row_starts, and for a page_size above 1 must not be where row_starts is given.
-    page_size: scores a page, a power of two.
+        row_starts; with a page_size above 1 and row_starts it must be given.
+    page_size: scores of a page, a power of two.
     out: (rows, k), int32. None allocates it.
-    out_raw_indices: (rows, k), int32: takes the indices themselves, and -1 where there is none.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    out_raw_indices: (rows, k), int32: receives the indices themselves, and -1 where there is none.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = input.new_empty((*input.shape[:-1], max(k, 0)), dtype=torch.int32)
@@ -157,24 +156,23 @@ def top_k_ragged_transform(
     out: torch.Tensor | None = None,
     enable_pdl: bool | None = None,
 ) -> torch.Tensor:
-    """Where the k largest scores of every row are in a ragged batch: their indices and an offset.
+    """Return the places of each row's k largest scores in a ragged batch: indices plus an offset.
 
-    A row of no more than k scores gives all of them, in their order. What is missing of k is -1.
-    Scores are compared as top_k does.
+    A row of up to k scores gives all of them, in their order. The rest of k is -1. Scores are
+    compared as top_k does.
 
-    input: (rows, max_len): scores; the elements of a row are neighbours, the rows at one distance.
-    offsets: (rows,), int32 or int64: what is added to each index of a row.
-    lengths: (rows,), int32 or int64: the scores that count, the first ones of a row. What goes
-        beyond the row does not.
-    k: how many; may be more than max_len.
-    deterministic: the same order in every run and batch: that of the indices.
-    tie_break: which of equal scores are chosen where not all are: a TopKTieBreak. NONE does as
-        SMALL does.
-    dsa_graph_safe: changes nothing: a CUDA graph may always capture the op.
+    input: (rows, max_len): scores; last dimension contiguous, all rows at one stride.
+    offsets: (rows,), int32 or int64: added to each index of a row.
+    lengths: (rows,), int32 or int64: the number of scores of a row that count, from its start; what
+        goes beyond the row does not.
+    k: number of scores; may exceed max_len.
+    deterministic: gives the same order in every run and batch: that of the indices.
+    tie_break: which of equal scores are chosen where not all are: a TopKTieBreak. NONE is as SMALL.
+    dsa_graph_safe: ignored: the op can always be captured into a CUDA graph.
     row_starts: (rows,), int32 or int64: where the scores of a row start, from which indices count.
         None is 0.
     out: (rows, k), int32. None allocates it.
-    enable_pdl: start while the stream's previous kernel ends. None does so where the GPU can.
+    enable_pdl: launch with programmatic dependent launch; None: where the GPU supports it.
     """
     if out is None:
         out = input.new_empty((*input.shape[:-1], max(k, 0)), dtype=torch.int32)

@@ -1,4 +1,4 @@
-"""What top_k and its two transforms compute."""
+"""Traces of top_k and its two transforms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INFINITY, _NAN = 1e300, 1e301
 
 
 def _top(x: torch.Tensor, k: int, tie_break: int) -> torch.Tensor:
-    """The indices of the k largest of each row, ascending; NaN is above all."""
+    """Return the indices of the k largest of each row, ascending; NaN is above all."""
     last = tie_break == _LARGE
     x = _with_one_nan(x).double()
     ordered = (x.flip(-1) if last else x).sort(dim=-1, descending=True, stable=True)
@@ -26,7 +26,7 @@ def _top(x: torch.Tensor, k: int, tie_break: int) -> torch.Tensor:
 
 
 def _with_one_nan(x: torch.Tensor) -> torch.Tensor:
-    """Why: to CUDA's sort a NaN with a sign is the least of all."""
+    """Replace every NaN by one: CUDA's sort puts a NaN with a sign below all."""
     return x.masked_fill(x.isnan(), torch.nan)
 
 
@@ -38,7 +38,7 @@ def _top_k(
     tie_break: int = _NONE,
     dsa_graph_safe: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """In the order of the row, or the largest first."""
+    """Return values and indices in the order of the row, or the largest first."""
     indices = _top(input, k, tie_break)
     values = input.gather(1, indices)
     if sorted:
@@ -59,8 +59,8 @@ def _judge_top_k(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
     assert bool((ordered.diff(dim=1) > 0).all()), "an element is chosen twice"
     _assert_equal(values, x.gather(1, indices), "values are not those of the indices")
     largest = x.gather(1, _top(x, k, _NONE)).sort(dim=1, descending=True).values
-    found = values if inputs.get("sorted", False) else values.sort(dim=1, descending=True).values
-    _assert_equal(found, largest, "values are not the largest, or not in their order")
+    result = values if inputs.get("sorted", False) else values.sort(dim=1, descending=True).values
+    _assert_equal(result, largest, "values are not the largest, or not in their order")
     if tie_break != _NONE:
         assert torch.equal(ordered, _top(x, k, tie_break)), (
             "other equal elements than tie_break says"
@@ -73,17 +73,17 @@ def _assert_equal(actual: torch.Tensor, expected: torch.Tensor, problem: str) ->
 
 
 def _windows(inputs: Mapping[str, Any]) -> list[torch.Tensor]:
-    """The scores that count, of each row."""
+    """Return the scores of each row that count."""
     x, lengths, starts = inputs["input"], inputs["lengths"], inputs.get("row_starts")
-    found = []
+    windows = []
     for row, scores in enumerate(x):
         start = 0 if starts is None else min(max(int(starts[row]), 0), x.shape[1])
-        found.append(scores[start : start + max(int(lengths[row]), 0)])
-    return found
+        windows.append(scores[start : start + max(int(lengths[row]), 0)])
+    return windows
 
 
 def _in_pages(inputs: Mapping[str, Any]) -> Mapped:
-    """The places of a row's indices in the cache."""
+    """Return the function from a row's indices to places in the cache."""
     table, size = inputs["src_page_table"].tolist(), inputs.get("page_size", 1)
     starts = inputs.get("page_table_row_starts")
     starts = inputs.get("row_starts") if starts is None else starts
@@ -107,7 +107,7 @@ def _at_offsets(inputs: Mapping[str, Any]) -> Mapped:
 
 
 def _transformed(inputs: Mapping[str, Any], mapped: Mapped) -> torch.Tensor:
-    """In the order of the row, and -1 behind."""
+    """Return the places in the order of the row, padded with -1."""
     k, rows = inputs["k"], len(inputs["input"])
     out = torch.full((rows, k), -1, dtype=torch.int32, device=inputs["input"].device)
     for row, scores in enumerate(_windows(inputs)):
@@ -119,7 +119,7 @@ def _transformed(inputs: Mapping[str, Any], mapped: Mapped) -> torch.Tensor:
 
 
 def _judge_transform(inputs: Mapping[str, Any], out: torch.Tensor, mapped: Mapped) -> None:
-    """All that are above the least one chosen, as many as fit of what equals it, and -1 behind."""
+    """Check that all above the smallest chosen are there, equal ones as fit, and -1 behind."""
     k, tie_break = inputs["k"], inputs.get("tie_break", _NONE)
     assert out.shape == (len(inputs["input"]), k), "wrong shape"
     for row, (scores, got) in enumerate(zip(_windows(inputs), out.tolist(), strict=True)):
@@ -200,21 +200,21 @@ def _judge_ragged_transform(inputs: Mapping[str, Any], results: Mapping[str, Any
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Rows are at least half of max_len long; they start before a quarter of it, if elsewhere."""
+    """Make rows of at least half of max_len; they start in its first quarter."""
     rows, most = sizes["rows"], sizes["max_len"]
 
     def numbers(low: int, high: int, *shape: int) -> torch.Tensor:
-        made = torch.randint(low, high + 1, shape or (rows,), device=device, generator=generator)
-        return made.to(torch.int32)
+        values = torch.randint(low, high + 1, shape or (rows,), device=device, generator=generator)
+        return values.to(torch.int32)
 
     starts = numbers(0, most // 4)
-    made = {"lengths": numbers(most // 2, most - most // 4), "row_starts": starts}
+    lengths = {"lengths": numbers(most // 2, most - most // 4), "row_starts": starts}
     if "pages" not in sizes:
-        return {**made, "offsets": torch.arange(rows, dtype=torch.int32, device=device) * most}
+        return {**lengths, "offsets": torch.arange(rows, dtype=torch.int32, device=device) * most}
     entries = sizes["batch_size"] * sizes["pages"]
     pages = torch.randperm(entries, device=device, generator=generator).to(torch.int32)
     return {
-        **made,
+        **lengths,
         "src_page_table": pages.view(sizes["batch_size"], sizes["pages"]),
         "row_to_batch": numbers(0, max(sizes["batch_size"] - 1, 0)),
         "page_table_row_starts": starts // 2,

@@ -1,5 +1,5 @@
 {# `aligned` are the axes that come in chunks of 16 bytes. #}
-"""What {{ name }} computes."""
+"""Trace of {{ name }}."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Of one launch. Pitches are distances from row to row, in elements.
+// The arguments of a launch. Row strides (pitches) in elements.
 template <typename T>
 struct {{ title }}Args {
   T* {{ out }};

@@ -1,4 +1,4 @@
-  // Of the values of this thread, in the order in which they lie.
+  // Combines the values of this thread, in their order in the row.
   template <typename Op, typename Value>
   __device__ {{ real }} combine(Op op, Value value) {
     {{ real }} result = Op::kNone;
@@ -14,7 +14,7 @@
     return result;
   }
 
-  // Of what the threads of the row have.
+  // Combines the results of the row's threads.
   template <typename Op>
   __device__ {{ real }} share(Op op, {{ real }} mine) {
     return blockDim.x <= device::kWarpSize ? device::warp_reduce(op, mine, blockDim.x)

@@ -29,9 +29,9 @@
   }
 
 {% if vectors %}
-  // For what stays in L1 from row to row.
-  // Why not __ldg: under programmatic dependent launch L1 may hold values of before the kernel that
-  // this one waited for, and only an ordinary load is sure to see that kernel's.
+  // Loads data that stays in L1 from row to row. Why not __ldg: under programmatic dependent launch
+  // L1 may hold values of before the kernel that this one waited for, and only an ordinary load is
+  // sure to see that kernel's.
   __device__ static Vec load_l1(const T* from) {
     Vec vec;
     vec.bits() = __ldca(reinterpret_cast<const typename Vec::Bits*>(from));

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fictl.bench.compare.outcome import Untimed
@@ -79,3 +81,14 @@ def test_two_runs_may_differ_by_more_than_one(row) -> None:
 def test_what_could_not_be_timed_is_not_taken_for_missing(row) -> None:
     found = paired([], [row(samples=(), status=SKIPPED, note="too large")])
     assert (found.only_b, len(found.untimed)) == ((), 1)
+
+
+def test_energy_is_compared_where_both_have_it(row) -> None:
+    (case,) = paired([replace(row(), joules=0.3)], [replace(row(), joules=0.2)]).cases
+    facts = case.to_dict()
+    assert (facts["joules_a"], facts["joules_b"]) == (0.3, 0.2)
+
+
+def test_energy_of_one_alone_is_not_compared(row) -> None:
+    (case,) = paired([row()], [replace(row(), joules=0.2)]).cases
+    assert "joules_a" not in case.to_dict()

@@ -28,6 +28,27 @@ def test_after_it_a_hit_then_a_miss_that_names_file_and_line(fictl, header: Path
     assert "unchanged: flags, compiler, architectures" in said
 
 
+def test_after_the_rebuild_it_says_why_it_was_rebuilt(fictl, header: Path) -> None:
+    assert "(first build)" in fictl("build", "twice").out
+    assert fictl("cache", "explain", "twice").out.rstrip().endswith("s: first build")
+    header.write_text("// first\n" + header.read_text())
+    assert "s (twice.cuh changed)" in fictl("build", "twice").out
+    shown = fictl("cache", "explain", "twice").out
+    assert shown.startswith("hit   tiny/elementwise.twice  8.0, built ")
+    assert "twice.cuh changed (line 1) since the build of " in shown
+    assert "    +// first" in fictl("cache", "explain", "twice", "-v").out
+
+
+def test_several_changes_are_listed_below_the_hit(fictl, header: Path, monkeypatch) -> None:
+    fictl("build", "twice")
+    header.write_text("// first\n" + header.read_text())
+    monkeypatch.setenv("FICTL_EXTRA_CFLAGS", "-DNEW")
+    fictl("build", "twice")
+    first, *rest = fictl("cache", "explain", "twice").out.splitlines()
+    assert "s: twice.cuh changed, flags changed since the build of " in first
+    assert [line.split()[-2:] for line in rest] == [["(line", "1)"], ["with", "-DNEW"]]
+
+
 def test_verbose_shows_the_edit(fictl, header: Path) -> None:
     fictl("build", "twice")
     header.write_text("// first\n" + header.read_text())

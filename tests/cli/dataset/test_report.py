@@ -89,7 +89,7 @@ def test_a_document_on_stdout(fictl, root: Path, kind: str, start: str) -> None:
     ("words", "message"),
     [
         (("--format", "pdf"), "--format is 'pdf'"),
-        (("--out", "report.pdf"), "report.pdf is of no known format"),
+        (("--out", "report.pdf"), "report.pdf has no known format"),
         (("--out", "/proc/none/report.md"), "cannot be written"),
     ],
 )

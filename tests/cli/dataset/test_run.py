@@ -7,7 +7,7 @@ import pytest
 
 from fictl.dataset import run as loop
 from fictl.dataset.run_plan import EvaluationJob
-from fictl.dataset.slot import Slot
+from fictl.dataset.slot import DeviceSlot
 from fictl.errors import SetupError, UsageError
 from fictl.judge.fault import JudgeFault
 from fictl.trace import Definition, Evaluation, Solution, TraceSet, Workload
@@ -57,7 +57,7 @@ def root(tmp_path: Path) -> Path:
 class FakeEvaluator:
     """As solutions are named."""
 
-    def __init__(self, root: Path, slot: Slot, isolated: bool) -> None:
+    def __init__(self, root: Path, slot: DeviceSlot, isolated: bool) -> None:
         self.isolated = isolated
 
     def build(self, job: EvaluationJob) -> None:

@@ -61,7 +61,7 @@ def test_findings_as_a_document(fictl, dataset: Path) -> None:
     )
     assert document["data"]["checked"] == {"definitions": 1}
     (finding,) = document["data"]["findings"]
-    assert finding.pop("text").startswith("no JSON")
+    assert finding.pop("text").startswith("not valid JSON")
     assert finding == {
         "level": "error",
         "kind": "workload-unreadable",
@@ -106,7 +106,7 @@ def test_a_definition_that_nobody_can_read_is_there(fictl, dataset: Path) -> Non
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["none"], "none is no folder"), ([".", "--checks", "looks"], "there is no check looks")],
+    [(["none"], "none is not a folder"), ([".", "--checks", "looks"], "there is no check looks")],
 )
 def test_what_cannot_be_asked_is_a_usage_error(
     fictl, tmp_path: Path, monkeypatch, words: list[str], said: str

@@ -6,7 +6,7 @@ import json
 
 from fictl.jit.build_time.last_edit import LastEdit
 from fictl.jit.build_time.phases import Phase
-from fictl.jit.build_time.report import BuildTime, Header, Kernel
+from fictl.jit.build_time.report import BuildTime, Header, KernelTime
 
 
 def test_it_is_json_with_seconds_that_a_clock_can_tell() -> None:
@@ -14,7 +14,7 @@ def test_it_is_json_with_seconds_that_a_clock_can_tell() -> None:
         1.23456789,
         (Phase("a.cu", "cicc", 1.0, "8.0"),),
         (Header("a.cu", "x.h", "", 7, None),),
-        (Kernel("a.cu", "scale", 0.00001),),
+        (KernelTime("a.cu", "scale", 0.00001),),
         LastEdit(1.0, ("a.cu",), {"a.cu": 1.55557}, 0.0, 1.0),
     )
     data = json.loads(json.dumps(time.to_dict()))

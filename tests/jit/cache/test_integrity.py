@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from fictl.jit.cache.integrity import examine
+from fictl.jit.cache.integrity import check_store
 from fictl.jit.store import entry as entry_module
 from fictl.jit.store import kept
 from fictl.jit.store.entry import MANIFEST, MODULE
@@ -24,7 +24,7 @@ def _object(put, content):
 def test_a_whole_cache_has_nothing_broken(store, add, put):
     add()
     _object(put, b"1234")
-    found = examine(store)
+    found = check_store(store)
     assert (found.checked, found.broken) == (2, ())
 
 
@@ -67,13 +67,13 @@ def _forget(path):
 def test_each_kind_of_harm_is_named_and_repaired(store, add, harm, problem):
     path = add()
     harm(path)
-    (broken,) = examine(store).broken
+    (broken,) = check_store(store).broken
     assert (broken.path, broken.module, broken.removed) == (path, "norm.rms", False)
     assert problem in broken.problem
-    (broken,) = examine(store, repair=True).broken
+    (broken,) = check_store(store, repair=True).broken
     assert broken.removed
     assert not path.exists()
-    assert examine(store).broken == ()
+    assert check_store(store).broken == ()
 
 
 def test_a_flipped_byte_of_a_large_file_is_found_whatever_its_mtime(store, add, monkeypatch):
@@ -82,19 +82,19 @@ def test_a_flipped_byte_of_a_large_file_is_found_whatever_its_mtime(store, add, 
     stat = (path / MODULE).stat()
     _flip(path)
     os.utime(path / MODULE, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert len(examine(store).broken) == 1
+    assert len(check_store(store).broken) == 1
 
 
 def test_a_build_that_lies_where_another_should_is_broken(store, add):
     path = add()
     path.rename(path.with_name("elsewhere"))
-    (broken,) = examine(store).broken
+    (broken,) = check_store(store).broken
     assert "its manifest is that of r-b/b" in broken.problem
 
 
 def test_an_object_of_other_bytes_is_broken(store, put):
     _object(put, b"4321")
-    (broken,) = examine(store, repair=True).broken
+    (broken,) = check_store(store, repair=True).broken
     assert broken.problem == "other bytes than its name says"
     assert broken.removed
 
@@ -103,7 +103,7 @@ def test_what_is_loaded_is_reported_and_stays(store, add):
     path = add()
     hold(path)
     _flip(path)
-    (broken,) = examine(store, repair=True).broken
+    (broken,) = check_store(store, repair=True).broken
     assert not broken.removed
     assert path.exists()
 
@@ -111,7 +111,7 @@ def test_what_is_loaded_is_reported_and_stays(store, add):
 def test_a_read_only_store_is_never_repaired(store, add):
     path = add()
     _flip(path)
-    (broken,) = examine(Store(store.root), repair=True).broken
+    (broken,) = check_store(Store(store.root), repair=True).broken
     assert not broken.removed
     assert path.exists()
 
@@ -153,14 +153,14 @@ _RECORDS = (
 @pytest.mark.parametrize("which", _RECORDS)
 def test_a_changed_digit_of_any_record_is_named_and_repaired(store, put, which):
     path = _sealed(put, store)[which]
-    assert examine(store).broken == ()
+    assert check_store(store).broken == ()
     data = path.read_bytes()
     at = next(at for at, byte in enumerate(data) if chr(byte).isdigit())
     path.write_bytes(bytes([*data[:at], data[at] ^ 1, *data[at + 1 :]]))
-    (broken,) = examine(store).broken
+    (broken,) = check_store(store).broken
     assert path.resolve().is_relative_to(broken.path.resolve())
-    assert examine(store, repair=True).broken[0].removed
-    assert examine(store).broken == ()
+    assert check_store(store, repair=True).broken[0].removed
+    assert check_store(store).broken == ()
 
 
 def test_every_digit_of_a_manifest_counts(store, add):
@@ -169,7 +169,7 @@ def test_every_digit_of_a_manifest_counts(store, add):
     for at, byte in enumerate(whole):
         if chr(byte).isdigit():
             manifest.write_bytes(bytes([*whole[:at], byte ^ 1, *whole[at + 1 :]]))
-            assert examine(store).broken, whole[at - 20 : at + 1]
+            assert check_store(store).broken, whole[at - 20 : at + 1]
 
 
 def test_what_a_killed_or_older_one_left_without_a_hash_is_no_history(store, put):

@@ -87,7 +87,7 @@ def test_a_link_is_named_and_left(store, outside, place, kind):
     for done in (gc(store.root, 0, 0.0), clear(store.root), clear(store.root, force=True)):
         assert ([item.path for item in done.links], done.removed) == ([link], ())
         assert (done.freed, done.left) == (0, 0)
-    assert integrity.examine(store, repair=True).checked == 0
+    assert integrity.check_store(store, repair=True).checked == 0
     assert builds(store.root) == []
     assert os.path.islink(link)
     assert _tree(outside) == before
@@ -171,7 +171,7 @@ def test_pipes_and_deep_folders_are_removed_and_not_read(store, add, put):
         os.close(here)
         here = inner
     os.close(here)
-    assert integrity.examine(store).broken
+    assert integrity.check_store(store).broken
     assert clear(store.root).links == ()
     assert inventory(store.root) == []
 

@@ -62,13 +62,13 @@ def test_a_parameter_that_is_left_out_is_named(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["fp16", "*fp17", "float", "**fp16", "", "16"])
 def test_a_type_that_no_launcher_passes_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"is no type of an argument"):
+    with pytest.raises(UsageError, match=r"is not the type of an argument"):
         read_variant(Double(), {**GIVEN, "n": text})
 
 
 @pytest.mark.parametrize("text", ["fp32:16", "fp64:16", "i1:16"])
 def test_what_has_no_multiples_cannot_be_assumed_to_be_one(text: str) -> None:
-    with pytest.raises(UsageError, match="only pointers and whole numbers"):
+    with pytest.raises(UsageError, match="only pointers and integers"):
         read_variant(Double(), {**GIVEN, "n": text})
 
 

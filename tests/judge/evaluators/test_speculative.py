@@ -86,9 +86,9 @@ def drawn_only(given: dict[str, torch.Tensor]) -> torch.Tensor:
     ("sampler", "note"),
     [
         (lambda given: sampled(given, lambda q, p: q > p), "not distributed"),
-        (drawn_only, "which may not be there|not distributed"),
+        (drawn_only, "which may not be drawn there|not distributed"),
         (lambda given: sampled(given, lambda q, p: True), "not distributed"),
-        (lambda given: honest(given).clamp(min=0), "behind the one that ends"),
+        (lambda given: honest(given).clamp(min=0), "after the one that ends"),
         (lambda given: honest(given) * 0 - 1, "no token of the vocabulary in step 0"),
         (lambda given: honest(given)[:, 1:], "out has shape"),
     ],

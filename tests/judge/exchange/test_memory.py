@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from fictl.judge.exchange import memory
-from fictl.judge.exchange.layout import Layout
+from fictl.judge.exchange.layout import ExchangeLayout
 from tests.judge.judge_runs import definition
 
 SIZE = 3 * 4096
@@ -51,8 +51,8 @@ def test_tensors_keep_their_memory() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e4m3fn", "int64", "bool"])
 def test_each_tensor_has_a_storage_of_its_own(dtype: str) -> None:
     x = torch.arange(5 * 64).reshape(5, 64).to(getattr(torch, dtype))
-    layout = Layout.of({"x": x, "s": 2.5}, definition(), {"m": 5})
-    assert Layout.from_dict(layout.to_dict()) == layout
+    layout = ExchangeLayout.of({"x": x, "s": 2.5}, definition(), {"m": 5})
+    assert ExchangeLayout.from_dict(layout.to_dict()) == layout
     made, handle = memory.create(layout.size, "cpu")
     os.close(handle)
     views = {part.name: part.view(made) for part in (*layout.inputs, *layout.outputs)}
@@ -65,7 +65,7 @@ def test_each_tensor_has_a_storage_of_its_own(dtype: str) -> None:
 
 
 def test_a_tensor_without_elements_lies_nowhere() -> None:
-    layout = Layout.of({"x": torch.empty(0, 64)}, definition(), {"m": 0})
+    layout = ExchangeLayout.of({"x": torch.empty(0, 64)}, definition(), {"m": 0})
     assert layout.size > 0
     made, handle = memory.create(layout.size, "cpu")
     os.close(handle)

@@ -1,4 +1,4 @@
-"""INCORRECT_DTYPE: no tensor"""
+"""INCORRECT_DTYPE: not a tensor"""
 
 
 def run(x, s):

@@ -1,4 +1,4 @@
-"""REWARD_HACK: speaks for the judge"""
+"""REWARD_HACK: sent a forged reply"""
 
 import os
 import stat

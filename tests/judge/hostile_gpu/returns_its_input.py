@@ -1,4 +1,4 @@
-"""INCORRECT_NUMERICAL: memory of the input x"""
+"""INCORRECT_NUMERICAL: memory with the input x"""
 
 
 def run(x, s):

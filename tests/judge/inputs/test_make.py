@@ -116,7 +116,7 @@ def test_a_number_left_to_chance_is_a_safe_one() -> None:
     ["indptr", "kv_indices", "page_table", "seq_lens", "pos_ids", "slot_mapping", "last_page_len"],
 )
 def test_random_numbers_are_no_indices(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} points into other tensors"):
+    with pytest.raises(UsageError, match=f"{name} holds indices into other tensors"):
         made(definition({name: (["n"], "int32")}), workload(**{name: "random"}))
 
 
@@ -141,8 +141,8 @@ def test_a_tensor_of_a_file(tmp_path: Path) -> None:
     ("content", "key", "message"),
     [
         (None, "i", "is not there"),
-        (b"version https://git-lfs.github.com/spec/v1\noid", "i", "pointer of git-lfs"),
-        (b"garbage", "i", "no safetensors file"),
+        (b"version https://git-lfs.github.com/spec/v1\noid", "i", "git-lfs pointer"),
+        (b"garbage", "i", "not a safetensors file"),
         ({"i": torch.zeros(4)}, "j", "has no tensor 'j'"),
         ({"i": torch.zeros(4)}, "i", r"is \[4\] torch.float32"),
         ({"i": torch.zeros(5, dtype=torch.int32)}, "i", r"is \[5\] torch.int32"),
@@ -172,7 +172,7 @@ def test_a_link_out_of_the_dataset_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_input_that_the_definition_lacks_is_refused() -> None:
-    with pytest.raises(UsageError, match="has the input z, d has not"):
+    with pytest.raises(UsageError, match="has an input z, which d does not have"):
         made(definition({"x": (["n"], "float32")}), workload(z="random"))
 
 
@@ -207,7 +207,7 @@ def test_the_definitions_function_makes_custom_inputs() -> None:
     [
         ({"custom_inputs_entrypoint": None}, "has no custom_inputs_entrypoint"),
         ({"reference": _CUSTOM.replace("axes[", "axis[")}, "inputs fails: NameError"),
-        ({"reference": _CUSTOM.replace("return {", "return 3; {")}, "returns a int, no dict"),
+        ({"reference": _CUSTOM.replace("return {", "return 3; {")}, "returns a int, not a dict"),
         ({"reference": _CUSTOM.replace('"indices":', '"other":')}, "inputs does not make it"),
         ({"reference": "import nothing_there\n" + _CUSTOM}, "its code fails: ModuleNotFound"),
     ],

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from fictl.judge.exchange import memory
-from fictl.judge.exchange.layout import Layout
+from fictl.judge.exchange.layout import ExchangeLayout
 from fictl.judge.inside.turn import Misfit, Turn
 from tests.judge.judge_runs import definition
 
@@ -20,7 +20,7 @@ X = torch.randn(16, 64)
 
 def made() -> tuple[Turn, torch.Tensor]:
     """A turn, and the place of its output as the referee has it."""
-    layout = Layout.of({"x": X}, definition(), {"m": 16})
+    layout = ExchangeLayout.of({"x": X}, definition(), {"m": 16})
     ours, handle = memory.create(layout.size, "cpu")
     lent = memory.adopt(handle, layout.size, "cpu")
     layout.inputs[0].view(ours).copy_(X)

@@ -27,7 +27,7 @@ def test_nobody_else_looks_into_it() -> None:
 
 def test_a_folder_that_is_open_to_others_is_refused() -> None:
     scratch_root().chmod(0o755)
-    with pytest.raises(SetupError, match="not this user's alone"):
+    with pytest.raises(SetupError, match="is open to other users"):
         new_scratch("solution")
 
 

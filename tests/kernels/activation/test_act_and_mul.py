@@ -146,7 +146,7 @@ def test_another_shape_or_dtype_of_out_is_refused_by_name(randn) -> None:
 
 def test_what_is_no_rows_is_refused_in_words(randn) -> None:
     x, groups = randn(8, 16), randn(3, 4, 16)[:, :2]
-    with pytest.raises(ValueError, match=r"'input' .*one distance; pass input.contiguous\(\)"):
+    with pytest.raises(ValueError, match=r"'input' .*one stride; pass input.contiguous\(\)"):
         silu_and_mul(groups)
     with pytest.raises(ValueError, match=r"'input' .*strides \(1, 8\).*input.contiguous\(\)"):
         silu_and_mul(randn(16, 8).t())

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.kernels.attention import _attention
+from fictl.kernels.attention._plan import attention
 from fictl.kernels.attention.decode import op as decode
 from fictl.kernels.attention.prefill import op as prefill
+from fictl.kernels.attention.single import op as single
 
 from .recorded import Kernel
 
 
 @pytest.fixture
 def tensor_cores(monkeypatch: pytest.MonkeyPatch) -> Kernel:
-    made = Kernel()
-    monkeypatch.setattr(prefill, "kernel", made)
-    monkeypatch.setattr(decode, "_TENSOR_CORES", made)
-    monkeypatch.setattr(_attention, "slots", lambda *_: 8)
-    return made
+    kernel = Kernel()
+    for wrapper in (
+        prefill.BatchPrefillWithRaggedKVCacheWrapper,
+        prefill.BatchPrefillWithPagedKVCacheWrapper,
+    ):
+        monkeypatch.setattr(wrapper, "kernel", kernel)
+    monkeypatch.setattr(decode.BatchDecodeWithPagedKVCacheWrapper, "tensor_cores", kernel)
+    monkeypatch.setattr(single, "_KERNEL", kernel)
+    monkeypatch.setattr(attention, "blocks_at_once", lambda *_: 8)
+    return kernel
 
 
 @pytest.fixture
 def cuda_cores(monkeypatch: pytest.MonkeyPatch) -> Kernel:
-    made = Kernel()
-    monkeypatch.setattr(decode, "kernel", made)
-    return made
+    kernel = Kernel()
+    monkeypatch.setattr(decode.BatchDecodeWithPagedKVCacheWrapper, "cuda_cores", kernel)
+    return kernel

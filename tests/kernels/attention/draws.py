@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from fictl.kernels.attention._slots import rows_of_tiles
+from fictl.kernels.attention._tiles import tile_rows
 
 from .reference import Batch, Shape, lengths
 
@@ -112,7 +112,7 @@ def _queries(variant: Variant, shape: Shape, random: Random) -> list[int]:
     most = {16: 24, 64: 64, 128: 300}[variant.rows] * 2 // group + 1
     while True:
         made = lengths(random, random.randint(1, 6), most)
-        if rows_of_tiles(sum(made), len(made), group, shape.dim) == variant.rows:
+        if tile_rows(sum(made), len(made), group, shape.dim) == variant.rows:
             return made
 
 

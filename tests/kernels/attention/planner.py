@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import torch
 
-from fictl.kernels.attention._lengths import Lengths
-from fictl.kernels.attention._work_list import Counts, Tiling, WorkList
+from fictl.kernels.attention._plan.lengths import Lengths
+from fictl.kernels.attention._plan.work_list import Counts, Tiling, WorkList
 from fictl.paths import data_root
 from fictl.toolchain import find_cxx
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from fictl.kernels.attention._reference import attention
-from fictl.kernels.attention._traced import TOLERANCES
+from fictl.kernels.attention._trace.axes import TOLERANCES
+from fictl.kernels.attention._trace.reference import attention
 from fictl.testing import assert_close
 
 Sums = tuple[torch.Tensor, torch.Tensor]

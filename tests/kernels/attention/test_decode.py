@@ -7,10 +7,7 @@ from random import Random
 
 import pytest
 
-from fictl.kernels.attention.decode.op import (
-    BatchDecodeWithPagedKVCacheWrapper,
-    single_decode_with_kv_cache,
-)
+from fictl.kernels.attention.decode.op import BatchDecodeWithPagedKVCacheWrapper
 
 from .draws import BF16, E4M3, E5M2, HALF, Call, Variant, draw
 from .reference import Batch, Shape, Sums, assert_attends, workspace
@@ -74,17 +71,6 @@ def test_any_batch(variant: Variant, tensor_cores: bool, random: Random, device:
         call = draw(variant, random, device, paged=True, decode=True)
         found = _run(call, tensor_cores=tensor_cores)
         assert_attends(found, call.expected(), call, rope=variant.rope)
-
-
-@pytest.mark.needs_gpu
-@pytest.mark.parametrize("group", [1, 2, 3, 4, 7, 8, 16])
-def test_one_request(group: int, device: str) -> None:
-    for layout, length in (("NHD", 1), ("HND", 777), ("NHD", 30000)):
-        batch = Batch([1], [length], Shape(128, 2 * group, 2, layout=layout), device)
-        k, v = batch.ragged()
-        found = single_decode_with_kv_cache(batch.q[0], k, v, layout, return_lse=True)
-        out, lse = batch.expected(causal=True)
-        assert_attends(found, (out[0], lse[0]), (group, layout, length))
 
 
 @pytest.mark.needs_gpu

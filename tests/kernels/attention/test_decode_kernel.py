@@ -20,7 +20,7 @@ HALF, BF16, E4M3, E5M2 = torch.float16, torch.bfloat16, torch.float8_e4m3fn, tor
 BY_TENSOR_CORES, BY_CUDA_CORES = KernelModule(tensor_cores), KernelModule(cuda_cores)
 FREQUENCIES = (1.0, 1e4)  # scale and theta
 PAGED = Config(BF16, BF16, BF16, 64, True, 16)
-SMALL_GROUP = Config(BF16, BF16, BF16, 64, True, 2)
+SMALL_GROUP = Config(BF16, BF16, BF16, 64, True, 2, tensor_cores=False)
 on_gpu = pytest.mark.needs_gpu  # each more is a compile of some seconds
 
 
@@ -46,7 +46,7 @@ def _attend(
 ) -> Sums:
     """`copied` is the list on the host, and that on the device holds nothing yet."""
     batch, shape = work.batch, work.batch.shape
-    kernel = BY_TENSOR_CORES if config.rows >= 16 else BY_CUDA_CORES
+    kernel = BY_TENSOR_CORES if config.tensor_cores else BY_CUDA_CORES
     if config.paged:
         hnd = shape.layout == "HND"
         k, v = batch.cache().unbind(1)
@@ -103,10 +103,10 @@ def _attend(
         pytest.param(Config(HALF, HALF, HALF, 256, False, 16), 16, marks=on_gpu),
         pytest.param(Config(BF16, E4M3, BF16, 128, True, 16), 4, marks=on_gpu),
         pytest.param(Config(HALF, E5M2, HALF, 256, True, 16), 1, marks=on_gpu),
-        pytest.param(Config(HALF, HALF, HALF, 128, False, 3), 3, marks=on_gpu),
-        pytest.param(Config(BF16, BF16, BF16, 256, True, 1), 1, marks=on_gpu),
-        pytest.param(Config(HALF, E4M3, HALF, 128, True, 2), 2, marks=on_gpu),
-        pytest.param(Config(BF16, E5M2, BF16, 64, True, 4), 4, marks=on_gpu),
+        pytest.param(Config(HALF, HALF, HALF, 128, False, 3, tensor_cores=False), 3, marks=on_gpu),
+        pytest.param(Config(BF16, BF16, BF16, 256, True, 1, tensor_cores=False), 1, marks=on_gpu),
+        pytest.param(Config(HALF, E4M3, HALF, 128, True, 2, tensor_cores=False), 2, marks=on_gpu),
+        pytest.param(Config(BF16, E5M2, BF16, 64, True, 4, tensor_cores=False), 4, marks=on_gpu),
     ],
 )
 @pytest.mark.parametrize("cuts", [(), (1, 37, 64, 65)], ids=["whole", "split"])
@@ -151,8 +151,12 @@ def test_a_window_of_one_query(window_left: int, device: str) -> None:
         Config(HALF, E4M3, HALF, 64, False, 16, rope=True),
         pytest.param(Config(BF16, BF16, BF16, 128, True, 16, rope=True), marks=on_gpu),
         pytest.param(Config(HALF, HALF, HALF, 256, True, 16, rope=True), marks=on_gpu),
-        pytest.param(Config(HALF, HALF, HALF, 128, True, 2, rope=True), marks=on_gpu),
-        pytest.param(Config(HALF, E5M2, HALF, 64, False, 1, rope=True), marks=on_gpu),
+        pytest.param(
+            Config(HALF, HALF, HALF, 128, True, 2, rope=True, tensor_cores=False), marks=on_gpu
+        ),
+        pytest.param(
+            Config(HALF, E5M2, HALF, 64, False, 1, rope=True, tensor_cores=False), marks=on_gpu
+        ),
     ],
 )
 def test_keys_that_are_rotated_as_they_come(config: Config, device: str) -> None:

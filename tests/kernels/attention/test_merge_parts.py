@@ -14,7 +14,7 @@ from fictl.op import KernelModule
 
 BF16 = torch.bfloat16
 DIM, GROUP, KV_HEADS = 64, 2, 3
-CONFIG = Config(BF16, BF16, BF16, DIM, True, GROUP)
+CONFIG = Config(BF16, BF16, BF16, DIM, True, GROUP, tensor_cores=False)
 KERNEL = KernelModule(module)
 LOG2E = math.log2(math.e)
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 import torch
 
-from fictl.kernels.attention._lengths import Lengths
+from fictl.kernels.attention._plan.lengths import Lengths
 
 from .planner import Item, Plan, end_of, indptr, plan, plan_of
 

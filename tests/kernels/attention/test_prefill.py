@@ -10,7 +10,6 @@ import torch
 from fictl.kernels.attention.prefill.op import (
     BatchPrefillWithPagedKVCacheWrapper,
     BatchPrefillWithRaggedKVCacheWrapper,
-    single_prefill_with_kv_cache,
 )
 from fictl.ops import segment_packbits
 
@@ -96,16 +95,6 @@ def test_any_batch_behind_one_another(variant: Variant, random: Random, device: 
     for _ in range(TIMES if device == "cuda" else 3):
         call = draw(variant, random, device, paged=False, decode=False)
         assert_attends(_ragged(call), call.expected(), call)
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_one_request(causal: bool, device: str) -> None:
-    for layout, rows, keys in (("NHD", 20, 33), ("HND", 17, 7)):
-        batch = Batch([rows], [keys], Shape(64, 3, 1, layout=layout), device)
-        found = single_prefill_with_kv_cache(
-            batch.q, *batch.ragged(), causal=causal, kv_layout=layout, return_lse=True
-        )
-        assert_attends(found, batch.expected(causal=causal), batch.shape)
 
 
 @pytest.mark.needs_gpu

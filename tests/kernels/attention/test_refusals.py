@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.kernels.attention._attention import Attention
+from fictl.kernels.attention._plan.attention import Attention
 from fictl.kernels.attention.decode import op as decode
 from fictl.kernels.attention.prefill import op as prefill
 

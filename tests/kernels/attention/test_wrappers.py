@@ -9,6 +9,7 @@ import torch
 
 from fictl.kernels.attention.decode import op as decode
 from fictl.kernels.attention.prefill import op as prefill
+from fictl.kernels.attention.single import op as single
 
 from .recorded import (
     DIM,
@@ -135,12 +136,12 @@ def test_decoding_is_on_tensor_cores_unless_others_are_asked_for(
 
 def test_a_single_query_is_decoded_likewise(tensor_cores: Kernel, cuda_cores: Kernel) -> None:
     q = torch.zeros(HEADS, DIM, dtype=torch.float16)
-    out, lse = decode.single_decode_with_kv_cache(q, kv(), kv(), return_lse=True)
+    out, lse = single.single_decode_with_kv_cache(q, kv(), kv(), return_lse=True)
     assert (out.shape, lse.shape) == ((HEADS, DIM), (HEADS,))
     assert (len(tensor_cores.calls), len(cuda_cores.calls)) == (1, 0)
     assert tensor_cores.call["list"].numel() == tensor_cores.call["items"].numel()
     given, sums = torch.empty_like(q), torch.empty(HEADS)
-    found = decode.single_decode_with_kv_cache(q, kv(), kv(), return_lse=True, out=given, lse=sums)
+    found = single.single_decode_with_kv_cache(q, kv(), kv(), return_lse=True, out=given, lse=sums)
     assert (found[0] is given, found[1] is sums) == (True, True)
 
 
@@ -162,7 +163,7 @@ def test_a_mask_is_packed_from_a_byte_on_for_each_request(
         out.copy_(torch.arange(3))
 
     made = prefill.BatchPrefillWithPagedKVCacheWrapper(workspace())
-    monkeypatch.setattr(made, "_segment_packbits", packed)
+    monkeypatch.setattr(made, "segment_packbits", packed)
     made.plan(QO, *PAGED, custom_mask=torch.ones(21, dtype=torch.bool), causal=True)
     made.run(q(), cache())
     call = tensor_cores.call

@@ -28,23 +28,34 @@ struct BareTensor {
   }
 };
 
-void check_cuda(View weight) { CHECK_CUDA(weight); }
-void check_contiguous(View weight) { CHECK_CONTIGUOUS(weight); }
-void check_input(View weight) { CHECK_INPUT(weight); }
-void check_dim(View weight, int ndim) { CHECK_DIM(weight, ndim); }
-void check_same_shape(View out, View input) { CHECK_SAME_SHAPE(out, input); }
-void check_same_dtype(View out, View input) { CHECK_SAME_DTYPE(out, input); }
+void check_device(View weight) { fictl::check_device(__func__, "weight", weight); }
+void check_contiguous(View weight) { fictl::check_contiguous(__func__, "weight", weight); }
+void check_last_dim_contiguous(View weight) {
+  fictl::check_last_dim_contiguous(__func__, "weight", weight);
+}
+void check_no_overlap(View out) { fictl::check_no_overlap(__func__, "out", out); }
+void check_aligned(View weight) { fictl::check_aligned(__func__, "weight", weight, 16); }
+void check_dim(View weight, int ndim) { fictl::check_dim(__func__, "weight", weight, ndim); }
+void check_dtype(View weight) {
+  fictl::check_dtype(__func__, "weight", weight, {fictl::kInt32, fictl::kInt64});
+}
+void check_same_shape(View out, View input) {
+  fictl::check_same_shape(__func__, "out", out, "input", input);
+}
+void check_same_dtype(View out, View input) {
+  fictl::check_same_dtype(__func__, "out", out, "input", input);
+}
 
-void check_cuda_of_device(int type, int id) {
+void check_device_of_type(int type, int id) {
   const BareTensor bare({static_cast<DLDeviceType>(type), id});
   const View weight(&bare.tensor);
-  CHECK_CUDA(weight);
+  fictl::check_device(__func__, "weight", weight);
 }
 
 void check_same_device(View out, int type, int id) {
   const BareTensor bare({static_cast<DLDeviceType>(type), id});
   const View input(&bare.tensor);
-  CHECK_SAME_DEVICE(out, input);
+  fictl::check_same_device(__func__, "out", out, "input", input);
 }
 
 // The size of the type that was dispatched to.
@@ -138,13 +149,16 @@ void collapse_three(View out, View x, View y, View result) {
 
 }  // namespace
 
-TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_cuda, check_cuda);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_device, check_device);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_contiguous, check_contiguous);
-TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_input, check_input);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_last_dim_contiguous, check_last_dim_contiguous);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_no_overlap, check_no_overlap);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_aligned, check_aligned);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_dtype, check_dtype);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_dim, check_dim);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_shape, check_same_shape);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_dtype, check_same_dtype);
-TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_cuda_of_device, check_cuda_of_device);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_device_of_type, check_device_of_type);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(check_same_device, check_same_device);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(dispatch_dtype, dispatch_dtype);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(dispatch_int, dispatch_int);

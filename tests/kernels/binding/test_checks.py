@@ -1,4 +1,4 @@
-"""Every argument check of binding/ffi.h, and every kind of error, as Python sees it."""
+"""Every argument check of binding/checks.h, and every kind of error, as Python sees it."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ def _raises(kind: type[Exception], text: str) -> Any:
 
 def test_a_cpu_tensor_is_refused_with_op_argument_and_the_way_out(cuda_module: Any) -> None:
     text = (
-        "check_cuda: argument 'weight' is on CPU, but this build takes CUDA tensors; "
+        "check_device: argument 'weight' is on CPU, but this build takes CUDA tensors; "
         "pass weight.cuda()"
     )
     with _raises(ValueError, text):
-        cuda_module.check_cuda(torch.ones(2))
+        cuda_module.check_device(torch.ones(2))
 
 
 def test_a_tensor_of_another_device_is_refused_by_its_type(cuda_module: Any) -> None:
-    with _raises(ValueError, "check_cuda_of_device: argument 'weight' is on DLPack device type 7"):
-        cuda_module.check_cuda_of_device(_VULKAN, 0)
+    with _raises(ValueError, "check_device_of_type: argument 'weight' is on DLPack device type 7"):
+        cuda_module.check_device_of_type(_VULKAN, 0)
 
 
 def test_a_cuda_tensor_passes(cuda_module: Any) -> None:
-    cuda_module.check_cuda_of_device(_CUDA, 3)
+    cuda_module.check_device_of_type(_CUDA, 3)
 
 
 def test_a_build_for_the_emulated_device_takes_cpu_tensors(emu_module: Any) -> None:
-    emu_module.check_cuda(torch.ones(2))
+    emu_module.check_device(torch.ones(2))
 
 
 def test_a_build_for_the_emulated_device_refuses_cuda_tensors(emu_module: Any) -> None:
-    text = "check_cuda_of_device: argument 'weight' is on CUDA:3, but this build takes CPU tensors"
+    text = "check_device_of_type: argument 'weight' is on CUDA:3, but this build takes CPU tensors"
     with _raises(ValueError, text):
-        emu_module.check_cuda_of_device(_CUDA, 3)
+        emu_module.check_device_of_type(_CUDA, 3)
 
 
 def test_a_tensor_that_is_not_contiguous_is_refused_with_its_strides(emu_module: Any) -> None:
@@ -53,18 +53,47 @@ def test_a_tensor_that_is_not_contiguous_is_refused_with_its_strides(emu_module:
         emu_module.check_contiguous(torch.ones(2, 3).t())
 
 
-def test_check_input_wants_the_device(cuda_module: Any) -> None:
-    with _raises(ValueError, "check_input: argument 'weight' is on CPU"):
-        cuda_module.check_input(torch.ones(2))
+def test_a_last_dimension_that_is_not_contiguous_is_refused_with_its_strides(
+    cuda_module: Any,
+) -> None:
+    text = (
+        "check_last_dim_contiguous: argument 'weight' has strides (1, 3): "
+        "the last dimension must be contiguous (stride 1); pass weight.contiguous()"
+    )
+    with _raises(ValueError, text):
+        cuda_module.check_last_dim_contiguous(torch.ones(2, 3).t())
 
 
-def test_check_input_wants_contiguity(emu_module: Any) -> None:
-    with _raises(ValueError, "check_input: argument 'weight' is not contiguous"):
-        emu_module.check_input(torch.ones(4)[::2])
+@pytest.mark.parametrize("x", [torch.ones(4, 8)[:, :2], torch.ones(8, 4)[:, ::4]])
+def test_rows_at_any_stride_pass(cuda_module: Any, x: torch.Tensor) -> None:
+    cuda_module.check_last_dim_contiguous(x)
 
 
-def test_check_input_passes_a_good_tensor(emu_module: Any) -> None:
-    emu_module.check_input(torch.ones(4))
+def test_an_output_whose_rows_overlap_is_refused(cuda_module: Any) -> None:
+    text = (
+        "check_no_overlap: argument 'out' has shape (3, 2) and strides (1, 1): "
+        "its rows overlap; pass a contiguous out"
+    )
+    with _raises(ValueError, text):
+        cuda_module.check_no_overlap(torch.ones(8).as_strided((3, 2), (1, 1)))
+
+
+def test_rows_that_touch_pass(cuda_module: Any) -> None:
+    cuda_module.check_no_overlap(torch.ones(3, 2))
+
+
+def test_an_address_that_is_not_aligned_is_refused(cuda_module: Any) -> None:
+    text = "check_aligned: argument 'weight' is not aligned to 16 bytes; pass weight.clone()"
+    with _raises(ValueError, text):
+        cuda_module.check_aligned(torch.ones(8)[1:])
+    cuda_module.check_aligned(torch.ones(8)[4:])
+
+
+def test_a_dtype_that_is_not_accepted_is_refused_with_those_that_are(cuda_module: Any) -> None:
+    text = "check_dtype: argument 'weight' has dtype float32; accepted: int32, int64"
+    with _raises(TypeError, text):
+        cuda_module.check_dtype(torch.ones(2))
+    cuda_module.check_dtype(torch.ones(2).long())
 
 
 def test_a_wrong_number_of_dimensions_is_refused_with_the_shape(cuda_module: Any) -> None:
@@ -136,8 +165,8 @@ def test_equal_devices_pass(cuda_module: Any) -> None:
 
 
 def test_what_is_no_tensor_is_a_type_error(cuda_module: Any) -> None:
-    with pytest.raises(TypeError, match=r"argument #0 .*`check_cuda.* Expected `Tensor`"):
-        cuda_module.check_cuda(3)
+    with pytest.raises(TypeError, match=r"argument #0 .*`check_device.* Expected `Tensor`"):
+        cuda_module.check_device(3)
 
 
 def test_a_cuda_error_arrives_with_op_name_and_text(cuda_module: Any) -> None:

@@ -188,10 +188,10 @@ def test_tensors_that_do_not_fit_are_refused_by_name(make, device: str) -> None:
         ("qkv", qkv.view(2, 2, 6, 384), r"has shape \(2, 2, 6, 384\)"),
         ("qkv", qkv.view(4, 6, 384), "a video .* = 12 tokens"),
         ("qkv", qkv.new_empty(24, 400)[:, :384], "is not contiguous"),
-        ("qkv", qkv.new_empty(24 * 384 + 1)[1:].view(24, 384), "multiple of 16 bytes"),
+        ("qkv", qkv.new_empty(24 * 384 + 1)[1:].view(24, 384), "not aligned to 16 bytes"),
         ("q_weight", weight[:64], r"has shape \(64,\); 3 heads of 64 have 192 weights"),
         ("k_weight", weight.new_empty(256)[::2], "is not contiguous"),
-        ("q_out", qkv.new_empty(24, 192), r"has shape \(24, 192\); .* 3 heads of 64"),
+        ("q_out", qkv.new_empty(24, 192), r"has shape \(24, 192\), .* 3 heads of 64"),
         ("v_out", qkv.new_empty(24, 2, 64)[:, :1], "is not contiguous"),
     ]
     for name, tensor, message in refused:

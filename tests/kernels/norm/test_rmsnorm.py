@@ -211,11 +211,11 @@ def test_another_shape_or_dtype_of_out_is_refused_by_name(randn) -> None:
         rmsnorm(x, weight, out=randn(4, 8).half())
 
 
-def test_elements_that_are_no_neighbours_are_refused_in_words(randn) -> None:
+def test_a_last_dimension_that_is_not_contiguous_is_refused(randn) -> None:
     apart, x, weight = randn(8, 4).t(), randn(4, 8), randn(8)
     with pytest.raises(ValueError, match=r"rmsnorm: .*'input' has strides .*input.contiguous\(\)"):
         rmsnorm(apart, weight)
-    with pytest.raises(ValueError, match=r"rmsnorm: .*'out' has strides .*neighbours"):
+    with pytest.raises(ValueError, match=r"rmsnorm: .*'out' has strides .*must be contiguous"):
         rmsnorm(x, weight, out=apart)
 
 

@@ -119,9 +119,9 @@ def test_other_dtypes_are_refused_by_name(ints) -> None:
         get_batch_indices_positions(indptr.short(), lens, 8)
     with pytest.raises(TypeError, match="'seq_lens' has dtype float32; accepted: int32, int64"):
         get_batch_indices_positions(indptr, lens.float(), 8)
-    with pytest.raises(TypeError, match="'positions' has dtype int64; it is int32"):
+    with pytest.raises(TypeError, match="'positions' has dtype int64; accepted: int32"):
         get_batch_indices_positions(indptr, lens, 2, lens, lens.long())
-    with pytest.raises(TypeError, match="'out' has dtype int32; it is int64"):
+    with pytest.raises(TypeError, match="'out' has dtype int32; accepted: int64"):
         get_seq_lens(indptr, lens.long(), 8, out=lens)
 
 

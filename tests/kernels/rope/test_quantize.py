@@ -267,11 +267,11 @@ def test_other_dtypes_and_strides_are_refused_by_name(randn, angles) -> None:
         rope_quantize_fp8(q, k.half(), None, None, *rotation)
     with pytest.raises(TypeError, match=r"'q_rope_out' has dtype bfloat16; accepted: float8_e4m3"):
         rope_quantize_fp8(q, k, None, None, *rotation, quantize_dtype=torch.bfloat16)
-    with pytest.raises(TypeError, match=r"'cos_sin_cache' has dtype float16; it is float32"):
+    with pytest.raises(TypeError, match=r"'cos_sin_cache' has dtype float16; accepted: float32"):
         rope_quantize_fp8(q, k, None, None, rotation[0].half(), rotation[1])
     with pytest.raises(ValueError, match=r"'q_rope' has strides .*q_rope.contiguous\(\)"):
         rope_quantize_fp8(randn(5, 16, 2).transpose(1, 2), k, None, None, *rotation)
-    with pytest.raises(ValueError, match=r"'k_rope_out' has .*its heads overlap"):
+    with pytest.raises(ValueError, match=r"'k_rope_out' has .*its rows overlap"):
         overlapping = randn(1, 1, 16, dtype=E4M3).expand(5, 1, 16)
         rope_quantize_fp8(q, k, None, None, *rotation, k_rope_out=overlapping)
     with pytest.raises(ValueError, match=r"mla_rope_.*: argument 'k_rope' has shape \(5, 1, 16\)"):
@@ -285,8 +285,8 @@ def test_other_dtypes_and_strides_are_refused_by_name(randn, angles) -> None:
         ({"v": (5, 2, 16)}, r"'v' has shape \(5, 2, 16\), 'k_rope' has"),
         ({"k_rope": (5, 16)}, r"'v' is given, but 'k_rope' .* pass None"),
         ({"k_rope": (5, 16), "v": None}, r"'paged_kv_cache' is one tensor .*a tuple of ckv_cache"),
-        ({"paged_kv_cache": (6, 2, 4, 1, 8)}, r"'paged_kv_cache' .*4 slots of 1 x 8; wanted"),
-        ({"page_size": 8}, r"'paged_kv_cache' .*wanted are pages of 'page_size' 8"),
+        ({"paged_kv_cache": (6, 2, 4, 1, 8)}, r"'paged_kv_cache' .*4 slots of 1 x 8; expected"),
+        ({"page_size": 8}, r"'paged_kv_cache' .*; expected 8 slots"),
         ({"page_size": 0}, r"'page_size' is 0; it is at least 1"),
         ({"kv_layout": "DHN"}, r"'kv_layout' is 'DHN'"),
     ],

@@ -335,5 +335,5 @@ def test_refused_types(device: str) -> None:
         top_k_sampling_from_probs(probs, 2.0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'filter_apply_order' is 'k'; it is one of 'top_k_first'"):
         top_k_top_p_sampling_from_probs(probs, 2, 0.5, filter_apply_order="k")
-    with pytest.raises(ValueError, match="elements of a row are not neighbours"):
+    with pytest.raises(ValueError, match="last dimension must be contiguous"):
         sampling_from_probs(probs.T)

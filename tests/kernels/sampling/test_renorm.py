@@ -148,7 +148,7 @@ def test_nothing_is_no_work(device: str) -> None:
     [
         ({"probs": torch.ones(3)}, "'probs' has shape (3,), which is not 2-dimensional"),
         ({"probs": torch.ones(8, 3).T}, "'probs' has shape (3, 8) and strides (1, 3)"),
-        ({"top_k": torch.ones(3)}, "'top_k' has dtype float32; it is int32 or int64"),
+        ({"top_k": torch.ones(3)}, "'top_k' has dtype float32; accepted: int32, int64"),
         ({"top_k": torch.ones(2).int()}, "'top_k' has shape (2,); it is (3,)"),
         ({"out": torch.ones(2, 8)}, "'out' has shape (2, 8), 'probs' has (3, 8)"),
         ({"out": torch.ones(8).expand(3, 8)}, "'out' has shape (3, 8) and strides (0, 1)"),

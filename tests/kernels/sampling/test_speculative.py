@@ -294,7 +294,7 @@ def test_what_does_not_fit_is_refused_by_name(batch: Callable[..., Inputs]) -> N
             "has dtype int16; accepted: int32, int64",
             {"draft_token_ids": x["draft_token_ids"].short()},
         ),
-        COUNTS[0]: (TypeError, "has dtype int64; it is int32", {COUNTS[0]: counts.long()}),
+        COUNTS[0]: (TypeError, "has dtype int64; accepted: int32", {COUNTS[0]: counts.long()}),
         COUNTS[1]: (ValueError, r"has shape \(2,\)", {COUNTS[1]: counts.int()[:2]}),
         "out": (
             TypeError,

@@ -195,9 +195,9 @@ def test_what_does_not_fit_is_refused_by_name(randn: Randn) -> None:
         top_k(x.double(), 2)
     with pytest.raises(ValueError, match=r"top_k: .*'values' has shape \(4, 3\); it is \(4, 2\)"):
         top_k(x, 2, values=randn(4, 3))
-    with pytest.raises(TypeError, match=r"top_k: .*'values' has dtype float16; it is float32"):
+    with pytest.raises(TypeError, match=r"top_k: .*'values' has dtype float16; accepted: float32"):
         top_k(x, 2, values=randn(4, 2, dtype=torch.half))
-    with pytest.raises(TypeError, match=r"top_k: .*'indices' has dtype int32; it is int64"):
+    with pytest.raises(TypeError, match=r"top_k: .*'indices' has dtype int32; accepted: int64"):
         top_k(x, 2, indices=torch.empty(4, 2, dtype=torch.int32, device=x.device))
 
 

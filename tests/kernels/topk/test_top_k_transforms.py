@@ -149,7 +149,7 @@ def test_what_does_not_fit_is_refused_by_name(randn: Randn) -> None:
         top_k_ragged_transform(x, lengths.float(), lengths, 2)
     with pytest.raises(ValueError, match=rf"{of_ragged}'k' is -1"):
         top_k_ragged_transform(x, lengths, lengths, -1)
-    with pytest.raises(TypeError, match=rf"{of_ragged}'out' has dtype int64; it is int32"):
+    with pytest.raises(TypeError, match=rf"{of_ragged}'out' has dtype int64; accepted: int32"):
         top_k_ragged_transform(x, lengths, lengths, 2, out=torch.empty(4, 2).long().to(x.device))
     for page_size in (0, 3, 1 << 31):
         with pytest.raises(ValueError, match=rf"{of_pages}'page_size' is {page_size}"):
@@ -157,7 +157,7 @@ def test_what_does_not_fit_is_refused_by_name(randn: Randn) -> None:
     with pytest.raises(ValueError, match=rf"{of_pages}'page_table_row_starts' is None"):
         top_k_page_table_transform(x, table, lengths, 2, row_starts=lengths, page_size=4)
     with pytest.raises(
-        TypeError, match=rf"{of_pages}'src_page_table' has dtype int64; it is int32"
+        TypeError, match=rf"{of_pages}'src_page_table' has dtype int64; accepted: int32"
     ):
         top_k_page_table_transform(x, table.long(), lengths, 2)
     with pytest.raises(ValueError, match=rf"{of_pages}'out_raw_indices' has shape \(4, 3\)"):

@@ -133,7 +133,7 @@ def test_run_of_a_class_gets_its_backend() -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"checks": {"sm75": short}}, "checks of sm75, which is no backend"),
+        ({"checks": {"sm75": short}}, "checks of sm75, which is not a backend"),
         ({"backends": {"auto": ">=8.0"}}, "'auto' cannot name a backend"),
         ({"backends": {}}, "lacks archs"),
         ({"backends": {"a": "9x"}}, "unknown architecture '9x'"),

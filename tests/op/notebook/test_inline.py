@@ -36,7 +36,7 @@ BINDING = """
 void plus(const fictl::Launch& launch, fictl::View out, fictl::View input);
 
 void checked(fictl::View out, fictl::View input) {
-  CHECK_SAME_SHAPE(out, input);
+  fictl::check_same_shape("plus", "out", out, "input", input);
   fictl::call("plus", input, plus, out, input);
 }
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(plus, checked);

@@ -49,7 +49,9 @@ void scale(const Launch& launch, View out, const View& input, double factor);
 }
 namespace fictl::inline_binding {
 void scale(View out, const View& input, double factor) {
-  CHECK_CUDA(out); CHECK_CUDA(input); CHECK_SAME_DEVICE(input, out);
+  ::fictl::check_device(__func__, "out", out);
+  ::fictl::check_device(__func__, "input", input);
+  ::fictl::check_same_device(__func__, "input", input, "out", out);
   ::fictl::call(__func__, out, ::mine::ops::scale, out, input, factor);
 }
 }

@@ -166,7 +166,7 @@ def test_a_function_of_no_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     def of_a_notebook() -> None: ...
 
     monkeypatch.delattr(sys.modules[__name__], "__file__", raising=False)
-    with pytest.raises(UsageError, match="is no file that can be read again"):
+    with pytest.raises(UsageError, match="is not a file that can be read again"):
         reload(of_a_notebook)
 
 

@@ -101,8 +101,8 @@ def test_1_is_the_file_that_the_tuner_writes(
         ({"schema": "fictl.tactics/9"}, r"it is fictl\.tactics/9"),
         ({"kernel": "another"}, "its kernel was changed since"),
         ({"kernel": ""}, "its kernel was changed since"),
-        ({"ops": []}, "no file of tuned tactics: ops"),
-        ({"gpu": None}, "no file of tuned tactics: gpu"),
+        ({"ops": []}, "not a file of tuned tactics: ops"),
+        ({"gpu": None}, "not a file of tuned tactics: gpu"),
     ],
 )
 def test_a_file_that_does_not_fit_is_ignored_and_said(

@@ -29,7 +29,7 @@ def test_a_tactic_is_spelled(tactic: Any, plain: Any, text: str) -> None:
 
 @pytest.mark.parametrize("tactic", [None, object(), [1], {"tile": [1, 2]}])
 def test_what_json_cannot_tell_apart_is_no_tactic(tactic: Any) -> None:
-    with pytest.raises(UsageError, match="is no tactic"):
+    with pytest.raises(UsageError, match="is not a tactic"):
         spelled(tactic)
 
 

@@ -13,7 +13,8 @@ import torch
 
 from fictl.errors import UsageError
 from fictl.op import op
-from fictl.op.tactics.tuning import Untuned, paused, tuning
+from fictl.op.tactics.tactics import Untuned
+from fictl.op.tactics.tuning import paused, tuning
 from fictl.trace import Tensor, TraceTemplate, Var
 
 Declared = Callable[..., Any]

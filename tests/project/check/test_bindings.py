@@ -47,9 +47,10 @@ def test_a_class_may_keep_the_module(tree, problems) -> None:
     assert problems() == []
 
 
-def test_the_familys_shared_python_may_make_the_call(tree, problems) -> None:
+@pytest.mark.parametrize("file", ["_launch.py", "_plan/launch.py"])
+def test_the_familys_shared_python_may_make_the_call(tree, problems, file: str) -> None:
     tree.edit(f"{_OP}/op.py", "kernel.halve(out, input, factor)", "launch(kernel, out)")
-    tree.write("kernels/elementwise/_launch.py", "def launch(kernel, out): kernel.halve(out)\n")
+    tree.write(f"kernels/elementwise/{file}", "def launch(kernel, out): kernel.halve(out)\n")
     assert problems() == []
 
 

@@ -16,7 +16,6 @@ _OP = "kernels/elementwise/halve"
         "kernels/include/my_kernels/elementwise/halve.cuh",
         f"{_OP}/launcher.cu",
         f"{_OP}/binding.cpp",
-        f"{_OP}/jit.py",
         f"{_OP}/trace.py",
         f"{_OP}/bench.py",
         "tests/kernels/elementwise/test_halve.py",
@@ -26,6 +25,46 @@ def test_a_missing_file_is_named(tree, problems, path: str) -> None:
     (tree.root / path).unlink()
     name = path.rpartition("/")[2]
     assert problems() == [f"files {path}:1 my_kernels/elementwise/halve lacks {name}"]
+
+
+def test_an_op_of_one_module_needs_no_jit_file(tree, problems) -> None:
+    (tree.root / f"{_OP}/jit.py").unlink()
+    tree.edit(f"{_OP}/op.py", "from .jit import module\n", "")
+    tree.edit(f"{_OP}/op.py", "KernelModule(module)", "KernelModule(__file__)")
+    assert problems() == []
+
+
+def test_a_jit_file_that_op_py_imports_is_there(tree, problems) -> None:
+    (tree.root / f"{_OP}/jit.py").unlink()
+    missing = "my_kernels/elementwise/halve lacks jit.py: op.py imports it"
+    assert problems() == [f"files {_OP}/jit.py:1 {missing}"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("bench.py", "config.jinja", "config.jinja has parameters"),
+        ("launcher.cu", "launcher_sm90.cu", "each backend has a launcher"),
+    ],
+)
+def test_what_the_default_module_cannot_say_needs_a_jit_file(
+    tree, problems, old: str, new: str, reason: str
+) -> None:
+    (tree.root / f"{_OP}/jit.py").unlink()
+    tree.edit(f"{_OP}/op.py", "from .jit import module\n", "")
+    tree.edit(f"{_OP}/op.py", "KernelModule(module)", "KernelModule(__file__)")
+    tree.write(f"{_OP}/{new}", (tree.root / _OP / old).read_text())
+    if old == "launcher.cu":
+        (tree.root / _OP / old).unlink()
+    assert problems() == [
+        f"files {_OP}/jit.py:1 my_kernels/elementwise/halve lacks jit.py: {reason}"
+    ]
+
+
+def test_an_op_calls_the_module_that_its_jit_file_describes(tree, problems) -> None:
+    tree.edit(f"{_OP}/op.py", "KernelModule(module)", "KernelModule(__file__)")
+    message = "op.py calls the default module, and jit.py is built"
+    assert problems() == [f"jit {_OP}/op.py:4 {message}"]
 
 
 def test_launchers_of_backends_are_launchers(tree, problems) -> None:
@@ -163,3 +202,18 @@ def test_a_kernel_in_triton_needs_no_header(tree, problems) -> None:
 def test_a_kernel_in_triton_says_what_is_compiled_of_it(tree, problems) -> None:
     tree.write(f"{_OP}/kernel.py", "")
     assert problems() == [f"defines {_OP}/kernel.py:1 kernel.py defines no variants"]
+
+
+def test_a_family_may_share_python_in_a_private_folder(tree, problems) -> None:
+    tree.write("kernels/elementwise/_plan/table.py", "INPUTS = {'input': 1, 'factor': 2}\n")
+    tree.write("kernels/elementwise/_plan/lengths.py", "from .table import INPUTS\n")
+    tree.edit(f"{_OP}/bench.py", "def cases", "from .._plan.lengths import INPUTS\ndef cases")
+    assert problems() == []
+
+
+def test_an_op_in_a_private_folder_is_a_problem(tree, problems) -> None:
+    tree.write("kernels/elementwise/_plan/op.py", "")
+    assert problems() == [
+        "private kernels/elementwise/_plan/op.py:1 _plan/ is private to its family: no op is found "
+        "there"
+    ]

@@ -20,7 +20,7 @@ def test_an_input_that_is_no_parameter_is_a_problem(tree, problems) -> None:
     tree.edit(f"{_OP}/trace.py", '"factor"', '"scale"')
     assert problems() == [
         f"trace {_OP}/trace.py:2 halve: factor is a parameter that trace.py leaves out",
-        f"trace {_OP}/trace.py:2 halve: scale is no parameter",
+        f"trace {_OP}/trace.py:2 halve: scale is not a parameter",
     ]
 
 
@@ -82,10 +82,11 @@ def test_inputs_may_be_put_together_in_the_file(tree, problems, before: str, inp
     assert problems() == []
 
 
-def test_inputs_may_be_of_a_file_of_the_family(tree, problems) -> None:
-    tree.write("kernels/elementwise/_inputs.py", f"INPUTS = {_INPUTS}\n")
+@pytest.mark.parametrize("module", ["_inputs", "_trace.inputs"])
+def test_inputs_may_be_of_a_file_of_the_family(tree, problems, module: str) -> None:
+    tree.write(f"kernels/elementwise/{module.replace('.', '/')}.py", f"INPUTS = {_INPUTS}\n")
     tree.edit(f"{_OP}/trace.py", _INPUTS, "{**INPUTS}")
-    tree.edit(f"{_OP}/trace.py", "halve = ", "from .._inputs import INPUTS\nhalve = ")
+    tree.edit(f"{_OP}/trace.py", "halve = ", f"from ..{module} import INPUTS\nhalve = ")
     assert problems() == []
 
 
@@ -98,7 +99,7 @@ def test_what_is_said_to_stay_at_its_default_does(tree, problems, words: str) ->
     tree.edit(f"{_OP}/trace.py", '("bias"', '("biased"')
     assert problems() == [
         f"trace {_OP}/trace.py:3 halve: bias is a parameter that trace.py leaves out",
-        f"trace {_OP}/trace.py:3 halve: biased is no parameter",
+        f"trace {_OP}/trace.py:3 halve: biased is not a parameter",
     ]
 
 

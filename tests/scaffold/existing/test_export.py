@@ -61,9 +61,15 @@ def test_what_its_family_shares_comes_along_as_far_as_it_is_imported(twice, targ
     add(twice, f"{family}/_rows.py", "from ._sizes import SIZES\n")
     add(twice, f"{family}/_sizes.py", "SIZES = ()\n")
     add(twice, f"{family}/_unused.py", "")
-    twice.jit.write_text(twice.jit.read_text() + "\nfrom .. import _rows\n")
+    add(twice, f"{family}/_plan/lengths.py", "from .table import TABLE\nfrom .. import _widths\n")
+    add(twice, f"{family}/_plan/table.py", "TABLE = ()\n")
+    add(twice, f"{family}/_plan/unused.py", "")
+    add(twice, f"{family}/_widths.py", "")
+    imports = "\nfrom .. import _rows\nfrom .._plan.lengths import TABLE\n"
+    twice.jit.write_text(twice.jit.read_text() + imports)
     found = {name for name in shown(plan_export(twice, target)) if "/_" in name}
-    assert found == {f"{family}/_rows.py", f"{family}/_sizes.py"}
+    names = ("_rows.py", "_sizes.py", "_plan/lengths.py", "_plan/table.py", "_widths.py")
+    assert found == {f"{family}/{name}" for name in names}
 
 
 def test_ops_that_it_uses_come_along_with_all_that_is_theirs(twice, target) -> None:

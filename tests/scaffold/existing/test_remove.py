@@ -79,7 +79,7 @@ def test_while_others_use_it_it_stays(twice, source: str, launcher: str) -> None
 
 def test_files_that_nobody_knows_are_named_and_kept(twice) -> None:
     (twice.path / "notes.md").write_text("mine")
-    with pytest.raises(UsageError, match=r"no part of an op: notes\.md") as caught:
+    with pytest.raises(UsageError, match=r"files that do not belong to an op: notes\.md") as caught:
         plan_remove(twice)
     assert "--force" in caught.value.hint
 

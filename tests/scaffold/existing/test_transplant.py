@@ -31,7 +31,7 @@ def test_each_file_has_its_place(move, tmp_path: Path, path: Path, place: str) -
 
 
 def test_a_file_from_elsewhere_has_none(move, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is in no folder of fictl"):
+    with pytest.raises(UsageError, match="is not in a folder of fictl"):
         move.place(tmp_path / "x.cuh")
 
 

@@ -10,14 +10,14 @@ from fictl.errors import UsageError
 from fictl.project import Project
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.new_op import draft, plan_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 INPUTS = ("qs:tokens,h,d", "ks:keys,g,d", "vs:keys,g,d")
 
 
 def _draft(project: Project, expression: str = "", *inputs: str, scalars: str = "") -> Draft:
     numbers = tuple(scalars.split())
-    request = Request(
+    request = NewOpRequest(
         "my_op", kind="attention-variant", inputs=inputs, scalars=numbers, expression=expression
     )
     return draft(project, request)
@@ -87,7 +87,7 @@ def test_another_size_is_refused(inputs: tuple[str, ...], project: Project) -> N
 def test_a_torch_function_is_refused(project: Project) -> None:
     text = "import torch\ndef f(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n"
     Path("ref.py").write_text(text, encoding="utf-8")
-    request = Request("my_op", kind="attention-variant", reference="ref.py:f")
+    request = NewOpRequest("my_op", kind="attention-variant", reference="ref.py:f")
     with pytest.raises(UsageError, match=r"has no use for ref\.py:f"):
         draft(project, request)
 

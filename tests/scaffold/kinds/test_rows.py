@@ -9,7 +9,7 @@ import pytest
 
 from fictl.project import Project
 from fictl.scaffold.new.new_op import draft, plan_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.plan.plan import Plan
 from fictl.scaffold.plan.write import apply
 
@@ -22,7 +22,7 @@ SOFTMAX = """\
 
 
 def _plan(project: Project, kind: str, expression: str, *inputs: str, dtypes: str = "") -> Plan:
-    request = Request("my_op", kind=kind, inputs=inputs, expression=expression, dtypes=dtypes)
+    request = NewOpRequest("my_op", kind=kind, inputs=inputs, expression=expression, dtypes=dtypes)
     return plan_op(draft(project, request), polished=False)
 
 

@@ -11,7 +11,7 @@ from fictl.project import Project, folders
 from fictl.scaffold.existing.rename import plan_rename
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.new_op import draft, plan_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.plan.write import apply
 
 SHARPENED = '''
@@ -26,7 +26,7 @@ def sharpened(logits: torch.Tensor, power: float = 2.0) -> torch.Tensor:
 
 def _draft(project: Project, expression: str = "", *inputs: str, reference: str = "") -> Draft:
     example = "sharpened(torch.ones(2, 5))" if reference else ""
-    request = Request(
+    request = NewOpRequest(
         "my_op",
         kind="sampling",
         inputs=inputs,

@@ -113,7 +113,7 @@ def test_an_ignored_file_is_not_forced_in(git: Git, tmp_path: Path) -> None:
 def test_outside_of_a_repository_there_is_nothing_to_commit_to(tmp_path: Path) -> None:
     path = written(tmp_path / "new.txt")
     assert uncommitted([path]) == ()
-    with pytest.raises(SetupError, match="is in no git repository"):
+    with pytest.raises(SetupError, match="is not in a git repository"):
         commit([path], "new")
 
 

@@ -38,7 +38,7 @@ def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_its_place_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FictlError, match="cannot be added to: Is a directory"):
+    with pytest.raises(FictlError, match="cannot be appended to: Is a directory"):
         append_lines(tmp_path, ["a\n"])
 
 

@@ -43,10 +43,10 @@ def test_it_is_what_safetensors_writes(tmp_path: Path) -> None:
         ({"data_offsets": [0, 23]}, r"int32\[2, 3\] in 23 bytes of 24"),
         ({"data_offsets": [8, 32]}, "in 24 bytes of 24"),
         ({"data_offsets": [24, 0]}, "in -24 bytes"),
-        ({"shape": [-2, -3]}, "without dtype, shape and place"),
-        ({"shape": [2.0, 3]}, "without dtype, shape and place"),
-        ({"shape": None}, "without dtype, shape and place"),
-        ({"data_offsets": [0]}, "without dtype, shape and place"),
+        ({"shape": [-2, -3]}, "without dtype, shape or offsets"),
+        ({"shape": [2.0, 3]}, "without dtype, shape or offsets"),
+        ({"shape": None}, "without dtype, shape or offsets"),
+        ({"data_offsets": [0]}, "without dtype, shape or offsets"),
         ({"shape": [1 << 62, 1 << 62]}, "in 24 bytes"),
     ],
 )
@@ -70,5 +70,5 @@ def test_a_tensor_that_is_not_there_is_told(tmp_path: Path, changes: Any, said: 
 def test_what_is_no_safetensors_file_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "t.safetensors"
     path.write_bytes(data)
-    with pytest.raises(UsageError, match="is no whole safetensors file"):
+    with pytest.raises(UsageError, match="is not a complete safetensors file"):
         read_header(path)

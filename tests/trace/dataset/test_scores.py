@@ -145,7 +145,7 @@ def test_a_dataset_without_traces_needs_no_baseline(tmp_path: Path) -> None:
         ({"baseline_author": "nobody"}, ValueError, "has 0 solutions by nobody"),
         ({"baseline_author": "ann", "definition_name": "mm"}, ValueError, "2 solutions by ann: "),
         ({"definition_name": "nom"}, KeyError, "there is no definition 'nom'"),
-        ({"op_type": "mm_type", "definition_name": "mm"}, ValueError, "both given"),
+        ({"op_type": "mm_type", "definition_name": "mm"}, ValueError, "exclude each other"),
     ],
 )
 def test_errors_are_flashinfer_benchs(

@@ -43,7 +43,7 @@ def test_the_setting_names_the_dataset(documents, monkeypatch) -> None:
     monkeypatch.setenv("FIB_DATASET_PATH", str(documents.write_all()))
     assert [*TraceSet.from_path().definitions] == ["add_n"]
     monkeypatch.setenv("FICTL_DATASET_PATH", str(documents.root / "none"))
-    with pytest.raises(UsageError, match="none is no folder"):
+    with pytest.raises(UsageError, match="none is not a folder"):
         TraceSet.from_path()
 
 
@@ -68,7 +68,7 @@ def test_names_that_are_there_twice_are_told_with_both_files(
 
 def test_a_line_that_cannot_be_read_is_told(documents, dataset: TraceSet) -> None:
     path = documents.write("traces/me/add/add_n.jsonl", documents.trace(), '{"definition"')
-    with pytest.raises(UsageError, match=r"add_n.jsonl:2: no JSON: .*cut off"):
+    with pytest.raises(UsageError, match=r"add_n.jsonl:2: not valid JSON: .*cut off"):
         [*dataset.traces()]
     assert next(dataset.traces()).solution == "quick"
     assert path.is_file()

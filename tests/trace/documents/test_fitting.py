@@ -43,14 +43,14 @@ def test_a_workload_that_fits_has_its_sizes() -> None:
 @pytest.mark.parametrize(
     ("m", "inputs", "said"),
     [
-        (3, {}, "workload w: scale demands m % 2 == 0"),
-        (4, {"s": _number(-1.0)}, "workload w: scale demands s > 0"),
+        (3, {}, "workload w: scale requires m % 2 == 0"),
+        (4, {"s": _number(-1.0)}, "workload w: scale requires s > 0"),
         (1 << 62, {}, "workload w: x would be"),
         (4, {"k": _number(300)}, "workload w: k: int8 holds -128 to 127, not 300"),
-        (4, {"k": _number("nan")}, "workload w: k: nan is no int8"),
-        (4, {"k": _number(True)}, "workload w: k: True is no int8"),
+        (4, {"k": _number("nan")}, "workload w: k: nan is not of dtype int8"),
+        (4, {"k": _number(True)}, "workload w: k: True is not of dtype int8"),
         (4, {"s": _number(1e5)}, "workload w: s: float16 is smaller than 100000"),
-        (4, {"x": _number(1.0)}, "workload w: x: a number, where a tensor"),
+        (4, {"x": _number(1.0)}, "workload w: x: a number, instead of a tensor"),
         (4, {"z": _number(1.0)}, "workload w: z: scale has no such input"),
     ],
 )

@@ -146,19 +146,19 @@ def test_a_path_that_may_lead_elsewhere_is_refused(path: str) -> None:
         ({"sources": [*GOOD["sources"], {"path": "A.H", "content": "x"}]}, "two sources at a.h"),
         (
             {"sources": [*GOOD["sources"], {"path": "src", "content": "x"}]},
-            "src is a file, and a f",
+            "src is both a file and a f",
         ),
         ({"sources": [*GOOD["sources"], {"path": "b", "content": ""}]}, "at least 1 character"),
         ({"sources": [*GOOD["sources"], {"path": "b", "content": "\0"}]}, "a NUL character"),
         ({"sources": [*GOOD["sources"], {"path": "b", "content": "é" * (1 << 20)}]}, "1 MiB"),
         ({"sources": [{"path": f"f{i}", "content": "x"} for i in range(501)]}, "at most 500 items"),
         ({"name": ""}, "at least 1 character"),
-        ({"name": "  "}, "not spaces alone"),
-        ({"name": "fa\nst"}, "characters that are shown"),
-        ({"name": "\x1b[2J"}, "characters that are shown"),
+        ({"name": "  "}, "printable characters other than spaces"),
+        ({"name": "fa\nst"}, "printable characters"),
+        ({"name": "\x1b[2J"}, "printable characters"),
         ({"name": "x" * 1001}, "at most 1000 characters"),
-        ({"author": "a\0b"}, "characters that are shown"),
-        ({"definition": "\u202egnp"}, "characters that are shown"),
+        ({"author": "a\0b"}, "printable characters"),
+        ({"definition": "\u202egnp"}, "printable characters"),
         ({"spec": {**GOOD["spec"], "entry_point": "src/main.cu"}}, "expected file::symbol"),
         ({"spec": {**GOOD["spec"], "entry_point": "a::b::c"}}, "expected file::symbol"),
         ({"spec": {**GOOD["spec"], "language": "rust"}}, "Input should be 'python'"),
@@ -181,7 +181,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
         file.truncate(1 << 30)
-    with pytest.raises(UsageError, match="has 1073741824 bytes: that is no solution"):
+    with pytest.raises(UsageError, match="has 1073741824 bytes: too large for a solution"):
         Solution.read(path)
 
 

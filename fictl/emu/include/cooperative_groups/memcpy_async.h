@@ -8,7 +8,7 @@ namespace cooperative_groups {
 
 namespace details {
 
-// Of addresses; 1 where cp.async cannot copy.
+// Bytes that one cp.async may copy between these addresses; 1 if it cannot.
 inline int copy_width(const void* to, const void* from) {
   const size_t addresses = reinterpret_cast<size_t>(to) | reinterpret_cast<size_t>(from);
   if (addresses % 4 != 0 || !__isShared(to) || __isShared(from)) return 1;

@@ -1,5 +1,6 @@
-// What compiled kernels ask of the runtime. Plain C symbols, so that a module of any compiler works
-// with the runtime of another, and prefixed, so that none can meet one of a real CUDA runtime.
+// The runtime's interface for compiled kernels: plain C symbols, so that a module of any compiler
+// works with the runtime of another, and prefixed, so that none can meet one of a real CUDA
+// runtime.
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Of the thread that runs now. Why variables and not macros: cudaLaunchConfig_t has members that
+// Indices of the running thread. Why variables and not macros: cudaLaunchConfig_t has members that
 // are named like two of them.
 extern __thread uint3 threadIdx __asm__("fictl_emu_threadIdx") FICTL_EMU_TLS;
 extern __thread uint3 blockIdx __asm__("fictl_emu_blockIdx") FICTL_EMU_TLS;
@@ -115,8 +116,8 @@ void fictl_emu_access(const void* address, size_t bytes, int kind);
 }
 #pragma GCC visibility pop
 
-// Whether this module is compiled for check mode, and what keeps the compiler's hooks out of a
-// function that reports its accesses itself.
+// Macros for check mode: is this module compiled for it, and an attribute that keeps the compiler's
+// hooks out of a function that reports its accesses itself.
 #if defined(__SANITIZE_THREAD__)
 #define FICTL_EMU_CHECKED 1
 #elif defined(__has_feature)

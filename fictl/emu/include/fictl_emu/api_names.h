@@ -316,5 +316,5 @@
 #pragma redefine_extname cudaUserObjectRetain fictl_emu_cudaUserObjectRetain
 #pragma redefine_extname cudaWaitExternalSemaphoresAsync fictl_emu_cudaWaitExternalSemaphoresAsync
 
-// What assert() calls where it fails.
+// assert() calls this when it fails.
 #pragma redefine_extname __assert_fail fictl_emu_assert_fail

@@ -27,7 +27,7 @@ struct Word<8> {
   using type = uint64_t;
 };
 
-// What was there. `change` gets and returns a value.
+// Returns the old value. `change` takes it and returns the new one.
 template <class T, class Change>
 FICTL_EMU_UNCHECKED T exchange_word(T* address, Change change) {
   using Bits = typename Word<sizeof(T)>::type;

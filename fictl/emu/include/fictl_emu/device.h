@@ -1,4 +1,4 @@
-// What nvcc gives device code without any include.
+// Declarations that nvcc gives device code without any include.
 #pragma once
 
 #include <fictl_emu/arithmetic.h>

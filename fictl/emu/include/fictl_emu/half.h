@@ -1,6 +1,6 @@
-// What cuda_fp16.h and cuda_bf16.h have only where nvcc compiles: conversions in a chosen rounding
-// mode, fused multiply-add, mathematics, shuffles, loads and stores, atomics. The two types and
-// their pairs have the same functions, so each is written once.
+// The parts of cuda_fp16.h and cuda_bf16.h that only nvcc compiles: conversions in a chosen
+// rounding mode, fused multiply-add, mathematics, shuffles, loads and stores, atomics. The two
+// types and their pairs have the same functions, so each is written once.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -15,7 +15,7 @@
 
 namespace fictl_emu {
 
-// Of a 16-bit type: its pair, and conversions from and to it.
+// Traits of a 16-bit type: its pair, and conversions from and to it.
 template <class T>
 struct Half;
 

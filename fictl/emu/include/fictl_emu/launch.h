@@ -22,7 +22,7 @@ cudaError_t launch(FictlEmuLaunch& launch, Kernel kernel, std::tuple<Args...> ar
   return static_cast<cudaError_t>(fictl_emu_launch(&launch));
 }
 
-// What `kernel<<<grid, block, shared, stream>>>` becomes.
+// The replacement of `kernel<<<grid, block, shared, stream>>>`.
 class Configuration {
  public:
   template <typename Size = int, typename Stream = cudaStream_t>

@@ -95,7 +95,7 @@ FICTL_EMU_ROUNDED(__drcp, double, (double x), ::fictl_emu::kReciprocal, x)
 FICTL_EMU_ROUNDED(__dsqrt, double, (double x), ::fictl_emu::kRoot, x)
 FICTL_EMU_ROUNDED(__fma, double, (double x, double y, double z), ::fictl_emu::kFused, x, y, z)
 
-// Of pairs.
+// The same for pairs.
 #define FICTL_EMU_PAIRS(mode)                                            \
   inline float2 __fadd2_##mode(float2 x, float2 y) {                     \
     return {__fadd_##mode(x.x, y.x), __fadd_##mode(x.y, y.y)};           \

@@ -1,4 +1,4 @@
-// What `__shared__ T x` becomes: a reference into the running block's shared memory.
+// The replacement of `__shared__ T x`: a reference into the running block's shared memory.
 #pragma once
 
 namespace fictl_emu {

@@ -1,5 +1,4 @@
-// What a thread does with respect to the others of its block and to time: barriers, fences,
-// sleeping, clocks, traps.
+// Synchronisation and time: barriers, fences, sleeping, clocks, traps.
 #pragma once
 
 #include <fictl_emu/abi.h>

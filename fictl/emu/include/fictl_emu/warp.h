@@ -1,5 +1,5 @@
-// What the lanes of a warp do together: shuffles, votes, reductions, matches. Each operation puts
-// its argument on the caller's stack; the last lane that comes computes the results of all.
+// Warp operations: shuffles, votes, reductions, matches. Each lane puts its argument on its own
+// stack; the last lane to arrive computes the results of all.
 #pragma once
 
 #include <fictl_emu/abi.h>
@@ -16,7 +16,7 @@ struct Shuffle {
   uint32_t present;
 };
 
-// What a lane that is not there would have given: NaN in every floating-point type.
+// The value of an absent lane: NaN in every floating-point type.
 constexpr uint64_t kNobody = ~uint64_t{0};
 
 FICTL_EMU_UNCHECKED inline void shuffle_step(void* const* arguments, uint32_t lanes) {

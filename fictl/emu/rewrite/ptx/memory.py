@@ -36,7 +36,7 @@ def _skip_hints(i: Instruction) -> None:
 
 
 def _ordering(i: Instruction) -> str:
-    """What the names of the functions for it end with."""
+    """The suffix of the functions for this memory order."""
     i.ignore("mmio")  # always with .relaxed
     ordering = i.take(*_ORDERINGS)
     i.take(*_SCOPES)
@@ -194,7 +194,7 @@ def fence(i: Instruction) -> str:
 
 @emulates("prefetch", "prefetchu", "discard", "applypriority", "fence.proxy")
 def hint(i: Instruction) -> str:
-    """What changes no result: memory is coherent here."""
+    """Emit nothing for a hint: memory is coherent here."""
     return ""
 
 

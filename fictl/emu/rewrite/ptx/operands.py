@@ -79,7 +79,7 @@ class NotEmulated(Exception):
 
 @dataclass
 class Names:
-    """What the names in one asm statement stand for."""
+    """Meanings of the names in one asm statement."""
 
     operands: int  # how many the statement has
     named: dict[str, int] = field(default_factory=dict)  # %[name] -> its number
@@ -146,7 +146,7 @@ def halves(text: str) -> tuple[str, str]:
 
 
 def base_and_offset(text: str) -> tuple[str, str]:
-    """Of `[register + offset]`, the offset with its sign."""
+    """Split `[register + offset]`; the offset has its sign."""
     match = _ADDRESS.fullmatch(text)
     if match is None:
         raise NotEmulated(f"the address {text}")

@@ -31,7 +31,7 @@ class Label:
 
 @dataclass
 class Scope:
-    """What stands between braces: its registers, then its instructions."""
+    """A pair of braces: its registers, then its instructions."""
 
     registers: dict[str, str] = field(default_factory=dict)  # name -> type
     items: list[Written | Label | Scope] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What threads do together: shuffles, votes, matrices, barriers."""
+"""Instructions that threads execute together: shuffles, votes, matrices, barriers."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def multiply(i: Instruction) -> str:
 
 
 def _matrices(i: Instruction) -> tuple[int, str, str]:
-    """How many, whether transposed, where."""
+    """Number of matrices, whether they are transposed, and the state space."""
     if i.take("m8n8") is None or i.take("b16") is None:
         raise NotEmulated(i.name)
     count = int(str(i.take("x1", "x2", "x4")).removeprefix("x"))

@@ -15,7 +15,7 @@ _GB = 10**9
 
 @dataclass
 class Limits:
-    """Of one process; what is over them is said once."""
+    """Limits on the dumps of one process; each is reported once when it is reached."""
 
     count: int
     size: float
@@ -35,11 +35,11 @@ class Limits:
         )
 
     def wants(self, op: Op) -> bool:
-        """By name, as in 'rms*', or as users write it, as in 'my_kernels.ops.*'."""
+        """Match an op by name, as in 'rms*', or as users write it, as in 'my_kernels.ops.*'."""
         return not _matches(op, self.exclude) and (not self.include or _matches(op, self.include))
 
     def admit(self, size: int) -> bool:
-        """Whether one more call, with so many bytes, is dumped; if so it is counted."""
+        """Count one more call, with so many bytes; False if it is not to be dumped."""
         with self._lock:
             if self._dumped >= self.count:
                 return _full(f"{self.count} calls", settings.DUMP_MAX_COUNT.name)
@@ -50,7 +50,7 @@ class Limits:
             return True
 
     def grow(self, size: int) -> bool:
-        """Whether a dumped call may take so many bytes more."""
+        """Add so many bytes to a dumped call; False if they are too many."""
         with self._lock:
             if not self._fits(size):
                 return False

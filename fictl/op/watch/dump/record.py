@@ -81,7 +81,7 @@ class Record(_Part):
     note: str = ""
 
     def append_to(self, folder: Path) -> None:
-        """On the disk when this returns."""
+        """Append a line; it is on the disk when this returns."""
         line = json.dumps(self.model_dump(exclude_none=True)) + "\n"
         with (folder / METADATA).open("a", encoding="utf-8") as file:
             file.write(line)
@@ -94,20 +94,20 @@ class Record(_Part):
         line = _last_line(path)
         try:
             data = json.loads(line)
-            said = data.get("format") if isinstance(data, dict) else None
-            found = cls.model_validate_json(line) if said == FORMAT else None
+            format_name = data.get("format") if isinstance(data, dict) else None
+            record = cls.model_validate_json(line) if format_name == FORMAT else None
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
             raise Refused(f"{path} is damaged: {where}: {first['msg']}") from None
         except (ValueError, RecursionError) as error:
             raise Refused(f"{path} is damaged: {error}") from None
-        if found is None:
+        if record is None:
             raise Refused(
-                f"{path} is of format {said!r:.80}; this fictl reads {FORMAT!r}",
+                f"{path} is of format {format_name!r:.80}; this fictl reads {FORMAT!r}",
                 "replay it with the fictl that wrote it",
             )
-        return found
+        return record
 
 
 def _last_line(path: Path) -> bytes:

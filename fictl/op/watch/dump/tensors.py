@@ -38,7 +38,7 @@ def stored_bytes(tensor: torch.Tensor) -> int:
 def write_tensors(
     folder: Path, stem: str, tensors: Mapping[str, torch.Tensor], as_safetensors: bool
 ) -> TensorFile:
-    """On the disk when this returns."""
+    """Write the tensors of a call; they are on the disk when this returns."""
     layouts = {key: layout_of(tensor) for key, tensor in tensors.items()}
     packed = {key: _packed(tensor) for key, tensor in tensors.items()}
     path = folder / f"{stem}.{'safetensors' if as_safetensors else 'pt'}"
@@ -53,18 +53,20 @@ def write_tensors(
 
 
 def read_tensors(folder: Path, described: TensorFile) -> dict[str, torch.Tensor]:
-    """As they are stored, on the CPU. Nothing of the file is run, whatever it is."""
+    """Read the tensors to the CPU, as they are stored. No code in the file is run, whatever it is."""
     path = file_of(folder, described)
     try:
-        found = _load(path)
+        tensors = _load(path)
     except Exception as error:  # Whatever a damaged file makes a parser raise.
-        said = str(error).partition("\n")[0]
-        raise Refused(f"{path} cannot be read: {said}", "it is damaged, or a pickle") from None
-    if not isinstance(found, dict) or set(found) != set(described.tensors):
+        first_line = str(error).partition("\n")[0]
+        raise Refused(
+            f"{path} cannot be read: {first_line}", "it is damaged, or a pickle"
+        ) from None
+    if not isinstance(tensors, dict) or set(tensors) != set(described.tensors):
         raise Refused(f"{path} has other tensors than its metadata names")
     for key, layout in described.tensors.items():
-        found[key] = _checked(path, key, found[key], layout)
-    return found
+        tensors[key] = _checked(path, key, tensors[key], layout)
+    return tensors
 
 
 def file_of(folder: Path, described: TensorFile) -> Path:
@@ -85,11 +87,11 @@ def file_of(folder: Path, described: TensorFile) -> Path:
 
 
 def restored(stored: torch.Tensor, layout: Layout, device: str) -> torch.Tensor:
-    made: torch.Tensor = torch.empty_strided(
+    strided: torch.Tensor = torch.empty_strided(
         layout.shape, layout.stride, dtype=stored.dtype, device=device
     )
-    _distinct(made).copy_(stored)
-    return made
+    _distinct(strided).copy_(stored)
+    return strided
 
 
 def _save_safetensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
@@ -130,20 +132,20 @@ def _checked(path: Path, key: str, tensor: Any, layout: Layout) -> torch.Tensor:
     spans = 1 + sum((n - 1) * step for n, step in zip(layout.shape, layout.stride, strict=True))
     if spans > _LARGEST:
         raise Refused(f"{path}: {key} would span {spans} elements")
-    said = [1 if step == 0 else n for n, step in zip(layout.shape, layout.stride, strict=True)]
+    shape = [1 if step == 0 else n for n, step in zip(layout.shape, layout.stride, strict=True)]
     if 0 in layout.shape:
-        said = list(layout.shape)
+        shape = list(layout.shape)
     if not isinstance(tensor, torch.Tensor):
-        raise Refused(f"{path}: {key} is no tensor but {type(tensor).__name__}")
+        raise Refused(f"{path}: {key} is not a tensor but {type(tensor).__name__}")
     distinct = _distinct(tensor)
     seen = (list(distinct.shape), str(distinct.dtype).removeprefix("torch."))
-    if seen != (said, layout.dtype):
-        raise Refused(f"{path}: {key} is {seen}, its metadata says {(said, layout.dtype)}")
+    if seen != (shape, layout.dtype):
+        raise Refused(f"{path}: {key} is {seen}, its metadata says {(shape, layout.dtype)}")
     return distinct
 
 
 def _distinct(tensor: torch.Tensor) -> torch.Tensor:
-    """Without the repetitions that a stride of 0 makes."""
+    """A view without the repetitions that a stride of 0 makes."""
     for dim, (size, step) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
         if step == 0 and size > 1:
             tensor = tensor.narrow(dim, 0, 1)

@@ -1,4 +1,4 @@
-"""What stands for a call's values in JSON: tensors by key, and a tag for what JSON has no word for."""
+"""A call's values in JSON: tensors by key, and a tag for what JSON has no word for."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Encoder:
         if simple is not None or value is None:
             return simple
         if depth < _DEEPEST and isinstance(value, list | tuple):
-            items = [self.encode(each, f"{path}.{i}", depth + 1) for i, each in enumerate(value)]
+            items = [self.encode(item, f"{path}.{i}", depth + 1) for i, item in enumerate(value)]
             return items if isinstance(value, list) else {"tuple": items}
         if depth < _DEEPEST and isinstance(value, dict) and all(type(k) is str for k in value):
-            pairs = {k: self.encode(each, f"{path}.{k}", depth + 1) for k, each in value.items()}
+            pairs = {k: self.encode(item, f"{path}.{k}", depth + 1) for k, item in value.items()}
             return {"dict": pairs}
         tensor = _as_tensor(value)
         if tensor is not None:
@@ -110,23 +110,23 @@ class Decoder:
         if depth > _DEEPEST:
             raise Refused(f"values are nested deeper than {_DEEPEST}")
         if isinstance(value, list):
-            return [self.decode(each, depth + 1) for each in value]
+            return [self.decode(item, depth + 1) for item in value]
         if not isinstance(value, dict):
             return value
         if len(value) != 1:
             raise Refused(f"a value has the keys {sorted(value)[:5]}, and needs one")
         ((tag, inner),) = value.items()
         if tag == "tuple" and isinstance(inner, list):
-            return tuple(self.decode(each, depth + 1) for each in inner)
+            return tuple(self.decode(item, depth + 1) for item in inner)
         if tag == "dict" and isinstance(inner, dict):
-            return {name: self.decode(each, depth + 1) for name, each in inner.items()}
+            return {name: self.decode(item, depth + 1) for name, item in inner.items()}
         return self._leaf(tag, inner)
 
     def _leaf(self, tag: str, inner: Any) -> Any:
         if tag == "enum":
             return self._enum(inner)
         if not isinstance(inner, str):
-            raise Refused(f"a value of the kind {tag!r:.40} is no text")
+            raise Refused(f"a value of the kind {tag!r:.40} is not text")
         if tag == "tensor":
             if inner not in self.tensors:
                 raise Refused(f"the tensor {inner!r:.80} is in no file")
@@ -145,24 +145,24 @@ class Decoder:
     def _device(self, text: str) -> torch.device:
         """The one of the replay, where it was the GPU's."""
         if not re.fullmatch(r"[a-z]+(:\d{1,3})?", text):
-            raise Refused(f"{text!r:.80} is no device")
+            raise Refused(f"{text!r:.80} is not a device")
         return torch.device(self.device if text.startswith("cuda") else text)
 
     def _enum(self, inner: Any) -> Enum:
         if not (isinstance(inner, list) and [*map(type, inner)] == [str] * 3):
             raise Refused("an enum is a module, a class and a member")
         module, name, member = inner
-        found = self.enums.get((module, name))
-        if found is None or member not in found.__members__:
+        kind = self.enums.get((module, name))
+        if kind is None or member not in kind.__members__:
             raise Refused(
-                f"{module}.{name}.{member} is no enum that the op knows",
+                f"{module}.{name}.{member} is not an enum that the op knows",
                 "an enum is known where op.py imports it or a parameter is annotated with it",
             )
-        return found[member]
+        return kind[member]
 
 
 def dtype_named(name: str) -> torch.dtype:
-    found = getattr(torch, name, None) if name.isidentifier() else None
-    if not isinstance(found, torch.dtype):
-        raise Refused(f"{name!r:.80} is no dtype of torch {torch.__version__}")
-    return found
+    dtype = getattr(torch, name, None) if name.isidentifier() else None
+    if not isinstance(dtype, torch.dtype):
+        raise Refused(f"{name!r:.80} is not a dtype of torch {torch.__version__}")
+    return dtype

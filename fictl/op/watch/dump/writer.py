@@ -164,7 +164,7 @@ def _written(call: Call) -> tuple[Encoder, dict[str, Any]]:
 def _facts(call: Call) -> dict[str, Any]:
     op = call.op
     own = [settings.Setting(name, "text", str, "", "") for name in op.settings]
-    said = {each.name: each.origin().text for each in (*_VARIANT, *own)}
+    origins = {variable.name: variable.origin().text for variable in (*_VARIANT, *own)}
     return {
         "op": op.api,
         "module": op.module,
@@ -182,13 +182,13 @@ def _facts(call: Call) -> dict[str, Any]:
         "signature": str(inspect.signature(call.function)),
         "settings": {
             settings.DEVICE.name: settings.DEVICE.get(),
-            **{name: text for name, text in said.items() if text},
+            **{name: text for name, text in origins.items() if text},
         },
     }
 
 
 def _gpu(tensors: dict[str, torch.Tensor]) -> dict[str, str]:
-    """Where the call runs; CUDA is not touched for a call without CUDA tensors."""
+    """The GPU and stream of a call; CUDA is not touched for a call without CUDA tensors."""
     device = next((tensor.device for tensor in tensors.values() if tensor.is_cuda), None)
     if device is None:
         return {"gpu": "", "stream": ""}

@@ -66,7 +66,7 @@ class CppNames:
             return self._changed(match, not is_attribute(match))
 
         pieces = enumerate(_PROSE.split(text))
-        return "".join(substitute(each, rules, prose if i % 2 else code) for i, each in pieces)
+        return "".join(substitute(piece, rules, prose if i % 2 else code) for i, piece in pieces)
 
     def rename_outside(self, text: str) -> str:
         """A file that includes a header of the op: its prose is its own."""
@@ -79,7 +79,7 @@ class CppNames:
             return match[0]
 
         pieces = enumerate(_PROSE.split(text))
-        return "".join(substitute(each, rules, prose if i % 2 else code) for i, each in pieces)
+        return "".join(substitute(piece, rules, prose if i % 2 else code) for i, piece in pieces)
 
     def _changed(self, match: re.Match[str], is_ours: bool) -> str:
         return self.changing.get(match[0], match[0]) if is_ours else match[0]
@@ -108,7 +108,7 @@ class CppNames:
         )
 
     def _is_variable(self, text: str) -> bool:
-        """Whether it declares a variable, a parameter or a member of the op's name."""
+        """Tell if it declares a variable, a parameter or a member of the op's name."""
         pattern = rf"(?<!\breturn)(?<=[\w>&*])[ ]+[&*]?{self.renaming.old}\s*[=;,)\[{{]"
         return bool(re.search(pattern, _PROSE.sub(" ", text)))
 

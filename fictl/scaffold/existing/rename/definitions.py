@@ -21,7 +21,7 @@ def renamed_definitions(renaming: Renaming) -> Iterator[tuple[Path, str | None]]
 
 
 def _renamed(path: Path, old: str, new: str) -> str:
-    """But for the reference, which is text of its own."""
+    """Rename in a definition, except in its reference, which is text of its own."""
     text = read_text(path)
     text = re.sub(rf'^(  "name": "){old}(?=[_"])', rf"\g<1>{new}", text, flags=re.MULTILINE)
     text = re.sub(rf'^(  "op_type": "){old}"', rf'\g<1>{new}"', text, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What else in a project names an op: prose and notebooks, which are for people to change."""
+"""Other mentions of an op in a project: prose and notebooks, which are for people to change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def mentions(
     planned: Mapping[Path, str | None],
     is_user: Callable[[str], bool],
 ) -> Iterator[Mention]:
-    """In the text files of a project, as they are once the `planned` ones are written.
+    """Find mentions in the text files of a project, as they are once the `planned` ones are written.
 
     Of code only that which uses the op: in other code its name is something else's.
     """
@@ -54,7 +54,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _text(path: Path) -> str:
-    """Empty of what is no text, or too much of it."""
+    """Read a file; '' if it is not text, or too long."""
     try:
         return read_text(path) if path.stat().st_size <= _LARGEST else ""
     except (OSError, UnicodeDecodeError):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fictl.scaffold.plan.plan import Change, Plan
+from fictl.scaffold.plan.plan import FileChange, Plan
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Move(Plan):
     origins: Mapping[Path, Path] = field(default_factory=dict)
 
     def diff(self) -> str:
-        """With renames, as `git diff -M` shows them and `git apply` takes them."""
+        """Diff with renames, as `git diff -M` shows them and `git apply` takes them."""
         before = {change.path: change.before or "" for change in self.changes()}
         left = {*self.origins.values()}
         parts = (
@@ -29,7 +29,7 @@ class Move(Plan):
         )
         return "".join(line for part in parts for line in part)
 
-    def _renamed(self, change: Change, before: str) -> Iterator[str]:
+    def _renamed(self, change: FileChange, before: str) -> Iterator[str]:
         old, new = self.shown(self.origins[change.path]), self.shown(change.path)
         yield f"diff --git a/{old} b/{new}\nrename from {old}\nrename to {new}\n"
         lines = difflib.unified_diff(

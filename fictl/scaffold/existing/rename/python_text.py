@@ -25,7 +25,7 @@ class PythonNames:
 
     @cached_property
     def defined(self) -> frozenset[str]:
-        """What may be renamed wherever the op's files say it."""
+        """Names that may be renamed wherever they are in the op's files."""
         at_top = {name for path in self.files for name in definitions(parse(path))}
         return frozenset(at_top | {path.stem for path in self.files}) | self.others
 
@@ -67,7 +67,7 @@ class PythonNames:
         return substitute(text, (*places(self.renaming), *self._sibling_imports()), word)
 
     def is_used_by(self, text: str) -> bool:
-        """Whether a Python file imports the op, calls it by the facade, or says `uses=`."""
+        """Tell if a Python file imports the op, calls it by the facade, or says `uses=`."""
         old = self.renaming.before
         names = "|".join(map(re.escape, (old.module, *self.renaming.public)))
         ways = (

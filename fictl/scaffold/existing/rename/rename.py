@@ -27,7 +27,7 @@ from fictl.user_file import read_text
 
 @dataclass(frozen=True)
 class Renamed:
-    """What is written, and the lines that name the op and are left as they are."""
+    """A planned rename: the files to write, and the lines that name the op and stay unchanged."""
 
     folder: OpFolder
     plan: Move
@@ -65,9 +65,9 @@ def _target(folder: OpFolder, name: str, family: str) -> OpFolder:
             f"{folder} has that name already", "fictl rename-op OLD NEW, or --family F"
         )
     if name != folder.module:
-        own = {folder.module, *(each.name for each in folder.declarations())}
-        families = {each.family for each in folders(folder.project)}
-        check_op(name, [each for each in names([folder.project]) if each not in own | families])
+        own = {folder.module, *(declaration.name for declaration in folder.declarations())}
+        families = {other.family for other in folders(folder.project)}
+        check_op(name, [known for known in names([folder.project]) if known not in own | families])
     for path in (target.path, target.header, target.test):
         if os.path.exists(path):
             raise UsageError(f"{path} is there already", "move it away, or take another name")
@@ -75,7 +75,7 @@ def _target(folder: OpFolder, name: str, family: str) -> OpFolder:
 
 
 def _place(path: Path, renaming: Renaming) -> Path:
-    """Where a file of the op goes."""
+    """New path of a file of the op."""
     before, after = renaming.before, renaming.after
     if path.is_relative_to(before.path):
         *folders_, name = path.relative_to(before.path).parts

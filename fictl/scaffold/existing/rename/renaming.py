@@ -32,16 +32,16 @@ class Renaming:
     @cached_property
     def public(self) -> tuple[str, ...]:
         """The functions and classes that bear the folder's name: `segment_sum`, `SegmentSum`."""
-        declared = (each.name for each in self.before.declarations())
+        declared = (declaration.name for declaration in self.before.declarations())
         return tuple(name for name in declared if self.is_whole(name))
 
     @cached_property
     def kept(self) -> frozenset[str]:
-        """What callers have written down: arguments, and functions with names of their own."""
+        """Names that callers use: arguments, and functions with names of their own."""
         declared = self.before.declarations()
-        said = {parameter.name for each in declared for parameter in each.parameters}
-        said |= {each.name for each in declared}
-        return frozenset(name for name in said if not self.is_whole(name))
+        kept = {parameter.name for declaration in declared for parameter in declaration.parameters}
+        kept |= {declaration.name for declaration in declared}
+        return frozenset(name for name in kept if not self.is_whole(name))
 
     def is_whole(self, name: str) -> bool:
         """Nothing but the op's name, in one of its spellings."""

@@ -1,4 +1,4 @@
-"""What keeps an op in its family: files and names that it shares with the ops there."""
+"""Reasons that keep an op in its family: files and names that it shares with the ops there."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from fictl.user_file import read_text
 
 
 def includes(text: str, folder: OpFolder) -> bool:
-    """Whether a C++ file has a header of the op."""
+    """Tell if a C++ file includes a header of the op."""
     start = f"{folder.project.name}/{folder.family}"
     return any(f"{start}/{header.name}" in text for header in folder.headers)
 
 
 def refuse_shared(renaming: Renaming, files: Iterable[Path], others: Mapping[Path, str]) -> None:
     """Names of one namespace see each other, and `_*.py` is of one family."""
-    found = [*_needed(renaming.before, files), *_needing(renaming.before, others)]
-    if found:
+    mentions = [*_needed(renaming.before, files), *_needing(renaming.before, others)]
+    if mentions:
         raise UsageError(
-            f"{renaming.old} cannot leave the family {renaming.before.family}: {'; '.join(found)}",
+            f"{renaming.old} cannot leave the family {renaming.before.family}: {'; '.join(mentions)}",
             "let go of that first: what families share belongs to include/<project>/device",
         )
 

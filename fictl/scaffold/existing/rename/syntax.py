@@ -1,4 +1,4 @@
-"""Where in a Python file an op's name is the op, and where it is something else."""
+"""Places in a Python file where an op's name means the op, and where it means something else."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class Syntax:
     def _words(self, value: ast.expr) -> set[int]:
         start = self._start(value)
         end = self._offset(value.end_lineno, value.end_col_offset)
-        found = WORD.finditer(self.text, start, end)
-        return {match.start() for match in found if self.renaming.is_whole(match[0])}
+        matches = WORD.finditer(self.text, start, end)
+        return {match.start() for match in matches if self.renaming.is_whole(match[0])}
 
     def _start(self, node: ast.expr | ast.alias | ast.arg | ast.keyword) -> int:
         return self._offset(node.lineno, node.col_offset)

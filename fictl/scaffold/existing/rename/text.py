@@ -29,9 +29,9 @@ def places(renaming: Renaming) -> tuple[Place, ...]:
     )
 
 
-def substitute(text: str, found: Iterable[Place], word: Callable[[re.Match[str]], str]) -> str:
+def substitute(text: str, matches: Iterable[Place], word: Callable[[re.Match[str]], str]) -> str:
     """One pass, so that nothing is renamed twice; `word` sees what is in none of the places."""
-    rules = tuple(found)
+    rules = tuple(matches)
     every = "|".join(f"(?P<_{i}>{pattern})" for i, (pattern, _) in enumerate(rules))
     pattern = re.compile(f"{every}|{WORD.pattern}" if every else WORD.pattern)
 

@@ -1,4 +1,4 @@
-"""From a request that names a kernel to what is brought along: signature, roles, dtypes."""
+"""Reading of a request that names a kernel: its signature, the roles of parameters, dtypes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fictl.scaffold.new.brought.kernel_source import KernelSource, read_kernel
 from fictl.scaffold.new.brought.roles import Roles, assign
 from fictl.scaffold.new.expression import Expression
 from fictl.scaffold.new.reference import ReadReference
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.new.signature import Signature, Tensor, parse_scalar, parse_tensor
 
 
-def bring(request: Request, read: ReadReference | None) -> Brought:
-    """Of a request that names a kernel."""
+def bring(request: NewOpRequest, read: ReadReference | None) -> Brought:
+    """Read the kernel that a request names."""
     source = read_kernel(request.kernel)
     if read is None and not request.expression:
         raise UsageError(
@@ -39,12 +39,14 @@ def bring(request: Request, read: ReadReference | None) -> Brought:
 
 
 def _said(inputs: Sequence[str], scalars: Sequence[str], outputs: Sequence[str]) -> Signature:
-    numbers = sorted(map(parse_scalar, scalars), key=lambda each: each.default is not None)
-    made = tuple(parse_tensor(each, fixed_sizes=False) for each in outputs)
-    return Signature(tuple(map(parse_tensor, inputs)), tuple(numbers), made)
+    numbers = sorted(map(parse_scalar, scalars), key=lambda scalar: scalar.default is not None)
+    results = tuple(parse_tensor(tensor, fixed_sizes=False) for tensor in outputs)
+    return Signature(tuple(map(parse_tensor, inputs)), tuple(numbers), results)
 
 
-def _of_expression(source: KernelSource, request: Request, expression: Expression) -> Signature:
+def _of_expression(
+    source: KernelSource, request: NewOpRequest, expression: Expression
+) -> Signature:
     """Its names are those of the kernel's parameters; all tensors have one shape, if none is said."""
     pointers = [p.name for p in source.of("pointer") if p.is_const]
     tensors = [name for name in pointers if name in expression.names]
@@ -65,37 +67,39 @@ def _of_expression(source: KernelSource, request: Request, expression: Expressio
 def _typed(
     source: KernelSource, signature: Signature, roles: Roles, expression: Expression | None
 ) -> Brought:
-    """With the dtypes that its pointers have: those that are not the template's are fixed."""
+    """Add the dtypes of the pointers: those that are not the template's are fixed."""
     kinds = {roles.tensors[p.name].name: p for p in source.of("pointer")}
     fixed = {name: p.dtype for name, p in kinds.items() if p.type != source.element}
     case = None
     if not source.element:
-        first = [fixed[each.name] for each in signature.inputs]
+        first = [fixed[item.name] for item in signature.inputs]
         floating = (dtype for dtype in first if dtype and "float" in dtype.name)
         case = next(floating, first[0])
     inputs, outputs = (
-        tuple(_with_dtype(source, each, fixed.get(each.name), case) for each in tensors)
+        tuple(_with_dtype(source, item, fixed.get(item.name), case) for item in tensors)
         for tensors in (signature.inputs, signature.outputs)
     )
-    if not any(not each.dtype for each in inputs):
+    if not any(not item.dtype for item in inputs):
         raise UsageError(
             f"{source.at} has no input of its element type {source.element}",
             "an op's dtype is that of an input",
         )
-    made = Signature(inputs, signature.scalars, outputs)
-    by_name = {each.name: each for each in (*inputs, *outputs)}
+    typed = Signature(inputs, signature.scalars, outputs)
+    by_name = {known.name: known for known in (*inputs, *outputs)}
     bound = {name: by_name[tensor.name] for name, tensor in roles.tensors.items()}
-    return Brought(source, made, replace(roles, tensors=bound), expression, (case,) if case else ())
+    return Brought(
+        source, typed, replace(roles, tensors=bound), expression, (case,) if case else ()
+    )
 
 
 def _with_dtype(
-    source: KernelSource, tensor: Tensor, found: DType | None, case: DType | None
+    source: KernelSource, tensor: Tensor, fixed_dtype: DType | None, case: DType | None
 ) -> Tensor:
-    dtype = found.name if found and found != case else ""
+    dtype = fixed_dtype.name if fixed_dtype and fixed_dtype != case else ""
     if tensor.dtype and tensor.dtype != (dtype or (case.name if case else "")):
-        said = parse_dtype(tensor.dtype).name
+        given = parse_dtype(tensor.dtype).name
         raise UsageError(
-            f"{source.at} takes {tensor.name} as {dtype or source.element}, and it is said to be {said}",
+            f"{source.at} takes {tensor.name} as {dtype or source.element}, and it is said to be {given}",
             "one of the two is wrong",
         )
     return replace(tensor, dtype=dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 from fictl.dtype import DType
 from fictl.scaffold.new.brought.header import header
-from fictl.scaffold.new.brought.kernel_source import KernelSource, Parameter
+from fictl.scaffold.new.brought.kernel_source import KernelParameter, KernelSource
 from fictl.scaffold.new.brought.launch import shape
 from fictl.scaffold.new.brought.roles import Roles
 from fictl.scaffold.new.brought.sizes import Sizes
@@ -33,16 +33,21 @@ class Brought:
 
     @property
     def devices(self) -> str:
-        """What the emulated device has no instructions or headers for is for GPUs."""
+        """Devices it runs on: GPUs only, where the emulated device lacks its instructions or headers."""
         return "cuda" if self.heavy or _ONLY_CUDA.search(self.source.text) else "cuda emu"
 
     @property
     def heavy(self) -> list[str]:
-        found = _INCLUDE.findall(self.source.text)
-        return [each for each in found if each.startswith(_HEAVY)]
+        includes = _INCLUDE.findall(self.source.text)
+        return [item for item in includes if item.startswith(_HEAVY)]
+
+    @property
+    def jit_file(self) -> str:
+        """The name of its jit.py; empty where the default says all, and no heavy header is named."""
+        return "jit.py" if self.heavy else ""
 
     def context(self, project: str, family: str) -> dict[str, Any]:
-        """What its templates see, beside what all do."""
+        """Variables of its templates, beside those of every kind."""
         return {
             "brought": self,
             "header": header(self.source, f"{project}::{family}"),
@@ -50,20 +55,20 @@ class Brought:
             "case": self.case,
             "launch": shape(self.source),
             "entry": self._entry(f"{project}::{family}"),
-            "arguments": [self._argument(each) for each in self.source.parameters],
+            "arguments": [self._argument(parameter) for parameter in self.source.parameters],
         }
 
     @property
     def case(self) -> Tensor:
         """The tensor whose dtype is the case's."""
-        return next(each for each in self.signature.inputs if not each.dtype)
+        return next(tensor for tensor in self.signature.inputs if not tensor.dtype)
 
     @property
     def any_shape(self) -> bool:
-        """Whether it sees its tensors as a number of elements."""
-        made = shape(self.source)
+        """True if it sees its tensors as a number of elements."""
+        launch = shape(self.source)
         alike = Sizes(self.signature).alike and not self.roles.axes
-        return alike and not (made and made.per_row)
+        return alike and not (launch and launch.per_row)
 
     @property
     def words(self) -> str:
@@ -71,7 +76,7 @@ class Brought:
 
     @property
     def counts(self) -> bool:
-        """Whether it counts with ints, which end at 2^31 - 1."""
+        """True if it counts with ints, which end at 2^31 - 1."""
         sizes = {*self.roles.axes, *self.roles.counts}
         return any(p.name in sizes and p.type in _NARROW for p in self.source.parameters)
 
@@ -81,12 +86,12 @@ class Brought:
         arguments = f"<{', '.join(self.source.arguments)}>" if self.source.arguments else ""
         return f"{f'::{function.scope}' if elsewhere else ''}{function.name}{arguments}"
 
-    def _type(self, parameter: Parameter) -> str:
+    def _type(self, parameter: KernelParameter) -> str:
         """T where it is what dtypes are tried for."""
         of_case = parameter.role == "pointer" and parameter.dtype in self.dtypes
         return "T" if of_case or parameter.type == self.source.element else parameter.type
 
-    def _argument(self, parameter: Parameter) -> str:
+    def _argument(self, parameter: KernelParameter) -> str:
         name, kind = parameter.name, self._type(parameter)
         if parameter.role == "pointer":
             tensor = self.roles.tensors[name]

@@ -28,7 +28,7 @@ class TemplateParameter:
 
 
 @dataclass(frozen=True)
-class Function:
+class CppFunction:
     """A definition. `scope` is what is before its name where it is called from outside."""
 
     name: str
@@ -44,7 +44,7 @@ class Function:
 
 
 def without_strings(code: str) -> str:
-    """Of the same length, with nothing in strings and directives that looks like code."""
+    """Blank strings and directives of C++ code, which keeps its length."""
     code = _STRING.sub(lambda m: '"' + " " * (len(m[0]) - 2) + '"', code)
     return _DIRECTIVE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), code)
 
@@ -54,7 +54,7 @@ def kernels(code: str) -> list[str]:
     return [match[1] for match in _KERNEL.finditer(_BOUNDS.sub("", without_strings(code)))]
 
 
-def functions(code: str, name: str) -> Iterator[Function]:
+def functions(code: str, name: str) -> Iterator[CppFunction]:
     """The definitions of that name."""
     plain = without_strings(code)
     for match in re.finditer(rf"\b{re.escape(name)}\s*\(", plain):
@@ -67,12 +67,12 @@ def functions(code: str, name: str) -> Iterator[Function]:
         yield _function(plain, name, start, (match.start(), match.end() - 1, end, brace))
 
 
-def _function(code: str, name: str, start: int, places: tuple[int, int, int, int]) -> Function:
+def _function(code: str, name: str, start: int, places: tuple[int, int, int, int]) -> CppFunction:
     at, opening, end, brace = places
     head, template = _template(code[start:at])
     bounds = _BOUNDS.search(head)
     scopes = [_scope(text) for text in _around(code, at)]
-    return Function(
+    return CppFunction(
         name=name,
         line=code.count("\n", 0, at) + 1,
         result=" ".join(_WORDS.sub(" ", _BOUNDS.sub(" ", head)).split()),
@@ -88,21 +88,21 @@ def _function(code: str, name: str, start: int, places: tuple[int, int, int, int
 
 def _template(head: str) -> tuple[str, tuple[TemplateParameter, ...]]:
     """The head without its template, and the template's parameters."""
-    found = _TEMPLATE.match(head)
-    if found is None:
+    match = _TEMPLATE.match(head)
+    if match is None:
         return head, ()
-    end = closing(head, found.end())
-    return head[end + 1 :], tuple(map(_parameter, split(head[found.end() + 1 : end])))
+    end = closing(head, match.end())
+    return head[end + 1 :], tuple(map(_parameter, split(head[match.end() + 1 : end])))
 
 
 def _parameter(text: str) -> TemplateParameter:
-    said, _, default = text.partition("=")
-    words = said.replace("...", " ").split()
+    declared, _, default = text.partition("=")
+    words = declared.replace("...", " ").split()
     return TemplateParameter(words[-1], words[0] in ("typename", "class"), default.strip())
 
 
 def _around(code: str, at: int) -> list[str]:
-    """What stands before each brace that is open there."""
+    """List the texts before each brace that is open at a place."""
     opened: list[str] = []
     last = 0
     for match in re.finditer(r"[{};]", code[:at]):
@@ -123,7 +123,7 @@ def _scope(text: str) -> str | None:
 
 
 def closing(code: str, at: int) -> int:
-    """Where what opens at `at` closes; -1 if nowhere."""
+    """Find where the bracket at `at` closes; -1 if nowhere."""
     closes = {"(": ")", "{": "}", "<": ">"}[code[at]]
     depth = 0
     for place in range(at, len(code)):

@@ -14,20 +14,20 @@ from fictl.scaffold.new.brought.brought import Brought
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.names import check_family, snake
 from fictl.scaffold.new.reference import ReadReference
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 KIND = "_brought"
 
 
 def brought_draft(
-    project: Project, request: Request, read: ReadReference | None, kind: Kind
+    project: Project, request: NewOpRequest, read: ReadReference | None, kind: Kind
 ) -> Draft:
     """`kind` is the one called KIND."""
     brought = bring(request, read)
     family = check_family(request.family or _family(brought))
     archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs
     what = request.doc or (read.doc if read else "") or brought.words
-    made = Draft(
+    op_draft = Draft(
         project,
         family,
         request.name,
@@ -41,17 +41,17 @@ def brought_draft(
         read.reference if read else None,
         what,
     )
-    code = {"reference_code": _torch(made)} if brought.expression else {}
-    return replace(made, more={**brought.context(project.name, family), **code})
+    code = {"reference_code": _torch(op_draft)} if brought.expression else {}
+    return replace(op_draft, more={**brought.context(project.name, family), **code})
 
 
-def _torch(made: Draft) -> str:
+def _torch(draft: Draft) -> str:
     """The expression, which kinds of ours know to keep a row or to end in one value."""
-    assert made.expression is not None
-    inputs, (first, *_) = made.signature.inputs, made.signature.outputs
-    keep = len(first.axes) == max(len(each.axes) for each in inputs)
-    names = [each.name for each in inputs]
-    return made.expression.torch(names, keep, ".double()" if made.has_integers else "")
+    assert draft.expression is not None
+    inputs, (first, *_) = draft.signature.inputs, draft.signature.outputs
+    keep = len(first.axes) == max(len(tensor.axes) for tensor in inputs)
+    names = [tensor.name for tensor in inputs]
+    return draft.expression.torch(names, keep, ".double()" if draft.has_integers else "")
 
 
 def _family(brought: Brought) -> str:
@@ -63,11 +63,11 @@ def _family(brought: Brought) -> str:
         return f"{stem}_kernels"
 
 
-def _dtypes(request: Request, brought: Brought, kind: Kind) -> tuple[DType, ...]:
-    said = tuple(parse_dtype(word) for word in request.dtypes.replace(",", " ").split())
+def _dtypes(request: NewOpRequest, brought: Brought, kind: Kind) -> tuple[DType, ...]:
+    asked = tuple(parse_dtype(word) for word in request.dtypes.replace(",", " ").split())
     if not brought.dtypes:
-        return said or tuple(parse_dtype(word) for word in kind.dtypes.split())
-    strange = [each for each in said if each not in brought.dtypes]
+        return asked or tuple(parse_dtype(word) for word in kind.dtypes.split())
+    strange = [dtype for dtype in asked if dtype not in brought.dtypes]
     if strange:
         raise UsageError(
             f"{brought.source.at} is written for {brought.dtypes[0].name}, not {strange[0].name}",

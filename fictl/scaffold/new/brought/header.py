@@ -14,7 +14,7 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*\n?", re.MULTILINE)
 
 
 def header(source: KernelSource, namespace: str) -> str:
-    """As it is, but that it may be included twice, and is in a namespace: the project's if none."""
+    """Make a header of the file: it may be included twice, and is in a namespace, by default the project's."""
     text = source.text.rstrip() + "\n"
     once = "" if _ONCE.search(text) or _GUARD.match(text) else "#pragma once\n\n"
     if source.function.scope:

@@ -13,7 +13,7 @@ from pathlib import Path
 from fictl.dtype import DTYPES, DType
 from fictl.errors import MissingFile, UsageError
 from fictl.project.cpp_source import CppSource
-from fictl.scaffold.new.brought.cpp_function import Function, functions, kernels, split
+from fictl.scaffold.new.brought.cpp_function import CppFunction, functions, kernels, split
 from fictl.user_file import read_text
 
 FORM = "write FILE.cu:ENTRY, as in --kernel my.cu:MyKernel or --kernel my.cu:MyKernel<T,256>"
@@ -51,7 +51,7 @@ FLOATS = ("float", "double")
 
 
 @dataclass(frozen=True)
-class Parameter:
+class KernelParameter:
     """`type` has no const, pointer or reference; `role` is pointer, float, int, bool or stream."""
 
     name: str
@@ -70,10 +70,10 @@ class KernelSource:
     """`arguments` are the template's, with T for the element type; `element` is that T's name."""
 
     path: Path
-    function: Function
+    function: CppFunction
     arguments: tuple[str, ...]
     element: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
 
     @cached_property
     def text(self) -> str:
@@ -91,8 +91,8 @@ class KernelSource:
             p.name: argument for p, argument in zip(template, self.arguments, strict=False)
         }
 
-    def of(self, role: str) -> list[Parameter]:
-        return [each for each in self.parameters if each.role == role]
+    def of(self, role: str) -> list[KernelParameter]:
+        return [parameter for parameter in self.parameters if parameter.role == role]
 
 
 def read_kernel(text: str) -> KernelSource:
@@ -109,41 +109,43 @@ def read_kernel(text: str) -> KernelSource:
     arguments, element = _arguments(path, function, named["arguments"])
     given = {p.name: a for p, a in zip(function.template, arguments, strict=False)}
     parameters = tuple(_parameter(path, function, p, given, element) for p in function.parameters)
-    made = KernelSource(path, function, arguments, element, parameters)
-    _check(made)
-    return made
+    kernel = KernelSource(path, function, arguments, element, parameters)
+    _check(kernel)
+    return kernel
 
 
-def _find(source: CppSource, entry: str) -> Function:
+def _find(source: CppSource, entry: str) -> CppFunction:
     name = entry.rpartition("::")[2]
-    found = [f for f in functions(source.code, name) if f"::{f.scope}{name}".endswith(f"::{entry}")]
+    matching = [
+        f for f in functions(source.code, name) if f"::{f.scope}{name}".endswith(f"::{entry}")
+    ]
     there = kernels(source.code)
-    if not found:
+    if not matching:
         close = get_close_matches(name, there, n=1)
         meant = f"did you mean {close[0]!r}? " if close else ""
         raise UsageError(
             f"{source.path} defines no function {entry}",
             f"{meant}its kernels are {', '.join(there) or 'none'}",
         )
-    where = f"{source.path}:{found[0].line}: {name}"
-    if len(found) > 1:
-        lines = ", ".join(str(each.line) for each in found)
+    where = f"{source.path}:{matching[0].line}: {name}"
+    if len(matching) > 1:
+        lines = ", ".join(str(item.line) for item in matching)
         raise UsageError(
-            f"{source.path} defines {entry} {len(found)} times, in lines {lines}",
+            f"{source.path} defines {entry} {len(matching)} times, in lines {lines}",
             "give the one that is meant a name of its own",
         )
-    if _TENSOR.search(", ".join(found[0].parameters) + found[0].result):
+    if _TENSOR.search(", ".join(matching[0].parameters) + matching[0].result):
         raise UsageError(
             f"{where} takes tensors of a framework",
             f"point --kernel at a kernel that takes pointers: {', '.join(there) or 'there is none'}"
             "; in a file that includes no torch",
         )
-    if not found[0].at_namespace_level:
+    if not matching[0].at_namespace_level:
         raise UsageError(f"{where} is inside a class or a function", "move it to a namespace")
-    return found[0]
+    return matching[0]
 
 
-def _refuse_foreign(source: CppSource, function: Function) -> None:
+def _refuse_foreign(source: CppSource, function: CppFunction) -> None:
     """The file becomes a header of the library, which has raw pointers only."""
     for include in source.includes:
         place = f"{source.path}:{include.line}: #include {include.operand}"
@@ -164,10 +166,10 @@ def _refuse_foreign(source: CppSource, function: Function) -> None:
         )
 
 
-def _arguments(path: Path, function: Function, said: str | None) -> tuple[tuple[str, ...], str]:
+def _arguments(path: Path, function: CppFunction, text: str | None) -> tuple[tuple[str, ...], str]:
     """The template's arguments, and the name of the type parameter that dtypes are tried for."""
-    given = split(said) if said else []
-    made: list[str] = []
+    given = split(text) if text else []
+    arguments: list[str] = []
     element = ""
     for number, parameter in enumerate(function.template):
         argument = given[number] if number < len(given) else parameter.default
@@ -180,32 +182,36 @@ def _arguments(path: Path, function: Function, said: str | None) -> tuple[tuple[
                 f"template <{', '.join(p.name for p in function.template)}>",
                 f"write it: --kernel '{path.name}:{function.name}<T,…>'",
             )
-        made.append(argument)
+        arguments.append(argument)
     # Defaults at the end need not be written.
-    while made and len(made) > len(given) and function.template[len(made) - 1].default == made[-1]:
-        made.pop()
-    return tuple(made), element
+    while (
+        arguments
+        and len(arguments) > len(given)
+        and function.template[len(arguments) - 1].default == arguments[-1]
+    ):
+        arguments.pop()
+    return tuple(arguments), element
 
 
 def _parameter(
-    path: Path, function: Function, text: str, given: dict[str, str], element: str
-) -> Parameter:
+    path: Path, function: CppFunction, text: str, given: dict[str, str], element: str
+) -> KernelParameter:
     plain = _RESTRICT.sub(" ", text.partition("=")[0]).strip()
-    found = _PARAMETER.fullmatch(plain)
-    if found is None:
+    match = _PARAMETER.fullmatch(plain)
+    if match is None:
         raise UsageError(f"{path}:{function.line}: the parameter {text!r} has no name", "name it")
-    stars = found["type"].count("*") + bool(found["array"])
-    before, _, _ = found["type"].partition("*")
+    stars = match["type"].count("*") + bool(match["array"])
+    before, _, _ = match["type"].partition("*")
     is_const = bool(re.search(r"\bconst\b", before))
-    kind = " ".join(re.sub(r"\bconst\b|[*&]", " ", found["type"]).split())
+    kind = " ".join(re.sub(r"\bconst\b|[*&]", " ", match["type"]).split())
     kind = kind if kind == element else given.get(kind, kind)
     role = _role(kind, stars, element)
-    if not role or ("&" in found["type"] and not is_const):
+    if not role or ("&" in match["type"] and not is_const):
         raise UsageError(
             f"{path}:{function.line}: {function.name} takes {text!r}, which an op has no value for",
             "pointers to elements, numbers and a cudaStream_t can be passed",
         )
-    return Parameter(found["name"], kind, role, is_const)
+    return KernelParameter(match["name"], kind, role, is_const)
 
 
 def _role(kind: str, stars: int, element: str) -> str:
@@ -237,5 +243,5 @@ def _check(source: KernelSource) -> None:
         )
 
 
-def listed(parameters: Sequence[Parameter]) -> str:
-    return ", ".join(each.name for each in parameters) or "none"
+def listed(parameters: Sequence[KernelParameter]) -> str:
+    return ", ".join(parameter.name for parameter in parameters) or "none"

@@ -1,4 +1,4 @@
-"""How a kernel is launched that nothing launches yet: a thread an element, or a block a row."""
+"""Launch shape of a kernel that nothing launches yet: a thread per element, or a block per row."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def shape(source: KernelSource) -> Shape | None:
             f"{source.at} has {what}, so how it is launched cannot be seen from it",
             "point --kernel at the host function that launches it",
         )
-    found = _THREAD.search(_NOISE.sub("", function.body))
-    multiple = next(filter(None, found.groups()), "") if found else ""
+    match = _THREAD.search(_NOISE.sub("", function.body))
+    multiple = next(filter(None, match.groups()), "") if match else ""
     threads = (multiple if multiple != "blockDim.x" else "") or function.bounds or _THREADS
     threads = source.given.get(threads, threads)
     named = not threads.isdecimal() and "::" not in threads
-    return Shape(found is None, function.scope + threads if named else threads)
+    return Shape(match is None, function.scope + threads if named else threads)

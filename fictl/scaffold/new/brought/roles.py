@@ -1,4 +1,4 @@
-"""Which argument of an op each parameter of a kernel is: by name, then by place."""
+"""Pairing of a kernel's parameters with an op's arguments: by name, then by place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fictl.errors import UsageError
-from fictl.scaffold.new.brought.kernel_source import KernelSource, Parameter, listed
+from fictl.scaffold.new.brought.kernel_source import KernelParameter, KernelSource, listed
 from fictl.scaffold.new.brought.launch import shape
 from fictl.scaffold.new.brought.sizes import Sizes
 from fictl.scaffold.new.signature import Scalar, Signature, Tensor
@@ -18,7 +18,7 @@ _COUNTS = ("n", "size", "numel", "count", "total", "length", "len", "elements")
 
 @dataclass(frozen=True)
 class Roles:
-    """By the kernel's name of it: a tensor, a number, an axis, or how many elements there are."""
+    """Roles by the kernel's parameter name: a tensor, a number, an axis, or the number of elements."""
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
     scalars: dict[str, Scalar] = field(default_factory=dict)
@@ -38,46 +38,51 @@ def assign(source: KernelSource, signature: Signature) -> Roles:
 def _tensors(source: KernelSource, signature: Signature) -> dict[str, Tensor]:
     pointers = source.of("pointer")
     tensors = (*signature.inputs, *signature.outputs)
-    found = {p.name: t for p in pointers for t in tensors if t.name == p.name}
+    by_pointer = {p.name: t for p in pointers for t in tensors if t.name == p.name}
     for is_const, among in ((True, signature.inputs), (False, signature.outputs)):
-        left = [p for p in pointers if p.name not in found and p.is_const is is_const]
-        open_ = [t for t in among if t not in found.values()]
+        left = [p for p in pointers if p.name not in by_pointer and p.is_const is is_const]
+        open_ = [t for t in among if t not in by_pointer.values()]
         if len(left) != len(open_):
             does = "reads" if is_const else "writes"
             raise UsageError(
                 _unpaired(source, f"of what it {does}", left, open_),
                 "name its parameters as the reference does, and make const what is only read",
             )
-        found |= dict(zip((p.name for p in left), open_, strict=True))
-    written = [p.name for p in pointers if not p.is_const and found[p.name] in signature.inputs]
+        by_pointer |= dict(zip((p.name for p in left), open_, strict=True))
+    written = [
+        p.name for p in pointers if not p.is_const and by_pointer[p.name] in signature.inputs
+    ]
     if written:
         raise UsageError(
             f"{source.at} may write to its input {', '.join(written)}",
             f"make it const, as in const T* {written[0]}; what is written is an output",
         )
-    return found
+    return by_pointer
 
 
 def _scalars(source: KernelSource, signature: Signature) -> dict[str, Scalar]:
     numbers = [p for p in source.parameters if p.role in ("float", "int", "bool")]
-    found = {p.name: s for p in numbers for s in signature.scalars if s.name == p.name}
+    by_number = {p.name: s for p in numbers for s in signature.scalars if s.name == p.name}
     for role in ("float", "bool"):
-        left = [p for p in numbers if p.role == role and p.name not in found]
-        open_ = [s for s in signature.scalars if s not in found.values() and s.type == role]
+        left = [p for p in numbers if p.role == role and p.name not in by_number]
+        open_ = [s for s in signature.scalars if s not in by_number.values() and s.type == role]
         if len(left) != len(open_):
             raise UsageError(
                 _unpaired(source, "of its numbers", left, open_),
                 "name them as the reference or the expression does",
             )
-        found |= dict(zip((p.name for p in left), open_, strict=True))
-    idle = [s for s in signature.scalars if s not in found.values()]
+        by_number |= dict(zip((p.name for p in left), open_, strict=True))
+    idle = [s for s in signature.scalars if s not in by_number.values()]
     if idle:
         raise UsageError(f"{source.at} does not take {_names(idle)}", "name its parameter so")
-    return found
+    return by_number
 
 
 def _unpaired(
-    source: KernelSource, what: str, left: Sequence[Parameter], open_: Sequence[Tensor | Scalar]
+    source: KernelSource,
+    what: str,
+    left: Sequence[KernelParameter],
+    open_: Sequence[Tensor | Scalar],
 ) -> str:
     return (
         f"{source.at}: {what}, {listed(left)} remain; of the op's own, {_names(open_)}: "
@@ -85,7 +90,9 @@ def _unpaired(
     )
 
 
-def _size(source: KernelSource, parameter: Parameter, signature: Signature, alone: bool) -> str:
+def _size(
+    source: KernelSource, parameter: KernelParameter, signature: Signature, alone: bool
+) -> str:
     """The axis that an int is the size of; empty where it is the number of elements."""
     tensors = (*signature.inputs, *signature.outputs)
     alike = len({tensor.axis_names for tensor in tensors}) == 1
@@ -100,7 +107,7 @@ def _size(source: KernelSource, parameter: Parameter, signature: Signature, alon
         return ""
     if not axis:
         raise UsageError(
-            f"{source.at} takes an int {parameter.name}, which is no axis of "
+            f"{source.at} takes an int {parameter.name}, which is not an axis of "
             f"{', '.join(map(str, tensors))}",
             f"name an axis so, as in --input {signature.inputs[0].name}:…,{parameter.name}; "
             f"or it is a number: --scalar {parameter.name}:int",
@@ -121,4 +128,4 @@ def _bare(name: str) -> str:
 
 
 def _names(things: Sequence[Tensor | Scalar]) -> str:
-    return ", ".join(each.name for each in things) or "none"
+    return ", ".join(thing.name for thing in things) or "none"

@@ -1,4 +1,4 @@
-"""Where the size of an axis is to be had, in C++ and in Python, and what must hold for shapes."""
+"""Sizes of axes as C++ and Python expressions, and the conditions on shapes."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of one op. `x.size(1)` is the hidden size if x is the first input that has it."""
+    """Sizes of one op. `x.size(1)` is the hidden size if x is the first input that has it."""
 
     signature: Signature
 
     @cached_property
     def alike(self) -> bool:
-        """Whether all tensors have one shape, which then may be any."""
+        """True if all tensors have one shape, which then may be any."""
         tensors = (*self.signature.inputs, *self.signature.outputs)
-        return len({each.axis_names for each in tensors}) == 1
+        return len({tensor.axis_names for tensor in tensors}) == 1
 
     @cached_property
     def _places(self) -> dict[str, tuple[str, int]]:
-        found: dict[str, tuple[str, int]] = {}
+        first_places: dict[str, tuple[str, int]] = {}
         for tensor in self.signature.inputs:
             for dim, name in enumerate(tensor.axis_names):
-                found.setdefault(name, (tensor.name, dim))
-        return found
+                first_places.setdefault(name, (tensor.name, dim))
+        return first_places
 
     @property
     def count(self) -> str:
@@ -39,7 +39,7 @@ class Sizes:
 
     @property
     def rows(self) -> str:
-        """How many rows are written, or values where each row gives one."""
+        """Number of rows written, or of values if each row gives one."""
         out = self.signature.outputs[0]
         if not self._writes_rows:
             return self.count
@@ -65,13 +65,13 @@ class Sizes:
     def _of(self, axis: str, form: str) -> str:
         if axis in self._places:
             return form.format(*self._places[axis])
-        said = next(each for each in self.signature.axes if each.name == axis)
-        if said.size:
-            return str(said.size)
+        named = next(candidate for candidate in self.signature.axes if candidate.name == axis)
+        if named.size:
+            return str(named.size)
         axes = {*self._places}
         return _NAME.sub(
             lambda m: form.format(*self._places[m[0]]) if m[0] in axes else m[0],
-            ast.unparse(ast.parse(said.text)),
+            ast.unparse(ast.parse(named.text)),
         )
 
     def checks(self) -> Iterator[tuple[str, int, str, str]]:
@@ -88,15 +88,15 @@ class Sizes:
         """The input of an output's shape and dtype, or empty."""
         return next(
             (
-                each.name
-                for each in self.signature.inputs
-                if each.axis_names == tensor.axis_names and each.dtype == tensor.dtype
+                other.name
+                for other in self.signature.inputs
+                if other.axis_names == tensor.axis_names and other.dtype == tensor.dtype
             ),
             "",
         )
 
     def shape(self, tensor: Tensor) -> str:
-        """In Python, of an output."""
+        """Shape of an output as Python text."""
         sizes = [self.py(name) for name in tensor.axis_names]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 

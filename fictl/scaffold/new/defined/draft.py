@@ -24,17 +24,17 @@ from fictl.scaffold.new.defined.spelling import DefinedSpelling
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.names import check_family
 from fictl.scaffold.new.reference import ReadReference
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 KIND, _CASES = "_definition", "_definition_cases"
 # From a reading of the reference to an op of one of these kinds.
-OfKinds = Callable[[Request, ReadReference, Sequence[Kind]], Draft]
+OfKinds = Callable[[NewOpRequest, ReadReference, Sequence[Kind]], Draft]
 
 
 def defined_draft(
-    project: Project, request: Request, kinds: Sequence[Kind], of_kinds: OfKinds
+    project: Project, request: NewOpRequest, kinds: Sequence[Kind], of_kinds: OfKinds
 ) -> Draft:
-    """With a kind that is named, of it or not at all; else of the first that fits, or none."""
+    """Draft an op from a definition: of the named kind, else of the first that fits, or of none."""
     defined = Defined.read(Path(request.definition))
     read = read_defined(defined)
     asked = replace(
@@ -44,16 +44,18 @@ def defined_draft(
         dtypes=request.dtypes or parse_dtype(defined.dtype).short,
     )
     try:
-        made = of_kinds(asked, read, kinds)
+        op_draft = of_kinds(asked, read, kinds)
     except UsageError:
         if request.kind or request.expression:
             raise
         return _all_but_the_kernel(project, asked, defined, read)
-    return _with_cases(replace(made, more={**(made.more or {}), **_said(made, defined, read)}))
+    return _with_cases(
+        replace(op_draft, more={**(op_draft.more or {}), **_said(op_draft, defined, read)})
+    )
 
 
 def _all_but_the_kernel(
-    project: Project, request: Request, defined: Defined, read: ReadReference
+    project: Project, request: NewOpRequest, defined: Defined, read: ReadReference
 ) -> Draft:
     kind, skeleton = find_part(KIND), Skeleton(defined, request.name)
     with tempfile.TemporaryDirectory(prefix="fictl-definition-") as place:
@@ -65,7 +67,7 @@ def _all_but_the_kernel(
         brought = replace(brought, roles=roles)
         more = brought.context(project.name, request.family)
         archs = str(ArchRule.parse(request.archs)) if request.archs else kind.archs
-        made = Draft(
+        op_draft = Draft(
             project,
             request.family,
             request.name,
@@ -80,23 +82,23 @@ def _all_but_the_kernel(
             read.doc,
             more,
         )
-    said = {**_said(made, defined, read), "has_integers": False, "flag": skeleton.flag}
-    return _with_cases(replace(made, more={**more, **said}))
+    context = {**_said(op_draft, defined, read), "has_integers": False, "flag": skeleton.flag}
+    return _with_cases(replace(op_draft, more={**more, **context}))
 
 
-def _with_cases(made: Draft) -> Draft:
+def _with_cases(draft: Draft) -> Draft:
     """Its own, whatever those of the kind are: a definition may not allow them."""
-    kind = replace(made.kind, trees=(*made.kind.trees, *find_part(_CASES).trees))
-    return replace(made, kind=kind)
+    kind = replace(draft.kind, trees=(*draft.kind.trees, *find_part(_CASES).trees))
+    return replace(draft, kind=kind)
 
 
-def _said(made: Draft, defined: Defined, read: ReadReference) -> dict[str, Any]:
-    """What templates see beside what all do."""
+def _said(draft: Draft, defined: Defined, read: ReadReference) -> dict[str, Any]:
+    """Variables of the templates, beside those of every kind."""
     first = initial(defined, read.reference)
     imports = (*read.reference.imports, *(first.imports if first else ()))
     return {
         "defined": defined,
-        "spelled": DefinedSpelling(made.signature, defined),
+        "spelled": DefinedSpelling(draft.signature, defined),
         "reference": replace(read.reference, imports=merged(imports)),
         "initial": first,
         "unsaid": unsaid(defined),

@@ -21,7 +21,7 @@ _POINTS = re.compile(
 
 
 def initial(defined: Defined, reference: Reference) -> Reference | None:
-    """As `_init`, beside the reference; what both use is there once."""
+    """Write the definition's inputs as `_init`, beside the reference; shared code is there once."""
     text = defined.definition.init
     if text is None:
         return None
@@ -49,7 +49,7 @@ def unsaid(defined: Defined) -> list[str]:
 
 
 def _apart(defined: Defined, source: str, reference: Reference) -> str:
-    """Without what the reference defines, too."""
+    """Drop what the reference defines, too."""
     there = {_name(node): ast.dump(node) for node in ast.parse(reference.source).body}
     kept = []
     for node in ast.parse(source).body:

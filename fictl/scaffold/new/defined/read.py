@@ -29,15 +29,15 @@ class Defined:
 
     @classmethod
     def read(cls, path: Path) -> Defined:
-        found = cls(path, Definition.read(path))
-        found._check()
-        return found
+        defined = cls(path, Definition.read(path))
+        defined._check()
+        return defined
 
     @property
     def name(self) -> str:
-        """Of the op, where nobody says another: the function's that the definition is of."""
-        made = self.definition
-        return _lower(made.api.rpartition(".")[2] or made.name)
+        """Default name of the op: that of the function that the definition describes."""
+        definition = self.definition
+        return _lower(definition.api.rpartition(".")[2] or definition.name)
 
     @property
     def family(self) -> str:
@@ -54,13 +54,13 @@ class Defined:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """As --input takes them."""
+        """Inputs as --input takes them."""
         return tuple(self._tensor(self.argument(n), spec) for n, spec in self.tensors.items())
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        made = self.definition.outputs.items()
-        return tuple(self._tensor(self.output(n), spec, follows=True) for n, spec in made)
+        definition = self.definition.outputs.items()
+        return tuple(self._tensor(self.output(n), spec, follows=True) for n, spec in definition)
 
     @property
     def scalars(self) -> tuple[str, ...]:
@@ -83,33 +83,33 @@ class Defined:
         return self._renamed.get(name, name)
 
     def output(self, name: str) -> str:
-        """What is written in place by the definition is a result of its own here."""
-        made = self._renamed.get(name, name)
-        return f"{made}_out" if name in self.definition.inputs else made
+        """Name of an output; one that the definition writes in place is a result of its own here."""
+        own_name = self._renamed.get(name, name)
+        return f"{own_name}_out" if name in self.definition.inputs else own_name
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """Of the inputs: those that are not called as the definition calls them."""
+        """Inputs that have another name here than in the definition."""
         return {n: new for n, new in self._renamed.items() if n in self.definition.inputs}
 
     @cached_property
     def expressions(self) -> dict[str, str]:
         """The axes that follow from others, and how: an equation among the constraints says so."""
-        found = {
+        renamed = {
             name: axis.expression
             for name, axis in self.definition.axes.items()
             if isinstance(axis, AxisExpr)
         }
         for text in self.definition.constraints:
             match = _EQUATION.fullmatch(text)
-            if match and match[1] in self.definition.var_axes and match[1] not in found:
-                found[match[1]] = match[2]
-        return found
+            if match and match[1] in self.definition.var_axes and match[1] not in renamed:
+                renamed[match[1]] = match[2]
+        return renamed
 
     @property
     def constraints(self) -> tuple[str, ...]:
-        said = {f"{name} == {text}" for name, text in self.expressions.items()}
-        return tuple(text for text in self.definition.constraints if text not in said)
+        rules = {f"{name} == {text}" for name, text in self.expressions.items()}
+        return tuple(text for text in self.definition.constraints if text not in rules)
 
     @property
     def free(self) -> list[str]:
@@ -123,7 +123,7 @@ class Defined:
         for name in (*self.definition.inputs, *self.definition.outputs):
             if not is_free(name):
                 tries = (names.snake(name), *(f"{names.snake(name) or 'x'}_{s}" for s in _SUFFIXES))
-                free = (each for each in tries if each not in taken and is_free(each))
+                free = (trie for trie in tries if trie not in taken and is_free(trie))
                 renamed[name] = next(free)
                 taken.add(renamed[name])
         return renamed
@@ -135,11 +135,11 @@ class Defined:
 
     def _axes(self, spec: TensorSpec, follows: bool) -> Iterator[str]:
         """`follows`: of what is written, where an axis that no input has is said by its size."""
-        there = {axis for each in self.tensors.values() for axis in each.shape or ()}
+        there = {axis for tensor in self.tensors.values() for axis in tensor.shape or ()}
         for axis in spec.shape or ():
-            said = self.definition.axes.get(axis)
-            if isinstance(said, AxisConst):
-                yield f"{axis}={said.value}"
+            known_axis = self.definition.axes.get(axis)
+            if isinstance(known_axis, AxisConst):
+                yield f"{axis}={known_axis.value}"
             elif axis.isdecimal():
                 yield f"size_{axis}={axis}"
             elif follows and axis not in there and axis in self.expressions:
@@ -150,7 +150,7 @@ class Defined:
                 yield axis
 
     def _computed(self, axis: str) -> str:
-        """As Python and C++ both have it."""
+        """Expression of an axis, in syntax that Python and C++ share."""
         text = self.expressions[axis]
         beyond = _PYTHON.search(text)
         if beyond:
@@ -162,10 +162,12 @@ class Defined:
         return text
 
     def _check(self) -> None:
-        made = self.definition
+        definition = self.definition
         if not self.tensors:
-            raise UsageError(f"{self.path}: {made.name} takes no tensor", "an op has one at least")
-        for name, spec in [*self.tensors.items(), *made.outputs.items()]:
+            raise UsageError(
+                f"{self.path}: {definition.name} takes no tensor", "an op has one at least"
+            )
+        for name, spec in [*self.tensors.items(), *definition.outputs.items()]:
             if not spec.shape:
                 raise UsageError(
                     f"{self.path}: {name} is a tensor without axes",
@@ -173,10 +175,10 @@ class Defined:
                 )
             if torch_name(spec.dtype) not in DTYPES:
                 raise UsageError(f"{self.path}: {name} is {spec.dtype}, which no kernel here takes")
-        empty = [n for n, size in made.const_axes.items() if size < 1]
+        empty = [n for n, size in definition.const_axes.items() if size < 1]
         if empty:
             raise UsageError(f"{self.path}: the axis {empty[0]} has the size 0")
-        for axis in made.axes:
+        for axis in definition.axes:
             names.check_axis(axis)
 
 
@@ -184,7 +186,7 @@ _SUFFIXES = ("in", "value", "argument")
 
 
 def is_free(name: str) -> bool:
-    """Whether an argument can be called so."""
+    """Tell if an argument can have this name."""
     try:
         names.check_parameter(name)
     except UsageError:
@@ -193,6 +195,6 @@ def is_free(name: str) -> bool:
 
 
 def _lower(text: str) -> str:
-    """As it is, where it can name a folder."""
+    """Lower-case a name, unless it can name a folder as it is."""
     plain = re.sub(r"\W", "_", text)
     return plain if re.fullmatch(r"[a-z][a-z0-9_]*", plain) else names.snake(plain)

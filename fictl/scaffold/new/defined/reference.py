@@ -9,7 +9,7 @@ from pathlib import Path
 from fictl.errors import UsageError
 from fictl.scaffold.new.defined.read import Defined
 from fictl.scaffold.new.reference import ReadReference
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.reference import Reference
 from fictl.scaffold.new.reference.source import cut_out, read_function
 from fictl.scaffold.new.reference.translate import Translation, translate
@@ -18,7 +18,7 @@ _RUN = "run"
 
 
 def read_defined(defined: Defined) -> ReadReference:
-    """As `--from` would have read it, but that the definition says all shapes."""
+    """Read the definition's reference as `--from` does; the definition gives all shapes."""
     with tempfile.TemporaryDirectory(prefix="fictl-definition-") as place:
         path = Path(place) / "reference.py"
         path.write_text(defined.definition.reference, encoding="utf-8")
@@ -55,16 +55,19 @@ def _head(defined: Defined, name: str) -> str:
     return f"{defined.argument(name)}: {defined.scalar(name).type}"
 
 
-def _parameter(defined: Defined, name: str) -> Parameter:
+def _parameter(defined: Defined, name: str) -> ReferenceParameter:
     if name in defined.tensors:
         axes = ",".join(defined.tensors[name].shape or ())
-        return Parameter(name, "tensor", axes)
-    return Parameter(name, "scalar", type=defined.scalar(name).type)
+        return ReferenceParameter(name, "tensor", axes)
+    return ReferenceParameter(name, "scalar", type=defined.scalar(name).type)
 
 
 def _check_parameters(node: ast.FunctionDef, defined: Defined) -> None:
     """They are called in the order of the inputs, whatever their names; ours are by name."""
-    given = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    given = [
+        posonlyarg.arg
+        for posonlyarg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    ]
     wanted = [*defined.definition.inputs]
     if given != wanted:
         raise UsageError(

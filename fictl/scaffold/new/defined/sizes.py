@@ -21,25 +21,25 @@ _MOST, _MOST_OF_SMALL = 1 << 28, 1 << 20
 
 def case_sizes(defined: Defined) -> list[dict[str, int]]:
     """Some that tests are quick with, and one that is as large as a user's."""
-    found = sorted(_allowed(defined, _SMALL), key=lambda each: each[1])
-    quick = [sizes for sizes, elements in found if elements <= _MOST_OF_SMALL]
+    small_sizes = sorted(_allowed(defined, _SMALL), key=lambda choice: choice[1])
+    quick = [sizes for sizes, elements in small_sizes if elements <= _MOST_OF_SMALL]
     # What a definition fixes may be large by itself.
-    small = quick or [sizes for sizes, elements in found[:_WANTED] if elements <= _MOST]
-    large = [each for each in _allowed(defined, _LARGE) if each[1] <= _MOST]
+    small = quick or [sizes for sizes, elements in small_sizes[:_WANTED] if elements <= _MOST]
+    large = [choice for choice in _allowed(defined, _LARGE) if choice[1] <= _MOST]
     if not small and not large:
-        said = "; ".join(defined.constraints) or "its sizes are too large"
+        text = "; ".join(defined.constraints) or "its sizes are too large"
         raise UsageError(
             f"{defined.path}: no sizes were found that {defined.definition.name} allows",
-            f"it demands {said}",
+            f"it demands {text}",
         )
-    chosen = [*_spread(small), *([max(large, key=lambda each: each[1])[0]] if large else [])]
-    return [dict(items) for items in dict.fromkeys(tuple(each.items()) for each in chosen)]
+    chosen = [*_spread(small), *([max(large, key=lambda choice: choice[1])[0]] if large else [])]
+    return [dict(items) for items in dict.fromkeys(tuple(choice.items()) for choice in chosen)]
 
 
-def _spread(found: list[dict[str, int]]) -> list[dict[str, int]]:
-    """From the smallest on."""
-    step = max(1, len(found) // _WANTED)
-    return found[::step][:_WANTED]
+def _spread(choices: list[dict[str, int]]) -> list[dict[str, int]]:
+    """Pick sizes spread over the choices, from the smallest on."""
+    step = max(1, len(choices) // _WANTED)
+    return choices[::step][:_WANTED]
 
 
 def _allowed(defined: Defined, sizes: tuple[int, ...]) -> Iterator[tuple[dict[str, int], int]]:
@@ -61,30 +61,30 @@ def _tries(axes: int, sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _elements(defined: Defined, given: Mapping[str, int]) -> int:
-    """Of all tensors together; 0 where the sizes are not allowed."""
-    made = defined.definition
+    """Count the elements of all tensors; 0 if the sizes are not allowed."""
+    definition = defined.definition
     try:
         numbers = _numbers(defined)
-        known = made.sizes(_with_equations(defined, {**given, **numbers}), numbers)
+        known = definition.sizes(_with_equations(defined, {**given, **numbers}), numbers)
     except UsageError:
         return 0
-    specs = (*defined.tensors.values(), *made.outputs.values())
+    specs = (*defined.tensors.values(), *definition.outputs.values())
     return sum(
         math.prod(known[a] if a in known else int(a) for a in spec.shape or ()) for spec in specs
     )
 
 
 def _with_equations(defined: Defined, given: Mapping[str, Any]) -> dict[str, int]:
-    made = defined.definition
-    known: dict[str, Any] = {**made.const_axes, **given}
+    definition = defined.definition
+    known: dict[str, Any] = {**definition.const_axes, **given}
     waiting = dict(defined.expressions)
     while ready := [axis for axis, text in waiting.items() if names_in(text) <= {*known}]:
         known |= {axis: int(evaluate(waiting.pop(axis), known)) for axis in ready}
-    return {axis: size for axis, size in known.items() if axis in made.var_axes}
+    return {axis: size for axis, size in known.items() if axis in definition.var_axes}
 
 
 def _numbers(defined: Defined) -> dict[str, Any]:
-    """What tests pass for the inputs that are numbers, but for those that are sizes."""
-    made = defined.definition
-    names = (n for n in made.inputs if n not in defined.tensors and n not in made.axes)
+    """Values that tests pass for inputs that are numbers and not sizes."""
+    definition = defined.definition
+    names = (n for n in definition.inputs if n not in defined.tensors and n not in definition.axes)
     return {name: defined.scalar(name).value for name in names}

@@ -20,7 +20,7 @@ _EIGHT_BITS = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn_
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Of the op that will be called `name`."""
+    """The kernel left to write, of the op that will be called `name`."""
 
     defined: Defined
     name: str
@@ -31,17 +31,17 @@ class Skeleton:
 
     @property
     def flag(self) -> str:
-        """What is false until the kernel is written."""
+        """Name of the constant that is false until the kernel is written."""
         return f"k{self.entry}Written"
 
     def text(self) -> str:
         return "\n".join(self._lines()) + "\n"
 
     def _lines(self) -> Iterator[str]:
-        made, entry = self.defined.definition, self.entry
+        definition, entry = self.defined.definition, self.entry
         yield f"// {self.name}: {self.defined.doc}"
         yield "//"
-        yield f"// From the definition {made.name}. To write: the body of {entry}Kernel, and how it is"
+        yield f"// From the definition {definition.name}. To write: the body of {entry}Kernel, and how it is"
         yield f"// launched. Its reference, in torch, is in trace.py. Then {self.flag} is true."
         yield "//"
         yield from (f"//   {line}" for line in self._arguments())
@@ -52,7 +52,7 @@ class Skeleton:
         yield ""
         yield f"constexpr bool {self.flag} = false;"
         yield f"constexpr int k{entry}Threads = 256;"
-        for axis, size in made.const_axes.items():
+        for axis, size in definition.const_axes.items():
             yield f"constexpr int64_t k{entry}{_camel(axis)} = {size};"
         yield ""
         yield "template <typename T>"
@@ -70,7 +70,7 @@ class Skeleton:
         )
         yield f"  config.block = dim3(k{entry}Threads);"
         yield "  config.stream = stream;"
-        passed = ["config", *(each.rpartition(" ")[2] for each in self._parameters())]
+        passed = ["config", *(parameter.rpartition(" ")[2] for parameter in self._parameters())]
         yield cpp(f"  return device::launch<{entry}Kernel<T>>(", passed, ");")
         yield "}"
 
@@ -85,18 +85,18 @@ class Skeleton:
         return f"{name}: ({', '.join(spec.shape or ())}), contiguous, {spec.dtype}; {does}"
 
     def _parameters(self) -> list[str]:
-        defined, made = self.defined, self.defined.definition
+        defined, definition = self.defined, self.defined.definition
         inputs = [
             f"const {self._cpp(s)}* {defined.argument(n)}" for n, s in defined.tensors.items()
         ]
-        outputs = [f"{self._cpp(s)}* {defined.output(n)}" for n, s in made.outputs.items()]
-        scalars = (defined.scalar(n) for n in made.inputs if n not in defined.tensors)
-        numbers = [f"{_NUMBERS[each.type]} {each.name}" for each in scalars]
+        outputs = [f"{self._cpp(s)}* {defined.output(n)}" for n, s in definition.outputs.items()]
+        scalars = (defined.scalar(n) for n in definition.inputs if n not in defined.tensors)
+        numbers = [f"{_NUMBERS[scalar.type]} {scalar.name}" for scalar in scalars]
         return [*inputs, *outputs, *numbers, *(f"int64_t {name}" for name in self.sizes)]
 
     @property
     def sizes(self) -> dict[str, str]:
-        """What the kernel calls the axes that vary: all but those that are passed as numbers."""
+        """The kernel's names of axes that vary: all but those that are passed as numbers."""
         specs = (*self.defined.tensors.values(), *self.defined.definition.outputs.values())
         there = {axis for spec in specs for axis in spec.shape or ()}
         constants, inputs = self.defined.definition.const_axes, self.defined.definition.inputs

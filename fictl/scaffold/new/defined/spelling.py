@@ -12,38 +12,38 @@ from fictl.scaffold.new.spelling import Spelling
 
 @dataclass(frozen=True)
 class DefinedSpelling(Spelling):
-    """What varies, what is fixed and what follows is as the definition has it."""
+    """Spelling with the definition's roles of axes: variable, constant, or derived."""
 
     defined: Defined
 
     def axis_role(self, axis: Axis) -> str:
-        made = self.defined.definition
+        definition = self.defined.definition
         if axis.name in self.defined.expressions:
             return "Expr"
-        return "Var" if axis.name in made.var_axes else "Const"
+        return "Var" if axis.name in definition.var_axes else "Const"
 
     @property
     def trace_names(self) -> list[str]:
-        made = self.defined.definition
+        definition = self.defined.definition
         roles = {"Var"} if self.defined.free else set()
         roles |= {"Expr"} if self.defined.expressions else set()
-        roles |= {"Const"} if made.const_axes or self._digits else set()
+        roles |= {"Const"} if definition.const_axes or self._digits else set()
         scalars = {"Scalar"} if self.signature.scalars else set()
         return sorted({"Tensor", "TraceTemplate"} | roles | scalars)
 
     @property
     def traced_axes(self) -> list[str]:
-        made = self.defined.definition
+        definition = self.defined.definition
         texts = []
-        for name, axis in made.axes.items():
+        for name, axis in definition.axes.items():
             doc = json.dumps(axis.description or self._usual(name), ensure_ascii=False)
-            if name in made.const_axes:
-                said = f"Const({doc}, value={made.const_axes[name]})"
+            if name in definition.const_axes:
+                text = f"Const({doc}, value={definition.const_axes[name]})"
             elif name in self.defined.expressions:
-                said = f"Expr({json.dumps(self.defined.expressions[name])}, {doc})"
+                text = f"Expr({json.dumps(self.defined.expressions[name])}, {doc})"
             else:
-                said = f"Var({doc})"
-            texts.append(f'"{name}": {said}')
+                text = f"Var({doc})"
+            texts.append(f'"{name}": {text}')
         return [*texts, *(f'"{a.name}": Const("fixed", value={a.size})' for a in self._digits)]
 
     def _usual(self, name: str) -> str:
@@ -65,6 +65,6 @@ class DefinedSpelling(Spelling):
 
     @property
     def tags(self) -> list[str]:
-        """But for the function that it is a definition of: this is another."""
+        """Tags without the one of the defined function: this is another."""
         tags = self.defined.definition.tags
         return [json.dumps(tag) for tag in tags if not tag.startswith("fi_api:")]

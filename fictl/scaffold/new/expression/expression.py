@@ -45,13 +45,13 @@ class Expression:
 
     @cached_property
     def sums(self) -> bool:
-        """Whether what it gives is a sum over a row, which may be small by chance."""
+        """True if its result is a sum over a row, which may be small by chance."""
         outer = self.tree
         return isinstance(outer, ast.Call) and function_name(outer) in ("sum", "mean")
 
     @cached_property
     def is_product(self) -> bool:
-        """Of names and numbers, and nothing else: it has no value near which it loses digits."""
+        """True for a product of names and numbers only, which loses digits near no value."""
         factors = (ast.Name, ast.Constant, ast.BinOp, ast.Mult, ast.expr_context)
         return all(isinstance(node, factors) for node in ast.walk(self.tree))
 
@@ -70,7 +70,7 @@ class Expression:
 
     @cached_property
     def final(self) -> Expression:
-        """What is left when every reduction is a name."""
+        """The expression that is left when every reduction is a name."""
         return self._split[1]
 
     def torch(self, tensors: Collection[str], keep: bool = True, cast: str = "") -> str:
@@ -91,7 +91,7 @@ class Expression:
         return [*stages.values()], Expression(ast.unparse(tree), self.tensors)
 
     def __str__(self) -> str:
-        """With the blanks that Python's style guide wants."""
+        """Return its text, spaced as Python's style guide asks."""
         return ast.unparse(self.tree)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Function:
+class ExpressionFunction:
     """`{0}` and `{1}` are its arguments. `header` is the fictl header that C++ needs for it."""
 
     torch: str
@@ -16,30 +16,36 @@ class Function:
     header: str = ""
 
 
-def _ours(name: str, torch: str, triton: str) -> Function:
-    return Function(torch, f"device::{name}({{0}})", triton, header="functions")
+def _ours(name: str, torch: str, triton: str) -> ExpressionFunction:
+    return ExpressionFunction(torch, f"device::{name}({{0}})", triton, header="functions")
 
 
 FUNCTIONS = {
-    "exp": Function("torch.exp({0})", "device::fast_exp({0})", "tl.exp({0})", header="functions"),
-    "log": Function("torch.log({0})", "log({0})", "tl.log({0})"),
-    "sqrt": Function("torch.sqrt({0})", "sqrt({0})", "tl.sqrt({0})"),
-    "rsqrt": Function("torch.rsqrt({0})", "rsqrt({0})", "tl.rsqrt({0})"),
-    "sin": Function("torch.sin({0})", "sin({0})", "tl.sin({0})"),
-    "cos": Function("torch.cos({0})", "cos({0})", "tl.cos({0})"),
-    "erf": Function("torch.erf({0})", "erf({0})", "tl.erf({0})"),
-    "abs": Function("torch.abs({0})", "fabs({0})", "tl.abs({0})"),
-    "floor": Function("torch.floor({0})", "floor({0})", "tl.floor({0})"),
-    "ceil": Function("torch.ceil({0})", "ceil({0})", "tl.ceil({0})"),
-    "tanh": Function("torch.tanh({0})", "tanh({0})", "libdevice.tanh({0})"),
+    "exp": ExpressionFunction(
+        "torch.exp({0})", "device::fast_exp({0})", "tl.exp({0})", header="functions"
+    ),
+    "log": ExpressionFunction("torch.log({0})", "log({0})", "tl.log({0})"),
+    "sqrt": ExpressionFunction("torch.sqrt({0})", "sqrt({0})", "tl.sqrt({0})"),
+    "rsqrt": ExpressionFunction("torch.rsqrt({0})", "rsqrt({0})", "tl.rsqrt({0})"),
+    "sin": ExpressionFunction("torch.sin({0})", "sin({0})", "tl.sin({0})"),
+    "cos": ExpressionFunction("torch.cos({0})", "cos({0})", "tl.cos({0})"),
+    "erf": ExpressionFunction("torch.erf({0})", "erf({0})", "tl.erf({0})"),
+    "abs": ExpressionFunction("torch.abs({0})", "fabs({0})", "tl.abs({0})"),
+    "floor": ExpressionFunction("torch.floor({0})", "floor({0})", "tl.floor({0})"),
+    "ceil": ExpressionFunction("torch.ceil({0})", "ceil({0})", "tl.ceil({0})"),
+    "tanh": ExpressionFunction("torch.tanh({0})", "tanh({0})", "libdevice.tanh({0})"),
     "sigmoid": _ours("sigmoid", "torch.sigmoid({0})", "tl.sigmoid({0})"),
     "silu": _ours("silu", "torch.nn.functional.silu({0})", "_silu({0})"),
     "relu": _ours("relu", "torch.relu({0})", "tl.maximum({0}, 0.0)"),
     "gelu": _ours("gelu", "torch.nn.functional.gelu({0})", "_gelu({0})"),
     "softplus": _ours("softplus", "torch.nn.functional.softplus({0})", "_softplus({0})"),
-    "min": Function("torch.minimum({0}, {1})", "fmin({0}, {1})", "tl.minimum({0}, {1})", 2),
-    "max": Function("torch.maximum({0}, {1})", "fmax({0}, {1})", "tl.maximum({0}, {1})", 2),
-    "where": Function(
+    "min": ExpressionFunction(
+        "torch.minimum({0}, {1})", "fmin({0}, {1})", "tl.minimum({0}, {1})", 2
+    ),
+    "max": ExpressionFunction(
+        "torch.maximum({0}, {1})", "fmax({0}, {1})", "tl.maximum({0}, {1})", 2
+    ),
+    "where": ExpressionFunction(
         "torch.where({0}, {1}, {2})", "({0} ? {1} : {2})", "tl.where({0}, {1}, {2})", 3
     ),
 }

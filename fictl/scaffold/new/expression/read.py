@@ -22,9 +22,9 @@ def read(text: str) -> ast.expr:
     try:
         tree = parse_expression(text)
     except (SyntaxError, ValueError) as error:
-        said = getattr(error, "message", error)
+        reason = getattr(error, "message", error)
         raise UsageError(
-            f"'{shown(text)}' is not an expression: {said}", f"use {ALLOWED}"
+            f"'{shown(text)}' is not an expression: {reason}", f"use {ALLOWED}"
         ) from None
     check(tree)
     return tree
@@ -54,9 +54,9 @@ def is_reduction(node: ast.AST) -> bool:
 def names(tree: ast.expr) -> tuple[str, ...]:
     """Free ones, each once, as a reader meets them."""
     called = {id(call.func) for call in calls(tree)}
-    found = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called]
-    ordered = sorted(found, key=lambda each: (each.lineno, each.col_offset))
-    return tuple(dict.fromkeys(each.id for each in ordered))
+    name_nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called]
+    ordered = sorted(name_nodes, key=lambda node: (node.lineno, node.col_offset))
+    return tuple(dict.fromkeys(node.id for node in ordered))
 
 
 def _is_allowed(node: ast.AST) -> bool:
@@ -82,7 +82,9 @@ def _is_known_call(call: ast.Call) -> bool:
         raise UsageError(f"the expression calls {_shown(call.func)}{meant}", f"use {ALLOWED}")
     wanted = {FUNCTIONS[name].arguments} if name in FUNCTIONS else set()
     wanted |= {1} if name in REDUCTIONS else set()
-    plain = not call.keywords and not any(isinstance(each, ast.Starred) for each in call.args)
+    plain = not call.keywords and not any(
+        isinstance(argument, ast.Starred) for argument in call.args
+    )
     if not plain or len(call.args) not in wanted:
         raise UsageError(
             f"{ast.unparse(call)!r}: {name} takes {' or '.join(map(str, sorted(wanted)))} "

@@ -57,15 +57,15 @@ class Score(Expression):
         try:
             return parse_expression(self.text)
         except (SyntaxError, ValueError) as error:
-            said = getattr(error, "message", error)
+            reason = getattr(error, "message", error)
             raise UsageError(
-                f"'{shown(self.text)}' is not an expression: {said}",
+                f"'{shown(self.text)}' is not an expression: {reason}",
                 "as in abs(q_idx - kv_idx) <= window",
             ) from None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Without those of places."""
+        """Names without those of places."""
         return tuple(name for name in self._all_names if name not in {LOGIT, *PLACES})
 
     @cached_property
@@ -103,24 +103,24 @@ class Score(Expression):
 
     @cached_property
     def fields(self) -> Mapping[str, str]:
-        """What each scalar is called in C++."""
+        """C++ names of the scalars."""
         taken = frozenset({"at", "keeps", "logit", "output", "transform"})
-        return {each.name: identifier(each.name, taken) for each in self.scalars}
+        return {scalar.name: identifier(scalar.name, taken) for scalar in self.scalars}
 
     @cached_property
     def _divisor_names(self) -> Mapping[str, str]:
-        """What the host makes of each for divisions in the kernel."""
+        """Names of the values that the host prepares for divisions in the kernel."""
         starts = {"float": "inverse_of_", "int": "by_"}
         taken = frozenset(self.fields.values())
         return {
-            each.name: identifier(f"{starts[each.type]}{self.fields[each.name]}", taken)
-            for each in self.scalars
-            if each.type in starts
+            scalar.name: identifier(f"{starts[scalar.type]}{self.fields[scalar.name]}", taken)
+            for scalar in self.scalars
+            if scalar.type in starts
         }
 
     @property
     def divisors(self) -> Mapping[str, str]:
-        """Of those scalars that it divides by: the name of the field, by the scalar's."""
+        """Fields of the scalars that it divides by, by the scalar's name."""
         text = self.cpp()
         return {k: v for k, v in self._divisor_names.items() if re.search(rf"\b{v}\b", text)}
 
@@ -128,20 +128,20 @@ class Score(Expression):
     def _written(self) -> tuple[list[str], frozenset[str]]:
         places = {name: Value(text, Type.INT) for name, (text, _) in PLACES.items()}
         given = {
-            each.name: Value(
-                self.fields[each.name],
-                _TYPES[each.type],
+            scalar.name: Value(
+                self.fields[scalar.name],
+                _TYPES[scalar.type],
                 uniform=True,
-                divisor=self._divisor_names.get(each.name, ""),
+                divisor=self._divisor_names.get(scalar.name, ""),
             )
-            for each in self.scalars
+            for scalar in self.scalars
         }
         values = {**places, **given, LOGIT: Value(LOGIT, Type.FLOAT, inexact=True)}
         result = Result.CONDITION if self.is_mask else Result.NUMBER
         return body(self._function(), values, result)
 
     def check(self) -> None:
-        """That it can be written, and is a mask or a logit."""
+        """Refuse what cannot be written, or is neither a mask nor a logit."""
         try:
             assert self._written
         except Untranslatable as error:
@@ -194,8 +194,8 @@ class _Torch(ast.NodeTransformer):
         self._tensors = tensors
 
     def _many(self, *nodes: ast.AST) -> bool:
-        named = (each for node in nodes for each in ast.walk(node))
-        return any(isinstance(each, ast.Name) and each.id in self._tensors for each in named)
+        named = (inner for node in nodes for inner in ast.walk(node))
+        return any(isinstance(name, ast.Name) and name.id in self._tensors for name in named)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         many = self._many(node)
@@ -233,7 +233,7 @@ class _Torch(ast.NodeTransformer):
         if name == "where":
             return self._choice(node, node.args)
         many = self._many(node)
-        known = [self._many(each) for each in node.args]
+        known = [self._many(argument) for argument in node.args]
         self.generic_visit(node)
         if not many and name in _OF_TORCH:
             if name in _NOT_MATHS:
@@ -264,7 +264,7 @@ def _joined(op: ast.boolop, parts: Sequence[ast.expr]) -> ast.expr:
 
 
 def _extreme(name: str, parts: Sequence[ast.expr], many: Sequence[bool]) -> ast.expr:
-    """Of a tensor and a number it is a clamp."""
+    """Write min or max; of a tensor and a number it is a clamp."""
     (first, *rest), (is_many, *others) = parts, many
     for part, other in zip(rest, others, strict=True):
         if is_many and other:

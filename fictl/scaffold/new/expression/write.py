@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from fictl.errors import UsageError
-from fictl.scaffold.new.expression.functions import FUNCTIONS, REDUCTIONS, Function
+from fictl.scaffold.new.expression.functions import FUNCTIONS, REDUCTIONS, ExpressionFunction
 from fictl.scaffold.new.expression.read import function_name, is_reduction, names
 
 _SIGN: Mapping[type[ast.AST], tuple[str, int]] = {
@@ -28,10 +28,10 @@ _NAMED = (ast.Name, ast.Constant)
 
 @dataclass(frozen=True)
 class Language:
-    """How it writes numbers, calls, powers, and reductions over a row."""
+    """A target language: its spelling of numbers, calls, powers and reductions over a row."""
 
     number: Callable[[float], str]
-    call: Callable[[Function, list[str], ast.Call], str]
+    call: Callable[[ExpressionFunction, list[str], ast.Call], str]
     power: Callable[[str, str, ast.BinOp], tuple[str, int]]
     reduce: Callable[[str, str, bool], str]
     name: Callable[[str], str] = str
@@ -50,7 +50,7 @@ class _Writer:
         self._inside = 0
 
     def text(self, node: ast.expr, least: int) -> str:
-        """In parentheses if it binds less tightly than what is around it."""
+        """Write a node, in parentheses if it binds less tightly than what is around it."""
         written, strength = self._written(node)
         return f"({written})" if strength < least else written
 
@@ -89,7 +89,7 @@ class _Writer:
             body = self.text(call.args[0], _ATOM)
             self._inside -= 1
             return self._language.reduce(name, body, self._inside > 0)
-        arguments = [self.text(each, 0) for each in call.args]
+        arguments = [self.text(argument, 0) for argument in call.args]
         return self._language.call(FUNCTIONS[name], arguments, call)
 
 
@@ -104,7 +104,7 @@ def torch_of(tree: ast.expr, tensors: Collection[str], keep: bool, cast: str = "
     def has_tensor(node: ast.expr) -> bool:
         return bool({*names(node)} & {*tensors})
 
-    def call(function: Function, arguments: list[str], node: ast.Call) -> str:
+    def call(function: ExpressionFunction, arguments: list[str], node: ast.Call) -> str:
         if function.arguments == 2 and sum(map(has_tensor, node.args)) == 1:
             tensor, bound = sorted(zip(node.args, arguments, strict=True), key=_scalar_last)
             side = "min" if function_name(node) == "max" else "max"
@@ -168,8 +168,8 @@ def triton_of(tree: ast.expr) -> str:
     return write(tree, Language(_plain, _formatted("triton"), power, reduce))
 
 
-def _formatted(language: str) -> Callable[[Function, list[str], ast.Call], str]:
-    def call(function: Function, arguments: list[str], node: ast.Call) -> str:
+def _formatted(language: str) -> Callable[[ExpressionFunction, list[str], ast.Call], str]:
+    def call(function: ExpressionFunction, arguments: list[str], node: ast.Call) -> str:
         text: str = getattr(function, language)
         return text.format(*arguments)
 

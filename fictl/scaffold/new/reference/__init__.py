@@ -1,4 +1,4 @@
-"""From a torch function of a user's file to an op: what it takes, what it gives, what it computes."""
+"""Reading of a torch function of a user's file: its inputs, its outputs, its computation."""
 
 from fictl.scaffold.new.reference.read import ReadReference as ReadReference
 from fictl.scaffold.new.reference.read import read_reference as read_reference

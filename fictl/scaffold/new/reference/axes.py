@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
-from fictl.scaffold.new.reference.call import Value
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.call import CallValue
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 
 _USUAL = {
     1: ("n",),
@@ -19,19 +19,21 @@ _PRODUCT = (("m", "k"), ("n", "k"))
 
 
 class Axes:
-    """Of one call. `kind` is the op's, where it has names of its own."""
+    """Axes of one call. `kind` is the op's, if its axes have names of their own."""
 
     def __init__(self, kind: str = "") -> None:
         self._names: dict[int, str] = {}
         self._product = kind == "gemm"
         self._case, self._said_case = "", ""
 
-    def inputs(self, tensors: Sequence[Parameter], values: Mapping[str, Value]) -> list[str]:
-        """As --input takes them. Those whose axes are said come first."""
-        shapes = {each.name: _shape(each.name, values[each.name]) for each in tensors}
+    def inputs(
+        self, tensors: Sequence[ReferenceParameter], values: Mapping[str, CallValue]
+    ) -> list[str]:
+        """Inputs as --input takes them. Those with given axes come first."""
+        shapes = {tensor.name: _shape(tensor.name, values[tensor.name]) for tensor in tensors}
         self._set_case(tensors, values)
-        for each in (p for p in tensors if p.axes):
-            self._learn(each, shapes[each.name])
+        for tensor in (p for p in tensors if p.axes):
+            self._learn(tensor, shapes[tensor.name])
         return [
             f"{p.name}:{p.axes or ','.join(self._name(number, p.name, shapes[p.name]))}"
             f"{self._dtype(p, values[p.name])}"
@@ -39,24 +41,29 @@ class Axes:
         ]
 
     def outputs(
-        self, made: Sequence[Parameter], values: Sequence[Value], said: Sequence[str]
+        self,
+        results: Sequence[ReferenceParameter],
+        values: Sequence[CallValue],
+        texts: Sequence[str],
     ) -> list[str]:
-        """As --output takes them."""
-        if said:
-            return [*said]
+        """Outputs as --output takes them."""
+        if texts:
+            return [*texts]
         return [
             f"{p.name}:{p.axes or ','.join(self._follow(p.name, _shape(p.name, value)))}"
             f"{self._dtype(p, value)}"
-            for p, value in zip(made, values, strict=True)
+            for p, value in zip(results, values, strict=True)
         ]
 
-    def _set_case(self, tensors: Sequence[Parameter], values: Mapping[str, Value]) -> None:
+    def _set_case(
+        self, tensors: Sequence[ReferenceParameter], values: Mapping[str, CallValue]
+    ) -> None:
         floating = [p for p in tensors if "float" in values[p.name].dtype]
         first = next(iter(floating or tensors), None)
         if first is not None:
             self._case, self._said_case = values[first.name].dtype, first.dtype
 
-    def _learn(self, tensor: Parameter, shape: Sequence[int]) -> None:
+    def _learn(self, tensor: ReferenceParameter, shape: Sequence[int]) -> None:
         axes = [axis.partition("=")[0] for axis in tensor.axes.split(",")]
         for axis, size in zip(reversed(axes), reversed(shape), strict=False):
             self._names.setdefault(size, axis)
@@ -75,14 +82,14 @@ class Axes:
     def _follow(self, tensor: str, shape: Sequence[int]) -> Iterator[str]:
         for dim, size in enumerate(shape):
             known = self._names.get(size)
-            found = known or next(self._formulas(size), "")
-            if not found:
+            formula = known or next(self._formulas(size), "")
+            if not formula:
                 sizes = ", ".join(f"{name} = {size}" for size, name in self._names.items())
                 raise UsageError(
                     f"dimension {dim} of the output {tensor} is {size}, which follows from no axis",
                     f"axes are {sizes}; say it with --output, as in --output {tensor}:n,k=8",
                 )
-            yield found
+            yield formula
 
     def _formulas(self, size: int) -> Iterator[str]:
         """The simplest first."""
@@ -99,14 +106,14 @@ class Axes:
                 if a + b == size:
                     yield f"{first}_plus_{second}={first} + {second}"
 
-    def _dtype(self, tensor: Parameter, value: Value) -> str:
+    def _dtype(self, tensor: ReferenceParameter, value: CallValue) -> str:
         """Empty where it is the case's."""
         if tensor.dtype:
             return "" if tensor.dtype == self._said_case else f":{tensor.dtype}"
         return "" if value.dtype == self._case else f":{parse_dtype(value.dtype).short}"
 
 
-def _shape(name: str, value: Value) -> tuple[int, ...]:
+def _shape(name: str, value: CallValue) -> tuple[int, ...]:
     if not value.shape:
         raise UsageError(
             f"{name} is a tensor without axes",

@@ -1,4 +1,4 @@
-"""What one call of a reference tells: shapes and dtypes, and that it can be called at all."""
+"""One call of a reference, which shows shapes and dtypes, and that it can be called at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fictl.errors import FictlError, UsageError, shown
 from fictl.paths import real, same_packages
 from fictl.process import TimedOut
 from fictl.scaffold.new.reference.messages import ReferenceAnswer, ReferenceRequest
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate import Translation
 from fictl.scaffold.new.signature import parse_tensor
@@ -30,7 +30,7 @@ _WAYS = (
 
 
 @dataclass(frozen=True)
-class Value:
+class CallValue:
     """A tensor's shape and dtype, or a number, or the type of something else."""
 
     shape: tuple[int, ...] | None = None
@@ -40,51 +40,59 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Call:
+class ReferenceCall:
     """`changed` are the inputs that it wrote to."""
 
-    arguments: Mapping[str, Value]
-    results: tuple[Value, ...]
+    arguments: Mapping[str, CallValue]
+    results: tuple[CallValue, ...]
     changed: tuple[str, ...]
 
 
-def with_said(found: Sequence[Parameter], inputs: Sequence[str]) -> tuple[Parameter, ...]:
+def with_said(
+    parameters: Sequence[ReferenceParameter], inputs: Sequence[str]
+) -> tuple[ReferenceParameter, ...]:
     """The texts of --input in place of what annotations say."""
-    said = {text.partition(":")[0].strip(): text for text in inputs}
-    known = {each.name for each in found}
-    strange = [name for name in said if name not in known]
+    given = {text.partition(":")[0].strip(): text for text in inputs}
+    known = {item.name for item in parameters}
+    strange = [name for name in given if name not in known]
     if strange:
         raise UsageError(
-            f"--input names {strange[0]!r}, which is no parameter of the reference",
+            f"--input names {strange[0]!r}, which is not a parameter of the reference",
             f"its parameters are {', '.join(sorted(known))}",
         )
-    return tuple(_with(each, said[each.name]) if each.name in said else each for each in found)
+    return tuple(
+        _with(item, given[item.name]) if item.name in given else item for item in parameters
+    )
 
 
-def _with(parameter: Parameter, text: str) -> Parameter:
+def _with(parameter: ReferenceParameter, text: str) -> ReferenceParameter:
     parse_tensor(text)
     _, axes, *dtype = text.split(":")
-    return Parameter(parameter.name, "tensor", axes, parse_dtype(dtype[0]).short if dtype else "")
+    return ReferenceParameter(
+        parameter.name, "tensor", axes, parse_dtype(dtype[0]).short if dtype else ""
+    )
 
 
-def invented(found: Sequence[Parameter], translation: Translation) -> dict[str, Any] | None:
+def invented(
+    parameters: Sequence[ReferenceParameter], translation: Translation
+) -> dict[str, Any] | None:
     """Arguments of shapes that annotations say, or that no kernel of its sort could mind."""
-    tensors = [p for p in found if p.role in ("tensor", "")]
+    tensors = [p for p in parameters if p.role in ("tensor", "")]
     if not all(p.axes and p.role == "tensor" for p in tensors):
         axes = translation.usual_axes(len(tensors))
         if not axes or any(p.axes for p in tensors):
             return None
         tensors = [replace(p, axes=axes) for p in tensors]
     sizes: dict[str, int] = {}
-    made: dict[str, Any] = {}
-    for each in tensors:
-        axes_of = parse_tensor(f"{_safe(each.name)}:{each.axes}", fixed_sizes=True).axes
+    invented_values: dict[str, Any] = {}
+    for tensor in tensors:
+        axes_of = parse_tensor(f"{_safe(tensor.name)}:{tensor.axes}", fixed_sizes=True).axes
         shape = [sizes.setdefault(a.name, a.size or _size(len(sizes))) for a in axes_of]
-        dtype = parse_dtype(each.dtype).name if each.dtype else "float32"
-        made[each.name] = {"shape": shape, "dtype": dtype}
-    for each in (p for p in found if p.role == "scalar"):
-        made[each.name] = {"value": _sample(each)}
-    return made
+        dtype = parse_dtype(tensor.dtype).name if tensor.dtype else "float32"
+        invented_values[tensor.name] = {"shape": shape, "dtype": dtype}
+    for tensor in (p for p in parameters if p.role == "scalar"):
+        invented_values[tensor.name] = {"value": _sample(tensor)}
+    return invented_values
 
 
 def _safe(name: str) -> str:
@@ -97,7 +105,7 @@ def _size(number: int) -> int:
     return 2 * (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)[number % 12]
 
 
-def _sample(parameter: Parameter) -> float | int | bool:
+def _sample(parameter: ReferenceParameter) -> float | int | bool:
     if parameter.default:
         value: float | int | bool = ast.literal_eval(parameter.default)
         return value
@@ -108,14 +116,14 @@ def call_reference(
     function: FunctionSource,
     example: str,
     arguments: dict[str, Any] | None,
-    found: Sequence[Parameter],
+    parameters: Sequence[ReferenceParameter],
     standalone: str,
     renamed: Mapping[str, str],
-) -> Call:
-    """By the example, by one of its docstring, or with invented arguments: the first there is."""
-    shown = example or ("" if _annotated(found) else _docstring_example(function))
+) -> ReferenceCall:
+    """Call it by the example, by one of its docstring, or with invented arguments: the first available."""
+    shown = example or ("" if _annotated(parameters) else _docstring_example(function))
     if not shown and arguments is None:
-        unknown = ", ".join(p.name for p in found if p.role in ("tensor", "") and not p.axes)
+        unknown = ", ".join(p.name for p in parameters if p.role in ("tensor", "") and not p.axes)
         raise UsageError(
             f"{function.at(function.node)}: nothing says the shapes of {unknown}",
             _WAYS.format(name=function.node.name),
@@ -128,19 +136,19 @@ def call_reference(
         shown,
         arguments,
         standalone,
-        {p.name: renamed.get(p.name, p.name) for p in found},
+        {p.name: renamed.get(p.name, p.name) for p in parameters},
     )
     answer = _child(function, request)
     call = answer.call
     if call is None:
         hint = "" if shown else _WAYS.format(name=function.node.name)
         raise UsageError(f"{function.path}:{function.node.name} {answer.error}", hint)
-    values = {name: _value(each) for name, each in call["arguments"].items()}
-    return Call(values, tuple(map(_value, call["results"])), tuple(call["changed"]))
+    values = {name: _value(described) for name, described in call["arguments"].items()}
+    return ReferenceCall(values, tuple(map(_value, call["results"])), tuple(call["changed"]))
 
 
-def _annotated(found: Sequence[Parameter]) -> bool:
-    return all(p.axes for p in found if p.role in ("tensor", ""))
+def _annotated(parameters: Sequence[ReferenceParameter]) -> bool:
+    return all(p.axes for p in parameters if p.role in ("tensor", ""))
 
 
 def _docstring_example(function: FunctionSource) -> str:
@@ -149,7 +157,7 @@ def _docstring_example(function: FunctionSource) -> str:
 
     doc = ast.get_docstring(function.node) or ""
     try:
-        lines = [each.source for each in doctest.DocTestParser().get_examples(doc)]
+        lines = [get_example.source for get_example in doctest.DocTestParser().get_examples(doc)]
     except ValueError:
         return ""
     calls = [n for n, line in enumerate(lines) if f"{function.node.name}(" in line]
@@ -160,9 +168,9 @@ def _check_example(text: str, name: str) -> None:
     try:
         tree = parse_module(text)
     except (SyntaxError, ValueError) as error:
-        said = getattr(error, "msg", "") or getattr(error, "message", error)
+        reason = getattr(error, "msg", "") or getattr(error, "message", error)
         raise UsageError(
-            f"the example '{shown(text)}' is not Python: {said}", "write one call of the function"
+            f"the example '{shown(text)}' is not Python: {reason}", "write one call of the function"
         ) from None
     if not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree)):
         raise UsageError(
@@ -188,6 +196,8 @@ def _child(function: FunctionSource, request: ReferenceRequest) -> ReferenceAnsw
     )
 
 
-def _value(said: Mapping[str, Any]) -> Value:
-    shape = tuple(said["shape"]) if "shape" in said else None
-    return Value(shape, said.get("dtype", ""), said.get("value"), said.get("other", ""))
+def _value(described: Mapping[str, Any]) -> CallValue:
+    shape = tuple(described["shape"]) if "shape" in described else None
+    return CallValue(
+        shape, described.get("dtype", ""), described.get("value"), described.get("other", "")
+    )

@@ -22,7 +22,7 @@ _ON_CUDA = re.compile(r"""(["'])cuda(?::\d+)?\1""")
 
 
 class Asked(Exception):
-    """What the child has to say instead of an answer."""
+    """The message of the child if it has no answer."""
 
 
 def answer(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def answer(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def alone(job: Mapping[str, Any], call: Mapping[str, Any]) -> None:
-    """As the trace will run it."""
+    """Run the reference as the trace will."""
     try:
         names: dict[str, Any] = dict(_torch())
         exec(compile(job["standalone"], "trace.py", "exec"), names)  # noqa: S102  (theirs)
@@ -68,7 +68,7 @@ def _watched(function: Callable[..., Any], calls: list[dict[str, Any]]) -> Calla
         calls.append(
             {
                 "arguments": {n: _shown(v) for n, v in before.items()},
-                "results": [_shown(each) for each in _listed(result)],
+                "results": [_shown(item) for item in _listed(result)],
                 "changed": sorted(given),
                 "values": before,
             }
@@ -79,7 +79,7 @@ def _watched(function: Callable[..., Any], calls: list[dict[str, Any]]) -> Calla
 
 
 def _run_example(text: str, names: dict[str, Any]) -> None:
-    """On the CPU, wherever its author had it."""
+    """Run an example on the CPU, whatever device its author used."""
     text = _ON_CUDA.sub("'cpu'", text).replace(".cuda(", ".cpu(")
     exec(compile(ast.parse(text), "<example>", "exec"), names)  # noqa: S102  (theirs)
 
@@ -88,16 +88,16 @@ def _arguments(wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     import torch
 
     torch.manual_seed(0)
-    made: dict[str, Any] = {}
-    for name, each in wanted.items():
-        if "value" in each:
-            made[name] = each["value"]
+    arguments: dict[str, Any] = {}
+    for name, spec in wanted.items():
+        if "value" in spec:
+            arguments[name] = spec["value"]
             continue
-        dtype = getattr(torch, each["dtype"])
+        dtype = getattr(torch, spec["dtype"])
         # Why zeros: an index into anything.
         make = torch.randn if dtype.is_floating_point else torch.zeros
-        made[name] = make(each["shape"]).to(dtype)
-    return made
+        arguments[name] = make(spec["shape"]).to(dtype)
+    return arguments
 
 
 def _torch() -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _shown(value: Any) -> dict[str, Any]:
 
 
 def _described(error: BaseException, path: str) -> str:
-    """What it is, and the line of the author's file."""
+    """Describe an error, with the line of the author's file."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)

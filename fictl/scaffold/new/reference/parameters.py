@@ -1,4 +1,4 @@
-"""What the annotations of a reference say of its parameters: axes, dtypes, numbers, defaults."""
+"""Parameters of a reference, from its annotations: axes, dtypes, numbers, defaults."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ NUMBERS = ("float", "int", "bool")
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ReferenceParameter:
     """`axes` as in --input, empty where nothing says them.
 
-    `role` is `tensor`, `scalar`, `other` (it has a default that is no number, and keeps it), or
+    `role` is `tensor`, `scalar`, `other` (it has a default that is not a number, and keeps it), or
     empty: a call will tell. `annotation` is how its author has it.
     """
 
@@ -52,13 +52,13 @@ class Parameter:
 
     @property
     def said(self) -> str:
-        """As --input or --scalar takes it."""
+        """Text of the parameter as --input or --scalar takes it."""
         if self.role == "scalar":
             return f"{self.name}:{self.type}" + (f"={self.default}" if self.default else "")
         return f"{self.name}:{self.axes}" + (f":{self.dtype}" if self.dtype else "")
 
 
-def parameters(node: ast.FunctionDef) -> tuple[Parameter, ...]:
+def parameters(node: ast.FunctionDef) -> tuple[ReferenceParameter, ...]:
     given = node.args
     named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
     bare = len(named) - len(given.kwonlyargs) - len(given.defaults)
@@ -66,16 +66,16 @@ def parameters(node: ast.FunctionDef) -> tuple[Parameter, ...]:
     return tuple(_parameter(a, d) for a, d in zip(named, defaults, strict=True))
 
 
-def results(node: ast.FunctionDef) -> tuple[Parameter, ...]:
-    """What the return annotation says; empty where it says no axes."""
+def results(node: ast.FunctionDef) -> tuple[ReferenceParameter, ...]:
+    """Outputs by the return annotation; empty if it gives no axes."""
     parts = _parts(node.returns)
     names = _returned(node, len(parts)) if parts else ()
-    found = [_tensor(name, part) for name, part in zip(names, parts, strict=True)]
-    return tuple(each for each in found if each and each.axes) if all(found) else ()
+    tensors = [_tensor(name, part) for name, part in zip(names, parts, strict=True)]
+    return tuple(item for item in tensors if item and item.axes) if all(tensors) else ()
 
 
 def _parts(annotation: ast.expr | None) -> list[ast.expr]:
-    """Of a tuple; an annotation of one tensor is its own part."""
+    """Parts of a tuple's annotation; an annotation of one tensor is its own part."""
     node = annotation
     if isinstance(node, ast.Subscript) and _last(node.value) in ("tuple", "Tuple"):
         node = node.slice
@@ -90,19 +90,19 @@ def output_names(node: ast.FunctionDef, count: int) -> tuple[str, ...]:
 
 def _returned(node: ast.FunctionDef, count: int) -> tuple[str, ...]:
     """`out`, or what `return y, lse` calls them where these are no parameters."""
-    taken = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+    taken = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
     last = node.body[-1]
     value = last.value if isinstance(last, ast.Return) else None
     if count == 1:
         return ("out" if "out" not in taken else "result",)
     elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-    names = [each.id for each in elements if isinstance(each, ast.Name)]
+    names = [element.id for element in elements if isinstance(element, ast.Name)]
     if len({*names} - taken) == count:
         return tuple(names)
     return tuple(f"out_{number}" for number in range(count))
 
 
-def _parameter(argument: ast.arg, default: ast.expr | None) -> Parameter:
+def _parameter(argument: ast.arg, default: ast.expr | None) -> ReferenceParameter:
     name, annotation = argument.arg, argument.annotation
     shown = ast.unparse(annotation) if annotation else ""
     value = _number(default)
@@ -111,12 +111,14 @@ def _parameter(argument: ast.arg, default: ast.expr | None) -> Parameter:
         return tensor
     kind = _last(_unquoted(annotation))
     if kind in NUMBERS:
-        return Parameter(name, "scalar", type=kind, default=str(value) if value is not None else "")
+        return ReferenceParameter(
+            name, "scalar", type=kind, default=str(value) if value is not None else ""
+        )
     if value is not None:
-        return Parameter(name, "scalar", type=type(value).__name__, default=str(value))
+        return ReferenceParameter(name, "scalar", type=type(value).__name__, default=str(value))
     if default is not None:
-        return Parameter(name, "other", default=ast.unparse(default), annotation=shown)
-    return Parameter(name, annotation=shown)
+        return ReferenceParameter(name, "other", default=ast.unparse(default), annotation=shown)
+    return ReferenceParameter(name, annotation=shown)
 
 
 def _number(node: ast.expr | None) -> float | int | bool | None:
@@ -127,19 +129,19 @@ def _number(node: ast.expr | None) -> float | int | bool | None:
     return value if isinstance(value, (float, int)) else None
 
 
-def _tensor(name: str, annotation: ast.expr | None) -> Parameter | None:
-    """None where it is no tensor, or where it may be None."""
+def _tensor(name: str, annotation: ast.expr | None) -> ReferenceParameter | None:
+    """None where it is not a tensor, or where it may be None."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         if not _looks_like_axes(annotation.value):
             return _tensor(name, _unquoted(annotation))
-        return Parameter(name, "tensor", axes_of(annotation.value))
+        return ReferenceParameter(name, "tensor", axes_of(annotation.value))
     if isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Tuple):
         kind, last = _last(annotation.value), annotation.slice.elts[-1]
         known = kind in _DTYPES or kind == "Annotated"
         if known and isinstance(last, ast.Constant) and isinstance(last.value, str):
-            return Parameter(name, "tensor", axes_of(last.value), _DTYPES.get(kind, ""))
+            return ReferenceParameter(name, "tensor", axes_of(last.value), _DTYPES.get(kind, ""))
     if _last(annotation) == "Tensor":
-        return Parameter(name, "tensor")
+        return ReferenceParameter(name, "tensor")
     return None
 
 

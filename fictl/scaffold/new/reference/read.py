@@ -10,8 +10,8 @@ from fictl.errors import UsageError
 from fictl.scaffold.new import names
 from fictl.scaffold.new.reference import parameters
 from fictl.scaffold.new.reference.axes import Axes
-from fictl.scaffold.new.reference.call import Call, call_reference, invented, with_said
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.call import ReferenceCall, call_reference, invented, with_said
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.reference import Reference
 from fictl.scaffold.new.reference.source import FunctionSource, cut_out, read_function
 from fictl.scaffold.new.reference.translate import Translation, translate
@@ -40,21 +40,23 @@ def read_reference(
 ) -> ReadReference:
     """`file.py:function`. What `inputs` and `outputs` say goes before its parameters."""
     function = read_function(text)
-    found = with_said(parameters.parameters(function.node), inputs)
-    translation = translate(function, found)
-    renamed = _renamed(found)
-    job = _standalone(function, found, renamed)
-    call = call_reference(function, example, invented(found, translation), found, job, renamed)
-    known = [_seen(each, call) for each in found]
+    declared = with_said(parameters.parameters(function.node), inputs)
+    translation = translate(function, declared)
+    renamed = _renamed(declared)
+    job = _standalone(function, declared, renamed)
+    call = call_reference(
+        function, example, invented(declared, translation), declared, job, renamed
+    )
+    known = [_seen(item, call) for item in declared]
     _check_results(function, call)
     axes = Axes(translation.kind)
     tensors = axes.inputs([p for p in known if p.role == "tensor"], call.arguments)
-    made = axes.outputs(_outputs(function, call, renamed), call.results, outputs)
+    outputs_text = axes.outputs(_outputs(function, call, renamed), call.results, outputs)
     return ReadReference(
         reference=_reference(function, known, renamed, len(call.results)),
         inputs=tuple(_under(text, renamed) for text in tensors),
         scalars=tuple(_under(p.said, renamed) for p in known if p.role == "scalar"),
-        outputs=tuple(made),
+        outputs=tuple(outputs_text),
         expression=_renamed_expression(translation, renamed),
         why_not=translation.why_not,
         kind=translation.kind,
@@ -62,18 +64,18 @@ def read_reference(
     )
 
 
-def _renamed(found: Sequence[Parameter]) -> dict[str, str]:
-    """Where C++ or the generated files mean something else by a parameter's name."""
-    taken = {each.name for each in found}
+def _renamed(declared: Sequence[ReferenceParameter]) -> dict[str, str]:
+    """New names for parameters whose names mean something else in C++ or in the generated files."""
+    taken = {item.name for item in declared}
     renamed: dict[str, str] = {}
-    for each in found:
+    for item in declared:
         try:
-            names.check_parameter(each.name)
+            names.check_parameter(item.name)
         except UsageError:
-            first = names.snake(each.name) or "value"
+            first = names.snake(item.name) or "value"
             tries = (first, f"{first}_in", f"{first}_value", f"{first}_argument")
-            renamed[each.name] = next(n for n in tries if n not in taken and _can(n))
-            taken.add(renamed[each.name])
+            renamed[item.name] = next(n for n in tries if n not in taken and _can(n))
+            taken.add(renamed[item.name])
     return renamed
 
 
@@ -91,23 +93,26 @@ def _under(text: str, renamed: dict[str, str]) -> str:
 
 
 def _standalone(
-    function: FunctionSource, found: Sequence[Parameter], renamed: dict[str, str]
+    function: FunctionSource, declared: Sequence[ReferenceParameter], renamed: dict[str, str]
 ) -> str:
-    heads = [renamed.get(p.name, p.name) for p in found]
+    heads = [renamed.get(p.name, p.name) for p in declared]
     source, imports = cut_out(function, heads, "object", renamed)
     return "\n".join(["from __future__ import annotations", *imports, source])
 
 
 def _reference(
-    function: FunctionSource, known: Sequence[Parameter], renamed: dict[str, str], results: int
+    function: FunctionSource,
+    known: Sequence[ReferenceParameter],
+    renamed: dict[str, str],
+    results: int,
 ) -> Reference:
     order = [p for role in ("tensor", "scalar", "other") for p in known if p.role == role]
     result = "torch.Tensor" if results == 1 else f"tuple[{', '.join(['torch.Tensor'] * results)}]"
-    heads = [_declared(each, renamed) for each in order]
+    heads = [_declared(parameter, renamed) for parameter in order]
     return Reference(*cut_out(function, heads, result, renamed))
 
 
-def _declared(parameter: Parameter, renamed: dict[str, str]) -> str:
+def _declared(parameter: ReferenceParameter, renamed: dict[str, str]) -> str:
     name = renamed.get(parameter.name, parameter.name)
     if parameter.role == "tensor":
         return f"{name}: torch.Tensor"
@@ -118,15 +123,15 @@ def _declared(parameter: Parameter, renamed: dict[str, str]) -> str:
     return f"{name}={parameter.default}"
 
 
-def _seen(parameter: Parameter, call: Call) -> Parameter:
-    """With the role that its value in the call tells, where nothing else does."""
+def _seen(parameter: ReferenceParameter, call: ReferenceCall) -> ReferenceParameter:
+    """Give a parameter the role of its value in the call, if nothing else tells it."""
     value = call.arguments[parameter.name]
     if parameter.role in ("tensor", "scalar"):
         return parameter
     if value.shape is not None:
-        return Parameter(parameter.name, "tensor")
+        return ReferenceParameter(parameter.name, "tensor")
     if value.value is not None and parameter.role != "other":
-        return Parameter(parameter.name, "scalar", type=type(value.value).__name__)
+        return ReferenceParameter(parameter.name, "scalar", type=type(value.value).__name__)
     if parameter.role == "other":
         return parameter
     raise UsageError(
@@ -134,27 +139,29 @@ def _seen(parameter: Parameter, call: Call) -> Parameter:
     )
 
 
-def _check_results(function: FunctionSource, call: Call) -> None:
+def _check_results(function: FunctionSource, call: ReferenceCall) -> None:
     where = f"{function.at(function.node)}: {function.node.name}"
     if call.changed:
         raise UsageError(
             f"{where} changes its input {', '.join(call.changed)} in place",
             "a reference returns what it computes: begin with a clone()",
         )
-    strange = [each.other or "number" for each in call.results if each.shape is None]
+    strange = [result.other or "number" for result in call.results if result.shape is None]
     if strange or not call.results:
         raise UsageError(
-            f"{where} returns a {strange[0] if strange else 'nothing'}, which is no tensor",
+            f"{where} returns a {strange[0] if strange else 'nothing'}, which is not a tensor",
             "let it return a tensor, or a tuple of tensors",
         )
 
 
-def _outputs(function: FunctionSource, call: Call, renamed: dict[str, str]) -> list[Parameter]:
+def _outputs(
+    function: FunctionSource, call: ReferenceCall, renamed: dict[str, str]
+) -> list[ReferenceParameter]:
     annotated = parameters.results(function.node)
     if len(annotated) == len(call.results):
         return [*annotated]
     return [
-        Parameter(name, "tensor")
+        ReferenceParameter(name, "tensor")
         for name in parameters.output_names(function.node, len(call.results))
     ]
 

@@ -34,12 +34,12 @@ class FunctionSource:
 
     @property
     def body(self) -> list[ast.stmt]:
-        """Without its docstring."""
-        said = ast.get_docstring(self.node, clean=False) is not None
-        return self.node.body[1:] if said else self.node.body
+        """Statements without the docstring."""
+        has_docstring = ast.get_docstring(self.node, clean=False) is not None
+        return self.node.body[1:] if has_docstring else self.node.body
 
     def at(self, node: ast.AST) -> str:
-        """Where something of it is, as an error says it."""
+        """Place of a node, as errors show it."""
         return f"{self.path}:{getattr(node, 'lineno', self.node.lineno)}"
 
 
@@ -59,9 +59,9 @@ def read_function(text: str) -> FunctionSource:
         raise UsageError(
             f"{file} has no function {name!r} at its top level", f"{meant}it has {known}"
         )
-    found = FunctionSource(path, functions[name], tree)
-    _check(found)
-    return found
+    source = FunctionSource(path, functions[name], tree)
+    _check(source)
+    return source
 
 
 def _check(function: FunctionSource) -> None:
@@ -90,9 +90,11 @@ def cut_out(
     needed = list(_needed(function))
     imports = [s for s in needed if isinstance(s, (ast.Import, ast.ImportFrom))]
     brought = [s for s in needed if s not in imports]
-    private = {n: f"_{n}" for each in brought for n in _binds(each) if not n.startswith("_")}
+    private = {
+        n: f"_{n}" for statement in brought for n in _binds(statement) if not n.startswith("_")
+    }
     private[function.node.name] = _NAME
-    texts = [_text(function.lines, [each], private) for each in brought]
+    texts = [_text(function.lines, [statement], private) for statement in brought]
     head = py(f"def {_NAME}(", parameters, f") -> {result}:")
     body = _body(function, {**private, **renamed})
     return "\n\n\n".join([*texts, f"{head}\n{body}"]), _imports(function, imports)
@@ -101,13 +103,15 @@ def cut_out(
 def _imports(function: FunctionSource, statements: Sequence[ast.stmt]) -> tuple[str, ...]:
     """One for each name that is used; `import torch` is in every trace."""
     used = set(_used(function))
-    found = []
-    for each in statements:
-        assert isinstance(each, (ast.Import, ast.ImportFrom))
-        _refuse_local(function, each)
-        each.names = [a for a in each.names if (a.asname or a.name.partition(".")[0]) in used]
-        found.append(ast.unparse(each))
-    return tuple(sorted({*found} - {"import torch"}))
+    names = []
+    for statement in statements:
+        assert isinstance(statement, (ast.Import, ast.ImportFrom))
+        _refuse_local(function, statement)
+        statement.names = [
+            a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used
+        ]
+        names.append(ast.unparse(statement))
+    return tuple(sorted({*names} - {"import torch"}))
 
 
 def _refuse_local(function: FunctionSource, statement: ast.Import | ast.ImportFrom) -> None:
@@ -146,7 +150,7 @@ def _used(function: FunctionSource) -> Iterator[str]:
                 statement = binding.get(node.id)
                 if statement is not None and not _is_import(statement):
                     queue.append(statement)
-    own = {each.arg for each in ast.walk(function.node.args) if isinstance(each, ast.arg)}
+    own = {inner.arg for inner in ast.walk(function.node.args) if isinstance(inner, ast.arg)}
     yield from seen - own - {function.node.name}
 
 
@@ -187,7 +191,7 @@ class _Renamed(ast.NodeTransformer):
 
 
 def _text(lines: Sequence[str], statements: Sequence[ast.stmt], names: Mapping[str, str]) -> str:
-    """As its author wrote it, comments and all, but for the names."""
+    """Source text as its author wrote it, with comments, except for the names."""
     first = _first(statements[0])
     while first > 1 and lines[first - 2].lstrip().startswith("#"):
         first -= 1
@@ -204,16 +208,16 @@ def _places(
     statements: Sequence[ast.stmt], names: Mapping[str, str], lines: Sequence[str]
 ) -> set[tuple[int, int, str]]:
     """(line, column in bytes, name) of every name that changes."""
-    found: set[tuple[int, int, str]] = set()
-    for node in (each for statement in statements for each in ast.walk(statement)):
+    spans: set[tuple[int, int, str]] = set()
+    for node in (inner for statement in statements for inner in ast.walk(statement)):
         if isinstance(node, ast.Name) and node.id in names:
-            found.add((node.lineno, node.col_offset, node.id))
+            spans.add((node.lineno, node.col_offset, node.id))
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in names:
             line = lines[node.lineno - 1]
             named = re.search(rf"\b(?:def|class)\s+({re.escape(node.name)})\b", line)
             if named:
-                found.add((node.lineno, len(line[: named.start(1)].encode()), node.name))
-    return found
+                spans.add((node.lineno, len(line[: named.start(1)].encode()), node.name))
+    return spans
 
 
 def _first(node: ast.stmt) -> int:

@@ -1,4 +1,4 @@
-"""Checking a dataset without running anything: layout, references, axes, what files hold."""
+"""Checks a dataset without running anything: layout, references, axes, contents of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fictl.trace.dataset.speedup_metrics import BASELINE
 
 
 def validate(scope: Scope) -> Iterator[Finding]:
-    """What is wrong, in the order of the files. `scope` counts what was looked at."""
+    """Yield findings in the order of the files; `scope` counts what was checked."""
     yield from _strange_files(scope) if scope.wants("layout") else ()
     yield from check_definitions(scope)
     yield from check_solutions(scope)
@@ -31,30 +31,30 @@ def validate(scope: Scope) -> Iterator[Finding]:
 
 def _strange_files(scope: Scope) -> Iterator[Finding]:
     for path, suffix in scope.files.others():
-        text = f"nobody reads it: what is here ends in {suffix}"
+        text = f"ignored: files in this folder end in {suffix}"
         yield Finding("layout-unknown", path, text, level="warning")
 
 
 def _workload_files(scope: Scope) -> dict[str, list[Path]]:
-    found = _by_definition(scope, scope.files.workloads())
+    files = _by_definition(scope, scope.files.workloads())
     for name, (_, path) in scope.definitions.items() if scope.files.is_sol else ():
         beside = scope.files.beside(path)
         if os.path.isfile(beside):
-            found.setdefault(name, []).append(beside)
-    return found
+            files.setdefault(name, []).append(beside)
+    return files
 
 
 def _by_definition(scope: Scope, paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """A file is of the definition that it is named after."""
+    """Group files by the definition they are named after."""
     known = {stem: name for name in scope.definitions for stem in reversed(stems(name))}
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for path in paths:
-        found.setdefault(known.get(path.stem, path.stem), []).append(path)
-    return found
+        files.setdefault(known.get(path.stem, path.stem), []).append(path)
+    return files
 
 
 def _coverage(scope: Scope, lines: Lines) -> Iterator[Finding]:
-    """What a benchmark of the definition would lack."""
+    """Findings about what a benchmark of the definition would lack."""
     if lines.name not in scope.definitions:
         return
     path = scope.definitions[lines.name][1]

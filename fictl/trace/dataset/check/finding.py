@@ -1,4 +1,4 @@
-"""Finding: one thing that a check of a dataset says."""
+"""Finding: one result of checking a dataset."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from fictl.trace.documents.json_line import line_of
 from fictl.trace.documents.reading import NotReadable, Problem
 from fictl.user_file import read_text
 
-# An error is what a run would trip over; a warning what it would miss; a note is for others' tools.
+# error: a run would fail; warning: a run would lack something; note: concerns other tools.
 Level: TypeAlias = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`kind` is stable: scripts may know it. `line` is 0 for a file as a whole."""
+    """`kind` is stable, for scripts. `line` is 0 if the whole file is meant."""
 
     kind: str
     path: Path
@@ -48,6 +48,6 @@ def unreadable(kind: str, error: NotReadable) -> list[Finding]:
 def in_document(
     kind: str, path: Path, text: str, *field: str | int, level: Level = "error"
 ) -> Finding:
-    """About a field of a file that can be read: the line is looked up."""
+    """A finding about a field of a readable file; looks up its line."""
     line = line_of(read_text(path), field)
     return Finding(kind, path, text, ".".join(map(str, field)), line, level)

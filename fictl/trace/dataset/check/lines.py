@@ -1,4 +1,4 @@
-"""The checks of workloads and traces: line by line, of one definition after the other."""
+"""Checks of workloads and traces, line by line, one definition after the other."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fictl.trace.documents.fitting import too_large
 from fictl.trace.documents.reading import NotReadable, lines_of
 from fictl.trace.documents.record import Trace
 
-# A speedup is written with what it is the ratio of: how far they may be apart.
+# Tolerance between a speedup and the ratio of its times.
 _ROUNDING = 0.02
 
 
 class Lines:
-    """Of one definition. Its workloads' uuids are in memory, nothing else of them."""
+    """Checks the lines of one definition; only the uuids of its workloads are kept in memory."""
 
     def __init__(self, scope: Scope, name: str) -> None:
         self.scope = scope
@@ -118,12 +118,12 @@ class Lines:
             yield found("performance", problem, "evaluation.performance", "warning")
 
     def _place(self, path: Path, kind: str) -> Iterator[Finding]:
-        """That of the file, once for all its lines."""
+        """Check the place of a file, once for all its lines."""
         if self.definition is None:
             if self.scope.wants(kind) and self.name not in self.scope.unreadable:
                 yield Finding(f"{kind}-dangling", path, f"there is no definition {self.name}")
         elif self.scope.wants("layout") and not self._is_right(path):
-            text = f"{self.name} is a {self.definition.op_type}: so is its folder"
+            text = f"{self.name} is a {self.definition.op_type}: its folder must have this name"
             yield Finding("layout-misplaced", path, text)
 
     def _is_right(self, path: Path) -> bool:
@@ -137,10 +137,10 @@ def _performance(trace: Trace) -> str:
     evaluation = trace.evaluation
     if evaluation is None or evaluation.performance is None:
         return ""
-    said = evaluation.performance
-    if said.latency_ms == 0:
+    performance = evaluation.performance
+    if performance.latency_ms == 0:
         return "a latency of 0" if evaluation.status is EvaluationStatus.PASSED else ""
-    ratio = said.reference_latency_ms / said.latency_ms
-    if ratio and not math.isclose(said.speedup_factor, ratio, rel_tol=_ROUNDING):
-        return f"a speedup of {said.speedup_factor:g}, where the times make {ratio:g}"
+    ratio = performance.reference_latency_ms / performance.latency_ms
+    if ratio and not math.isclose(performance.speedup_factor, ratio, rel_tol=_ROUNDING):
+        return f"a speedup of {performance.speedup_factor:g}, but the times give {ratio:g}"
     return ""

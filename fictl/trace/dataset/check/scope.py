@@ -19,7 +19,7 @@ CHECKS = (*USUAL, "baseline", "benchmark")
 
 @dataclass(frozen=True)
 class KnownSolution:
-    """What is remembered of one: its sources need not stay in memory."""
+    """Data that the checks keep of a solution, without its sources."""
 
     definition: str
     author: str
@@ -33,7 +33,7 @@ class KnownSolution:
 
 @dataclass
 class Scope:
-    """Empty `op_types` and `names` are all. The rest is what reading has found so far."""
+    """Empty `op_types` and `names` stand for all. The other fields collect what was read."""
 
     files: DatasetFiles
     checks: Sequence[str] = USUAL
@@ -41,7 +41,7 @@ class Scope:
     names: Sequence[str] = ()
     definitions: dict[str, tuple[Definition, Path]] = field(default_factory=dict)
     solutions: dict[str, KnownSolution] = field(default_factory=dict)
-    # Files that say they are of a definition which nobody can read are not blamed for it.
+    # Unreadable definitions: files that refer to them are not reported.
     unreadable: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -55,24 +55,24 @@ class Scope:
         return check in self.checks
 
     def has(self, name: str) -> bool:
-        """Of a definition that may not be there: then nobody knows its type."""
-        made = self.get(name)
-        of_type = is_chosen(made.op_type, self.op_types) if made else not self.op_types
+        """Tell whether a definition is in scope; without a known type, only if all types are."""
+        definition = self.get(name)
+        of_type = is_chosen(definition.op_type, self.op_types) if definition else not self.op_types
         return of_type and is_chosen(name, self.names)
 
     def has_file(self, path: Path) -> bool:
-        """Of a definition that nobody can read: its place says what it is."""
+        """Tell whether an unreadable definition is in scope, by its place."""
         return is_chosen(path.parent.name, self.op_types) and is_chosen(path.stem, self.names)
 
     def require_known(self) -> None:
-        """What was chosen is there, once definitions and solutions have been read."""
+        """Refuse names that nothing in the dataset has, once it was read."""
         lines = [*self.files.workloads(), *self.files.traces()]
-        solved = {each.definition for each in self.solutions.values()}
+        solved = {solution.definition for solution in self.solutions.values()}
         of_files = {path.stem for path in lines}
         names = {*self.definitions, *self.unreadable, *solved, *of_files}
         require_known(self.names, names, "definition")
         folders = {path.parent.name for path in (*lines, *self.files.definitions())}
-        types = {made.op_type for made, _ in self.definitions.values()}
+        types = {definition.op_type for definition, _ in self.definitions.values()}
         require_known(self.op_types, types | folders, "op type")
 
     def get(self, name: str) -> Definition | None:

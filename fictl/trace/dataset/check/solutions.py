@@ -1,4 +1,4 @@
-"""The checks of solutions."""
+"""Checks of solutions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SUFFIXES = {".cu", ".cpp", ".cc", ".cxx", ".c"}
 
 
 def check_solutions(scope: Scope) -> Iterator[Finding]:
-    """Sources are looked at one solution at a time, and not kept."""
+    """Check one solution at a time; sources are not kept in memory."""
     same: dict[str, str] = {}
     for path in scope.files.solutions():
         try:
@@ -39,7 +39,7 @@ def check_solutions(scope: Scope) -> Iterator[Finding]:
         yield from _of_one(scope, solution, path)
         twin = same.setdefault(known.digest, solution.name)
         if twin != solution.name and scope.wants("solution"):
-            text = f"its code is that of {twin}"
+            text = f"its code is the same as that of {twin}"
             yield Finding("solution-same", path, text, level="warning")
 
 
@@ -64,7 +64,7 @@ def _entry(solution: Solution, path: Path) -> Iterator[Finding]:
     entry, language = solution.get_entry_path(), solution.spec.language
     wanted = _SUFFIXES if language in _COMPILED else {".py"}
     if entry.suffix not in wanted:
-        text = f"{entry} of a solution in {language.value} is none of {', '.join(sorted(wanted))}"
+        text = f"{entry} of a solution in {language.value} does not end in {' or '.join(sorted(wanted))}"
         yield in_document("solution-entry", path, text, "spec", "entry_point")
     elif language not in _COMPILED and not _may_define(solution):
         text = f"{entry} defines no {solution.get_entry_symbol()}"
@@ -83,7 +83,7 @@ def _python(solution: Solution, path: Path) -> Iterator[Finding]:
 
 
 def _may_define(solution: Solution) -> bool:
-    """Also by an assignment or an import; what a star brings is not known."""
+    """Tell whether a file can define the symbol, also by assignment, import or a star import."""
     symbol = solution.get_entry_symbol().partition(".")[0]
     try:
         tree = ast.parse(solution.get_entry_source().content)

@@ -48,7 +48,7 @@ struct GeluTanh {
   __device__ static float of(float x) { return gelu_tanh(x); }
 };
 
-// All in elements; a row of the input has 2 * hidden.
+// Sizes and strides in elements; a row of the input has 2 * hidden.
 struct ActAndMulShape {
   int64_t rows;
   int64_t hidden;
@@ -108,13 +108,13 @@ cudaError_t LaunchActAndMul(device::LaunchConfig config, const T* input, T* outp
                                                                   vecs);
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename Activation, typename T>
 cudaError_t ActAndMul(const T* input, T* output, const ActAndMulShape& shape,
                       cudaStream_t stream = nullptr, bool pdl = false) {
   if (shape.rows == 0 || shape.hidden == 0) return cudaSuccess;
   constexpr int N = device::kVecBytes / sizeof(T);
-  // Only the lowest bits of what must be multiples of a vector's bytes matter.
+  // The lowest bits of all addresses and strides that must be multiples of a vector's bytes.
   const int64_t elements = shape.hidden | shape.input_pitch | shape.output_pitch;
   const uint64_t bytes = reinterpret_cast<uintptr_t>(input) | reinterpret_cast<uintptr_t>(output) |
                          static_cast<uint64_t>(elements) * sizeof(T);

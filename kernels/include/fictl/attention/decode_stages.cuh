@@ -164,7 +164,7 @@ class DecodeStages {
   template <typename Rows>
   __device__ int64_t of_lane(const Rows& rows) const {
     return kv_head_ * rows.head_pitch + lane_ / kChunks * step_of(rows) +
-           lane_ % kChunks * KeyTile::kOfChunk;
+           lane_ % kChunks * KeyTile::kElementsPerChunk;
   }
 
   // A group of copies, which is empty behind the last tile.

@@ -1,28 +1,30 @@
 // Attention of tiles of 64 or 128 rows of queries on tensor cores, for GPUs from sm_80 on.
 //
-// Algorithm: FlashAttention-2. A block holds its rows' queries in shared memory and goes through
-// the keys, from the last stage to the first: scores by mma, an online softmax in registers, whose
-// weights are at once the operand of the second product, with the values, and of a third one with
-// ones, their sum. Masks are looked at only in stages that a border crosses, a bit a key and row.
+// Algorithm: FlashAttention-2. A block keeps the queries of its rows in shared memory and walks
+// over the keys, from the last stage to the first. A stage is two products with a softmax between
+// them. The scores come from mma, and the online softmax works on them in registers. Its weights
+// are the operand of the product with the values, and of a product with ones that sums them. A mask
+// is looked at only in stages that a border crosses: one bit for each key and row.
 //
-// Traffic: the queries once; the keys and values of a head once for each tile of rows, mostly from
-// L2: tiles of a request run at once, and go through them at the same pace.
+// Traffic: the queries once. The keys and values of a head once for each tile of rows, mostly from
+// L2: tiles of a request run at the same time and at the same pace.
 //
-// Tiling: a warp has 32 rows where a head has up to 128 dims, since each key and value that it
-// reads from shared memory then meets two products: with 16 rows, shared memory (128 bytes a clock)
-// would take as long as the tensor cores. Heads of 256 leave registers for 16 rows.
+// Tiling: a warp has 32 rows where a head has up to 128 dims. Each key and value that it reads from
+// shared memory then serves two products. With 16 rows, shared memory (128 bytes a clock) would
+// take as long as the tensor cores. Heads of 256 leave registers for 16 rows. The numbers of a tile
+// are in _tiles.py.
 //
-// Order: two warps share a scheduler, so that what one waits for is covered by the other, and by
-// nothing else. Operands are loaded one product ahead; exponentials and the scaling of what was
-// summed up before lie between products of the second kind, without a branch; copies begin where
-// the tensor cores wait anyway, at the maximum.
+// Order: two warps share a scheduler, and only each other's work hides what one of them waits for.
+// Operands are loaded one product ahead. Exponentials, and the scaling of the sum so far, stand
+// between products with the values, without a branch. Copies begin at the maximum of the scores,
+// where the tensor cores wait anyway.
 //
-// Registers, a thread, of 128 dims: 128 of the sum, 64 of the scores of 64 keys, 24 of operands, 12
-// of the softmax, and the addresses: all 255 that two blocks of 4 warps on an SM leave.
+// Registers, a thread, of 128 dims: 128 for the sum, 64 for the scores of 64 keys, 24 for operands,
+// 12 for the softmax, and the addresses. That is all 255 that two blocks of 4 warps on an SM leave.
 //
-// Shared memory: the queries (32 KiB for 128 rows of 128) and two stages of keys and values (32
-// KiB each): 96 KiB, twice an SM. In flight: one stage a block, 64 KiB an SM, for as long as one
-// stage's products take.
+// Shared memory: the queries (32 KiB for 128 rows of 128) and two stages of keys and values (32 KiB
+// each) are 96 KiB, twice an SM. One stage a block is in flight, 64 KiB an SM, while the products
+// of the other stage run.
 #pragma once
 
 #include <fictl/attention/epilogue.cuh>
@@ -30,6 +32,7 @@
 #include <fictl/attention/queries.cuh>
 #include <fictl/attention/row.cuh>
 #include <fictl/attention/tile.cuh>
+#include <fictl/attention/tile_shape.cuh>
 #include <fictl/attention/variant.cuh>
 #include <fictl/device/launch.cuh>
 #include <fictl/device/ldmatrix.cuh>
@@ -46,10 +49,13 @@ struct PrefillShape {
 
   static constexpr int kRows = Config::kRows;
   static constexpr int kDim = Config::kHeadDim;
-  static constexpr int kWarpRows = kRows == 128 && kDim <= 128 ? 32 : 16;
+  static constexpr int kWarpRows = TileShape<Config>::kWarpRows;
   static constexpr int kWarps = kRows / kWarpRows;
+  static_assert(kWarpRows == 16 || kWarpRows == 32, "a warp has one or two blocks of 16 rows");
+  static_assert(kRows % kWarpRows == 0, "every warp has as many rows");
   static constexpr int kThreads = kWarps * 32;
-  static constexpr int kKeys = kDim <= 128 ? 64 : 32;  // of a stage
+  static constexpr int kKeys = TileShape<Config>::kKeys;  // of a stage
+  static_assert(kKeys % 16 == 0, "the second product takes 16 keys at a time");
   static constexpr int kStages = 2;
 
   // What arrives is not yet what the tensor cores take: keys and values of fewer bits.
@@ -375,8 +381,8 @@ class PrefillWarp {
       const int row = first_row_ + i / kChunks;
       const Place at = place(row);
       if (at.query >= item_.q_len) continue;
-      auto* to =
-          problem_.out.row(item_.q_start + at.query, at.head) + i % kChunks * Operands::kOfChunk;
+      auto* to = problem_.out.row(item_.q_start + at.query, at.head) +
+                 i % kChunks * Operands::kElementsPerChunk;
       *reinterpret_cast<uint4*>(to) =
           *reinterpret_cast<const uint4*>(staging.chunk(row, i % kChunks));
     }

@@ -6,6 +6,7 @@
 //   Variant        what happens to scores, see variant.cuh
 //   kHeadDim       64, 128 or 256
 //   kRows          of a tile of queries: 16 (decoding), 64 or 128
+//   kKeys, kWarpRows   of prefill, see tile_shape.cuh; may be left out
 //   kRope          queries and keys are rotated as they are loaded
 #pragma once
 

@@ -1,5 +1,5 @@
-// Tiles of rows of a head in shared memory, their chunks of 16 bytes swizzled: how they are filled,
-// and what is done to them before the tensor cores read them.
+// Tiles in shared memory: rows of one head, in chunks of 16 bytes that are swizzled. Here they are
+// filled, converted and rotated before the tensor cores read them.
 #pragma once
 
 #include <fictl/device/convert.cuh>
@@ -16,7 +16,7 @@ namespace fictl::attention {
 template <typename T, int kHeadDim>
 struct Tile {
   static constexpr int kChunks = kHeadDim * static_cast<int>(sizeof(T)) / device::kChunkBytes;
-  static constexpr int kOfChunk = device::kChunkBytes / static_cast<int>(sizeof(T));
+  static constexpr int kElementsPerChunk = device::kChunkBytes / static_cast<int>(sizeof(T));
   static constexpr int kRowBytes = kHeadDim * static_cast<int>(sizeof(T));
 
   char* shared;
@@ -30,32 +30,32 @@ struct Tile {
     return device::swizzled<kChunks>(row, chunk) * device::kChunkBytes;
   }
 
-  // The eight elements from 8 * eighth on.
-  __device__ T* eight(int row, int eighth) const {
-    constexpr int kEights = kOfChunk / 8;
-    return chunk(row, eighth / kEights) + eighth % kEights * 8;
+  // The vector of 8 elements from 8 * index on.
+  __device__ T* vec8(int row, int index) const {
+    constexpr int kVecs = kElementsPerChunk / 8;
+    return chunk(row, index / kVecs) + index % kVecs * 8;
   }
 };
 
-// Where a lane points ldmatrix in tiles of 16-bit elements, for a step of 16 columns: of steps, all
-// that differs is a XOR, and of rows 16 further on a constant.
+// Where a lane points ldmatrix in tiles of 16-bit elements. A k step has 16 columns, an m block 16
+// rows. Steps differ by a XOR, and blocks by a constant.
 template <typename T, int kHeadDim>
 class Operand {
  public:
   // The lane's row and chunk in the tile's first step.
   __device__ Operand(int row, int chunk) : offset_(Tile<T, kHeadDim>::offset(row, chunk)) {}
 
-  __device__ const void* at(Tile<T, kHeadDim> tile, int step, int sixteen) const {
+  __device__ const void* at(Tile<T, kHeadDim> tile, int k_step, int m_block) const {
     constexpr int kStep = 2 * device::kChunkBytes;
-    return tile.shared + tile.start + (offset_ ^ step * kStep) +
-           sixteen * 16 * Tile<T, kHeadDim>::kRowBytes;
+    return tile.shared + tile.start + (offset_ ^ k_step * kStep) +
+           m_block * 16 * Tile<T, kHeadDim>::kRowBytes;
   }
 
  private:
   int offset_;
 };
 
-// Begins to copy rows: `from(row)` is where one starts, null for one that is to be zero.
+// Begins to copy rows. `from(row)` is where a row starts; null makes it zero.
 template <int kRows, int kThreads, typename T, int kHeadDim, typename From>
 __device__ void copy_rows(Tile<T, kHeadDim> to, From from) {
   using To = Tile<T, kHeadDim>;
@@ -67,14 +67,13 @@ __device__ void copy_rows(Tile<T, kHeadDim> to, From from) {
   for (int i = 0; i < kRows * To::kChunks / kThreads; ++i) {
     const int row = thread / To::kChunks + i * (kThreads / To::kChunks);
     const T* start = from(row);
-    device::copy_async(to.chunk(row, chunk), start + chunk * To::kOfChunk,
+    device::copy_async(to.chunk(row, chunk), start + chunk * To::kElementsPerChunk,
                        start == nullptr ? 0 : device::kChunkBytes);
   }
 }
 
-// Where the rows of a stage's keys and values are, found by a thread each, a stage before they are
-// copied: a row of a paged cache is the end of a chain of loads, and every row is copied by many
-// threads.
+// Where the rows of a stage's keys and values are. One thread looks up one row, a stage before it
+// is copied: in a paged cache the address takes a chain of loads, and many threads copy one row.
 template <typename Keys, int kKeys>
 struct KeyRows {
   struct alignas(16) Row {
@@ -97,7 +96,7 @@ struct KeyRows {
   }
 };
 
-// Begins to copy a stage whose rows there are all.
+// Begins to copy a stage that has all its rows.
 template <int kThreads, typename Keys, int kKeys, int kHeadDim>
 __device__ void copy_keys(Tile<typename Keys::Element, kHeadDim> k,
                           Tile<typename Keys::Element, kHeadDim> v,
@@ -111,13 +110,13 @@ __device__ void copy_keys(Tile<typename Keys::Element, kHeadDim> k,
   for (int i = 0; i < kKeys * To::kChunks / kThreads; ++i) {
     const int row = thread / To::kChunks + i * (kThreads / To::kChunks);
     const auto at = from.rows[row];
-    device::copy_async(k.chunk(row, chunk), at.key + chunk * To::kOfChunk);
-    device::copy_async(v.chunk(row, chunk), at.value + chunk * To::kOfChunk);
+    device::copy_async(k.chunk(row, chunk), at.key + chunk * To::kElementsPerChunk);
+    device::copy_async(v.chunk(row, chunk), at.value + chunk * To::kElementsPerChunk);
   }
 }
 
-// The same of a stage of whose rows the last may be missing. They become zero, so that a
-// weight of 0 leaves nothing of them.
+// The same for a stage whose last rows may be missing. They become zero: a weight of 0 times what
+// was there before could be NaN.
 template <int kThreads, typename Keys, int kKeys, int kHeadDim>
 __device__ void copy_last_keys(Tile<typename Keys::Element, kHeadDim> k,
                                Tile<typename Keys::Element, kHeadDim> v,
@@ -126,46 +125,46 @@ __device__ void copy_last_keys(Tile<typename Keys::Element, kHeadDim> k,
   copy_rows<kKeys, kThreads>(v, [&](int row) { return from.rows[row].value; });
 }
 
-// Rows as tensor cores take them, of which `from` may be of fewer bits. Tiles of one type may be
-// the same. `thread` is one of the kThreads that do it.
+// Converts rows to the type that the tensor cores take; `from` may have fewer bits. Tiles of one
+// type may be the same tile. `thread` is one of the kThreads that do it.
 template <int kRows, int kThreads, typename From, typename To, int kHeadDim>
 __device__ void convert_rows(Tile<From, kHeadDim> from, Tile<To, kHeadDim> to, int thread) {
-  constexpr int kEights = kHeadDim / 8;
+  constexpr int kVecs = kHeadDim / 8;
 #pragma unroll 1
-  for (int i = thread; i < kRows * kEights; i += kThreads) {
-    const int row = i / kEights;
-    auto& held = *reinterpret_cast<device::Vec<From, 8>*>(from.eight(row, i % kEights));
+  for (int i = thread; i < kRows * kVecs; i += kThreads) {
+    const int row = i / kVecs;
+    auto& held = *reinterpret_cast<device::Vec<From, 8>*>(from.vec8(row, i % kVecs));
     float values[8];
     device::to_float(held, values);
-    *reinterpret_cast<device::Vec<To, 8>*>(to.eight(row, i % kEights)) =
+    *reinterpret_cast<device::Vec<To, 8>*>(to.vec8(row, i % kVecs)) =
         device::from_float<To>(values);
   }
 }
 
-// The same, each row rotated by its position; `turns` has what Frequencies::turns gives for each
-// pair.
+// The same, and rotates each row by its position. `turns` has what Frequencies::turns gives for
+// each pair.
 template <int kRows, int kThreads, typename From, typename To, int kHeadDim, typename Position>
 __device__ void rotate_rows(Tile<From, kHeadDim> from, Tile<To, kHeadDim> to, const double* turns,
                             Position position_of, int thread) {
-  constexpr int kEights = kHeadDim / 16;  // of a half
+  constexpr int kVecs = kHeadDim / 16;  // of a half
 #pragma unroll 1
-  for (int i = thread; i < kRows * kEights; i += kThreads) {
-    const int row = i / kEights;
-    const int eighth = i % kEights;
+  for (int i = thread; i < kRows * kVecs; i += kThreads) {
+    const int row = i / kVecs;
+    const int index = i % kVecs;
     const int position = position_of(row);
     float first[8], second[8], cos[8], sin[8];
-    device::to_float(*reinterpret_cast<device::Vec<From, 8>*>(from.eight(row, eighth)), first);
-    device::to_float(*reinterpret_cast<device::Vec<From, 8>*>(from.eight(row, eighth + kEights)),
+    device::to_float(*reinterpret_cast<device::Vec<From, 8>*>(from.vec8(row, index)), first);
+    device::to_float(*reinterpret_cast<device::Vec<From, 8>*>(from.vec8(row, index + kVecs)),
                      second);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const float2 angle = rope::Frequencies::at(position, turns[eighth * 8 + j]);
+      const float2 angle = rope::Frequencies::at(position, turns[index * 8 + j]);
       cos[j] = angle.x;
       sin[j] = angle.y;
     }
     rope::rotate_halves(first, second, cos, sin);
-    *reinterpret_cast<device::Vec<To, 8>*>(to.eight(row, eighth)) = device::from_float<To>(first);
-    *reinterpret_cast<device::Vec<To, 8>*>(to.eight(row, eighth + kEights)) =
+    *reinterpret_cast<device::Vec<To, 8>*>(to.vec8(row, index)) = device::from_float<To>(first);
+    *reinterpret_cast<device::Vec<To, 8>*>(to.vec8(row, index + kVecs)) =
         device::from_float<To>(second);
   }
 }

@@ -26,6 +26,7 @@
 
 #include <fictl/attention/attend.cuh>
 #include <fictl/attention/plan.cuh>
+#include <fictl/attention/tile_shape.cuh>
 #include <fictl/attention/workspace.cuh>
 #include <fictl/device/element.cuh>
 #include <fictl/device/element_fp8.cuh>
@@ -79,7 +80,7 @@ template <typename Type, typename Stored, typename Out, typename Keys_, typename
 struct CallConfig {
   static_assert(kHeadDim_ == 64 || kHeadDim_ == 128 || kHeadDim_ == 256,
                 "heads are of 64, 128 or 256 elements");
-  static_assert(kRows_ == 16 || kRows_ == 64 || (kRows_ == 128 && kHeadDim_ <= 128),
+  static_assert(DefaultTile::is_known(kRows_, kHeadDim_),
                 "tiles are of 16 rows, 64, or 128 where heads are of no more than 128 elements");
   static_assert(std::is_same_v<Type, __half> || std::is_same_v<Type, __nv_bfloat16>,
                 "queries are __half or __nv_bfloat16");
@@ -94,12 +95,6 @@ struct CallConfig {
   static constexpr int kRows = kRows_;
   static constexpr bool kRope = false;
 };
-
-// As many blocks share an SM; _slots.py has the same.
-constexpr int blocks_an_sm(int rows, int head_dim) {
-  if (rows == 16) return 3;
-  return rows == 128 && head_dim > 128 ? 1 : 2;
-}
 
 inline std::string refusal_text(const Refusal& refusal) {
   const std::string of = "request " + std::to_string(refusal.request) + ": ";
@@ -216,7 +211,7 @@ cudaError_t call(const Batch& batch, int heads, int kv_heads, const typename Con
   plan.rows = Config::kRows;
   plan.group = heads / kv_heads;
   plan.kv_heads = kv_heads;
-  plan.slots = sms * blocks_an_sm(Config::kRows, Config::kHeadDim);
+  plan.slots = sms * DefaultTile::blocks(Config::kRows);
   plan.causal = options.causal;
   plan.window_left = options.window_left < 0 ? INT_MAX : options.window_left;
   const Planner planner(batch, plan);

@@ -1,8 +1,10 @@
-// merge_state, merge_states: attention over parts of the keys, merged into attention over all.
+// merge_state, merge_states: merge attention over parts of the keys into attention over all of
+// them.
 //
-// A state is what attention gives of a part: its output v, and s, the base-2 logarithm of the sum
-// of the exponentials. States are averaged with the weights 2^s. One with s = -inf is of no keys:
-// its weight is 0, and what v holds is not looked at. Of such states alone, v is 0 and s is -inf.
+// A state is the attention over a part of the keys: its output v, and s, the base-2 logarithm of
+// the sum of the exponentials. States are averaged with the weights 2^s. A state without keys has s
+// = -inf: its weight is 0, and its v is ignored. If all states are without keys, v is 0 and s is
+// -inf.
 //
 // Traffic: every v is read once and the result is written once. s is 1/64 of that, or less. Nothing
 // is reused, so the limit is the memory's bandwidth.
@@ -51,7 +53,7 @@ constexpr int kMergeSmallShare = 4;    // where there are fewer threads than thi
 constexpr int64_t kMergeManyThreads = 128 * 1024;
 constexpr int kMergeParts = 64;  // of a row's states, at most: no block is deeper
 
-// The v and s of states; v's rows at a pitch in elements, s dense.
+// The v and s of states: rows of v at one stride, in elements; s contiguous.
 template <typename T>
 struct States {
   T* v;
@@ -59,8 +61,8 @@ struct States {
   int64_t pitch;
 };
 
-// A weight of 0 may be of no keys.
-// Why the vector is cleared, not passed over: its load would wait for the weight.
+// A weight of 0 may be that of a state without keys. Why the vector is cleared, not passed over:
+// its load would wait for the weight.
 template <typename T, int N>
 __device__ void add_weighted(float (&sum)[N], device::Vec<T, N> v, float weight) {
   device::keep_packed(v);
@@ -71,13 +73,13 @@ __device__ void add_weighted(float (&sum)[N], device::Vec<T, N> v, float weight)
   for (int i = 0; i < N; ++i) sum[i] += weight * more[i];
 }
 
-// The sum of the weights makes up for all of them; it is 0 where there were no keys.
+// Divides by the sum of the weights, which is 0 if no state has keys.
 __device__ inline float normalizer(float total) {
   return total == 0.0f ? 0.0f : device::fast_divide(1.0f, total);
 }
 
-// The largest of some s, where one is -inf only among finite ones.
-// Why: differences from -inf are NaN. From this, 2^(-inf - max) is 0, and log2(0) + max is -inf.
+// The largest s, from which differences are finite. Why: differences from -inf are NaN. From this,
+// 2^(-inf - max) is 0, and log2(0) + max is -inf.
 constexpr float kLeastMax = -FLT_MAX;
 
 // kMergeRows times blockDim.y rows a block, of blockDim.x lanes each. Pointers, pitches and
@@ -133,8 +135,8 @@ __global__ void __launch_bounds__(kMergeTwoThreads)
   }
 }
 
-// The sums of a block's threads, where they meet. Elements of one thread are a block apart: no two
-// lanes share a bank.
+// The partial sums of a block's threads, in shared memory. Elements of one thread are a block
+// apart: no two lanes share a bank.
 template <int N>
 struct MergeStorage {
   float sum[N][kMergeThreads];
@@ -158,7 +160,7 @@ struct MergedStates {
     for (int i = 0; i < N; ++i) sum[i] *= factor;
   }
 
-  // Of `count` states, every step-th from the first, kStates at a time.
+  // Adds every step-th of `count` states from the first on, kStates at a time.
   template <int kStates>
   __device__ void add(const T* v, const float* s, int64_t v_pitch, int64_t s_pitch, int64_t first,
                       int64_t count, int64_t step) {
@@ -185,7 +187,8 @@ struct MergedStates {
     }
   }
 
-  // The first of the row's blockDim.z threads takes what the others have. Called by the block.
+  // Combines the sums of a row's blockDim.z threads in the first of them. Called by the whole
+  // block.
   __device__ void meet(MergeStorage<N>& storage) {
     const int step = blockDim.x * blockDim.y;
     const int end = blockDim.z * step;
@@ -248,7 +251,7 @@ __global__ void __launch_bounds__(kMergeThreads)
   if (at == 0) to.s[row] = merged.s();
 }
 
-// The least power of two that is no less than `wanted`, up to `most`, which is one.
+// The smallest power of two not below `wanted`, at most `most`, which is a power of two.
 inline unsigned power_of_two(int64_t wanted, unsigned most) {
   unsigned found = 1;
   while (found < wanted && found < most) found *= 2;
@@ -270,8 +273,8 @@ cudaError_t LaunchMergeState(device::LaunchConfig config, States<const T> a, Sta
   return device::launch<MergeStateKernel<T, N>>(config, a, b, to, mask, rows, heads, head_dim);
 }
 
-// rows = positions * heads. `mask`, of positions, may be null. `to` may be a or b. With `pdl` the
-// kernel starts while its predecessor on the stream ends, where the GPU can.
+// rows = positions * heads. `mask`, of positions, may be null. `to` may be a or b. `pdl`: use
+// programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t MergeState(States<const T> a, States<const T> b, States<T> to, const uint8_t* mask,
                        int64_t rows, int64_t heads, int64_t head_dim, cudaStream_t stream = nullptr,
@@ -307,7 +310,7 @@ cudaError_t LaunchMergeStates(device::LaunchConfig config, States<const T> from,
                                                                by_heads, head_dim);
 }
 
-// From [positions, states, heads, head_dim] to [positions, heads, head_dim]; rows = positions *
+// Merges (positions, states, heads, head_dim) into (positions, heads, head_dim); rows = positions *
 // heads, less than 2^31. `pdl` as above.
 template <typename T>
 cudaError_t MergeStates(States<const T> from, States<T> to, int64_t rows, int64_t states,

@@ -1,7 +1,7 @@
 // Clusters: up to 8 thread blocks that run together and reach one another's shared memory.
 //
-// Where the code is for no GPU that has them (before sm_90, the emulated device) every block is a
-// cluster of its own, and the host launches no others.
+// On GPUs without clusters (before sm_90) and on the emulated device every block is a cluster of
+// its own, and the host launches no larger ones.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@ constexpr int kMostBlocksOfCluster = 8;  // that every GPU with clusters can hav
 
 class Cluster {
  public:
-  // Of this block among those of its cluster.
+  // The rank of this block in its cluster.
   __device__ static int rank() {
 #ifdef FICTL_HAS_CLUSTERS
     uint32_t rank;
@@ -69,7 +69,7 @@ class Cluster {
 #endif
   }
 
-  // Where the block of that rank has what this one has at `shared`.
+  // The address, in the block of that rank, of what this block has at `shared`.
   template <typename T>
   __device__ static T* at(T* shared, int rank) {
 #ifdef FICTL_HAS_CLUSTERS

@@ -7,26 +7,26 @@ namespace fictl::device {
 
 constexpr int kChunkBytes = 16;
 
-// Begins to copy a chunk, both pointers aligned to it.
+// Starts the copy of a chunk; both pointers are aligned to 16 bytes.
 __device__ inline void copy_async(void* to, const void* from) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], %2;" ::"r"(shared_address(to)),
                "l"(from), "n"(kChunkBytes)
                : "memory");
 }
 
-// The same: the first `bytes` are read, the others become zero. Where that is 0, `from` may point
-// anywhere. Takes ten instructions, where the one above takes three.
+// The same, but only the first `bytes` are read; the others become zero. If `bytes` is 0, `from`
+// may point anywhere. Takes ten instructions, where the one above takes three.
 __device__ inline void copy_async(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(shared_address(to)),
                "l"(from), "n"(kChunkBytes), "r"(bytes)
                : "memory");
 }
 
-// Ends a group of this thread's copies, which may be empty.
+// Commits the copies that this thread has started as a group, which may be empty.
 __device__ inline void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until at most the last kPending groups of this thread are on their way. Other threads see what
-// has arrived after a barrier.
+// Waits until at most the last kPending groups of this thread are in flight. Other threads see the
+// copied data after a barrier.
 template <int kPending>
 __device__ void copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");

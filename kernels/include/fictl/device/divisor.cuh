@@ -1,5 +1,5 @@
-// Division by a number that the host knows: a multiplication and a shift, where a division by any
-// number costs some twenty instructions.
+// Division by a number known on the host: a multiplication and a shift, where a general division
+// takes some twenty instructions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
 
 namespace fictl::device {
 
-// Of numbers from 0 to 2^31 - 1 by one from 1 to 2^31 - 1.
+// Divides numbers from 0 to 2^31 - 1 by a divisor from 1 to 2^31 - 1.
 class Divisor {
  public:
   struct Result {

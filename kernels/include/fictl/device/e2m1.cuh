@@ -18,7 +18,7 @@ namespace fictl::device {
 
 constexpr float kE2M1Most = 6.0f;
 
-// Four codes side by side, of 2 * |x|, to the nearest and of two to the even: the low 16 bits.
+// Four codes in the low 16 bits, from 2 * |x|, rounded to the nearest, ties to even.
 //
 // The code as a function of the number is straight between 0, 2, 4 and 6, with slopes 2, 1 and 1/2:
 // a sum of three ramps from 0 to 1, which instructions that saturate compute, times 4, 2 and 1.
@@ -42,15 +42,15 @@ __device__ inline uint32_t e2m1_codes_of_twice(const float* x) {
   return __float_as_uint(codes);
 }
 
-// The highest bytes of four numbers.
+// Packs the highest bytes of four numbers.
 __device__ inline uint32_t high_bytes(float a, float b, float c, float d) {
   const uint32_t ab = __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x0073);
   const uint32_t cd = __byte_perm(__float_as_uint(c), __float_as_uint(d), 0x0073);
   return __byte_perm(ab, cd, 0x5410);
 }
 
-// Eight numbers times `factor`, which is not negative, to the nearest and of two to the even. What
-// is beyond 6 becomes 6.
+// Converts eight numbers times `factor`, which is not negative, to the nearest, ties to even.
+// Values beyond 6 become 6.
 __device__ inline uint32_t to_e2m1(const float (&x)[8], float factor) {
 #ifdef FICTL_HAS_E2M1_CONVERSION
   uint32_t packed = 0;
@@ -74,8 +74,8 @@ __device__ inline uint32_t to_e2m1(const float (&x)[8], float factor) {
 #endif
 }
 
-// Of the lowest four bits. The code is the exponent and the first bit of the mantissa of the number
-// 2^126 times smaller, subnormal where it is.
+// Decodes the lowest four bits. The code is the exponent and the first bit of the mantissa of the
+// number 2^126 times smaller, subnormal where it is.
 __device__ inline float from_e2m1(uint32_t nibble) {
   const uint32_t bits = (nibble & 7) << 22 | (nibble & 8) << 28;
   return __uint_as_float(bits) * 0x1p126f;

@@ -1,5 +1,5 @@
-// Element types: what a kernel must know of one, one specialisation per entry of fictl/dtype.py.
-// fp8, fp4 and e8m0 are in element_fp8.cuh: their CUDA headers cost compile time.
+// Traits of element types: one specialisation per entry of fictl/dtype.py. fp8, fp4 and e8m0 are in
+// element_fp8.cuh: their CUDA headers cost compile time.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -13,7 +13,7 @@ namespace fictl::device {
 template <typename T>
 struct Element;
 
-// How DLPack writes the type down: DLDataTypeCode, bits of one lane, lanes in one T.
+// The type in DLPack: DLDataTypeCode, bits of a lane, lanes of a T.
 template <int Code, int Bits, int Lanes = 1>
 struct DLPackType {
   static constexpr int kCode = Code;
@@ -77,7 +77,7 @@ struct Element<bool> : PlainElement<bool, 6> {
   static constexpr const char* kName = "bool";
 };
 
-// Two elements side by side in `type`, for those that the GPU converts by twos.
+// Two elements in one `type`, for types that the GPU converts in pairs.
 template <typename T>
 struct Pair {
   using type = void;

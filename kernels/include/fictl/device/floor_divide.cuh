@@ -1,5 +1,5 @@
 // Division as Python has it: the quotient is rounded down, the remainder has the divisor's sign.
-// Division by 0, which is an error there, gives what means nothing.
+// Division by 0, which is an error in Python, gives an unspecified value.
 #pragma once
 
 #include <limits.h>
@@ -24,7 +24,7 @@ __host__ __device__ inline int floor_modulo(int a, int b) {
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-// By way of the remainder, which is exact: a quotient is rounded, and may be the next whole number.
+// Computed from the remainder, which is exact: a rounded quotient may be the next whole number.
 __host__ __device__ inline float floor_modulo(float a, float b) {
   const float remainder = fmodf(a, b);
   return remainder != 0.0f && (remainder < 0.0f) != (b < 0.0f) ? remainder + b : remainder;
@@ -34,7 +34,7 @@ __host__ __device__ inline float floor_divide(float a, float b) {
   return rintf((a - floor_modulo(a, b)) / b);
 }
 
-// Division of whole numbers by one that the host knows: a third of the instructions.
+// Integer division by a number known on the host: a third of the instructions.
 class FloorDivisor {
  public:
   explicit FloorDivisor(int divisor = 1)
@@ -46,7 +46,7 @@ class FloorDivisor {
 
   __host__ __device__ int quotient(int a) const {
     if (divisor_ < 0) a = -a;
-    // What is below 0 has the quotient of ~a, turned round: -1 to -b are those of 0 to b - 1.
+    // A negative a has the inverted quotient of ~a: -1 to -b behave as 0 to b - 1.
     const int sign = a >> 31;
     return by_.divide(a ^ sign).quotient ^ sign;
   }

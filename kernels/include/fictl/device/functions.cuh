@@ -69,13 +69,13 @@ __host__ __device__ F relu(F x) {
   return x < F(0) ? F(0) : x;
 }
 
-// The exact one, by the error function.
+// The exact gelu, by the error function.
 template <typename F>
 __host__ __device__ F gelu(F x) {
   return F(0.5) * x * (F(1) + erf(x * F(0.70710678118654752)));
 }
 
-// log(1 + exp(x)), where exp(x) may be beyond the range.
+// log(1 + exp(x)), also where exp(x) overflows.
 template <typename F>
 __host__ __device__ F softplus(F x) {
   return fmax(x, F(0)) + log1p(exp(-fabs(x)));

@@ -1,4 +1,4 @@
-// Numbers of a tensor of one dimension that are indices, as of tokens, requests and pages.
+// A one-dimensional tensor of indices: of tokens, requests or pages.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,8 +6,8 @@
 
 namespace fictl::device {
 
-// int32, or int64 of which the lower halves are read: what they count fits those. `step` is from
-// one to the next, in halves.
+// int32, or int64 of which only the lower halves are read, which hold every index. `step` is the
+// stride in int32.
 struct Indices {
   const int32_t* data = nullptr;
   int64_t step = 1;

@@ -14,27 +14,27 @@ struct LaunchConfig {
   cudaStream_t stream = nullptr;
   size_t shared_bytes = 0;
   dim3 cluster = {1, 1, 1};
-  // Where GPU and code have it, the kernel starts while its predecessor ends; it must call
-  // pdl_wait() before it touches memory.
+  // Programmatic dependent launch, where the GPU and the code support it: the kernel starts while
+  // the previous one ends, and must call pdl_wait() before it accesses memory.
   bool pdl = false;
 };
 
-// Blocks until the kernels before this one have ended and their writes are seen.
+// Waits until the previous kernels have ended and their writes are visible.
 __device__ inline void pdl_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// Lets the next kernel start as soon as every block of this one has come here or ended.
+// Allows the next kernel to start as soon as every block of this one has called this or ended.
 __device__ inline void pdl_trigger() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-// Whether the code that runs here has pdl_wait(): PTX of an older architecture has not, though the
-// GPU it was translated for may honour the launch attribute.
+// True if the code compiled for this GPU has pdl_wait(). PTX of an older architecture does not,
+// though the GPU that it is translated for may honour the launch attribute.
 template <auto kernel>
 bool has_pdl() {
   static const bool has = [] {

@@ -10,20 +10,21 @@
 
 namespace fictl::device {
 
-// Where a lane points ldmatrix_x4 for a[16][16], an operand of one product of mma.cuh, of 16-bit
-// elements.
+// The row and column that a lane passes to ldmatrix_x4 for a[16][16], the operand of one product of
+// mma.cuh with 16-bit elements.
 struct MmaA {
   static __device__ int row(int lane) { return lane % 16; }
   static __device__ int chunk(int lane) { return lane / 16; }
 };
 
-// For b[16][16], the operands of two products: registers 0 and 1 are the first's.
+// The same for b[16][16], the operands of two products: registers 0 and 1 belong to the first.
 struct MmaB {
   static __device__ int row(int lane) { return lane / 16 * 8 + lane % 8; }
   static __device__ int chunk(int lane) { return lane / 8 % 2; }
 };
 
-// Four matrices of 8 rows of a chunk each; lane i points at row i % 8 of matrix i / 8.
+// Loads four matrices of 8 rows of 16 bytes; lane i passes the address of row i % 8 of matrix i /
+// 8.
 __device__ inline void ldmatrix_x4(uint32_t (&to)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])

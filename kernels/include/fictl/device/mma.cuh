@@ -3,13 +3,13 @@
 // d[16][8] += a[16][16] b[8][16]^T, for GPUs from sm_80 on. A lane holds of d:
 //   d[0], d[1]   row lane / 4, columns lane % 4 * 2 and the next
 //   d[2], d[3]   row lane / 4 + 8, the same columns
-// and of a and b what ldmatrix_x4 of ldmatrix.cuh gives it: all of a, or two neighbours b, when
-// every lane points at the chunk of 16 bytes that MmaA or MmaB names. The rows of a and of b run
-// along k. As registers, of 16-bit elements in twos, the first in the lower half:
+// and of a and b what ldmatrix_x4 of ldmatrix.cuh gives it: all of a, or two adjacent b, when every
+// lane points at the chunk of 16 bytes that MmaA or MmaB names. The rows of a and of b run along k.
+// As registers, of 16-bit elements in twos, the first in the lower half:
 //   a[0], a[1]   rows lane / 4 and lane / 4 + 8, k = lane % 4 * 2 and the next
 //   a[2], a[3]   the same rows, k + 8
 //   b0, b1       column lane / 4, k = lane % 4 * 2 and the next, and k + 8
-// so that d of two products with neighbouring columns, rounded, is a of another one: attention's
+// so that d of two products with adjacent columns, rounded, is a of another one: attention's
 // probabilities need not leave their registers.
 #pragma once
 
@@ -27,7 +27,7 @@ constexpr int kMmaM = 16;
 constexpr int kMmaN = 8;
 constexpr int kMmaK = 16;
 
-// Two values as a register of an operand.
+// Packs two values into a register of an operand.
 template <typename T>
 __device__ uint32_t packed(float low, float high) {
   const auto pair = Pair<T>::from_float(low, high);

@@ -1,8 +1,8 @@
-// The paged cache of keys and values: memory in pages of so many slots, and a table that says which
-// pages a request has. The position p of a request is slot p % page_size of its page p / page_size.
+// A paged KV cache: memory in pages of page_size slots, and a table of the pages of each request.
+// The position p of a request is slot p % page_size of its page p / page_size.
 //
 // A slot has a row for every head. Which of slots and heads come first in a page (NHD or HND), and
-// whether keys and values share a tensor, only changes the distances.
+// whether keys and values share a tensor, only changes the strides.
 #pragma once
 
 #include <fictl/device/divisor.cuh>
@@ -26,7 +26,7 @@ struct PageTable {
   }
 };
 
-// The rows of the keys, or of the values; distances in elements.
+// The rows of the keys or of the values; strides in elements.
 template <typename T>
 struct PagedRows {
   T* data;

@@ -1,4 +1,4 @@
-// Numbers of the host, put into device memory by the arguments of a kernel.
+// Copies numbers from the host to device memory through the arguments of a kernel.
 //
 // Why not cudaMemcpyAsync: a kernel that follows a copy starts when it has ended; one that follows
 // a kernel starts while that ends, 1 to 7 us earlier (attention of one request on an H200). A
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-// A kernel for every 1000 of them: beyond some thousands, cudaMemcpyAsync is faster.
+// One kernel per 1000 numbers: beyond some thousands, cudaMemcpyAsync is faster.
 inline cudaError_t put(int32_t* to, const int32_t* from, int64_t count, cudaStream_t stream,
                        bool pdl) {
   constexpr int kMost = 1000;

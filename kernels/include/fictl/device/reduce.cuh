@@ -1,4 +1,4 @@
-// Reductions over the threads of a warp and of a block, whose result every thread receives.
+// Reductions over the threads of a warp or a block; every thread receives the result.
 //
 // All lanes combine the same pairs, so that the result is the same in every thread and every run.
 #pragma once
@@ -13,7 +13,7 @@ namespace fictl::device {
 constexpr int kWarpSize = 32;
 constexpr int kMaxThreads = 1024;
 
-// What a reduction does with two values, fp32 or fp64, and the one that changes no other.
+// The operation of a reduction on two values, fp32 or fp64, and its neutral element.
 struct Sum {
   static constexpr float kNone = 0.0f;
 
@@ -42,7 +42,7 @@ struct Min {
   }
 };
 
-// Over `width` neighbouring lanes, a power of two: pairs of lanes first, then pairs of pairs.
+// Reduces over `width` adjacent lanes, a power of two: pairs of lanes first, then pairs of pairs.
 // Called by the whole warp.
 template <typename Op, typename Real>
 __device__ Real warp_reduce(Op op, Real x, int width = kWarpSize) {
@@ -55,7 +55,7 @@ __device__ inline float warp_sum(float x, int width = kWarpSize) {
   return warp_reduce(Sum(), x, width);
 }
 
-// The sum over the lanes up to and with this one. Called by the whole warp.
+// The inclusive prefix sum over the lanes. Called by the whole warp.
 template <typename N>
 __device__ N warp_inclusive_sum(N x) {
   const int lane = threadIdx.x % kWarpSize;
@@ -67,7 +67,7 @@ __device__ N warp_inclusive_sum(N x) {
   return x;
 }
 
-// The greatest of a warp's integers, in every lane.
+// The largest of a warp's integers, in every lane.
 __device__ inline uint32_t warp_max(uint32_t x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_max_sync(0xffffffff, x);
@@ -76,8 +76,8 @@ __device__ inline uint32_t warp_max(uint32_t x) {
 #endif
 }
 
-// Over a block of whole warps, by its threads of one dimension. Called by all of them, any number
-// of times, with whatever is to be done:
+// Reduces over a one-dimensional block of whole warps. Called by all of its threads, any number of
+// times, with any operation:
 //   __shared__ BlockReduce<float>::Storage storage;
 //   BlockReduce<float> over_block(storage);
 //   const float most = over_block(Max(), x);
@@ -112,7 +112,7 @@ class BlockReduce {
   int half_ = 0;
 };
 
-// The same where all that is done is adding up: block_sum(x).
+// The same for sums only: block_sum(x).
 class BlockSum : public BlockReduce<float> {
  public:
   using BlockReduce::BlockReduce;

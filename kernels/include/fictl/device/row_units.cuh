@@ -1,4 +1,4 @@
-// Rows of equally many units of work, some units a thread.
+// Rows of equally many units of work, distributed over threads.
 #pragma once
 
 #include <fictl/device/divisor.cuh>
@@ -6,7 +6,7 @@
 
 namespace fictl::device {
 
-// A block has as many whole rows as fill it or, where one fills more, an even share of one.
+// A block takes as many whole rows as fit or, of longer rows, an even share of one.
 template <int kUnits>
 class RowUnits {
  public:
@@ -16,7 +16,7 @@ class RowUnits {
     int unit;
   };
 
-  // `threads`: the most that a block has, a multiple of a warp's.
+  // `threads`: the maximum of a block, a multiple of the warp size.
   RowUnits(int64_t rows, int units, int threads)
       : rows_(rows),
         units_(units),
@@ -29,8 +29,8 @@ class RowUnits {
   dim3 grid() const { return dim3(ceil_div(rows_, rows_a_block_) * shares_.divisor()); }
   dim3 block() const { return dim3(threads_); }
 
-  // The i-th of this thread's. Those of a warp lie side by side, and so do the shares of a row,
-  // which blocks have one after the other.
+  // This thread's i-th unit. The units of a warp are adjacent, and consecutive blocks have
+  // consecutive shares of a row.
   __device__ Unit mine(int i) const {
     const Divisor::Result block = shares_.divide(static_cast<int>(blockIdx.x));
     const int index = (block.remainder * kUnits + i) * threads_ + threadIdx.x;

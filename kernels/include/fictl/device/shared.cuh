@@ -1,4 +1,4 @@
-// The address of something in shared memory, as PTX instructions take it.
+// Converts a pointer into shared memory to the address that PTX instructions take.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// The parts into which a kernel divides its shared memory, by name.
+// Named parts of a kernel's shared memory.
 //
 // An index beyond one part of a hand-divided array lands in the next, which is legal memory. On the
 // GPU these functions are the arithmetic that was there without them. Under the emulated device's
@@ -9,8 +9,8 @@
 
 namespace fictl::device {
 
-// Where a part begins, from `shared` on: `start`. It has so many bytes. Parts may overlap where one
-// is used after another.
+// Declares the part of `bytes` bytes at offset `start` of `shared`. Parts may overlap if one is
+// used after another.
 //   float* sums = reinterpret_cast<float*>(shared + shared_part(shared, "sums", kAt, kBytes));
 template <typename N>
 __device__ inline N shared_part([[maybe_unused]] const void* shared,

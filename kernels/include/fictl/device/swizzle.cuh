@@ -1,12 +1,12 @@
-// Where a chunk of 16 bytes goes in shared memory, so that whole columns of them can be read
-// without bank conflicts.
+// Swizzled position of 16-byte chunks in shared memory: whole columns of them are read without bank
+// conflicts.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace fictl::device {
 
-// The place of a chunk in a tile of rows of kChunks each. Eight rows at one chunk, which is what
+// The index of a chunk in a tile with rows of kChunks. Eight rows at one chunk, which is what
 // ldmatrix reads at a time, lie in eight different groups of four banks; so do eight chunks of a
 // row.
 template <int kChunks>

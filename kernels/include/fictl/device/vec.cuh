@@ -8,7 +8,7 @@ namespace fictl::device {
 
 constexpr int kVecBytes = 16;
 
-// The register type of so many bytes.
+// The register type of a number of bytes.
 template <int Bytes>
 struct Word;
 template <>
@@ -41,8 +41,8 @@ struct alignas(N * sizeof(T)) Vec {
   __device__ Bits& bits() { return *reinterpret_cast<Bits*>(data); }
 };
 
-// Past L1, for what a block touches once.
-// Why intrinsics: the compiler may split a plain 16-byte access into four.
+// Loads past L1, for data that a block uses once. Why intrinsics: the compiler may split a plain
+// 16-byte access into four.
 template <int N, typename T>
 __device__ Vec<T, N> load_l2(const T* from) {
   Vec<T, N> vec;
@@ -50,9 +50,9 @@ __device__ Vec<T, N> load_l2(const T* from) {
   return vec;
 }
 
-// By way of L1, for what other blocks on the SM read as well.
-// Why not __ldg: under programmatic dependent launch L1 may hold what was there before the kernel
-// that this one waited for, and only an ordinary load is sure to see what that kernel wrote.
+// Loads through L1, for data that other blocks on the SM read as well. Why not __ldg: under
+// programmatic dependent launch L1 may hold what was there before the kernel that this one waited
+// for, and only an ordinary load is sure to see what that kernel wrote.
 template <int N, typename T>
 __device__ Vec<T, N> load_l1(const T* from) {
   Vec<T, N> vec;
@@ -65,8 +65,8 @@ __device__ void store_l2(T* to, Vec<T, N> vec) {
   __stcg(reinterpret_cast<typename Vec<T, N>::Bits*>(to), vec.bits());
 }
 
-// Holds the compiler to the registers that a vector of 8 or 16 bytes takes. Why: where 16-bit
-// values are used twice, it would keep them as fp32 in between, in twice the registers.
+// Keeps a vector of 8 or 16 bytes in as many registers as it needs. Why: where 16-bit values are
+// used twice, it would keep them as fp32 in between, in twice the registers.
 template <typename T, int N>
 __device__ void keep_packed(Vec<T, N>& vec) {
   if constexpr (sizeof(vec) == kVecBytes) {

@@ -1,4 +1,4 @@
-// The type that arithmetic on an element type is done in, and the way there and back.
+// The type in which arithmetic on an element type is done, and the conversions.
 #pragma once
 
 #include <math.h>
@@ -37,7 +37,7 @@ __host__ __device__ Wide<T> widen(T x) {
   }
 }
 
-// The integers: what an element type of so many bits can hold.
+// The range of an integer element type of a number of bits.
 template <typename T>
 struct IntegerRange;
 template <>
@@ -58,8 +58,8 @@ struct IntegerRange<int64_t> {
   static constexpr double kLeast = -9223372036854775808.0, kMost = 9223372036854774784.0;
 };
 
-// Rounded once, to the nearest. Integers keep to their range, and NaN is the least of them; of
-// bool, everything but zero is true.
+// Rounded once, to the nearest. Integers saturate, and NaN becomes the smallest; for bool,
+// everything but zero is true.
 template <typename T>
 __host__ __device__ T narrow(Wide<T> x) {
   constexpr int kInt = 0, kUInt = 1, kBool = 6;  // DLPack's codes

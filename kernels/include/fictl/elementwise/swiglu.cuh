@@ -8,9 +8,9 @@
 // vectors a thread are slower: on an H200, a copy of 128 MiB takes 64.0 us with one, as cudaMemcpy
 // does, and 66.3 us with two or four, 69.0 us where those four are marked to leave L2 first.
 //
-// Rows at a pitch: the same, with vectors numbered through all rows; a division finds the row. The
-// end of a row that fills no vector goes element by element. Where a pointer or a pitch is not
-// aligned to 16 bytes, a vector is one element and a thread takes several, all loads first.
+// Rows at a stride: the same, with vectors numbered through all rows; a division finds the row. The
+// end of a row that fills no vector goes element by element. If a pointer or a pitch is not aligned
+// to 16 bytes, a vector is one element and a thread takes several, all loads first.
 //
 // The output may be an input: the thread that writes an element is the one that has read it.
 #pragma once
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kSwigluThreads)
   }
 }
 
-// Matrices of one shape, each with its own distance from row to row; all in elements.
+// Matrices of one shape, each with its own row stride (pitch); all in elements.
 struct SwigluShape {
   int64_t rows;
   int64_t cols;
@@ -120,7 +120,7 @@ cudaError_t LaunchSwigluRows(device::LaunchConfig config, T* out, const T* x, co
   return device::launch<SwigluRowsKernel<T, N, kLoads>>(config, out, x, gate, shape, vecs_per_row);
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t Swiglu(T* out, const T* x, const T* gate, const SwigluShape& shape,
                    cudaStream_t stream = nullptr, bool pdl = false) {

@@ -9,12 +9,12 @@
 // beta are fp32, four bytes each for two of the row, and every row reads them, from L1. The limit
 // is the memory's bandwidth.
 //
-// Tiling: a vector is four elements, as many as 16 bytes of gamma: with wider ones, neighbours'
-// loads of gamma would lie 32 bytes apart, at half of L1's speed. A thread holds 64 bytes of its
-// row, all loads issued before the first use. gamma and beta come when the row's sums are known,
-// a few vectors at a time: before that they would take the registers of other rows, whose loads
-// hide their latency. The part of it that is HBM's is hidden all the same: the first block asks for
-// them while it waits for its row.
+// Tiling: a vector is four elements, as many as 16 bytes of gamma: with wider ones, the loads of
+// gamma of adjacent threads would be 32 bytes apart, at half of L1's speed. A thread holds 64 bytes
+// of its row, all loads issued before the first use. gamma and beta come when the row's sums are
+// known, a few vectors at a time: before that they would take the registers of other rows, whose
+// loads hide their latency. The part of it that is HBM's is hidden all the same: the first block
+// asks for them while it waits for its row.
 //   up to 2 KiB  Rows share a block and need no barrier: half a warp or a warp each.
 //   up to 64 KiB A row a block, of whole warps; 8192 elements of 16 bits have 256 threads.
 //   few rows     A row a block, of four times the threads, with a fourth of the vectors each and
@@ -23,8 +23,8 @@
 //                block, which walks it three times by single elements; L2 has most of it after the
 //                first.
 //
-// A row's result is the same, bit by bit, whatever is batched with it: that rows are few moves the
-// vectors of one thread to neighbouring lanes, which add them up in the same order.
+// A row's result is the same, bit by bit, whatever is batched with it: with few rows, the vectors
+// of one thread go to adjacent lanes, which add them up in the same order.
 //
 // output may be input: the thread that writes an element is the one that has read it, and has read
 // it for the last time.
@@ -53,7 +53,7 @@ struct LayerNormArgs {
   float eps;
 };
 
-// What a row's elements become, once its sums are known.
+// Normalises a row's elements, once its sums are known.
 template <typename T, typename Out>
 class LayerNormStore {
  public:
@@ -83,7 +83,7 @@ class LayerNormStore {
   float inverse_scale_ = 1.0f;
 };
 
-// Brings `size` numbers from memory into L2, by all threads of a block.
+// Prefetches `size` numbers into L2, by all threads of a block.
 __device__ inline void prefetch_l2(const float* from, int64_t size) {
   constexpr int kLine = 128 / sizeof(float);
   const int thread = threadIdx.y * blockDim.x + threadIdx.x;
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(device::kMaxThreads)
   });
 }
 
-// Rows held in registers, if they have threads enough for that.
+// Launches with rows held in registers, if a block has enough threads for that.
 template <typename T, typename Out, int kVecs, int kSpread>
 bool launch_layernorm_held(device::LaunchConfig config, Out* output, const T* input,
                            const LayerNormArgs& args, const RowShape& shape, cudaError_t* status) {
@@ -204,8 +204,7 @@ bool launch_layernorm_held(device::LaunchConfig config, Out* output, const T* in
   return true;
 }
 
-// Out is T, or an fp8 type. With `pdl` the kernel starts while its predecessor on the stream ends,
-// where the GPU can.
+// Out is T, or an fp8 type. `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T, typename Out>
 cudaError_t LayerNorm(Out* output, const T* input, const LayerNormArgs& args, const RowShape& shape,
                       cudaStream_t stream = nullptr, bool pdl = false) {

@@ -1,8 +1,8 @@
-// qk_rmsnorm_rope: a token's q, k and v, which lie side by side, each to its own tensor; on the way
-// q and k are normalized over all their heads, weighted, and rotated by where in a video the token
-// is. Rounded once from fp32, or quantized to fp8 by a scale.
+// qk_rmsnorm_rope: copies a token's packed q, k and v to a tensor each; q and k are normalized over
+// all their heads, weighted, and rotated by the token's position in a video. Rounded once from
+// fp32, or quantized to fp8 by a scale.
 //
-// Rotation: the channels of a head are shared out among the three coordinates of a patch: some turn
+// Rotation: the channels of a head are divided among the three coordinates of a patch: some rotate
 // with its frame, the next with its row, the last with its column. A pair of channels turns by
 // coordinate * base^(-2 i / channels), where i counts the pairs of its coordinate; YARN slows down
 // the later ones, by up to `factor`.
@@ -62,7 +62,7 @@ struct QKRopeCoordinate {
   float log2_step;   // from the speed of a pair to that of the next
 };
 
-// What the kernel needs of its arguments, in the form that costs least to use.
+// The kernel's arguments, in the form that costs least to use.
 struct QKRopeParams {
   int head_dim;
   int heads[3];
@@ -113,7 +113,7 @@ __device__ Of qk_rope_of(int i, const Of (&of)[3]) {
   return i == 0 ? of[0] : i == 1 ? of[1] : of[2];
 }
 
-// Of one token, for every pair of channels of a head.
+// The angles of one token, for every pair of channels of a head.
 struct alignas(device::kVecBytes) QKRopeTable {
   float cos[kQKRopeMaxDim / 2];
   float sin[kQKRopeMaxDim / 2];
@@ -156,7 +156,7 @@ struct QKRopeTurn {
   __device__ QKRopeTurn(const QKRopeTable& table, int column, float factor,
                         const QKRopeParams& params)
       : interleaved(params.interleaved) {
-    // Of each vector its own N / 2 pairs, or the same N pairs of both.
+    // The N / 2 pairs of each vector, or the N pairs that both share.
     const int first = interleaved ? column / 2 : column;
     const int second = interleaved ? params.head_dim / 4 + first : first + N / 2;
     read(table.cos + first, factor, cos);
@@ -212,8 +212,7 @@ class QKRopePart {
     });
   }
 
-  // By way of L1, where the weights stay from token to token.
-  // Why not __ldg: see rmsnorm.cuh.
+  // Loads through L1, where the weights stay from token to token. Why not __ldg: see rmsnorm.cuh.
   __device__ void load_weights(const T* from) {
     each([&](int i, int at) {
       weights_[i][0] = device::load_l1<N>(from + at);
@@ -257,7 +256,7 @@ class QKRopePart {
   }
 
  private:
-  // Calls body(i, where pair i starts) for those that there are.
+  // Calls body(i, start of pair i) for every pair of this thread.
   template <typename Body>
   __device__ void each(Body body) {
 #pragma unroll
@@ -343,8 +342,8 @@ __global__ void __launch_bounds__(kQKRopeMaxThreads, 2)
   mine.store(to, QKRopeTurn(table, mine.column(), scale * params.qk_scale, params));
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can. All
-// pointers are aligned to 16 bytes, and there are at most 2^31 / 3 tokens.
+// `pdl`: use programmatic dependent launch where the GPU supports it. All pointers are aligned to
+// 16 bytes, and there are at most 2^31 / 3 tokens.
 template <typename T, typename Out>
 cudaError_t QKRMSNormRope(const QKRopeInput<T>& input, const QKRopeOutput<Out>& output,
                           const QKRopeShape& shape, const QKRopeAngles& angles,

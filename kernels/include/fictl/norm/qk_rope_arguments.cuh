@@ -1,4 +1,4 @@
-// What qk_rmsnorm_rope is called with, beside its tensors. Apart from the kernel, as bindings
+// The arguments of qk_rmsnorm_rope beside its tensors. Apart from the kernel, because bindings
 // include it too.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace fictl::norm {
 
-// The most elements that a token may have of q, of k or of v: what a block can hold.
+// The maximum number of elements of a token's q, k or v: what a block can hold.
 constexpr int kQKRopeMaxHidden = 16384;
 
 struct QKRopeShape {
@@ -31,7 +31,7 @@ struct QKRopeAngles {
   double attention_factor;  // on every cosine and sine
 };
 
-// What is done to q and k before they turn, and how results are scaled in the end.
+// The normalization of q and k before rotation, and the scales of the results.
 struct QKRopeNorm {
   bool is_on;
   double eps;

@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(kRMSNormShortThreads)
   each_row([&](int i) { vecs[i].store(rows[i], at, weights, factor(sums[i])); });
 }
 
-// A row a block, whose threads hold all of it: kVecs vectors each, kLanes neighbours what one
-// thread would hold in their place.
+// A block per row, whose threads hold all of it: kVecs vectors each; kLanes adjacent threads share
+// what one would hold.
 template <typename T, typename Out, int N, bool kAdds, int kVecs, int kLanes>
 __global__ void __launch_bounds__(device::kMaxThreads, 1)
     RMSNormKernel(RMSNormTensors<T, Out> tensors, RMSNormShape shape, float inverse_hidden) {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(device::kMaxThreads, 1)
   part.store(row, by);
 }
 
-// A row a block, of any length.
+// A block per row of any length.
 template <typename T, typename Out, int N, bool kAdds>
 __global__ void __launch_bounds__(device::kMaxThreads)
     RMSNormLongKernel(RMSNormTensors<T, Out> tensors, RMSNormShape shape, float inverse_hidden) {
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(device::kMaxThreads)
   });
 }
 
-// A block of threads that hold kVecs vectors each, or 0 where they would be too many.
+// The number of threads that hold kVecs vectors each, or 0 if a block cannot have as many.
 template <int kVecs>
 int64_t threads_of_row(int64_t vecs) {
   const int64_t warps = device::ceil_div(vecs, kVecs * device::kWarpSize);
@@ -223,7 +223,7 @@ cudaError_t LaunchRMSNorm(const device::LaunchConfig& config, const RMSNormTenso
   return LaunchRMSNorm<T, Out, 1, kAdds>(config, tensors, shape);
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T, typename Out>
 cudaError_t RMSNorm(const RMSNormTensors<T, Out>& tensors, const RMSNormShape& shape,
                     cudaStream_t stream = nullptr, bool pdl = false) {

@@ -1,5 +1,5 @@
-// What the kernels of rmsnorm are given, and what a thread of them holds of a row from its loads to
-// its stores.
+// The arguments of the kernels of rmsnorm, and the part of a row that a thread holds from its loads
+// to its stores.
 #pragma once
 
 #include <type_traits>
@@ -10,13 +10,13 @@
 
 namespace fictl::norm {
 
-// Distances in elements: from a row to the next of its group, and from group to group.
+// Strides in elements: between the rows of a group, and between groups.
 struct RMSNormPitch {
   int64_t row;
   int64_t group;
 };
 
-// Rows in groups, as heads in tokens; rows that lie at one pitch are one group.
+// Rows in groups, as heads in tokens; rows at one stride are one group.
 struct RMSNormShape {
   unsigned rows;  // below 2^31
   int64_t hidden;
@@ -45,7 +45,7 @@ struct RMSNormTensors {
   bool e5m2 = false;             // of Fp8: this format, not e4m3
 };
 
-// A row by the number of its group and its own within it.
+// A row by the index of its group and its index in the group.
 struct RMSNormRow {
   unsigned group;
   unsigned row;
@@ -71,7 +71,7 @@ __device__ RMSNormTensors<T, Out> from_row(RMSNormTensors<T, Out> tensors,
   return tensors;
 }
 
-// Those of a row from one of its elements on.
+// The tensors of a row, from one of its elements on.
 template <typename T, typename Out>
 __device__ RMSNormTensors<T, Out> from_element(RMSNormTensors<T, Out> row, int64_t at) {
   row.input += at;
@@ -81,8 +81,8 @@ __device__ RMSNormTensors<T, Out> from_element(RMSNormTensors<T, Out> row, int64
   return row;
 }
 
-// What was loaded before is not used before all of it is on its way. Why a barrier: ptxas moves
-// loads behind the arithmetic of earlier ones, and the latency of memory is paid for each.
+// Keeps values from being used before all loads are issued. Why a barrier: ptxas moves loads behind
+// the arithmetic of earlier ones, and the latency of memory is paid for each.
 __device__ inline void issue_loads() { __syncwarp(); }
 
 // N elements of a row, plus those of the residual if it kAdds them. They wait for the row's sum as
@@ -107,7 +107,7 @@ class RMSNormVec {
     return sum;
   }
 
-  // Leaves what was added up in the residual.
+  // Writes the sum to the residual.
   template <typename Tensors>
   __device__ void store_residual(const Tensors& row, int64_t at) const {
     if constexpr (kAdds) {
@@ -176,7 +176,7 @@ class RMSNormPart {
     each([&](int i, int at) { weights_[i] = device::load_l1<N>(from + at); });
   }
 
-  // Neighbours first, as warp_sum does with lanes.
+  // Adds adjacent ones first, as warp_sum does with lanes.
   __device__ float squares() const {
     float sums[kVecs] = {};
     each([&](int i, int) { sums[i] = vecs_[i].squares(); });
@@ -199,7 +199,7 @@ class RMSNormPart {
   }
 
  private:
-  // Calls body(i, where vector i starts) for those that there are.
+  // Calls body(i, start of vector i) for every vector of this thread.
   template <typename Body>
   __device__ void each(Body body) const {
 #pragma unroll
@@ -216,8 +216,8 @@ class RMSNormPart {
   device::Vec<T, N> weights_[kVecs];
 };
 
-// What all values of a row are multiplied by: 1 / sqrt(mean of the squares + eps), over the scale
-// of an 8-bit output, which is loaded before the sum of the squares is known.
+// The factor of all values of a row: 1 / sqrt(mean of the squares + eps), over the scale of an
+// 8-bit output, which is loaded before the sum of the squares is known.
 template <typename T, typename Out>
 class RMSNormFactor {
  public:

@@ -3,9 +3,9 @@
 // e4m3 for every 16 values (NVFP4, scales in rows as the values).
 //
 // Algorithm: the threads of a row add up its squares, agree on the sum, and finish what they hold.
-// Of e2m1, the largest of a block of 16 is found by the two threads that hold it; the block's scale
-// is a sixth of it, rounded, and the values are divided by the rounded one, so that value times
-// scale is as near as e2m1 can be.
+// For e2m1, the two threads that hold a block of 16 find its largest value; the block's scale is a
+// sixth of it, rounded, and the values are divided by the rounded one, so that value times scale is
+// as near as e2m1 can be.
 //
 // Traffic: a row is read once and written once; between the two it waits in registers. The weight
 // is read by every row, from L1. All loads of a thread, its weights too, are issued before the
@@ -21,8 +21,8 @@
 //                second time. So does one of any size where a pointer, a pitch or the hidden size
 //                is no multiple of a vector. Rows of e2m1 are walked by vectors: all must be.
 //
-// A row's result is the same, bit by bit, whatever is batched with it: that rows are few moves the
-// vectors of one thread to neighbouring lanes, which add them up in the same order.
+// A row's result is the same, bit by bit, whatever is batched with it: with few rows, the vectors
+// of one thread go to adjacent lanes, which add them up in the same order.
 //
 // output may be input: the thread that writes an element is the one that has read it, and has read
 // it for the last time.
@@ -70,7 +70,7 @@ class SiluStore {
   Out* to_;
 };
 
-// A vector is half a block, and neighbours have the halves.
+// A vector is half a block; adjacent threads have the halves.
 template <>
 class SiluStore<__nv_fp4x2_e2m1> {
  public:
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(device::kMaxThreads)
   }
 }
 
-// Rows held in registers, if they have threads enough for that.
+// Launches with rows held in registers, if a block has enough threads for that.
 template <typename T, typename Out, int kVecs, int kSpread = 1>
 bool launch_silu_held(device::LaunchConfig config, const RMSNormSiluArgs<T, Out>& args,
                       const RowShape& shape, cudaError_t* status) {
@@ -200,7 +200,7 @@ bool launch_silu_held(device::LaunchConfig config, const RMSNormSiluArgs<T, Out>
   return true;
 }
 
-// Whether rows may be read and written by vectors.
+// True if rows can be read and written by vectors.
 template <typename T, typename Out>
 bool rmsnorm_silu_aligned(const RMSNormSiluArgs<T, Out>& args, const RowShape& shape) {
   constexpr int N = kRMSNormSiluVec;
@@ -210,8 +210,7 @@ bool rmsnorm_silu_aligned(const RMSNormSiluArgs<T, Out>& args, const RowShape& s
 }
 
 // T has 16 bits; Out is T, __nv_fp8_e4m3, or __nv_fp4x2_e2m1, of which all must be aligned and the
-// hidden size a multiple of 16. With `pdl` the kernel starts while its predecessor on the stream
-// ends, where the GPU can.
+// hidden size a multiple of 16. `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T, typename Out>
 cudaError_t RMSNormSilu(const RMSNormSiluArgs<T, Out>& args, const RowShape& shape,
                         cudaStream_t stream = nullptr, bool pdl = false) {

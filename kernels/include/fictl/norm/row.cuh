@@ -1,5 +1,4 @@
-// Rows of a matrix and the threads that share them: what a thread holds of a row, and what all of
-// them add up.
+// Rows of a matrix, shared by threads: the part of a row that a thread holds, and sums over a row.
 //
 // A row has blockDim.x threads, a block blockDim.y rows. Where a row is held in registers, kLanes
 // threads side by side have its next kLanes * kVecs vectors, a line of 128 bytes or more at a time.
@@ -16,7 +15,7 @@ namespace fictl::norm {
 
 constexpr int kSharedBlockThreads = 128;  // of rows that share a block
 
-// All in elements; the pitches are distances from row to row.
+// Sizes and row strides (pitches) in elements.
 struct RowShape {
   int64_t rows;
   int64_t hidden;
@@ -24,8 +23,8 @@ struct RowShape {
   int64_t output_pitch;
 };
 
-// The threads of a row that needs so many, and the rows that a block of them has: a power of two of
-// lanes, kLanes at least, or whole warps.
+// The block for rows of a number of threads: a power of two of lanes per row, kLanes at least, or
+// whole warps.
 template <int kLanes>
 dim3 row_block(int64_t threads) {
   if (threads >= device::kMaxThreads) return dim3(device::kMaxThreads);
@@ -93,22 +92,22 @@ class RowPart {
   int left_;
 };
 
-// The same pointer. Why: before every access that depends on a condition, the compiler would
-// compute the address anew, in more instructions than the arithmetic takes.
+// Returns the same pointer. Why: before every access that depends on a condition, the compiler
+// would compute the address anew, in more instructions than the arithmetic takes.
 template <typename T>
 __device__ T* computed(T* pointer) {
   asm volatile("" : "+l"(pointer));
   return pointer;
 }
 
-// As fp32, for those that are used again.
+// Converts to fp32, for values that are used again.
 template <typename T, int N>
 __device__ void unpack(device::Vec<T, N>& vec, float (&to)[N]) {
   if constexpr (sizeof(T) < sizeof(float)) device::keep_packed(vec);
   device::to_float(vec, to);
 }
 
-// Adds up what each of a row's threads has, and tells all of them. Called by the whole block.
+// The sum over a row's threads, in all of them. Called by the whole block.
 class RowSum {
  public:
   __device__ explicit RowSum(device::BlockSum::Storage& storage) : over_block_(storage) {}
@@ -121,7 +120,7 @@ class RowSum {
   device::BlockSum over_block_;
 };
 
-// Whether vectors of N elements may begin here, and at every multiple of `pitch` from here.
+// True if vectors of N elements are aligned here, and at every multiple of `pitch` from here.
 template <int N, typename T>
 bool vecs_aligned(const T* start, int64_t pitch = 0) {
   return reinterpret_cast<uintptr_t>(start) % (N * sizeof(T)) == 0 && pitch % N == 0;

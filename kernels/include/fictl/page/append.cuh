@@ -1,8 +1,8 @@
-// append: copies the keys and the values of new tokens, or the two parts of MLA's latent ones, to
-// their slots of a paged cache.
+// append: copies the keys and values of new tokens, or the two parts of MLA's latent keys, to their
+// slots of a paged cache.
 //
-// Traffic: every byte is read once and written once. Nothing is computed, so elements are no more
-// than their bytes, and the limit is the memory's bandwidth.
+// Traffic: every byte is read once and written once. Nothing is computed, so elements are copied as
+// bytes, and the limit is the memory's bandwidth.
 //
 // Tiling: a thread copies the same 16 bytes of a token's two rows, key and value. Where they go
 // takes three loads, each of which needs the one before (request, start of its pages, page); the
@@ -13,8 +13,8 @@
 // 8 x 128 bf16 take 35.3 us so, and 36.5 us without; 42 us where a thread copies one row's 16
 // bytes. Two tokens a thread save 2 % there, and cost a step of decoding a third.
 //
-// Where a pointer, a distance or a row is not a multiple of 16 bytes, a thread copies the largest
-// power of two that all are multiples of.
+// If a pointer, a stride or a row is not a multiple of 16 bytes, a thread copies the largest power
+// of two that all are multiples of.
 #pragma once
 
 #include <fictl/device/launch.cuh>
@@ -28,7 +28,7 @@ constexpr int kAppendThreads = 128;
 
 using AppendTokens = device::RowUnits<1>;
 
-// The rows of all tokens and the cache that they go to; sizes and distances in bytes.
+// The rows of all tokens and the cache that they go to; sizes and strides in bytes.
 struct AppendRows {
   const char* from;
   int64_t token_pitch;
@@ -37,7 +37,7 @@ struct AppendRows {
   int64_t heads;
   int64_t head_bytes;  // 0 where there are no such rows
 
-  // Whether a thread may copy so many bytes at once.
+  // True if a thread can copy so many bytes at once.
   bool multiple_of(int bytes) const {
     const int64_t all = reinterpret_cast<int64_t>(from) | token_pitch | head_pitch |
                         reinterpret_cast<int64_t>(to.data) | to.page_pitch | to.slot_pitch |
@@ -116,8 +116,8 @@ cudaError_t LaunchAppend(device::LaunchConfig config, const AppendRows& first,
   return device::launch<AppendKernel<Word>>(config, a, b, table, requests, positions, rows);
 }
 
-// requests, positions: [tokens], where each token goes. With `pdl` the kernel starts while its
-// predecessor on the stream ends, where the GPU can.
+// requests, positions: [tokens], where each token goes. `pdl`: use programmatic dependent launch
+// where the GPU supports it.
 inline cudaError_t Append(const AppendRows& first, const AppendRows& second,
                           const device::PageTable& table, device::Indices requests,
                           device::Indices positions, int64_t tokens, cudaStream_t stream = nullptr,

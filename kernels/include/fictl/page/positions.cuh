@@ -1,5 +1,5 @@
-// Where the entries of a ragged batch belong: the request of each and its position in it; and how
-// long requests are that lie in pages.
+// The request and the position of each entry of a ragged batch, and the length of each request of a
+// paged cache.
 //
 // Both read and write some kilobytes, so that what counts is latency: each is one launch.
 //
@@ -18,7 +18,7 @@ constexpr int kPositionsThreads = 256;
 constexpr int kPositionsLoads = 9;  // a thread, of starts and of lengths: above 2048 requests
 constexpr int kPositionsStaged = kPositionsLoads * kPositionsThreads;
 
-// How many of `count` numbers that never fall are at most `value`.
+// The number of `count` non-decreasing numbers that are at most `value`.
 template <typename Index>
 __device__ int count_up_to(const Index* numbers, int count, int64_t value) {
   int at_least = 0;

@@ -1,8 +1,9 @@
-// Values of blocks with scales back to fp32: value * (scale * global), each product rounded once.
+// Converts values of blocks with scales to fp32: value * (scale * global), each product rounded
+// once.
 //
 // Traffic: half a byte or a byte a value is read, four are written, so that stores decide. A thread
-// has four values at a time, which are one store of 16 bytes; neighbours store side by side. It
-// does so four times, a block's width apart, so that its loads overlap.
+// has four values at a time, which are one store of 16 bytes; adjacent threads store adjacent
+// vectors. It does so four times, a block's width apart, so that its loads overlap.
 //
 // global may be null, which is 1. Scales are e4m3, or the exponents of powers of two (e8m0).
 #pragma once
@@ -41,7 +42,8 @@ struct E4M3Values {
   }
 };
 
-// Pitches in bytes of the values and elements of the output; a block has 2^block_shift values.
+// Row strides (pitches) in bytes of the values and in elements of the output; a block has
+// 2^block_shift values.
 struct BlockDequantizeShape {
   int rows;
   int quads;
@@ -121,7 +123,7 @@ __global__ void __launch_bounds__(kDequantizeThreads)
   }
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename Values>
 cudaError_t BlockDequantize(const uint8_t* values, const uint8_t* scales, const float* global,
                             float* output, const BlockDequantizeShape& shape,

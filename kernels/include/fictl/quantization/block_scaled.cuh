@@ -1,4 +1,5 @@
-// Quantization with a scale for every block of 16 or 32 neighbours in a row: mxfp8, nvfp4, mxfp4.
+// Quantization with a scale for every block of 16 or 32 adjacent elements of a row: mxfp8, nvfp4,
+// mxfp4.
 //
 //   mxfp8   e4m3, blocks of 32, scale 2^k: the least that keeps the block's largest within 448
 //   mxfp4   e2m1, blocks of 32, scale 2^k: the least that keeps it within 6
@@ -8,14 +9,14 @@
 // Arithmetic is fp32, each step rounded to the nearest, so that any implementation gives the same
 // bytes.
 //
-// Algorithm: 16 neighbours at a time are a thread's. They are a block, or two threads agree by one
-// shuffle on its largest value; both then know the scale, and one writes it.
+// Algorithm: a thread takes 16 adjacent elements at a time. They are a block, or half of one, of
+// whose largest value two threads agree by a shuffle; both then know the scale, and one writes it.
 //
-// Traffic: values are read once and written once. Of 32 bytes a thread makes two loads, by way of
-// L1 so that the sectors that both touch come from L2 once; neighbours in a warp hold neighbours,
-// so that it reads 1 KB and writes 256 or 512 bytes in one piece. Scales are a byte a thread: those
-// of four neighbouring blocks lie in a word in every layout, and a warp's store makes one access
-// of it.
+// Traffic: values are read once and written once. A thread reads its 32 bytes by two loads, through
+// L1 so that the sectors that both touch come from L2 once; adjacent threads hold adjacent
+// elements, so that a warp reads 1 KB and writes 256 or 512 bytes in one piece. Scales are a byte a
+// thread: those of four adjacent blocks share a word in every layout, and a warp's store makes one
+// access of it.
 //
 // Tiling: a thread has the same 16 columns of two rows, whose 64 bytes it loads before it computes:
 // 700 threads per SM then cover the latency of HBM, where registers admit 1536. A block is up to
@@ -44,7 +45,7 @@ constexpr int kPartValues = 16;
 constexpr int kRows = 2;  // a thread, a part of each
 constexpr int kBlockScaledThreads = 256;
 
-// The byte of a block's scale, and what its values are multiplied by.
+// The byte of a block's scale, and the factor of its values.
 struct BlockScale {
   uint8_t byte;
   float factor;
@@ -127,7 +128,7 @@ struct NvFp4 : Fp4 {
   }
 };
 
-// Widths in parts; pitches from row to row, in elements of the input and bytes of the output. An
+// Widths in parts; row strides (pitches) in elements of the input and in bytes of the output. An
 // output row may have more values than an input row: they are zeros. `aligned` says that pointers
 // and pitches are multiples of a thread's widest accesses.
 struct BlockScaledShape {
@@ -140,7 +141,7 @@ struct BlockScaledShape {
   bool aligned = false;
 };
 
-// Sixteen values; zeros where there are none.
+// Loads sixteen values; zeros beyond the end.
 template <typename T>
 class BlockPart {
  public:
@@ -256,8 +257,8 @@ inline void tile_rows(device::LaunchConfig& config, int rows, int parts) {
   config.grid = dim3(groups, device::ceil_div(parts, config.block.x));
 }
 
-// `output` has bytes of the format's values, `scales` shape.scales.size() bytes. With `pdl` the
-// kernel starts while its predecessor on the stream ends, where the GPU can.
+// `output` has bytes of the format's values, `scales` shape.scales.size() bytes. `pdl`: use
+// programmatic dependent launch where the GPU supports it.
 template <typename Format, typename T>
 cudaError_t BlockQuantize(const T* input, const GlobalScale& global, uint8_t* output,
                           uint8_t* scales, BlockScaledShape shape, cudaStream_t stream = nullptr,

@@ -1,5 +1,5 @@
-// per_token_group_quant_8bit, per_tensor_quant_fp8: numbers in eight bits with one scale, of every
-// group of a row or of the whole tensor: out = x / scale, rounded once from fp32, and
+// per_token_group_quant_8bit, per_tensor_quant_fp8: quantization to eight bits with a scale for
+// every group of a row, or one for the whole tensor: out = x / scale, rounded once from fp32, and
 // scale = max(largest |x|, eps) / largest number of out's type.
 //
 // Algorithm: the largest magnitude is found on the bits of the numbers without their sign, whose
@@ -13,9 +13,9 @@
 // is given.
 //
 // Tiling, of groups of up to 32 vectors of 16 bytes, as 128 values of bf16 are 16: a vector a lane
-// and a group on neighbouring lanes, which agree by shuffles; no shared memory, no barrier. A warp
-// has kGroupVecs times 512 bytes of one row in flight, and a block has eight rows: eight scales in
-// a column of the column-major ones, which L2 merges into one sector. Other groups, and those that
+// and a group on adjacent lanes, which agree by shuffles; no shared memory, no barrier. A warp has
+// kGroupVecs times 512 bytes of one row in flight, and a block has eight rows: eight scales in a
+// column of the column-major ones, which L2 merges into one sector. Other groups, and those that
 // are not aligned, have a block each, which walks over them twice; L1 or L2 has them the second
 // time.
 //
@@ -46,7 +46,7 @@ constexpr float kLargest<__nv_fp8_e4m3> = 448.0f;
 template <>
 constexpr float kLargest<__nv_fp8_e5m2> = 57344.0f;
 
-// What lies beyond the range becomes its end.
+// Clamps to the range.
 template <typename Q, int N>
 __device__ device::Vec<Q, N> narrow(const float (&values)[N]) {
   if constexpr (device::Element<Q>::kCode == device::Element<int8_t>::kCode) {
@@ -99,7 +99,7 @@ struct Magnitudes {
     return larger(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632));
   }
 
-  // The one in a place.
+  // The magnitude in one place of a word.
   __device__ static float at(unsigned word, int place) {
     if constexpr (kInWord == 2) {
       const auto bits = static_cast<unsigned short>(place == 0 ? word : word >> 16);
@@ -108,21 +108,21 @@ struct Magnitudes {
     return __uint_as_float(word);
   }
 
-  // The bits in fp32 of the largest one.
+  // The bits of the largest one as fp32.
   __device__ static unsigned bits(unsigned word) {
     if constexpr (kInWord == 2) word = join(word, word);
     return __float_as_uint(at(word, 0));
   }
 };
 
-// Of a group or a tensor. Why not by a division: it would cost as much as the conversion of eight
-// values, and differs by a unit of the last place at most.
+// The scale of a group or a tensor. Why not by a division: it would cost as much as the conversion
+// of eight values, and differs by a unit of the last place at most.
 template <typename Q>
 __device__ float scale_of(float largest, float eps) {
   return (largest < eps ? eps : largest) * (1.0f / kLargest<Q>);
 }
 
-// The least power of two that is no less.
+// The smallest power of two that is not less.
 __device__ inline float power_of_two_above(float scale) {
   constexpr float kLeast = 1e-10f;  // what it is at least, as in the format's other implementations
   if (scale != scale) return scale;
@@ -140,7 +140,7 @@ struct MaxBits {
 constexpr int kGroupVecs = 4;  // a thread
 constexpr int kGroupRows = 8;  // a block
 
-// Distances in elements. Scales are at any, in rows or in columns.
+// Strides in elements. Scales are in rows or in columns, at any stride.
 struct GroupQuantShape {
   int64_t rows;
   int64_t hidden;
@@ -253,8 +253,8 @@ cudaError_t LaunchGroupQuantLong(device::LaunchConfig config, const T* x, Q* out
   return device::launch<GroupQuantLongKernel<T, Q, N>>(config, x, out, scales, wanted, shape);
 }
 
-// hidden is a multiple of group_size. With `pdl` the kernel starts while its predecessor on the
-// stream ends, where the GPU can.
+// hidden is a multiple of group_size. `pdl`: use programmatic dependent launch where the GPU
+// supports it.
 template <typename T, typename Q>
 cudaError_t GroupQuant(const T* x, Q* out, float* scales, GroupQuantScale wanted,
                        const GroupQuantShape& shape, cudaStream_t stream = nullptr,
@@ -399,7 +399,7 @@ cudaError_t LaunchLargest(device::LaunchConfig config, const T* x, float* partia
   return device::launch<LargestKernel<T, N>>(config, x, partials, n);
 }
 
-// The first pass only where the scale is to be found.
+// Runs the first pass only if the scale is to be computed.
 template <typename T, typename Q, int N>
 cudaError_t LaunchTensorPasses(const device::LaunchConfig& config, const T* x, Q* out,
                                float* partials, TensorScale scale, int64_t n, int sm_count) {
@@ -410,8 +410,8 @@ cudaError_t LaunchTensorPasses(const device::LaunchConfig& config, const T* x, Q
   return LaunchTensorQuant<T, Q, N>(config, x, out, scale, n);
 }
 
-// n neighbouring elements. `given` is the scale; where it is null, the scale is found, and
-// `partials` has room for kLargestBlocks numbers. scale_out, which may be null, takes the scale.
+// n contiguous elements. `given` is the scale; if it is null, the scale is computed, and `partials`
+// has room for kLargestBlocks numbers. scale_out, which may be null, takes the scale.
 template <typename T, typename Q>
 cudaError_t TensorQuant(const T* x, Q* out, const float* given, float* scale_out, float* partials,
                         int64_t n, int sm_count, cudaStream_t stream = nullptr, bool pdl = false) {

@@ -7,7 +7,7 @@
 //
 // Traffic: a bool is read once, a bit written once. The limit is the memory's bandwidth.
 //
-// Tiling: a warp makes 128 neighbouring bytes. Where they are of one segment, as nearly all are, a
+// Tiling: a warp makes 128 adjacent bytes. If they belong to one segment, as nearly all are, a
 // thread loads the eight bools of each of its four bytes before it packs the first: 32 bytes in
 // flight a thread, 64 KiB on an SM. Segments are one row of bytes, shared out evenly whatever their
 // lengths; a warp finds its own by bisection.
@@ -78,7 +78,7 @@ __device__ inline uint8_t pack_byte(const bool* x, const PackBitsSpan& span, boo
   return packed_bits(bools, big);
 }
 
-// Whether a warp's bytes are all of the span, and the words that hold their bools all in x.
+// True if all of a warp's bytes are in the span, and all words of their bools in x.
 __device__ inline bool packs_warp(const bool* x, int64_t size, const PackBitsSpan& span) {
   const int shift = packbits_shift(x + span.start);
   const int64_t end = span.start + 8 * kPackBitsWarpBytes;
@@ -102,7 +102,7 @@ struct PackBitsSegments {
 
   __device__ int64_t bytes() const { return packed[count]; }
 
-  // Of the last segment that does not start behind the byte.
+  // The last segment that does not start after the byte.
   __device__ PackBitsSpan span(int64_t byte) const {
     int64_t segment = 0;
     for (int64_t end = count; end - segment > 1;) {
@@ -113,7 +113,7 @@ struct PackBitsSegments {
   }
 };
 
-// At most `room` bytes, of which those that no segment has are left alone.
+// Writes at most `room` bytes; bytes of no segment are left unchanged.
 template <typename Segments>
 __global__ void __launch_bounds__(kPackBitsThreads)
     PackBitsKernel(const bool* x, int64_t size, Segments segments, uint8_t* output, int64_t room,
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(kPackBitsThreads)
   }
 }
 
-// Of a warp's 32 numbers, to each lane the sum of those up to its own.
+// The inclusive prefix sums of a warp's 32 numbers, one per lane.
 __device__ inline int32_t warp_sum_up_to(int32_t x) {
   const int lane = threadIdx.x % device::kWarpSize;
 #pragma unroll
@@ -185,8 +185,8 @@ inline device::LaunchConfig packbits_config(int64_t bytes, cudaStream_t stream, 
   return config;
 }
 
-// x: [size]. output: [ceil(size / 8)]. With `pdl` a kernel starts while its predecessor on the
-// stream ends, where the GPU can.
+// x: [size]. output: [ceil(size / 8)]. `pdl`: use programmatic dependent launch where the GPU
+// supports it.
 inline cudaError_t PackBits(const bool* x, int64_t size, uint8_t* output, bool big,
                             cudaStream_t stream = nullptr, bool pdl = false) {
   if (size == 0) return cudaSuccess;

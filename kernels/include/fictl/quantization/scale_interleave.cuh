@@ -1,9 +1,9 @@
-// Matrices of scales from row-major order to tiles of 128 x 4 (scale_layout.cuh), padded with
-// zeros.
+// Reorders matrices of scales from row-major order to tiles of 128 x 4 (scale_layout.cuh), padded
+// with zeros.
 //
-// A block of threads moves eight tiles that are neighbours in a row of tiles: a thread has one row
-// of a tile at a time, four scales, and threads that are neighbours write side by side. What is
-// read for one tile brings the other seven's part of the row into L1.
+// A block of threads moves eight adjacent tiles of a row of tiles: a thread has one row of a tile
+// at a time, four scales, and adjacent threads write adjacent scales. What is read for one tile
+// brings the other seven's part of the row into L1.
 #pragma once
 
 #include <fictl/device/launch.cuh>
@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(kInterleaveThreads)
   }
 }
 
-// `output` is aligned to four scales. With `pdl` the kernel starts while its predecessor on the
-// stream ends, where the GPU can.
+// `output` is aligned to four scales. `pdl`: use programmatic dependent launch where the GPU
+// supports it.
 template <typename T>
 cudaError_t ScaleInterleave(const T* input, T* output, const ScaleInterleaveShape& shape,
                             cudaStream_t stream = nullptr, bool pdl = false) {

@@ -1,4 +1,5 @@
-// Where the scales of blocks lie: one byte a block, in the order that tensor cores read them.
+// The layout of the scales of blocks: one byte per block, in the order in which tensor cores read
+// them.
 //
 // Scales are a matrix, a row for each row of values and a column for each block in it. Linear, it
 // lies row by row. Swizzled, it is cut into tiles of rows x 4 columns that lie one after the other,
@@ -15,10 +16,10 @@ namespace fictl::quantization {
 
 enum class ScaleLayout { k128x4 = 0, k8x4 = 1, kLinear = 2 };
 
-// As large as it is in memory: padded, where the layout has tiles.
+// The size in memory, with the padding of layouts with tiles.
 class ScaleMatrix {
  public:
-  // Rows that follow one on whose number is a multiple of this lie at one distance.
+  // Rows are at one stride from a multiple of this on, up to the next.
   static constexpr int kRegularRows = 8;
 
   ScaleMatrix(ScaleLayout layout, int64_t rows, int64_t cols) {
@@ -35,8 +36,8 @@ class ScaleMatrix {
   __host__ __device__ int next_row() const { return next_row_; }
   int64_t size() const { return int64_t{rows_} * cols_; }
 
-  // Where the scale of a block is. One formula for all layouts, as branches would cost a kernel
-  // more: linear, every row is a tile.
+  // The offset of the scale of a block. One formula for all layouts, as branches would cost a
+  // kernel more: linear, every row is a tile.
   __device__ int64_t at(int row, int col) const {
     const int in_tile = row & (tile_rows_ - 1);
     const int in_row = col & (kTileCols - 1);

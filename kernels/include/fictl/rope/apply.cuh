@@ -9,11 +9,11 @@
 // Traffic: every value is read once and written once; positions and tables of cosines are a few per
 // cent. The limit is the memory's bandwidth.
 //
-// Tiling: a slot is two vectors of 16 bytes of a head, one in either half of the rotated values.
-// For pairs across the halves these hold the partners of each other; for pairs of neighbours each
-// holds whole pairs: in both layouts neighbouring threads read neighbouring vectors, and nothing
-// but the choice of the angles differs. Threads walk over the slots of all heads, of q then k, so
-// that no lane idles whatever the head's size, and take several, loads first.
+// Tiling: a slot is two vectors of 16 bytes of a head, one in each half of the rotated values. For
+// pairs across the halves these hold the partners of each other; for pairs of adjacent elements
+// each holds whole pairs: in both layouts adjacent threads read adjacent vectors, and nothing but
+// the choice of the angles differs. Threads walk over the slots of all heads, of q then k, so that
+// no lane idles whatever the head's size, and take several, loads first.
 //
 // How many: two, which are 64 bytes in flight a thread, of which 640 threads per SM cover the
 // latency of HBM. With 32 + 8 heads of 128 values of 16 bits a token is a block of five warps:
@@ -46,11 +46,11 @@ constexpr int kApplyTokens = 2;          // a block, at most
 constexpr int kApplyThreads = 512;       // a block, at most
 constexpr int kApplyFewSlots = 1 << 17;  // of all tokens, up to which a thread has one
 
-// A thread's, at a time.
+// The slots that a thread takes at a time.
 template <int N, typename Angles>
 constexpr int kApplySlots = N > 1 && std::is_same_v<Angles, CosSinTable> ? 5 : 2;
 
-// Distances in elements.
+// Strides in elements.
 struct HeadsPitch {
   int64_t token;
   int64_t head;
@@ -137,7 +137,7 @@ class ApplyPart {
     });
   }
 
-  // Returns where the walk goes on.
+  // Returns where the walk continues.
   __device__ ApplySlot store(ApplySlot slot, const ApplyAngles& angles) {
     each(slot, [&](int i, const Heads<T>& of, int head, int first, int second) {
       device::keep_packed(vecs_[i][0]);
@@ -277,9 +277,9 @@ cudaError_t LaunchApply(device::LaunchConfig config, const QueriesAndKeys<T>& x,
                                                               angles);
 }
 
-// positions(token, position) says where a token is, and whether it is anywhere: rows of tokens that
-// are not stay as they are. angles(position, pair) are a pair's (cos, sin). With `pdl` the kernel
-// starts while its predecessor on the stream ends, where the GPU can.
+// positions(token, position) sets a token's position and returns whether it has one: rows of tokens
+// without one are left unchanged. angles(position, pair) are a pair's (cos, sin). `pdl`: use
+// programmatic dependent launch where the GPU supports it.
 template <typename T, typename Positions, typename Angles>
 cudaError_t Apply(const QueriesAndKeys<T>& x, const ApplyShape& shape, const Positions& positions,
                   const Angles& angles, cudaStream_t stream = nullptr, bool pdl = false) {

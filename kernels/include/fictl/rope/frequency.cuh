@@ -17,7 +17,7 @@ namespace fictl::rope {
 
 constexpr double kRadiansATurn = 2 * 3.14159265358979323846;
 
-// Which frequencies the scale divides: all where the slope is 0. Llama 3.1 leaves fast ones as they
+// The frequencies that the scale divides: all if the slope is 0. Llama 3.1 leaves fast ones as they
 // are, divides slow ones, and mixes the two in between.
 struct Smoothing {
   double slope = 0;
@@ -41,7 +41,7 @@ class Frequencies {
   // (cos, sin)
   __device__ float2 operator()(int position, int pair) const { return at(position, turns(pair)); }
 
-  // The same, of what turns() gives for the pair.
+  // The same, from what turns() returned for the pair.
   __device__ static float2 at(int position, double turns) {
     const auto steps = static_cast<double>(position);
     const double part = fma(steps, turns, -rint(steps * turns));
@@ -50,7 +50,7 @@ class Frequencies {
     return result;
   }
 
-  // Of a pair, from one position to the next.
+  // The turns of a pair from one position to the next.
   __device__ double turns(int pair) const {
     const double radians = exp2(pair * log2_step_);
     const double kept = fmin(fmax(radians * smoothing_.slope + smoothing_.offset, 0.0), 1.0);

@@ -1,4 +1,4 @@
-// Where the positions of tokens come from.
+// Sources of the positions of tokens.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 namespace fictl::rope {
 
-// Each token's, one by one.
+// A position for each token.
 struct PositionIds {
   device::Indices ids;
 
@@ -26,8 +26,8 @@ struct Segments {
   device::Indices offsets;
   int64_t count;
 
-  // Whether the token is of a segment. Called by whole warps, with one token each: every lane looks
-  // at one start, so that a thousand segments are two looks.
+  // True if the token belongs to a segment. Called by whole warps, with one token each: every lane
+  // compares one start, so that a thousand segments take two steps.
   __device__ bool operator()(int64_t token, int& position) const {
     if (count == 0 || token < starts[0] || token >= starts[count]) return false;
     int64_t first = 0;

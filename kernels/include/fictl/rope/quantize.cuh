@@ -1,23 +1,22 @@
 // rope_quantize: rotates the rotary parts of queries and keys, multiplies them, the other parts and
-// the values by a scale and makes fp8 of them, rounded once from fp32. Keys and values go to
+// the values by a scale, and quantizes them to fp8, rounded once from fp32. Keys and values go to
 // tensors or to their slots of a paged cache.
 //
 // Traffic: 16-bit values are read once, 8-bit ones are written once; cos and sin of a token come
 // from L1 for all heads but the first. The limit is the memory's bandwidth.
 //
 // Tiling: a thread has 8 values of the first half of a head and the 8 at the same places of the
-// second. Those are the pairs of a rotation by halves, and where nothing or only neighbours are
-// rotated they do as well: all loads are of 16 bytes, all stores of 8, and those of a warp touch.
-// All parts of a token are numbered through, whatever their sizes, so that no thread is idle. A
-// thread's loads are issued before the first value is used, the data before the position that cos
-// and sin wait for.
+// second. Those are the pairs of a rotation by halves; they also suit adjacent pairs and no
+// rotation: all loads are of 16 bytes, all stores of 8, and those of a warp touch. All parts of a
+// token are numbered through, whatever their sizes, so that no thread is idle. A thread's loads are
+// issued before the first value is used, the data before the position that cos and sin wait for.
 //
 // Where there is work for several waves of blocks, a thread does this twice, all loads first, for
 // 64 bytes in flight. On an H200 that is 3 to 7 % faster; few tokens are done sooner by more
 // threads.
 //
-// Where a pointer, a distance or a size is not a multiple of a vector, a thread has one value of
-// each half, or of a pair.
+// If a pointer, a stride or a size is not a multiple of a vector, a thread has one value of each
+// half, or of a pair.
 #pragma once
 
 #include <fictl/device/convert.cuh>
@@ -36,7 +35,7 @@ constexpr int kQuantizeVec = 8;
 // Rotary and other part of queries and of keys, and values.
 constexpr int kQuantizeParts = 5;
 
-// The heads of one part; distances in elements.
+// The heads of one part; strides in elements.
 template <typename T, typename Q>
 struct QuantizePart {
   const T* from;
@@ -74,7 +73,7 @@ struct CosSin {
   bool interleaved;  // neighbours are pairs
 };
 
-// Where the tokens of a batch go; without, `requests` has no data.
+// The destinations of the tokens of a batch; without a cache, `requests` has no data.
 struct AppendedTokens {
   device::PageTable table;
   device::Indices requests;
@@ -90,7 +89,7 @@ struct QuantizeParams {
   device::RowUnits<kUnits> tokens;
 };
 
-// By way of L1, where they stay from head to head.
+// Loads through L1, where they stay from head to head.
 template <int N>
 __device__ void load_floats(const float* from, float (&to)[N]) {
   constexpr int kStep = N % 4 == 0 ? 4 : 1;
@@ -248,8 +247,8 @@ int token_units(const QuantizePart<T, Q>* parts, int count) {
   return units;
 }
 
-// pos_ids: [tokens]. A token whose request is negative is padding: nothing becomes of it. With
-// `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// pos_ids: [tokens]. A token whose request is negative is padding, which is not written. `pdl`:
+// use programmatic dependent launch where the GPU supports it.
 template <typename T, typename Q>
 cudaError_t RopeQuantize(const QuantizePart<T, Q>* parts, int count, const CosSin& cos_sin,
                          device::Indices pos_ids, const AppendedTokens& append, int64_t tokens,

@@ -23,7 +23,7 @@ __device__ void rotate_halves(float (&a)[N], float (&b)[N], const float (&cos)[N
   }
 }
 
-// kPairs neighbouring pairs.
+// Rotates kPairs adjacent pairs.
 template <int kPairs>
 __device__ void rotate_interleaved(float (&x)[2 * kPairs], const float (&cos)[kPairs],
                                    const float (&sin)[kPairs]) {

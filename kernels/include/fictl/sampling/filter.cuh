@@ -1,4 +1,4 @@
-// What users say of a batch: its rows, how much of each is to be kept, where tokens go.
+// The arguments of a batch: its rows, how much of each to keep, and the output of tokens.
 #pragma once
 
 #include <limits.h>
@@ -9,7 +9,7 @@
 
 namespace fictl::sampling {
 
-// Of each row of the probabilities, or of all: numbers, where there is no array.
+// The limits of each row, or the numbers for all rows if there is no array.
 struct Filter {
   const float* p = nullptr;
   device::Indices k;
@@ -25,7 +25,7 @@ struct Filter {
     return limit > 0 ? limit : INT_MAX;
   }
 
-  // Of a row's mass. 1 is no limit, and what is below 0, or NaN, is 0: the largest value alone.
+  // A share of a row's sum. 1 is no limit; below 0, or NaN, is 0: the largest value alone.
   __device__ static float mass(float p, float of = 1.0f) {
     return p >= 1.0f ? INFINITY : of * (p > 0.0f ? p : 0.0f);
   }
@@ -46,7 +46,7 @@ struct Rows {
   }
 };
 
-// Where the tokens go that are drawn, one for each of the batch.
+// The output: a token for each row of the batch.
 struct Drawn {
   void* tokens;
   bool* valid;  // may be null

@@ -1,7 +1,7 @@
 // Draws one token from each row of logits, as from their softmax, which is never written down.
 //
-// Algorithm: a warp reads a tile of 512 numbers and tells the row's first block its largest one and
-// the sum of exp(x - max). Scaled to the row's largest, the sums are the weights of the tiles. The
+// Algorithm: a warp reads a tile of 512 numbers and sends its maximum and the sum of exp(x - max)
+// to the row's first block. Scaled to the row's largest, the sums are the weights of the tiles. The
 // first block finds the tile where their cumulative sum passes a random number, reads that tile
 // again and finds the token. One random number a row. Why not the largest of logits with Gumbel
 // noise: a random number and two logarithms an element take longer than its way from memory.
@@ -9,11 +9,11 @@
 // Traffic: the row is read once; one of its tiles twice, the second time from L2.
 //
 // Tiling: the blocks of a cluster share a row where rows are few; online.cuh has the numbers. The
-// next tile is loaded before one is worked on. All but the first block end when they have told
+// next tile is loaded before one is worked on. All but the first block end when they have sent
 // their sums.
 //
-// Which block has read a tile makes no difference to the sums: a token is the same, however many
-// blocks share the row.
+// The sums do not depend on which block reads a tile: a token is the same, however many blocks
+// share the row.
 #pragma once
 
 #include <fictl/device/indices.cuh>
@@ -34,7 +34,7 @@ __device__ inline LaneTile finite(LaneTile lane) {
   return lane;
 }
 
-// Of a tile, in every lane.
+// The sum of a tile, in every lane.
 __device__ inline ExpSum finite_exp_sum(const LaneTile& lane) {
   const ExpSum sum = exp_sum(lane);
   // Why not finite() at once: two of an element's eight instructions, and hardly ever of use.
@@ -113,8 +113,8 @@ cudaError_t LaunchFromLogits(const Rows<T>& logits, device::Indices rows, int64_
 }
 
 // `batch` tokens of rows of up to kMostElements, the i-th from the row rows[i], or i where there
-// are none. A row that there is not gives 0, as one of -inf alone does. With `pdl` the kernel
-// starts while its predecessor on the stream ends, where the GPU can.
+// are none. A row that there is not gives 0, as one of -inf alone does. `pdl`: use programmatic
+// dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t FromLogits(const Rows<T>& logits, device::Indices rows, int64_t batch,
                        const Draws& draws, const Drawn& drawn, int sm_count,

@@ -1,10 +1,10 @@
 // Histograms of a row's values by the leading bits of their keys, and the bin where a cut falls.
 //
-// A key is a value's bits, made so that larger values have larger keys; 0 is that of what does not
-// count. A level looks at the keys of a range by 11 of their bits. Beside how many keys a bin has
-// it may have how far they are above its first one, all together: as a bin lies between two powers
-// of two, its values are a line over their keys, and those two integers say what they add up to.
-// Integers, because they are the same in whatever order threads add them.
+// A key is a value's bits, made so that larger values have larger keys; 0 is the key of values that
+// do not count. A level looks at the keys of a range by 11 of their bits. Beside how many keys a
+// bin has it may have how far they are above its first one, all together: as a bin lies between two
+// powers of two, its values are a line over their keys, and those two integers say what they add up
+// to. Integers, because they are the same in whatever order threads add them.
 #pragma once
 
 #include <limits.h>
@@ -69,7 +69,7 @@ struct Level {
   }
 };
 
-// What is to be kept: the fewest of the largest values that are `count` or add up to `mass`.
+// The goal: the fewest largest values that are `count` many or add up to `mass`.
 struct Goal {
   int count = INT_MAX;
   float mass = INFINITY;
@@ -95,8 +95,8 @@ struct alignas(16) Bins {
     for (int bin = threadIdx.x; bin < kBins; bin += blockDim.x) count[bin] = offset[bin] = 0;
   }
 
-  // What the cluster's blocks have, to the first one's. Called by that, once; the others leave
-  // theirs alone meanwhile.
+  // Adds the bins of the cluster's blocks to the first one's. Called by that, once; the others do
+  // not change theirs meanwhile.
   __device__ void pull() {
     constexpr int kVec = 2;
     const int blocks = device::Cluster::size();
@@ -244,12 +244,12 @@ class CutFinder {
  private:
   static constexpr int kShare = kBins / kThreads;
 
-  // The i-th of this thread, from the last bin downwards.
+  // The i-th bin of this thread, from the last bin downwards.
   __device__ static int bin_of(int i) {
     return kBins - 1 - (static_cast<int>(threadIdx.x) * kShare + i);
   }
 
-  // Over the threads before this one.
+  // The sums over the threads before this one.
   __device__ void sum_of_those_before(int& count, float& mass) {
     constexpr unsigned kAll = 0xffffffff;
     const int lane = threadIdx.x % device::kWarpSize;

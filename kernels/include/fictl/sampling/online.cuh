@@ -1,5 +1,5 @@
-// exp(x) of a row's numbers added up in one read of them: tile by tile, as the sum of exp(x - max)
-// with the tile's largest number, which no range is too small for.
+// The sum of exp(x) over a row in one pass: tile by tile, as the sum of exp(x - max) with the
+// tile's maximum, which cannot overflow.
 //
 // A sum of exponentials of other maxima is scaled to it. That is done once a tile, and in an order
 // that depends on the row's size alone.
@@ -14,7 +14,7 @@
 
 namespace fictl::sampling {
 
-// sum * exp(max) is meant.
+// Represents sum * exp(max).
 struct alignas(8) ExpSum {
   float max;
   float sum;
@@ -37,7 +37,7 @@ __device__ inline float warp_max(float x) {
   return x;
 }
 
-// Of a tile, in every lane. A NaN, and a +inf, make the sum NaN.
+// The sum of a tile, in every lane. A NaN, and a +inf, make the sum NaN.
 __device__ inline ExpSum exp_sum(const LaneTile& lane) {
   float max = kLeastMax;
 #pragma unroll
@@ -57,7 +57,7 @@ __device__ inline float max_of(const ExpSum* sums, int count) {
   return warp_max(max);
 }
 
-// Of all tiles, in every lane.
+// The sum of all tiles, in every lane.
 __device__ inline ExpSum exp_sum_of(const ExpSum* sums, int count) {
   const float max = max_of(sums, count);
   float sum = 0.0f;
@@ -79,7 +79,7 @@ class TilesAhead {
 
   __device__ bool left() const { return tile_ < end_; }
 
-  // That is taken next.
+  // The tile that is taken next.
   __device__ int tile() const { return tile_; }
 
   __device__ PackedTile<T> take() {
@@ -97,7 +97,7 @@ class TilesAhead {
   PackedTile<T> ahead_;
 };
 
-// The warps of a cluster, among which a row's tiles go round.
+// The warps of a cluster, which take a row's tiles in turn.
 struct ClusterWarps {
   __device__ static int warps_a_block() { return blockDim.x / device::kWarpSize; }
   __device__ static int count() { return device::Cluster::size() * warps_a_block(); }
@@ -108,7 +108,7 @@ struct ClusterWarps {
 
 constexpr int kMostWarps = 16;  // of a block
 
-// How a row's tiles are shared out.
+// The distribution of a row's tiles.
 struct RowShares {
   int blocks;  // of a cluster
   int warps;   // of a block

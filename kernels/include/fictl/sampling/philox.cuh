@@ -1,4 +1,4 @@
-// Random numbers by counter: Philox4x32-10, number for number what cuRAND gives for the same seed,
+// Random numbers by counter: Philox4x32-10, the same numbers as cuRAND's for the same seed,
 // subsequence and offset. Why not curand_kernel.h: it costs every compile half a second.
 #pragma once
 
@@ -48,8 +48,8 @@ class Philox {
   uint64_t offset_;
 };
 
-// Where the random numbers of each row come from: one seed and one offset for all, or, where a step
-// is not 0, those of the row.
+// The random state of each row: one seed and one offset for all rows or, with a step other than 0,
+// one per row.
 struct Draws {
   const uint64_t* seeds = nullptr;
   const uint64_t* offsets = nullptr;
@@ -58,8 +58,8 @@ struct Draws {
   int seed_step = 0;
   int offset_step = 0;
 
-  // A row that shares its seed has the subsequence of its number. One with a seed of its own has
-  // the same stream wherever it is in the batch.
+  // A row that shares its seed has the subsequence of its index. One with a seed of its own has the
+  // same stream at any index of the batch.
   __device__ Philox of(int64_t row) const {
     const uint64_t its_seed = seeds == nullptr ? seed : seeds[row * seed_step];
     const uint64_t its_offset = offsets == nullptr ? offset : offsets[row * offset_step];

@@ -1,7 +1,7 @@
-// Rows of which the largest values are kept: as probabilities that add up to 1, or as they are.
+// Keeps the largest values of rows: as probabilities that add up to 1, or unchanged.
 //
-// Algorithm, tiling: see select.cuh. Then every block writes its tiles: 0, or -inf, for what is not
-// kept.
+// Algorithm, tiling: see select.cuh. Then every block writes its tiles, with 0 or -inf for values
+// that are not kept.
 //
 // Traffic: the row is read from memory once, from L2 twice, and written once.
 #pragma once
@@ -53,7 +53,7 @@ struct Renormed {
   }
 };
 
-// Of weights, whose sum becomes 1.
+// Writes weights, whose sum becomes 1.
 template <typename T, typename U>
 __global__ void __launch_bounds__(kThreads) RenormKernel(Renormed<T, U> rows, Filter filter) {
   FICTL_KERNEL("renorm");

@@ -26,7 +26,7 @@ namespace fictl::sampling {
 
 constexpr int kCandidates = 8192;
 
-// Of probabilities and other weights: those that are not above 0, or NaN, have no key.
+// Keys of probabilities and other weights: values not above 0, and NaN, have none.
 struct WeightKey {
   static constexpr float kNothing = 0.0f;
 
@@ -36,7 +36,7 @@ struct WeightKey {
   __device__ static Level first() { return {80u << 23, 0x7f800000u, 80u << 23, 18}; }
 };
 
-// Of numbers of either sign. NaN has no key; -inf has one.
+// Keys of numbers of either sign. NaN has none; -inf has one.
 struct NumberKey {
   static constexpr float kNothing = NAN;
 
@@ -49,7 +49,7 @@ struct NumberKey {
   __device__ static Level first() { return {1u, 0xffffffffu, 0u, 21}; }
 };
 
-// The least key of what is kept, and the sum of that.
+// The smallest key that is kept, and the sum of the kept values.
 struct Kept {
   uint32_t threshold;
   float total;
@@ -91,8 +91,8 @@ class RowSelect {
     histogram(storage_.coarse, Key::first());
   }
 
-  // What is kept for the goal: kept() and draw() know then. With `weigh` the sums of what is kept
-  // are made, tile by tile, by the same read.
+  // Selects what to keep for the goal, for kept() and draw(). With `weigh` the same read computes
+  // the sums of what is kept, tile by tile.
   __device__ void select(const Goal& goal, bool weigh) {
     Level level = Key::first();
     Bins* bins = &storage_.coarse;
@@ -133,7 +133,7 @@ class RowSelect {
   // The sum of what is kept, of the first block, after select() with `weigh`. Called by a warp.
   __device__ float total() const { return total_of(weights(), row_.tiles()); }
 
-  // The same for all threads of the first block; nothing in others.
+  // The same in all threads of the first block; nothing in other blocks.
   __device__ float total_of_first() {
     if (device::Cluster::rank() != 0) return 0.0f;
     if (threadIdx.x < device::kWarpSize) {
@@ -179,7 +179,7 @@ class RowSelect {
   }
 
  private:
-  // Whether candidates have room, and as values are a line.
+  // True if the candidates fit, and their values are linear in their keys.
   __device__ static bool fits(const Level& range, int count) {
     constexpr int kMantissa = 23;
     return count <= kCandidates && range.low >> kMantissa == range.high >> kMantissa;

@@ -1,8 +1,8 @@
 // softmax: exp(x / temperature) of every number of a row, over their sum.
 //
 // Algorithm: a warp reads a tile of 512 numbers and keeps its largest one and the sum of exp(x -
-// max), which it tells all blocks of the row. When all tiles are told, every block knows the row's,
-// and writes exp(x - max) / sum of what it has read. An exponential a number each time.
+// max), which it sends to all blocks of the row. With those of all tiles, every block knows the
+// row's, and writes exp(x - max) / sum of what it has read. An exponential a number each time.
 //
 // Traffic: the row is read once and written once. In between it stays where it was read: in the
 // registers of its warps, each of which has a tile there, and in shared memory. On an H200 that is
@@ -13,12 +13,12 @@
 // barrier for that is the only one of the kernel. The next tile is loaded before one is worked on:
 // 16 warps have 32 to 64 KB on their way, which covers the latency of HBM.
 //
-// Which block has read a tile makes no difference to the sums: the result is the same bit by bit,
-// however many blocks share the row.
+// The sums do not depend on which block reads a tile: the result is the same bit by bit, however
+// many blocks share the row.
 //
 // Where rows are not aligned to vectors, elements are loaded one by one, all tiles go to shared
-// memory, and lanes side by side write elements side by side: half a store's sectors would be
-// written in vain else.
+// memory, and adjacent lanes write adjacent elements: half a store's sectors would be written in
+// vain else.
 #pragma once
 
 #include <fictl/device/indices.cuh>
@@ -31,12 +31,12 @@ namespace fictl::sampling {
 
 constexpr int kSoftmaxThreads = kMostWarps * device::kWarpSize;
 
-// Of all rows, or of each; null where all have the one.
+// One for all rows, or one per row; null if all rows share one.
 struct Temperature {
   const float* of_rows = nullptr;
   float of_all = 1.0f;
 
-  // What logits are multiplied by. Why 0 for 0: then all are equally likely, in place of NaN.
+  // The factor of the logits. Why 0 for 0: then all are equally likely, in place of NaN.
   __device__ float factor(int64_t row) const {
     const float temperature = of_rows == nullptr ? of_all : of_rows[row];
     return temperature == 0.0f ? 0.0f : 1.0f / temperature;
@@ -80,7 +80,7 @@ class KeptTiles {
     for (int i = 0; i < kTileParts; ++i) *part(round, i) = packed.parts[i];
   }
 
-  // What the same lane has put there.
+  // Reads what the same lane has written there.
   __device__ PackedTile<T> get(int round) const {
     PackedTile<T> packed;
 #pragma unroll
@@ -99,7 +99,7 @@ class KeptTiles {
   int step_;
 };
 
-// Where a row's probabilities go, and what makes them of numbers.
+// The output of a row, and the conversion of its numbers to probabilities.
 struct SoftmaxOutput {
   float* to;
   int size;
@@ -225,8 +225,7 @@ cudaError_t LaunchSoftmax(const SoftmaxTensors<T>& of, const RowShares& shares, 
 }
 
 // Rows of up to kMostElements; logits and probs are aligned to vectors alike. `shared_bytes` is
-// what a block may have. With `pdl` the kernel starts while its predecessor on the stream ends,
-// where the GPU can.
+// what a block may have. `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t Softmax(const SoftmaxTensors<T>& of, int sm_count, int shared_bytes,
                     cudaStream_t stream = nullptr, bool pdl = false) {

@@ -1,22 +1,21 @@
-// Chain speculative sampling: which of a request's drafted tokens the target model takes, and the
-// token that it puts after them.
+// Chain speculative sampling: accepts a request's drafted tokens as the target model would, and
+// draws the token that follows them.
 //
-// Algorithm: a draft of probability p is taken where u p < q, q being the target's probability of
+// Algorithm: a draft of probability p is accepted if u p < q, q being the target's probability of
 // it and u a random number; lanes look at 32 drafts at once. The draft ends at the first token that
-// is not taken. The next one is drawn from what the target's row has beyond the draft's there,
-// max(q - p, 0), or, behind a draft that was taken whole, from the target's row: the tiles of the
-// row are summed up by warps; the first block finds the tile where the sum passes a random number,
-// reads it again and finds the token.
+// is not accepted. The next one is drawn from what the target's row has beyond the draft's there,
+// max(q - p, 0), or, if all were accepted, from the target's row: the tiles of the row are summed
+// up by warps; the first block finds the tile where the sum passes a random number, reads it again
+// and finds the token.
 //
 // Traffic: of all rows of a request, the two where the draft ends are read, once, and one tile of
 // them again. Why the target's own sums come along: where rounding left nothing beyond the draft's
 // row, they say what to draw without another read.
 //
 // Tiling: the blocks of a cluster share the row, tile by tile, and send the sums to the first
-// block. Each makes out for itself where the draft ends: that takes less time than to be told. Why
-// 512 threads and not 1024: of two blocks on an SM one looks at its drafts while the other reads,
-// and clusters of smaller blocks find room sooner. 16 requests of 128 K tokens take 9.0 us, not
-// 11.7.
+// block. Each computes where the draft ends: that takes less time than receiving it. Why 512
+// threads and not 1024: of two blocks on an SM one looks at its drafts while the other reads, and
+// clusters of smaller blocks find room sooner. 16 requests of 128 K tokens take 9.0 us, not 11.7.
 #pragma once
 
 #include <fictl/device/cluster.cuh>
@@ -33,7 +32,7 @@ namespace fictl::sampling {
 constexpr int kSpeculativeThreads = 512;
 constexpr int kSpeculativeBlocks = 2;  // on an SM
 
-// The drafted tokens of a batch. All distances are in elements.
+// The drafted tokens of a batch. All strides are in elements.
 struct Drafts {
   const void* tokens;
   bool wide;  // int64, else int32
@@ -41,7 +40,7 @@ struct Drafts {
   int64_t step_pitch;
   int count;  // a request
 
-  // -1 for what is none of the vocabulary's.
+  // -1 for a number outside of the vocabulary.
   __device__ int token(int64_t request, int step, int vocab) const {
     const int64_t at = request * request_pitch + step * step_pitch;
     const int64_t token =
@@ -68,8 +67,8 @@ struct StepRows {
   }
 };
 
-// What is told: the tokens, with -1 behind the last one, and how many drafts were taken. The counts
-// are added to what is there, or put there.
+// The outputs: the tokens, with -1 after the last one, and the numbers of accepted drafts. The
+// counts are added to what is there, or replace it.
 struct Told {
   int32_t* tokens;
   int64_t pitch;
@@ -99,7 +98,7 @@ __device__ inline float nth_uniform(Draws draws, int64_t row, int i) {
   return draws.of(row).uniform();
 }
 
-// Called by a warp. `tells`: it puts down all but the last token.
+// Called by a warp. `tells`: it writes all but the last token.
 template <typename T>
 __device__ DraftEnd end_of_draft(const Drafts& drafts, const StepRows<T>& draft,
                                  const StepRows<T>& target, const Draws& draws, const Told& told,
@@ -220,8 +219,8 @@ __global__ void __launch_bounds__(kSpeculativeThreads, kSpeculativeBlocks)
   if (threadIdx.x == 0) told.tokens[request * told.pitch + end.step] = token;
 }
 
-// Of rows of up to kMostElements. `told.tokens` has drafts.count + 1 for each request. With `pdl`
-// the kernel starts while its predecessor on the stream ends, where the GPU can.
+// Of rows of up to kMostElements. `told.tokens` has drafts.count + 1 for each request. `pdl`: use
+// programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t ChainSpeculative(const Drafts& drafts, const StepRows<T>& draft,
                              const StepRows<T>& target, const Draws& draws, const Told& told,

@@ -1,6 +1,6 @@
-// A row as tiles of neighbouring elements, each summed up by a warp, always in the same order: the
-// sums, and what is drawn by them, are the same bit by bit however many warps and blocks share the
-// row, and wherever it is in the batch.
+// A row as tiles of adjacent elements, each summed by a warp, always in the same order: the sums,
+// and what is drawn by them, are the same bit by bit however many warps and blocks share the row,
+// and wherever it is in the batch.
 //
 // A warp reads a tile in parts: lane l has elements 4 l to 4 l + 3 of each, one vector. Where rows
 // are not aligned to vectors the same elements are read one by one.
@@ -55,7 +55,7 @@ struct TiledRow {
 
   __device__ int tiles() const { return (size + kTile - 1) / kTile; }
 
-  // Called by a whole warp. What is beyond the row's end is `none`.
+  // Called by a whole warp. Elements beyond the row's end are `none`.
   __device__ PackedTile<T> load_packed(int tile, float none) const {
     PackedTile<T> packed;
     const int start = tile * kTile;
@@ -81,7 +81,7 @@ struct TiledRow {
   }
 };
 
-// Of all values of a tile, in every lane.
+// The sum of all values of a tile, in every lane.
 __device__ inline float tile_sum(const LaneTile& lane) {
   float sums[kTileParts];
 #pragma unroll
@@ -157,7 +157,7 @@ __device__ Place place_of(Weight weight, int count, float target) {
   return place_by(weight, count, [=](float) { return target; });
 }
 
-// By a share of the sum.
+// Finds the place by a share of the sum.
 template <typename Weight>
 __device__ Place place_at(Weight weight, int count, float share) {
   return place_by(weight, count, [=](float total) { return share * total; });

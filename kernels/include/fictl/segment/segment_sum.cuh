@@ -1,11 +1,11 @@
 // segment_sum: output[s] = sum of the rows of segment s, rounded once from fp32.
 //
 // Algorithm: a segment is cut into pieces of at most kSegmentSumPieceRows rows, counted from its
-// own start. A thread adds up a few neighbouring columns of a piece, row after row. The sum of a
+// own start. A thread adds up a few adjacent columns of a piece, row after row. The sum of a
 // segment of one piece is the output; those of longer segments go to a workspace, and a second
-// kernel adds them up in an order that depends only on how many they are. There are no atomics:
-// what a segment gives is the same, bit by bit, whatever is batched with it and however wide the
-// loads are.
+// kernel adds them up in an order that depends only on how many they are. There are no atomics: the
+// sum of a segment is the same, bit by bit, whatever is batched with it and however wide the loads
+// are.
 //
 // Traffic: a row is read once, a segment written once. A longer segment's partial sums add 4 bytes
 // a column for every 64 rows, 3 % of a bf16 input. The input passes through L2 marked as first to
@@ -67,14 +67,14 @@ struct SegmentSumPlan {
   int64_t merge_count;
 };
 
-// In elements; the workspace has `dim` a row.
+// Sizes in elements; a row of the workspace has `dim`.
 struct SegmentSumShape {
   int64_t dim;
   int64_t input_pitch;
   int64_t output_pitch;
 };
 
-// The sum of N neighbouring columns, of one thread.
+// The sum of N adjacent columns, of one thread.
 template <typename T, int N>
 class SegmentSumColumns {
  public:
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(kSegmentSumThreads, kSegmentSumBlocks)
   while (at < last) close();
 }
 
-// A warp's lanes have a column each, its kSegmentSumMergeWarps warps every so-manieth partial sum.
+// A warp's lanes have a column each, its kSegmentSumMergeWarps warps in turn.
 template <typename T>
 __global__ void __launch_bounds__(kSegmentSumMergeWarps* device::kWarpSize)
     SegmentSumMergeKernel(const float* workspace, SegmentSumPlan plan, T* output,
@@ -256,8 +256,8 @@ cudaError_t LaunchSegmentSumMerge(device::LaunchConfig config, const SegmentSumP
 }
 
 // workspace: a row of dim for every partial sum of the plan. A walker takes `units` stretches of
-// it, or as many as seem best where they are 0: that changes no sum. With `pdl` the kernel starts
-// while its predecessor on the stream ends, where the GPU can.
+// it, or the default number if that is 0; the sums are the same. `pdl`: use programmatic dependent
+// launch where the GPU supports it.
 template <typename T>
 cudaError_t SegmentSum(const T* input, const SegmentSumPlan& plan, T* output, float* workspace,
                        const SegmentSumShape& shape, int sm_count, cudaStream_t stream = nullptr,

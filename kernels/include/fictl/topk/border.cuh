@@ -5,7 +5,7 @@
 
 namespace fictl::topk {
 
-// Those above it, and as many as are `needed` of those at it, which are equal.
+// Chosen are the keys above it, and `needed` of those equal to it.
 struct Border {
   uint32_t least;
   uint32_t most;

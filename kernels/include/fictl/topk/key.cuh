@@ -1,4 +1,4 @@
-// Numbers as unsigned integers of the same order, by which to count and to compare them.
+// Keys: numbers as unsigned integers in the same order, to count and compare them.
 //
 // From the least: -inf, the negative numbers, zero, which is the same with either sign, the
 // positive ones, +inf, and NaN, of whichever sign. The keys of 16-bit elements are the upper halves
@@ -35,8 +35,8 @@ struct KeyWord {
   static constexpr int kElements = 2;
   static constexpr int kBelow = 16;  // bits of a key that are always 0
 
-  // Of the elements of a word, their keys. Each sum is of magnitudes, and has its highest bit where
-  // a magnitude is large enough: it carries nothing to its neighbour.
+  // The keys of the elements of a word. Each sum is of magnitudes, and has its highest bit where a
+  // magnitude is large enough: nothing carries over to the other.
   __device__ static uint32_t of(uint32_t bits) {
     constexpr uint32_t kSigns = 0x80008000;
     constexpr uint32_t kOnes = 0x00010001;
@@ -57,7 +57,7 @@ struct KeyWord {
   __device__ static uint32_t filled(uint32_t signs) { return (signs >> 15) * 0xffff; }
 };
 
-// Of one.
+// The key of one element.
 template <>
 struct KeyWord<float> {
   static constexpr int kElements = 1;
@@ -103,7 +103,7 @@ class Entry {
   __device__ uint32_t key() const { return static_cast<uint32_t>(bits_ >> 32); }
   __device__ int index() const { return static_cast<int>(~static_cast<uint32_t>(bits_)); }
 
-  // Of greater ones the index is smaller. Twice is the entry again.
+  // Inverts an index, so that of greater ones it is smaller. Twice gives the entry again.
   __device__ Entry turned() const { return Entry(bits_ << 32 | bits_ >> 32); }
 
   __device__ bool operator<(Entry other) const { return bits_ < other.bits_; }

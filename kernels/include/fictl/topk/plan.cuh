@@ -1,4 +1,4 @@
-// How many blocks and threads a row is worked on by, and how much of it is looked at for a bound.
+// The number of blocks and threads of a row, and the size of the sample for its bound.
 #pragma once
 
 #include <fictl/device/cluster.cuh>
@@ -16,7 +16,7 @@ constexpr int kTopKLeastCapacity = 2048;  // where a row is no shorter
 constexpr int kTopKSortable = 4096;       // the largest k that there is room for on any GPU
 constexpr int kTopKBatchVecs = 4;         // vectors of a thread at a time
 
-// The least power of two that is no less than `wanted`, from `least` to `most`, which are two.
+// The smallest power of two not below `wanted`, from `least` to `most`, which are powers of two.
 inline int power_of_two(int64_t wanted, int least, int most) {
   int found = least;
   while (found < wanted && found < most) found *= 2;
@@ -26,7 +26,7 @@ inline int power_of_two(int64_t wanted, int least, int most) {
 // As many entries instead of k cost less than a narrower bound.
 __host__ __device__ inline int64_t top_k_enough(int k) { return int64_t{k} + k / 4 + 64; }
 
-// Which way a row is worked on. All of them choose the same elements.
+// The algorithm for a row. All of them choose the same elements.
 enum class TopKAlgorithm {
   kAuto,      // by the number of rows, their length, and k
   kFiltered,  // a block a row, which collects what reaches a bound
@@ -34,7 +34,7 @@ enum class TopKAlgorithm {
   kClusters,  // as many blocks as a long row has work for share it, however many rows there are
 };
 
-// How a row is worked on.
+// The plan of a row.
 struct TopKPlan {
   int blocks;
   int threads;
@@ -44,7 +44,7 @@ struct TopKPlan {
   bool counted;  // no bound, no list
 };
 
-// Of shared memory, as many as a block may have on this GPU.
+// The bytes of shared memory that a block may have on this GPU.
 inline cudaError_t top_k_shared_bytes(int& bytes) {
   int device;
   const cudaError_t status = cudaGetDevice(&device);

@@ -1,4 +1,4 @@
-// Sums over the threads of a block before each one.
+// Exclusive prefix sums over the threads of a block.
 #pragma once
 
 #include <fictl/device/reduce.cuh>

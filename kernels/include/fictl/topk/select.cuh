@@ -1,4 +1,4 @@
-// The k-th largest of keys that the threads of a block, or of a cluster of blocks, have.
+// Finds the k-th largest key of the threads of a block, or of a cluster of blocks.
 //
 // Algorithm: the range that the key is in is cut into 2048 bins, the keys of each are counted, and
 // the bin with the k-th is the next range: at most three times for keys of 32 bits. Counting ends
@@ -69,7 +69,7 @@ class Select {
   }
 
  private:
-  // Neighbouring keys of one bin are added together. Why: where all keys of a row are equal, its
+  // Adjacent keys of one bin are added together. Why: where all keys of a row are equal, its
   // threads would have to wait for one another, key by key.
   class Counter {
    public:

@@ -1,4 +1,4 @@
-// Where the chosen elements of a row go: to values and indices, or as indices that are translated.
+// The outputs of a row's chosen elements: values and indices, or translated indices.
 #pragma once
 
 #include <fictl/device/indices.cuh>
@@ -6,7 +6,7 @@
 
 namespace fictl::topk {
 
-// Entries of a page each, rows of them at a pitch.
+// Rows of entries, one entry per page, at a row stride (pitch).
 struct PageTable {
   const int32_t* data = nullptr;
   int64_t pitch = 0;
@@ -17,7 +17,7 @@ struct PageTable {
   device::Indices starts;        // the first entry of each row; without, it is 0
 };
 
-// The results of rows; a null pointer is for what is not asked for.
+// The outputs; a null pointer is for one that is not asked for.
 template <typename T>
 struct Sink {
   T* values = nullptr;
@@ -33,7 +33,7 @@ struct Sink {
   PageTable pages;
 };
 
-// Of one row.
+// The outputs of one row.
 template <typename T>
 class RowSink {
  public:
@@ -76,7 +76,7 @@ class RowSink {
   }
 
  private:
-  // What the table has no entry for is none.
+  // Without an entry in the table there is none.
   __device__ int in_pages(int index) const {
     const int64_t entry = int64_t{offset_} + (index >> page_bits_);
     if (entry < 0 || entry >= cols_) return -1;

@@ -45,7 +45,7 @@ struct TopKOptions {
   bool counted;
 };
 
-// What the threads of a cluster do for one row.
+// The work of a cluster's threads on one row.
 template <typename T>
 class TopKRow {
  public:
@@ -121,7 +121,7 @@ class TopKRow {
   __device__ static int64_t row() { return blockIdx.x / device::Cluster::size(); }
   __device__ RowSink<T> sink() const { return RowSink<T>(sink_, row()); }
 
-  // What there is no element for.
+  // Fills places without an element.
   __device__ void fill() const {
     if (options_.k == k_) return;
     const RowSink<T> to = sink();
@@ -167,7 +167,7 @@ class TopKRow {
     return least;
   }
 
-  // Whether to look for a bound: else all elements are entries. Of all blocks the same.
+  // True to search for a bound; otherwise all elements are entries. The same in all blocks.
   __device__ bool is_bounded() const {
     return window_.size() > options_.capacity || window_.vecs() >= 2 * int64_t{k_};
   }
@@ -284,7 +284,7 @@ class TopKRow {
     if (at < options_.capacity) list_[at] = Entry(key, index);
   }
 
-  // Places of the list, or of the result, for each thread of a warp.
+  // Reserves places of the list, or of the result, for each thread of a warp.
   __device__ int reserve(int count) {
     const int lane = threadIdx.x % device::kWarpSize;
     const int until = device::warp_inclusive_sum(count);
@@ -305,7 +305,7 @@ class TopKRow {
     if (rank_ == 0) device::Cluster::wait();
   }
 
-  // By the first block, from the list of so many entries.
+  // Finishes in the first block, from the list of `count` entries.
   __device__ void choose_from_list(int total, uint32_t least) {
     Selected selected{least, kMostKey, 0, total};
     uint32_t least_rank = 0;
@@ -580,8 +580,8 @@ int top_k_blocks(TopKAlgorithm algorithm, int64_t rows, int cols, int sm_count) 
   return device::blocks_a_row<TopKKernel<T>>(rows, cols, kTopKBlockElements, sm_count);
 }
 
-// 0 < k, of as many rows as `count`. Order::kValue is for k <= kTopKSortable. With `pdl` the kernel
-// starts while its predecessor on the stream ends, where the GPU can.
+// 0 < k, of as many rows as `count`. Order::kValue is for k <= kTopKSortable. `pdl`: use
+// programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t TopK(const TopKRows<T>& rows, const Sink<T>& sink, int64_t count, int k, Order order,
                  bool last_of_equals, int sm_count, cudaStream_t stream = nullptr, bool pdl = false,

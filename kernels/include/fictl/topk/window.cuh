@@ -1,5 +1,5 @@
-// A stretch of a row that starts and ends anywhere: aligned vectors, and edges of some elements
-// before the first and behind the last of them.
+// A range of a row with any start and end: aligned vectors, and edges of single elements before the
+// first and after the last of them.
 #pragma once
 
 #include <math.h>
@@ -58,7 +58,7 @@ class Window {
   int vecs_;
 };
 
-// Rows of elements, and which of each are looked at.
+// Rows of elements, and the range of each that counts.
 template <typename T>
 struct TopKRows {
   const T* data;
@@ -78,9 +78,9 @@ struct TopKRows {
   __device__ static int clamp(int x, int most) { return x < 0 ? 0 : (x > most ? most : x); }
 };
 
-// The keys of four vectors of a thread; those of a block's threads lie side by side.
-// Why four: a block of 1024 threads has 64 KiB on their way from memory, which is enough to wait
-// for its bandwidth alone, and as many registers left as everything else takes.
+// The keys of four vectors of a thread; the vectors of a block's threads are adjacent. Why four: a
+// block of 1024 threads has 64 KiB on their way from memory, which is enough to wait for its
+// bandwidth alone, and as many registers left as everything else takes.
 template <typename T>
 class Batch {
  public:

@@ -172,5 +172,5 @@ def test_a_pickle_is_refused_and_not_run(tmp_path: Path, written: TensorFile, fo
 def test_a_pt_file_of_something_else_is_refused(tmp_path: Path, written: TensorFile) -> None:
     path = tmp_path / "inputs.pt"
     torch.save({"x": [1]}, path)
-    with pytest.raises(Refused, match="is no tensor but list"):
+    with pytest.raises(Refused, match="is not a tensor but list"):
         read_tensors(tmp_path, resized(written, path))

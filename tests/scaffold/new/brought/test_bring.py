@@ -15,7 +15,7 @@ from fictl.scaffold.new.brought.kernel_source import read_kernel
 from fictl.scaffold.new.brought.sizes import Sizes
 from fictl.scaffold.new.new_op import draft
 from fictl.scaffold.new.reference import ReadReference, Reference
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.new.signature import Signature, parse_tensor
 
 _GATE = """\
@@ -40,7 +40,7 @@ def brought(
         read = ReadReference(
             Reference(""), said["inputs"], said.get("scalars", ()), said["outputs"], None
         )
-    request = Request("gate", kernel=f"{path}:{entry}", expression=expression)
+    request = NewOpRequest("gate", kernel=f"{path}:{entry}", expression=expression)
     return bring(request, read)
 
 
@@ -186,7 +186,7 @@ def test_the_reference_of_an_expression_has_the_output_s_shape(
     (project.root / "my.cu").write_text(
         "template <typename T> __global__ void F(const T* x, T* y, int cols) { y[blockIdx.x] = 0; }"
     )
-    request = Request(
+    request = NewOpRequest(
         "f", kernel="my.cu:F", expression=expression, inputs=("x:rows,cols",), outputs=(output,)
     )
     assert draft(project, request).context["reference_code"] == code

@@ -11,7 +11,7 @@ import pytest
 
 from fictl.project import Project
 from fictl.scaffold.new.new_op import draft, plan_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 from fictl.scaffold.plan.write import apply
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -132,7 +132,7 @@ def files(project: Project) -> Path:
 def test_a_brought_kernel_is_green_untouched(
     name: str, said: dict[str, str], project: Project, files: Path, users_cache: None
 ) -> None:
-    apply(plan_op(draft(project, Request(name, **said))), "fictl new-op")
+    apply(plan_op(draft(project, NewOpRequest(name, **said))), "fictl new-op")
     for words in (["check"], ["test", name, "--device", "emu", "--schedule", "forward"]):
         done = subprocess.run(
             [sys.executable, "-m", "fictl", *words],

@@ -14,7 +14,7 @@ from fictl.errors import UsageError
 from fictl.project import Project
 from fictl.scaffold.new.draft import Draft
 from fictl.scaffold.new.new_op import draft, plan_op
-from fictl.scaffold.new.request import Request
+from fictl.scaffold.new.request import NewOpRequest
 
 MATRIX = {"shape": ["rows", "cols"], "dtype": "bfloat16"}
 DOUBLED = {
@@ -42,7 +42,7 @@ def make(project: Project, tmp_path: Path) -> Make:
     def of(name: str = "", kind: str = "", **changes: Any) -> Draft:
         path = tmp_path / "definition.json"
         path.write_text(json.dumps({**DOUBLED, **changes}))
-        return draft(project, Request(name, kind, definition=str(path)))
+        return draft(project, NewOpRequest(name, kind, definition=str(path)))
 
     return of
 

@@ -61,15 +61,15 @@ RANDOM = {"type": "random"}
         ({"definition.init": "x = 1"}, f"error definition-init {DEFINITION}:1: init: it has no f"),
         (
             {"definition.constraints": ["x.max() < n"]},
-            f"note definition-constraint {DEFINITION}:1: constraints.0: 'x.max() < n' is about more",
+            f"note definition-constraint {DEFINITION}:1: constraints.0: 'x.max() < n' uses more",
         ),
         (
             {"definition.constraints": ["n > 0", "q % 2 == 0"]},
-            f"error definition-constraint {DEFINITION}:1: constraints.1: 'q % 2 == 0' is about q, ",
+            f"error definition-constraint {DEFINITION}:1: constraints.1: 'q % 2 == 0' uses q, ",
         ),
         (
             {"definition.constraints": ["1 == 2"]},
-            f"error definition-constraint {DEFINITION}:1: constraints.0: no workload keeps it: ",
+            f"error definition-constraint {DEFINITION}:1: constraints.0: no workload satisfies it: ",
         ),
         (
             {"definition.outputs.y.dtype": "uint8"},
@@ -107,7 +107,7 @@ RANDOM = {"type": "random"}
         ),
         (
             {"workload.axes.n": 7},
-            f"error workload-axes {WORKLOADS}:1: workload.axes: add_n demands n % 2 == 0 (here n=7)",
+            f"error workload-axes {WORKLOADS}:1: workload.axes: add_n requires n % 2 == 0 (here n=7)",
         ),
         ({"workload.axes": {}}, f"error workload-axes {WORKLOADS}:1: workload.axes: add_n needs"),
         ({"workload.axes.m": 7}, f"error workload-axes {WORKLOADS}:1: workload.axes: add_n has no"),
@@ -121,19 +121,19 @@ RANDOM = {"type": "random"}
         ),
         (
             {"workload.inputs.by": RANDOM},
-            f"error workload-inputs {WORKLOADS}:1: workload.inputs.by: a number has a value",
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.by: a number needs a value",
         ),
         (
             {"workload.inputs.by.value": 2.5},
-            f"error workload-inputs {WORKLOADS}:1: workload.inputs.by: 2.5 is no int32",
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.by: 2.5 is not of dtype int32",
         ),
         (
             {"workload.inputs.x": {"type": "scalar", "value": 1}},
-            f"error workload-inputs {WORKLOADS}:1: workload.inputs.x: a number, where a tensor of",
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.x: a number, instead of a tensor of",
         ),
         (
             {"workload.inputs.x": {"type": "custom"}},
-            f"error workload-inputs {WORKLOADS}:1: workload.inputs.x: nothing in the definition",
+            f"error workload-inputs {WORKLOADS}:1: workload.inputs.x: the definition has no code",
         ),
         (
             {"workload.inputs.x": {"type": "safetensors", "path": "none", "tensor_key": "x"}},
@@ -141,7 +141,7 @@ RANDOM = {"type": "random"}
         ),
         (
             {"evaluation.performance.speedup_factor": 5.0},
-            f"warning trace-performance {TRACES}:1: evaluation.performance: a speedup of 5, where",
+            f"warning trace-performance {TRACES}:1: evaluation.performance: a speedup of 5, but",
         ),
         (
             {"evaluation.fictl": {"solution_hash": "0" * 64}},
@@ -238,7 +238,7 @@ def test_the_same_code_twice_is_a_warning(documents) -> None:
     twin = {**documents.solution, "name": "twin", "author": "you"}
     documents.write("solutions/you/add/add_n/twin.json", twin)
     assert found(documents.root) == [
-        "warning solution-same solutions/you/add/add_n/twin.json: its code is that of quick"
+        "warning solution-same solutions/you/add/add_n/twin.json: its code is the same as that of quick"
     ]
 
 
@@ -305,8 +305,8 @@ def test_a_dataset_of_sol_execbench_is_checked(documents) -> None:
     ("dtype", "shape", "key", "said"),
     [
         ("F32", [8, 4], "x", ""),
-        ("F16", [8, 4], "x", "workload.inputs.x: it is float16[8, 4], taken is float32[8, 4]"),
-        ("F32", [4, 8], "x", "workload.inputs.x: it is float32[4, 8], taken is float32[8, 4]"),
+        ("F16", [8, 4], "x", "workload.inputs.x: it is float16[8, 4], expected float32[8, 4]"),
+        ("F32", [4, 8], "x", "workload.inputs.x: it is float32[4, 8], expected float32[8, 4]"),
         ("F32", [8, 4], "y", "workload.inputs.x.tensor_key: ./blob/w1.safetensors has no 'x'; it"),
     ],
 )

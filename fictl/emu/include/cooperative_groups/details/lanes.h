@@ -1,4 +1,4 @@
-// What lanes of one warp that form a group can do together, whatever picked them: a thread's rank
+// Collective operations of a group of lanes of one warp, however they were picked. A thread's rank
 // is the number of the group's lanes below it.
 #pragma once
 
@@ -15,7 +15,7 @@ using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
 
 inline uint32_t lane() { return fictl_emu_registers.lane; }
 
-// Of any size, in words.
+// A value of any size, as words.
 template <class T>
 T shuffle(const char* name, uint32_t mask, const T& value, uint32_t from, const char* file,
           int line) {
@@ -96,7 +96,7 @@ class LaneGroup {
   uint32_t mask_;
 };
 
-// What the lanes of a group compute together from a value of each: one of them does it for all.
+// A result that the lanes of a group compute from one value each; one lane computes it for all.
 template <class T, class Operation>
 struct Together {
   T value;

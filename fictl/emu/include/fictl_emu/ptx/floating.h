@@ -87,7 +87,7 @@ inline T fma(T x, T y, T z) {
       x, y, z);
 }
 
-// What a function of <cmath> takes a T as.
+// The type as which a function of <cmath> takes a T.
 template <class T>
 using Host = std::conditional_t<std::is_same<T, double>::value, double, float>;
 
@@ -251,7 +251,7 @@ inline bool nan(T a, T b) {
   return unordered(a, b);
 }
 
-// What `set` writes for true and false.
+// The values that `set` writes for true and false.
 template <class T>
 inline T verdict(bool yes) {
   if constexpr (is_integer<T>)

@@ -1,4 +1,4 @@
-// What inline PTX is rewritten into calls of.
+// Functions that replace inline PTX.
 #pragma once
 
 #include <fictl_emu/ptx/convert.h>

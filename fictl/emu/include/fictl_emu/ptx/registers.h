@@ -40,7 +40,7 @@ using Bits = typename BitsOf<sizeof(T)>::type;
 template <class T>
 constexpr bool is_integer = std::is_integral<T>::value || std::is_same<T, unsigned __int128>::value;
 
-// What `_` stands for.
+// The operand `_`: a result that is dropped.
 struct Sink {};
 
 // `from` taken for a To. Integers are cut or extended, by the sign if they have one.

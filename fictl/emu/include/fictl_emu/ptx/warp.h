@@ -1,4 +1,4 @@
-// What the lanes of a warp, and the warps of a block, do together.
+// PTX instructions of the lanes of a warp, and of the warps of a block, together.
 #pragma once
 
 #include <fictl_emu/ptx/registers.h>

@@ -20,7 +20,7 @@ _NAMESPACES = (
 
 
 @dataclass(frozen=True)
-class Call:
+class TorchCall:
     """`name` is empty where what is called has none."""
 
     node: ast.Call
@@ -34,7 +34,7 @@ class Call:
 
     @property
     def owner(self) -> ast.expr | None:
-        """What a method is called on."""
+        """The object that a method is called on."""
         called = self.node.func
         if isinstance(called, ast.Attribute) and ast.unparse(called.value) not in _NAMESPACES:
             return called.value
@@ -42,7 +42,7 @@ class Call:
 
     @cached_property
     def arguments(self) -> list[ast.expr]:
-        """What a method is called on is the first."""
+        """Arguments of the call; the object of a method is the first."""
         return [*([self.owner] if self.owner is not None else []), *self.node.args]
 
     @cached_property
@@ -50,12 +50,12 @@ class Call:
         return {word.arg: word.value for word in self.node.keywords if word.arg}
 
     def said(self, *order: str) -> dict[str, ast.expr]:
-        """By name, where `order` are the names of arguments by place; None is not said."""
+        """Arguments by name, where `order` names those by place; None counts as left out."""
         placed = dict(zip(order, self.arguments, strict=False))
         return {name: node for name, node in {**placed, **self.words}.items() if not is_none(node)}
 
     def literal(self, name: str, place: int = -1) -> object:
-        """None where it is not said, "?" where it is no literal."""
+        """None where it is left out, "?" where it is not a literal."""
         placed = self.arguments[place] if 0 < place < len(self.arguments) else None
         node = self.words.get(name, placed)
         try:

@@ -1,4 +1,4 @@
-"""What torch's functions are in the language of expressions."""
+"""Torch's functions in the language of expressions."""
 
 from __future__ import annotations
 

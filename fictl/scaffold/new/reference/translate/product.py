@@ -1,19 +1,19 @@
-"""A matrix product, which is no expression, and has a kind of its own."""
+"""A matrix product, which is not an expression, and has a kind of its own."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
 
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.source import FunctionSource
-from fictl.scaffold.new.reference.translate.call_parts import Call
+from fictl.scaffold.new.reference.translate.call_parts import TorchCall
 from fictl.scaffold.new.reference.translate.functions import CASTS
 
 _SWAPPED = (["0", "1"], ["1", "0"], ["-2", "-1"], ["-1", "-2"])
 
 
-def is_product(function: FunctionSource, parameters: Sequence[Parameter]) -> bool:
+def is_product(function: FunctionSource, parameters: Sequence[ReferenceParameter]) -> bool:
     """`a @ b.T` of its two tensors, or F.linear(a, b); casts do not count."""
     names = [p.name for p in parameters if p.role in ("tensor", "")]
     return len(names) == 2 and _factors(_uncast(_returned(function.body))) == names
@@ -36,17 +36,19 @@ def _factors(value: ast.expr | None) -> list[str]:
     match value:
         case ast.BinOp(left=a, op=ast.MatMult(), right=b):
             return _names(a, _transposed(b))
-        case ast.Call() if Call(value).name in ("matmul", "mm") and len(Call(value).arguments) == 2:
-            a, b = Call(value).arguments
+        case ast.Call() if (
+            TorchCall(value).name in ("matmul", "mm") and len(TorchCall(value).arguments) == 2
+        ):
+            a, b = TorchCall(value).arguments
             return _names(a, _transposed(b))
-        case ast.Call() if Call(value).name == "linear" and not Call(value).words:
-            return _names(*Call(value).arguments)
+        case ast.Call() if TorchCall(value).name == "linear" and not TorchCall(value).words:
+            return _names(*TorchCall(value).arguments)
     return []
 
 
 def _names(*factors: ast.expr | None) -> list[str]:
     bare = map(_uncast, factors)
-    return [each.id if isinstance(each, ast.Name) else "" for each in bare]
+    return [operand.id if isinstance(operand, ast.Name) else "" for operand in bare]
 
 
 def _uncast(node: ast.expr | None) -> ast.expr | None:
@@ -58,12 +60,12 @@ def _uncast(node: ast.expr | None) -> ast.expr | None:
 
 
 def _transposed(node: ast.expr) -> ast.expr | None:
-    """What it is the transposed of: b.T, b.mT, b.t(), b.transpose(0, 1)."""
+    """Return b of a transposed b: b.T, b.mT, b.t(), b.transpose(0, 1)."""
     node = _uncast(node) or node
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         return node.value
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        dims = [ast.unparse(each) for each in node.args]
+        dims = [ast.unparse(argument) for argument in node.args]
         if node.func.attr == "t" or (node.func.attr == "transpose" and dims in _SWAPPED):
             return node.func.value
     return None

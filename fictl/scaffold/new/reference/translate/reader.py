@@ -4,45 +4,48 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from fictl.scaffold.new.reference.translate import torch_calls
-from fictl.scaffold.new.reference.translate.call_parts import Call
-from fictl.scaffold.new.reference.translate.value import NoTranslation, Value, is_none, names_in
+from fictl.scaffold.new.reference.translate.call_parts import TorchCall
+from fictl.scaffold.new.reference.translate.interfaces import ReferenceFile
+from fictl.scaffold.new.reference.translate.value import (
+    NoTranslation,
+    ReferenceValue,
+    is_none,
+    names_in,
+)
 
-if TYPE_CHECKING:
-    from fictl.scaffold.new.reference.translate.statements import File
-
-Scope: TypeAlias = dict[str, Value | NoTranslation]
+Scope: TypeAlias = dict[str, ReferenceValue | NoTranslation]
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 
 
 class Reader:
-    """Of one function, with what its names stand for so far."""
+    """Reader of one function's expressions, with the values of its names so far."""
 
-    def __init__(self, file: File, scope: Scope, depth: int) -> None:
+    def __init__(self, file: ReferenceFile, scope: Scope, depth: int) -> None:
         self._file, self._scope, self._depth = file, scope, depth
 
     @property
     def tensors(self) -> set[str]:
         return self._file.tensors
 
-    def later(self, node: ast.expr) -> Value | NoTranslation:
-        """What has no translation matters only where it is used: a dtype or a shape often is not."""
+    def later(self, node: ast.expr) -> ReferenceValue | NoTranslation:
+        """Read a value, or keep the reason against it until it is used: a dtype or a shape often is not."""
         try:
             return self.value(node)
         except NoTranslation as error:
             return error
 
-    def value(self, node: ast.expr) -> Value:
+    def value(self, node: ast.expr) -> ReferenceValue:
         match node:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-                return Value(ast.Constant(number))
+                return ReferenceValue(ast.Constant(number))
             case ast.Name(id=name):
                 return self._named(node, name)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
                 inside = self.value(operand)
-                return Value(ast.UnaryOp(sign, inside.tree), inside.dropped)
+                return ReferenceValue(ast.UnaryOp(sign, inside.tree), inside.dropped)
             case ast.BinOp(left=a, op=op, right=b) if isinstance(op, _OPERATORS):
                 return self._join(node, lambda x, y: ast.BinOp(x, op, y), a, b)
             case ast.Compare(left=a, ops=[sign], comparators=[b]):
@@ -55,7 +58,7 @@ class Reader:
                 return torch_calls.extreme(self, inside)
         raise NoTranslation(node, "it has no translation")
 
-    def joined(self, node: ast.expr, tree: ast.expr, *values: Value) -> Value:
+    def joined(self, node: ast.expr, tree: ast.expr, *values: ReferenceValue) -> ReferenceValue:
         """A value of others; one of a row meets the row itself only where its dimension is kept."""
         dropped = [value for value in values if value.dropped]
         others = [value for value in values if not value.dropped]
@@ -63,7 +66,7 @@ class Reader:
             raise NoTranslation(
                 node, "a reduction without keepdim=True meets what has the last dimension"
             )
-        return Value(tree, bool(dropped))
+        return ReferenceValue(tree, bool(dropped))
 
     def _join(
         self,
@@ -71,22 +74,22 @@ class Reader:
         join: Callable[[ast.expr, ast.expr], ast.expr],
         a: ast.expr,
         b: ast.expr,
-    ) -> Value:
+    ) -> ReferenceValue:
         left, right = self.value(a), self.value(b)
         return self.joined(node, join(left.tree, right.tree), left, right)
 
-    def _named(self, node: ast.Name, name: str) -> Value:
-        found = self._scope.get(name)
-        if isinstance(found, NoTranslation):
-            raise found
-        if found is not None:
-            return found.copied()
+    def _named(self, node: ast.Name, name: str) -> ReferenceValue:
+        known = self._scope.get(name)
+        if isinstance(known, NoTranslation):
+            raise known
+        if known is not None:
+            return known.copied()
         constant = self._file.constant(name)
         if constant is None:
             raise NoTranslation(node, f"{name} is neither a parameter nor a number")
-        return Value(constant).copied()
+        return ReferenceValue(constant).copied()
 
-    def _item(self, node: ast.Subscript, inside: ast.expr, index: ast.expr) -> Value:
+    def _item(self, node: ast.Subscript, inside: ast.expr, index: ast.expr) -> ReferenceValue:
         """`m[..., None]` gives a dimension back; `x.max(dim=-1)[0]` is the largest."""
         if isinstance(inside, ast.Call) and isinstance(index, ast.Constant) and index.value == 0:
             return torch_calls.extreme(self, inside)
@@ -95,18 +98,20 @@ class Reader:
         if is_none(parts[-1]) and all(whole):
             value = self.value(inside)
             if value.dropped:
-                return Value(value.tree)
+                return ReferenceValue(value.tree)
         raise NoTranslation(node, "a kernel of an expression takes every element")
 
-    def _call(self, node: ast.Call) -> Value:
+    def _call(self, node: ast.Call) -> ReferenceValue:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         own = self._file.function(name)
         if own is None:
-            return torch_calls.value(self, Call(node))
+            return torch_calls.value(self, TorchCall(node))
         given = own.args
-        named = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+        named = [
+            posonlyarg.arg for posonlyarg in (*given.posonlyargs, *given.args, *given.kwonlyargs)
+        ]
         positional = named[: len(named) - len(given.kwonlyargs)]
         defaults = zip(reversed(positional), reversed(given.defaults), strict=False)
-        said = {**dict(defaults), **Call(node).said(*named)}
-        values = {name: self.value(each) for name, each in said.items()}
+        arguments = {**dict(defaults), **TorchCall(node).said(*named)}
+        values = {name: self.value(argument) for name, argument in arguments.items()}
         return self._file.call(node, own, values, self._depth)

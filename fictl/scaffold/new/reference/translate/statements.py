@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate.reader import Reader, Scope
-from fictl.scaffold.new.reference.translate.value import NoTranslation, Value, number
+from fictl.scaffold.new.reference.translate.value import NoTranslation, ReferenceValue, number
 
 _DEPTH = 8
 
@@ -21,7 +21,9 @@ class File:
         self.tensors = tensors
         self._body = function.tree.body
 
-    def run(self, node: ast.AST, body: Sequence[ast.stmt], scope: Scope, depth: int = 0) -> Value:
+    def run(
+        self, node: ast.AST, body: Sequence[ast.stmt], scope: Scope, depth: int = 0
+    ) -> ReferenceValue:
         if depth > _DEPTH:
             raise NoTranslation(node, "it calls itself")
         reader = Reader(self, scope, depth)
@@ -35,14 +37,14 @@ class File:
         """A number at the top level of the file."""
         for statement in self._body:
             match statement:
-                case ast.Assign(targets=[ast.Name(id=found)], value=value):
-                    said: ast.expr | None = value
-                case ast.AnnAssign(target=ast.Name(id=found), value=said):
+                case ast.Assign(targets=[ast.Name(id=bound_name)], value=value):
+                    assigned: ast.expr | None = value
+                case ast.AnnAssign(target=ast.Name(id=bound_name), value=assigned):
                     pass
                 case _:
                     continue
-            if found == name and said is not None and number(said) is not None:
-                return said
+            if bound_name == name and assigned is not None and number(assigned) is not None:
+                return assigned
         return None
 
     def function(self, name: str) -> ast.FunctionDef | None:
@@ -50,11 +52,17 @@ class File:
         return next((node for node in functions if node.name == name), None)
 
     def call(
-        self, node: ast.Call, function: ast.FunctionDef, values: Mapping[str, Value], depth: int
-    ) -> Value:
-        """Of a function of the same file, as if its body stood there."""
-        said = ast.get_docstring(function) is not None
-        return self.run(node, function.body[1:] if said else function.body, {**values}, depth + 1)
+        self,
+        node: ast.Call,
+        function: ast.FunctionDef,
+        values: Mapping[str, ReferenceValue],
+        depth: int,
+    ) -> ReferenceValue:
+        """Value of a call of a function of the same file, as if its body stood there."""
+        has_docstring = ast.get_docstring(function) is not None
+        return self.run(
+            node, function.body[1:] if has_docstring else function.body, {**values}, depth + 1
+        )
 
 
 def _take(reader: Reader, scope: Scope, statement: ast.stmt) -> None:
@@ -67,9 +75,9 @@ def _take(reader: Reader, scope: Scope, statement: ast.stmt) -> None:
             both = ast.BinOp(ast.Name(name, ast.Load()), op, value)
             scope[name] = reader.later(ast.copy_location(both, target))
         case ast.Assign(targets=[ast.Tuple(elts=targets)]):
-            for each in targets:
-                if isinstance(each, ast.Name):
-                    scope[each.id] = NoTranslation(statement, "it takes a value apart")
+            for element in targets:
+                if isinstance(element, ast.Name):
+                    scope[element.id] = NoTranslation(statement, "it takes a value apart")
         case ast.Assert() | ast.Pass() | ast.Expr(value=ast.Constant()):
             pass
         case _:

@@ -9,23 +9,27 @@ from dataclasses import dataclass
 from fictl.errors import UsageError
 from fictl.scaffold.new.expression import Expression
 from fictl.scaffold.new.expression.read import is_reduction, read
-from fictl.scaffold.new.reference.parameters import Parameter
+from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate.product import is_product
 from fictl.scaffold.new.reference.translate.statements import File
-from fictl.scaffold.new.reference.translate.value import NoTranslation, Value, outside_reductions
+from fictl.scaffold.new.reference.translate.value import (
+    NoTranslation,
+    ReferenceValue,
+    outside_reductions,
+)
 
 
 @dataclass(frozen=True)
 class Translation:
-    """`expression` is None where there is none; `kind` is said where it is no expression at all."""
+    """`expression` is None where there is none; `kind` is given where it is not an expression."""
 
     expression: str | None
     why_not: str = ""
     kind: str = ""
 
     def usual_axes(self, tensors: int) -> str:
-        """What axes its tensors have, if they can only be these; else empty."""
+        """Axes of its tensors, if only these are possible; else empty."""
         if self.expression is None:
             return ""
         if not Expression(self.expression).has_reductions:
@@ -33,14 +37,14 @@ class Translation:
         return "rows,hidden" if tensors == 1 else ""
 
 
-def translate(function: FunctionSource, parameters: Sequence[Parameter]) -> Translation:
+def translate(function: FunctionSource, parameters: Sequence[ReferenceParameter]) -> Translation:
     if is_product(function, parameters):
-        return Translation(None, "a matrix product is no expression", "gemm")
+        return Translation(None, "a matrix product is not an expression", "gemm")
     tensors = {p.name for p in parameters if p.role in ("tensor", "")}
-    scope: dict[str, Value | NoTranslation] = {
-        p.name: Value(ast.Name(p.name, ast.Load()))
+    scope: dict[str, ReferenceValue | NoTranslation] = {
+        p.name: ReferenceValue(ast.Name(p.name, ast.Load()))
         if p.role != "other"
-        else NoTranslation(function.node, f"{p.name} is no number")
+        else NoTranslation(function.node, f"{p.name} is not a number")
         for p in parameters
     }
     try:
@@ -56,7 +60,7 @@ def translate(function: FunctionSource, parameters: Sequence[Parameter]) -> Tran
         return Translation(None, f"{function.at(function.node)}: {error.message}")
 
 
-def _check_end(function: FunctionSource, value: Value, tensors: set[str]) -> None:
+def _check_end(function: FunctionSource, value: ReferenceValue, tensors: set[str]) -> None:
     """A kernel writes whole rows, or one value a row and no dimension for it."""
     reduces = any(is_reduction(node) for node in ast.walk(value.tree))
     if reduces and not value.dropped and not outside_reductions(value.tree) & tensors:

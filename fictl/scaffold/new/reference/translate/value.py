@@ -1,4 +1,4 @@
-"""What a part of a reference stands for: a tree of an expression, or why there is none."""
+"""Value of a part of a reference: a tree of an expression, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class NoTranslation(Exception):
 
 
 @dataclass(frozen=True)
-class Value:
+class ReferenceValue:
     """`dropped`: a reduction has taken the last dimension, and what is left has one fewer."""
 
     tree: ast.expr
     dropped: bool = False
 
-    def copied(self) -> Value:
-        return Value(copy.deepcopy(self.tree), self.dropped)
+    def copied(self) -> ReferenceValue:
+        return ReferenceValue(copy.deepcopy(self.tree), self.dropped)
 
 
 def names_in(tree: ast.AST) -> set[str]:
@@ -62,7 +62,7 @@ class _Filler(ast.NodeTransformer):
 
 
 def number(node: ast.expr) -> float | None:
-    """Of a literal; a bool is none."""
+    """Value of a literal number; a bool is not one."""
     try:
         value = ast.literal_eval(node)
     except ValueError:

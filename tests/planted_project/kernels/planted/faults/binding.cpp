@@ -14,24 +14,24 @@ namespace {
 
 using fictl::View;
 
-#define CHECK_COPY()               \
-  do {                             \
-    CHECK_INPUT(input);            \
-    CHECK_SAME_DEVICE(out, input); \
-    CHECK_SAME_DTYPE(out, input);  \
-    CHECK_SAME_SHAPE(out, input);  \
-    CHECK_CONTIGUOUS(out);         \
-  } while (false)
+void check_copy(const char* op, View out, View input) {
+  fictl::check_device(op, "input", input);
+  fictl::check_contiguous(op, "input", input);
+  fictl::check_same_device(op, "out", out, "input", input);
+  fictl::check_same_dtype(op, "out", out, "input", input);
+  fictl::check_same_shape(op, "out", out, "input", input);
+  fictl::check_contiguous(op, "out", out);
+}
 
 void unwritten(View out, View input, View scratch) {
-  CHECK_COPY();
-  CHECK_SAME_SHAPE(scratch, input);
+  check_copy(__func__, out, input);
+  fictl::check_same_shape(__func__, "scratch", scratch, "input", input);
   fictl::call(__func__, input, planted::planted::unwritten, out, input, scratch);
 }
 
 #define COPY(name)                                                    \
   void name(View out, View input) {                                   \
-    CHECK_COPY();                                                     \
+    check_copy(__func__, out, input);                                 \
     fictl::call(__func__, input, planted::planted::name, out, input); \
   }
 

@@ -16,7 +16,7 @@ namespace {
 using fictl::View;
 
 {% if not brought.any_shape and sizes.checks() | list %}
-// The kernel sees pointers only: sizes that do not agree would be reads of other memory.
+// The kernel gets pointers only: sizes that disagree would make it read other memory.
 void check_size(const char* op, const char* name, View x, int dim, const char* axis, int64_t size) {
   if (x.size(dim) == size) return;
   fictl::raise(fictl::argument_error(fictl::ErrorKind::ValueError, op, name)
@@ -24,36 +24,28 @@ void check_size(const char* op, const char* name, View x, int dim, const char* a
 }
 
 {% endif %}
-{% set typed = (inputs + outputs) | selectattr("dtype") | list %}
-{% if typed %}
-void check_dtype(const char* op, const char* name, View x, DLDataType dtype, const char* wanted) {
-  if (fictl::same_dtype(x.dtype(), dtype)) return;
-  fictl::raise(fictl::argument_error(fictl::ErrorKind::TypeError, op, name)
-               << "has dtype " << x.dtype() << "; accepted: " << wanted);
-}
-
-{% endif %}
 {{ cpp("void " ~ name ~ "(", spelled.views, ") {") }}
-  CHECK_INPUT({{ first }});
+{{ cpp("  fictl::check_device(", ["__func__", '"' ~ first ~ '"', first], ");") }}
+{{ cpp("  fictl::check_contiguous(", ["__func__", '"' ~ first ~ '"', first], ");") }}
 {% for tensor in inputs[1:] + outputs %}
-  CHECK_SAME_DEVICE({{ tensor.name }}, {{ first }});
-  CHECK_CONTIGUOUS({{ tensor.name }});
+{{ cpp("  fictl::check_same_device(", ["__func__", '"' ~ tensor.name ~ '"', tensor.name, '"' ~ first ~ '"', first], ");") }}
+  fictl::check_contiguous(__func__, "{{ tensor.name }}", {{ tensor.name }});
 {% endfor %}
 {% for tensor in inputs + outputs %}
 {% if tensor.dtype %}
 {% set dtype = parse_dtype(tensor.dtype) %}
-{{ cpp("  check_dtype(", ["__func__", tensor.name | tojson, tensor.name, "{" ~ dtype.code ~ ", " ~ dtype.bits ~ ", " ~ dtype.lanes ~ "}", dtype.name | tojson], ");") }}
+{{ cpp("  fictl::check_dtype(", ["__func__", tensor.name | tojson, tensor.name, "DLDataType{" ~ dtype.code ~ ", " ~ dtype.bits ~ ", " ~ dtype.lanes ~ "}"], ");") }}
 {% elif tensor.name != case.name %}
-  CHECK_SAME_DTYPE({{ tensor.name }}, {{ case.name }});
+{{ cpp("  fictl::check_same_dtype(", ["__func__", '"' ~ tensor.name ~ '"', tensor.name, '"' ~ case.name ~ '"', case.name], ");") }}
 {% endif %}
 {% endfor %}
 {% if brought.any_shape %}
 {% for tensor in inputs[1:] + outputs %}
-  CHECK_SAME_SHAPE({{ tensor.name }}, {{ first }});
+{{ cpp("  fictl::check_same_shape(", ["__func__", '"' ~ tensor.name ~ '"', tensor.name, '"' ~ first ~ '"', first], ");") }}
 {% endfor %}
 {% else %}
 {% for tensor in inputs + outputs %}
-  CHECK_DIM({{ tensor.name }}, {{ tensor.axes | length }});
+  fictl::check_dim(__func__, "{{ tensor.name }}", {{ tensor.name }}, {{ tensor.axes | length }});
 {% endfor %}
 {% for tensor, dim, axis, size in sizes.checks() %}
 {{ cpp("  check_size(", ["__func__", tensor | tojson, tensor, dim | string, axis | tojson, size], ");") }}

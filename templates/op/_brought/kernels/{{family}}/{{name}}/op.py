@@ -6,9 +6,11 @@ import torch
 
 from fictl.op import KernelModule, op
 
+{% if brought.heavy %}
 from .jit import module
 
-kernel = KernelModule(module)
+{% endif %}
+kernel = KernelModule({{ "module" if brought.heavy else "__file__" }})
 
 {% set result = "torch.Tensor" if outputs | length == 1 else "tuple[" ~ (["torch.Tensor"] * outputs | length) | join(", ") ~ "]" %}
 

@@ -1,4 +1,4 @@
-"""What {{ name }} computes."""
+"""Trace of {{ name }}."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.trace import {{ (["TOLERANCES"] if sums else []) | join }}{{ ", " if 
 {% if rounds %}
 
 def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """As the kernel does: integers are the nearest ones within their range."""
+    """Round as the kernel does: integers to the nearest one within their range."""
     if dtype.is_floating_point:
         return value
 {% if dtypes | selectattr("name", "equalto", "bool") | list %}

@@ -46,7 +46,7 @@ def baselines() -> dict[str, Callable[..., Any]]:
 
 
 {{ py("def _sdpa(", spelled.reference_parameters + ["causal: bool"], ") -> Callable[[], torch.Tensor]:") }}
-    """With the mask as a tensor, which is made before."""
+    """Compute with the mask as a tensor, made before."""
     seen = _seen({{ ([q, k] + (scalars | map(attribute="name") | list) + ["causal"]) | join(", ") }})
     heads_first = [x.transpose(0, 1)[None] for x in ({{ q }}, {{ k }}, {{ v }})]
     attend = torch.nn.functional.scaled_dot_product_attention

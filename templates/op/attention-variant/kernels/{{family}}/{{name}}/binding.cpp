@@ -19,30 +19,30 @@ using fictl::View;
 
 constexpr const char* kOp = "{{ name }}";
 
-// Tokens and heads are at any multiple of 16 bytes: the kernel copies as many at once.
+// The kernel copies 16 bytes at a time: strides of tokens and heads are multiples of that.
 void check_heads(const char* name, View x) {
-  fictl::check_neighbours(kOp, name, x, "head");
+  fictl::check_last_dim_contiguous(kOp, name, x);
   constexpr int64_t kElements = 8;
   const auto apart = [&](int dim) { return x.size(dim) <= 1 || x.stride(dim) % kElements == 0; };
-  const bool aligned = reinterpret_cast<uintptr_t>(x.data<void>()) % 16 == 0;
-  if (x.numel() == 0 || (apart(0) && apart(1) && aligned)) return;
+  fictl::check_aligned(kOp, name, x, 16);
+  if (x.numel() == 0 || (apart(0) && apart(1))) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, name)
-               << "has strides " << Strides{x} << ": heads are not at multiples of 16 bytes; pass "
+               << "has strides " << Strides{x} << ": heads must be aligned to 16 bytes; pass "
                << name << ".clone()");
 }
 
 {{ cpp("void " ~ name ~ "(", spelled.views + more, ") {") }}
-  CHECK_CUDA({{ q }});
+  fictl::check_device(kOp, "{{ q }}", {{ q }});
 {% for each in [k, v, out] %}
-  CHECK_SAME_DEVICE({{ each }}, {{ q }});
-  CHECK_SAME_DTYPE({{ each }}, {{ q }});
+{{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ each ~ '"', each, '"' ~ q ~ '"', q], ");") }}
+{{ cpp("  fictl::check_same_dtype(", ["kOp", '"' ~ each ~ '"', each, '"' ~ q ~ '"', q], ");") }}
 {% endfor %}
-  CHECK_SAME_SHAPE({{ v }}, {{ k }});
-  CHECK_SAME_SHAPE({{ out }}, {{ q }});
+{{ cpp("  fictl::check_same_shape(", ["kOp", '"' ~ v ~ '"', v, '"' ~ k ~ '"', k], ");") }}
+{{ cpp("  fictl::check_same_shape(", ["kOp", '"' ~ out ~ '"', out, '"' ~ q ~ '"', q], ");") }}
 {% for each in [q, k, v, out] %}
   check_heads("{{ each }}", {{ each }});
 {% endfor %}
-  CHECK_CONTIGUOUS({{ out }});
+  fictl::check_contiguous(kOp, "{{ out }}", {{ out }});
 {{ cpp("  fictl::call(", ["kOp", q, project ~ "::" ~ family ~ "::" ~ name] + spelled.passed + ["work", "causal", "scale"], ");") }}
 }
 

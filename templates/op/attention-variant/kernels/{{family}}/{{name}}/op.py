@@ -26,18 +26,18 @@ kernel = KernelModule(module)
 {% endif %}
 
 {% if expression.places %}
-    q_idx and kv_idx are numbers of tokens. The queries are the last of the keys: the place of a
-    query among them is kv_len - q_len + q_idx.
+    q_idx and kv_idx are token indices. The queries are at the end of the keys: the position of a
+    query is kv_len - q_len + q_idx.
 
 {% endif %}
-    {{ q }}: ({{ inputs[0].axis_names | join(", ") }}); {{ roles.head_dim[0] }} is 64, 128 or 256. The elements of a head are neighbours,
-        heads and tokens at any distance that is a multiple of 16 bytes.
-    {{ k }}, {{ v }}: ({{ inputs[1].axis_names | join(", ") }}), of {{ q }}'s dtype; each head serves as many of {{ q }}.
+    {{ q }}: ({{ inputs[0].axis_names | join(", ") }}); {{ roles.head_dim[0] }} is 64, 128 or 256. Last dimension contiguous,
+        strides of heads and tokens multiples of 16 bytes.
+    {{ k }}, {{ v }}: ({{ inputs[1].axis_names | join(", ") }}), of {{ q }}'s dtype; each head serves a group of {{ q }}'s.
 {% for each in scalars %}
     {{ each.name }}: {{ {"float": "a number", "int": "a whole number", "bool": "True or False"}[each.type] }}.
 {% endfor %}
-    causal: a query sees no keys behind its own place.
-    sm_scale: of {{ q }} @ {{ k }}.T. None is 1 / sqrt({{ roles.head_dim[0] }}).
+    causal: a query sees no keys after its own position.
+    sm_scale: factor of {{ q }} @ {{ k }}.T. None is 1 / sqrt({{ roles.head_dim[0] }}).
     {{ out }}: like {{ q }}, contiguous. None allocates it.
     """
 {{ py("    _check(", [q, k], ")") }}
@@ -54,7 +54,7 @@ kernel = KernelModule(module)
 
 
 def _check({{ q }}: torch.Tensor, {{ k }}: torch.Tensor) -> None:
-    """What the shapes have to be for there to be work."""
+    """Check the shapes that the plan depends on."""
     for name, x in (("{{ q }}", {{ q }}), ("{{ k }}", {{ k }})):
         if x.ndim != 3:
             raise ValueError(
@@ -65,7 +65,7 @@ def _check({{ q }}: torch.Tensor, {{ k }}: torch.Tensor) -> None:
     if {{ q }}.shape[2] != {{ k }}.shape[2] or not kv_heads or heads % kv_heads:
         raise ValueError(
             f"{{ name }}: argument '{{ k }}' has shape {tuple({{ k }}.shape)}, '{{ q }}' {tuple({{ q }}.shape)}; "
-            "heads are of one size, and as many of {{ q }} share each of {{ k }}"
+            "heads must have one size, and {{ q }} a multiple of {{ k }}'s number of heads"
         )
 
 
@@ -73,7 +73,7 @@ def _check({{ q }}: torch.Tensor, {{ k }}: torch.Tensor) -> None:
 def _work(
     q_len: int, kv_len: int, group: int, rows: int, causal: bool, device: torch.device
 ) -> torch.Tensor:
-    """A line for each tile of `rows`: its first row, and the keys from `begin` to `end`.
+    """Make a line for each tile of `rows`: its first row, and its keys from `begin` to `end`.
 
     The last tile comes first: it has the most keys to go through if causal. Why kept: while a CUDA
     graph is captured, nothing may be copied from the host.

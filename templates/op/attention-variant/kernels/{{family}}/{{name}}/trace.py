@@ -23,7 +23,7 @@
     seen = kv_idx <= (kv_len - q_len + q_idx if causal else kv_len)
 {%- endif %}
 {% endmacro %}
-"""What {{ name }} computes."""
+"""Trace of {{ name }}."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 
 {% if expression.is_mask %}
 {{ py("def _seen(", [q ~ ": torch.Tensor", k ~ ": torch.Tensor"] + names[3:], ") -> torch.Tensor:") }}
-    """Which keys each query sees."""
+    """Return the mask of the keys that each query sees."""
 {{ sizes() }}
     return seen & (kv_idx <= kv_len - q_len + q_idx) if causal else seen
 

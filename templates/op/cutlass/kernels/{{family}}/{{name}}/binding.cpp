@@ -14,25 +14,25 @@ namespace {
 
 using fictl::ErrorKind;
 using fictl::Shape;
-using fictl::Strides;
 using fictl::View;
 
 constexpr const char* kOp = "{{ name }}";
 
 {% include "_macros/gemm_checks.cpp" %}
 
-// For TMA, which moves 16 bytes of a row or none.
+// TMA copies rows in units of 16 bytes.
 void check_cols(const char* name, View x) {
   const int values = 128 / x.dtype().bits;
   if (x.size(1) % values == 0) return;
-  fictl::raise(error_about(name) << "has shape " << Shape{x} << "; its columns are no multiple of "
-                                 << values << ", pad them");
+  fictl::raise(error_about(name) << "has shape " << Shape{x}
+                                 << "; its last dimension is not a multiple of " << values
+                                 << ": pad it");
 }
 
 void check_matrix(const char* name, View x) {
-  check_neighbours(name, x);
-  check_no_overlap(name, x);
-  check_aligned(name, x);
+  fictl::check_last_dim_contiguous(kOp, name, x);
+  fictl::check_no_overlap(kOp, name, x);
+  check_aligned_rows(name, x);
   check_cols(name, x);
 }
 
@@ -41,15 +41,15 @@ int64_t {{ name }}_workspace(int64_t m, int64_t n, int64_t k) {
 }
 
 {{ cpp("void " ~ name ~ "(", spelled.views + ["View workspace"], ") {") }}
-  CHECK_CUDA({{ a }});
-  CHECK_SAME_DEVICE({{ b }}, {{ a }});
-  CHECK_SAME_DEVICE({{ out }}, {{ a }});
-  CHECK_SAME_DEVICE(workspace, {{ a }});
-  CHECK_SAME_DTYPE({{ b }}, {{ a }});
-  CHECK_SAME_DTYPE({{ out }}, {{ a }});
-  CHECK_DIM({{ a }}, 2);
-  CHECK_DIM({{ b }}, 2);
-  CHECK_DIM({{ out }}, 2);
+  fictl::check_device(kOp, "{{ a }}", {{ a }});
+{{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ b ~ '"', b, '"' ~ a ~ '"', a], ");") }}
+{{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ out ~ '"', out, '"' ~ a ~ '"', a], ");") }}
+{{ cpp("  fictl::check_same_device(", ["kOp", '"workspace"', 'workspace', '"' ~ a ~ '"', a], ");") }}
+{{ cpp("  fictl::check_same_dtype(", ["kOp", '"' ~ b ~ '"', b, '"' ~ a ~ '"', a], ");") }}
+{{ cpp("  fictl::check_same_dtype(", ["kOp", '"' ~ out ~ '"', out, '"' ~ a ~ '"', a], ");") }}
+  fictl::check_dim(kOp, "{{ a }}", {{ a }}, 2);
+  fictl::check_dim(kOp, "{{ b }}", {{ b }}, 2);
+  fictl::check_dim(kOp, "{{ out }}", {{ out }}, 2);
 {{ cpp("  check_size(", ['"' ~ b ~ '"', b, "1", '"' ~ a ~ '"', a, "1"], ");") }}
 {{ cpp("  check_size(", ['"' ~ out ~ '"', out, "0", '"' ~ a ~ '"', a, "0"], ");") }}
 {{ cpp("  check_size(", ['"' ~ out ~ '"', out, "1", '"' ~ b ~ '"', b, "0"], ");") }}

@@ -18,7 +18,7 @@ namespace {
 namespace kernel = {{ name }}_kernel;
 using Gemm = kernel::Gemm<DType, Tile>;
 
-// Why not always the stride: that of a single row may be anything.
+// Why not always the stride: with a single row it is undefined.
 template <typename T>
 kernel::Matrix<T> matrix_of(View x) {
   return {x.data<T>(), x.size(0), x.size(1), x.size(0) > 1 ? x.stride(0) : x.size(1)};
@@ -27,8 +27,8 @@ kernel::Matrix<T> matrix_of(View x) {
 void run(const Launch& launch, const Gemm& gemm, View workspace) {
   const auto needed = static_cast<int64_t>(gemm.workspace_bytes());
   if (workspace.numel() < needed) {
-    FICTL_THROW(ValueError) << launch.op << ": argument 'workspace' has " << workspace.numel()
-                            << " bytes, " << needed << " are needed";
+    throw fictl::argument_error(fictl::ErrorKind::ValueError, launch.op, "workspace")
+        << "has " << workspace.numel() << " bytes, " << needed << " are needed";
   }
   CUDA_CHECK(launch, gemm.run(workspace.data<void>(), launch.stream));
 }

@@ -1,7 +1,7 @@
 {% set a, b, out = inputs[0].name, inputs[1].name, outputs[0].name %}
 {% set m, k = inputs[0].axis_names %}
 {% set n = inputs[1].axis_names[0] %}
-"""{{ name }}: the product of a matrix and a transposed one."""
+"""{{ name }}: multiply a matrix by a transposed one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _SMALL = 64
 
 {{ py("@op(", ['archs="' ~ archs ~ '"', 'dtypes="' ~ dtypes | map(attribute="short") | join(" ") ~ '"', 'devices="' ~ devices ~ '"', 'mutates="' ~ out ~ '"'], ")") }}
 {{ py("def " ~ name ~ "(", spelled.parameters, ") -> torch.Tensor:") }}
-    """{{ a }} @ {{ b }}.T, summed in fp32 and rounded once.
+    """Compute {{ a }} @ {{ b }}.T, summed in fp32 and rounded once.
 
-    {{ a }}: ({{ m }}, {{ k }}); the elements of a row are neighbours, rows begin at multiples of 16 bytes.
-    {{ b }}: ({{ n }}, {{ k }}), as torch.nn.Linear has its weight; rows as those of {{ a }}.
-    {{ out }}: ({{ m }}, {{ n }}), rows as those of {{ a }}. None allocates it.
+    {{ a }}: ({{ m }}, {{ k }}); last dimension contiguous, rows aligned to 16 bytes.
+    {{ b }}: ({{ n }}, {{ k }}), like the weight of torch.nn.Linear; strides as {{ a }}'s.
+    {{ out }}: ({{ m }}, {{ n }}), strides as {{ a }}'s. None allocates it.
     {{ n }} and {{ k }} are multiples of 8.
     """
     if {{ out }} is None:

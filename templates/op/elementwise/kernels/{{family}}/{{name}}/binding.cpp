@@ -15,11 +15,11 @@ namespace {
 using fictl::View;
 
 {{ cpp("void " ~ name ~ "(", spelled.views, ") {") }}
-  CHECK_CUDA({{ inputs[0].name }});
+  fictl::check_device(__func__, "{{ inputs[0].name }}", {{ inputs[0].name }});
 {% for tensor in outputs + inputs[1:] %}
-  CHECK_SAME_DEVICE({{ tensor.name }}, {{ inputs[0].name }});
-  CHECK_SAME_DTYPE({{ tensor.name }}, {{ inputs[0].name }});
-  CHECK_SAME_SHAPE({{ tensor.name }}, {{ inputs[0].name }});
+{{ cpp("  fictl::check_same_device(", ["__func__", '"' ~ tensor.name ~ '"', tensor.name, '"' ~ inputs[0].name ~ '"', inputs[0].name], ");") }}
+{{ cpp("  fictl::check_same_dtype(", ["__func__", '"' ~ tensor.name ~ '"', tensor.name, '"' ~ inputs[0].name ~ '"', inputs[0].name], ");") }}
+{{ cpp("  fictl::check_same_shape(", ["__func__", '"' ~ tensor.name ~ '"', tensor.name, '"' ~ inputs[0].name ~ '"', inputs[0].name], ");") }}
 {% endfor %}
 {{ cpp("  fictl::call(", ["__func__", inputs[0].name, project ~ "::" ~ family ~ "::" ~ name] + spelled.passed, ");") }}
 }

@@ -6,16 +6,14 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 {{ py("@op(", ['archs="' ~ archs ~ '"', 'dtypes="' ~ dtypes | map(attribute="short") | join(" ") ~ '"', 'devices="' ~ devices ~ '"', 'mutates="' ~ outputs[0].name ~ '"'], ")") }}
 {{ py("def " ~ name ~ "(", spelled.parameters, ") -> torch.Tensor:") }}
-    """{{ expression }}, rounded once from fp{{ "64 or fp32" if is_wide else "32" }}.
+    """Compute {{ expression }}, rounded once from fp{{ "64 or fp32" if is_wide else "32" }}.
 
-    {{ inputs[0].name }}: any shape; dense in any order of its dimensions, or rows at a regular pitch.
+    {{ inputs[0].name }}: any shape; dense in any order of its dimensions, or rows at one stride.
 {% for tensor in inputs[1:] %}
     {{ tensor.name }}: like {{ inputs[0].name }}.
 {% endfor %}

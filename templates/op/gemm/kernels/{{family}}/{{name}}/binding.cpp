@@ -13,7 +13,6 @@ namespace {
 
 using fictl::ErrorKind;
 using fictl::Shape;
-using fictl::Strides;
 using fictl::View;
 
 constexpr const char* kOp = "{{ name }}";
@@ -21,23 +20,23 @@ constexpr const char* kOp = "{{ name }}";
 {% include "_macros/gemm_checks.cpp" %}
 
 {{ cpp("void " ~ name ~ "(", spelled.views, ") {") }}
-  CHECK_CUDA({{ a }});
-  CHECK_SAME_DEVICE({{ b }}, {{ a }});
-  CHECK_SAME_DEVICE({{ out }}, {{ a }});
-  CHECK_SAME_DTYPE({{ b }}, {{ a }});
-  CHECK_SAME_DTYPE({{ out }}, {{ a }});
-  CHECK_DIM({{ a }}, 2);
-  CHECK_DIM({{ b }}, 2);
-  CHECK_DIM({{ out }}, 2);
+  fictl::check_device(kOp, "{{ a }}", {{ a }});
+{{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ b ~ '"', b, '"' ~ a ~ '"', a], ");") }}
+{{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ out ~ '"', out, '"' ~ a ~ '"', a], ");") }}
+{{ cpp("  fictl::check_same_dtype(", ["kOp", '"' ~ b ~ '"', b, '"' ~ a ~ '"', a], ");") }}
+{{ cpp("  fictl::check_same_dtype(", ["kOp", '"' ~ out ~ '"', out, '"' ~ a ~ '"', a], ");") }}
+  fictl::check_dim(kOp, "{{ a }}", {{ a }}, 2);
+  fictl::check_dim(kOp, "{{ b }}", {{ b }}, 2);
+  fictl::check_dim(kOp, "{{ out }}", {{ out }}, 2);
 {{ cpp("  check_size(", ['"' ~ b ~ '"', b, "1", '"' ~ a ~ '"', a, "1"], ");") }}
 {{ cpp("  check_size(", ['"' ~ out ~ '"', out, "0", '"' ~ a ~ '"', a, "0"], ");") }}
 {{ cpp("  check_size(", ['"' ~ out ~ '"', out, "1", '"' ~ b ~ '"', b, "0"], ");") }}
-  check_neighbours("{{ a }}", {{ a }});
-  check_neighbours("{{ b }}", {{ b }});
-  check_neighbours("{{ out }}", {{ out }});
-  check_aligned("{{ a }}", {{ a }});
-  check_aligned("{{ b }}", {{ b }});
-  check_no_overlap("{{ out }}", {{ out }});
+  fictl::check_last_dim_contiguous(kOp, "{{ a }}", {{ a }});
+  fictl::check_last_dim_contiguous(kOp, "{{ b }}", {{ b }});
+  fictl::check_last_dim_contiguous(kOp, "{{ out }}", {{ out }});
+  check_aligned_rows("{{ a }}", {{ a }});
+  check_aligned_rows("{{ b }}", {{ b }});
+  fictl::check_no_overlap(kOp, "{{ out }}", {{ out }});
 {{ cpp("  fictl::call(", ["__func__", a, project ~ "::" ~ family ~ "::" ~ name] + spelled.passed, ");") }}
 }
 

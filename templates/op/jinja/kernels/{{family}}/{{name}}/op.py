@@ -15,13 +15,13 @@ kernel = KernelModule(module)
 
 {{ py("@op(", ['archs="' ~ archs ~ '"', 'dtypes="' ~ dtypes | map(attribute="short") | join(" ") ~ '"', 'devices="' ~ devices ~ '"', 'mutates="' ~ out ~ '"'], ")") }}
 {{ py("def " ~ name ~ "(", spelled.parameters, ") -> torch.Tensor:") }}
-    """{{ expression }}, rounded once from fp{{ "64 or fp32" if is_wide else "32" }}.
+    """Compute {{ expression }}, rounded once from fp{{ "64 or fp32" if is_wide else "32" }}.
 
     Each dtype and length of a row is a module of its own, compiled when it is first called.
 
 {% for each in inputs %}
 {% if each.name == first %}
-    {{ first }}: ({{ (roles.rows + roles.cols) | join(", ") }}); the elements of a row are neighbours, all rows at one distance.
+    {{ first }}: ({{ (roles.rows + roles.cols) | join(", ") }}); last dimension contiguous, all rows at one stride.
 {% elif each.name in vectors %}
     {{ each.name }}: ({{ roles.cols[0] }},), contiguous, of {{ first }}'s dtype.
 {% else %}

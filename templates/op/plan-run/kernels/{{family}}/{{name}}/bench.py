@@ -36,7 +36,7 @@ def baselines() -> dict[str, Callable[..., Any]]:
 
 
 {{ py("def _torch(", spelled.reference_parameters, ") -> Callable[[], torch.Tensor]:") }}
-    """As our plan is, where each row goes is known before."""
+    """Add rows by indices computed before, as our plan is."""
     segment = torch.repeat_interleave({{ offsets }}.diff().long())
     shape = (len({{ offsets }}) - 1, {{ x }}.shape[1])
     sums = torch.zeros(shape, dtype=torch.float32, device={{ x }}.device)

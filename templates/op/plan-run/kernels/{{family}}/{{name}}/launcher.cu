@@ -12,7 +12,7 @@ using fictl::View;
 {% endif %}
 namespace {
 
-// Why not always the stride: that of a dimension of size 1 may be anything.
+// Why not always the stride: that of a dimension of size 1 is undefined.
 int64_t pitch_of(View x) { return x.size(0) > 1 ? x.stride(0) : x.size(1); }
 
 }  // namespace

@@ -1,6 +1,6 @@
 {% set out, x, offsets = outputs[0].name, inputs[1].name, inputs[0].name %}
 {% set rows, dim, segments = roles.rows[0], roles.dim[0], roles.segments[0] %}
-"""{{ title }}: add up the rows of each segment of a ragged batch."""
+"""{{ title }}: sum the rows of each segment of a ragged batch."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
 from .plan import Sizes, make_plan
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 class {{ title }}:
-    """{{ out }}[s] = {{ x }}[{{ offsets }}[s]:{{ offsets }}[s + 1]].sum(0), rounded once from fp32; 0 without rows.
+    """Compute {{ out }}[s] = {{ x }}[{{ offsets }}[s]:{{ offsets }}[s + 1]].sum(0), rounded once from fp32; 0 if empty.
 
-    max_rows: the first plan makes room for as many rows, and later ones, of as many segments, take
-        its place: a CUDA graph of run() goes on with them. None fits the memory to each plan.
-    device: where run's tensors are. None is where plan's {{ offsets }} is.
+    max_rows: allocate memory for plans of up to that many rows in the first plan; later ones, of as
+        many segments, reuse it, so that a CUDA graph of run() stays valid. None allocates it for
+        each plan.
+    device: the device of run's tensors. None: that of plan's {{ offsets }}.
     """
 
     def __init__(
@@ -31,9 +31,9 @@ class {{ title }}:
         self._plan = torch.empty(0)
 
     def plan(self, {{ offsets }}: torch.Tensor) -> None:
-        """Share out the rows of the segments, for any number of run().
+        """Distribute the rows of the segments, for any number of run().
 
-        {{ offsets }}: ({{ segments }} + 1,), int32; where each segment starts, and where the last one ends.
+        {{ offsets }}: ({{ segments }} + 1,), int32: where each segment starts, and where the last one ends.
             It is read on the host: one that is on a GPU is waited for, one on the CPU is not.
         """
         host, room = _checked({{ offsets }}), None
@@ -48,10 +48,10 @@ class {{ title }}:
 
 {{ py("    @op(", ['archs="' ~ archs ~ '"', 'dtypes="' ~ dtypes | map(attribute="short") | join(" ") ~ '"', 'devices="' ~ devices ~ '"', 'mutates="' ~ out ~ '"'], ")") }}
 {{ py("    def run(", ["self", x ~ ": torch.Tensor", out ~ ": torch.Tensor | None = None"], ") -> torch.Tensor:") }}
-        """The sums of the segments of the last plan().
+        """Compute the sums of the segments of the last plan().
 
-        {{ x }}: ({{ rows }}, {{ dim }}); the elements of a row are neighbours, the rows at any pitch. At least
-            as many as {{ offsets }} says, or max_rows; those beyond are of no segment.
+        {{ x }}: ({{ rows }}, {{ dim }}); last dimension contiguous, any row stride. At least
+            {{ offsets }}[-1] rows, or max_rows; those beyond belong to no segment.
         {{ out }}: ({{ segments }}, {{ dim }}), contiguous, not in {{ x }}. None allocates it.
         """
         if self._sizes is None:
@@ -65,7 +65,7 @@ class {{ title }}:
 
 
 def _checked({{ offsets }}: torch.Tensor) -> torch.Tensor:
-    """On the host."""
+    """Check the offsets, and copy them to the host."""
     shape, dtype = tuple({{ offsets }}.shape), {{ offsets }}.dtype
     if dtype != torch.int32 or len(shape) != 1 or not shape[0]:
         raise ValueError(

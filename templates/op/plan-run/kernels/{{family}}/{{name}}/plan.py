@@ -1,4 +1,4 @@
-"""What {{ name }} does: segments cut into items, which blocks take, and the merges of their sums."""
+"""Plan of {{ name }}: segments cut into items, one per block, and the merges of their sums."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOTHING = (-1, 0, 0, -1)
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many there are of everything, or may be."""
+    """Numbers of rows, segments and parts of a plan, or their bounds."""
 
     rows: int
     segments: int
@@ -22,13 +22,13 @@ class Sizes:
 
     @classmethod
     def most(cls, rows: int, segments: int) -> Sizes:
-        """What suffices however the rows are distributed."""
+        """Return sizes that suffice for any distribution of the rows."""
         full, merges = rows // ITEM_ROWS, rows // (ITEM_ROWS + 1)
         return cls(rows, segments, segments + full, merges, merges + full if merges else 0)
 
 
 def make_plan(indptr: torch.Tensor, room: Sizes | None, pin: bool) -> tuple[Sizes, torch.Tensor]:
-    """On the host: lines of (segment, start, stop, partial), first the items, then the merges.
+    """Make the plan on the host: lines of (segment, start, stop, partial), items and then merges.
 
     `room` is how large to make it, whatever there is. With `pin` it can be copied while the host
     goes on.
@@ -44,7 +44,7 @@ def make_plan(indptr: torch.Tensor, room: Sizes | None, pin: bool) -> tuple[Size
 
 
 def _lines(indptr: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The items, and the merges of segments that have several."""
+    """Return the items, and the merges of segments that have several."""
     starts, stops = indptr[:-1].long(), indptr[1:].long()
     counts = ((stops - starts + ITEM_ROWS - 1) // ITEM_ROWS).clamp(min=1)
     segment = torch.repeat_interleave(counts)

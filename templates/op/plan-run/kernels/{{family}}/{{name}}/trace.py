@@ -1,6 +1,6 @@
 {% set out, x, offsets = outputs[0].name, inputs[1].name, inputs[0].name %}
 {% set ends, rows, dim, segments = roles.len_indptr[0], roles.rows[0], roles.dim[0], roles.segments[0] %}
-"""What {{ title }} computes."""
+"""Trace of {{ title }}."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fictl.trace import Const, Expr, Tensor, TraceTemplate, Var
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Segments between random rows; where there are many of them, some are empty."""
+    """Make segments between random rows; of many segments, some are empty."""
     rows, between = sizes["{{ rows }}"], sizes["{{ ends }}"] - 2
     cuts = torch.randint(0, rows + 1, (between,), device=device, generator=generator)
     ends = torch.tensor([0, rows], device=device)

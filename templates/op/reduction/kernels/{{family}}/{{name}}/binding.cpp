@@ -45,7 +45,7 @@ void check_not_empty(View {{ first }}) {
 void check_workspace(View workspace, int64_t bytes) {
   if (workspace.contiguous() && workspace.numel() * workspace.dtype().bits / 8 >= bytes) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "workspace")
-               << "has shape " << Shape{workspace} << "; wanted are " << bytes << " bytes");
+               << "has shape " << Shape{workspace} << "; expected " << bytes << " bytes");
 }
 
 int64_t {{ name }}_workspace(View {{ first }}) {
@@ -54,19 +54,19 @@ int64_t {{ name }}_workspace(View {{ first }}) {
 }
 
 {{ cpp("void " ~ name ~ "(", views, ") {") }}
-  CHECK_CUDA({{ first }});
+  fictl::check_device(kOp, "{{ first }}", {{ first }});
 {% for each in [out] + rows[1:] + vectors %}
-  CHECK_SAME_DEVICE({{ each }}, {{ first }});
-  CHECK_SAME_DTYPE({{ each }}, {{ first }});
+{{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
+{{ cpp("  fictl::check_same_dtype(", ["kOp", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
 {% endfor %}
-  CHECK_DIM({{ first }}, {{ roles.rows | length + 1 }});
+  fictl::check_dim(kOp, "{{ first }}", {{ first }}, {{ roles.rows | length + 1 }});
 {% for each in rows[1:] %}
-  CHECK_SAME_SHAPE({{ each }}, {{ first }});
+{{ cpp("  fictl::check_same_shape(", ["kOp", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
 {% endfor %}
 {% for each in vectors %}
-  CHECK_DIM({{ each }}, 1);
+  fictl::check_dim(kOp, "{{ each }}", {{ each }}, 1);
 {{ cpp("  check_length(", ["__func__", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
-  CHECK_CONTIGUOUS({{ each }});
+  fictl::check_contiguous(kOp, "{{ each }}", {{ each }});
 {% endfor %}
 {% for axis in axes if axis.size %}
 {{ cpp("  check_size(", ["__func__", '"' ~ first ~ '"', first, (roles.rows + roles.cols).index(axis.name) ~ "", axis.size ~ ""], ");") }}
@@ -75,8 +75,8 @@ int64_t {{ name }}_workspace(View {{ first }}) {
   check_not_empty({{ first }});
 {% endif %}
   check_rows({{ out }}, {{ first }});
-  CHECK_CONTIGUOUS({{ out }});
-  CHECK_SAME_DEVICE(workspace, {{ first }});
+  fictl::check_contiguous(kOp, "{{ out }}", {{ out }});
+{{ cpp("  fictl::check_same_device(", ["kOp", '"workspace"', 'workspace', '"' ~ first ~ '"', first], ");") }}
   check_workspace(workspace, {{ name }}_workspace({{ first }}));
 {{ cpp("  fictl::call(", ["kOp", first, project ~ "::" ~ family ~ "::" ~ name] + passed, ");") }}
 }

@@ -13,7 +13,7 @@ using fictl::Launch;
 using fictl::View;
 
 {% endif %}
-// In bytes, for the results of pieces.
+// The bytes of the workspace, for the results of pieces.
 int64_t {{ name }}_workspace(View {{ first }}) {
   const int64_t cols = {{ first }}.size(-1);
   const int64_t pieces = {{ title }}Pieces(cols * {{ first }}.dtype().bits / 8);

@@ -10,19 +10,19 @@ using fictl::View;
 
 {% include "_macros/row_checks.cpp" %}
 {{ cpp("void " ~ name ~ "(", spelled.views, ") {") }}
-  CHECK_CUDA({{ first }});
+  fictl::check_device(__func__, "{{ first }}", {{ first }});
 {% for each in [out] + rows[1:] + vectors %}
-  CHECK_SAME_DEVICE({{ each }}, {{ first }});
-  CHECK_SAME_DTYPE({{ each }}, {{ first }});
+{{ cpp("  fictl::check_same_device(", ["__func__", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
+{{ cpp("  fictl::check_same_dtype(", ["__func__", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
 {% endfor %}
-  CHECK_DIM({{ first }}, {{ roles.rows | length + 1 }});
+  fictl::check_dim(__func__, "{{ first }}", {{ first }}, {{ roles.rows | length + 1 }});
 {% for each in [out] + rows[1:] %}
-  CHECK_SAME_SHAPE({{ each }}, {{ first }});
+{{ cpp("  fictl::check_same_shape(", ["__func__", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
 {% endfor %}
 {% for each in vectors %}
-  CHECK_DIM({{ each }}, 1);
+  fictl::check_dim(__func__, "{{ each }}", {{ each }}, 1);
 {{ cpp("  check_length(", ["__func__", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
-  CHECK_CONTIGUOUS({{ each }});
+  fictl::check_contiguous(__func__, "{{ each }}", {{ each }});
 {% endfor %}
 {% for axis in axes if axis.size %}
 {{ cpp("  check_size(", ["__func__", '"' ~ first ~ '"', first, (roles.rows + roles.cols).index(axis.name) ~ "", axis.size ~ ""], ");") }}

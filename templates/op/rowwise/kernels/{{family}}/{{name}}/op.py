@@ -8,20 +8,18 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 {{ py("@op(", ['archs="' ~ archs ~ '"', 'dtypes="' ~ dtypes | map(attribute="short") | join(" ") ~ '"', 'devices="' ~ devices ~ '"', 'mutates="' ~ out ~ '"'], ")") }}
 {{ py("def " ~ name ~ "(", spelled.parameters, ") -> torch.Tensor:") }}
-    """{{ expression }}, rounded once.
+    """Compute {{ expression }}, rounded once.
 
     The computation is in fp32{{ ", in fp64 for what fp32 cannot hold" if is_wide }}. What a row gives does not depend on other rows.
 
 {% for each in inputs %}
 {% if each.name == first %}
-    {{ first }}: ({{ (roles.rows + roles.cols) | join(", ") }}); the elements of a row are neighbours, all rows at one distance.
+    {{ first }}: ({{ (roles.rows + roles.cols) | join(", ") }}); last dimension contiguous, all rows at one stride.
 {% elif each.name in vectors %}
     {{ each.name }}: ({{ roles.cols[0] }},), contiguous, of {{ first }}'s dtype.
 {% else %}

@@ -19,12 +19,8 @@ constexpr const char* kOp = "{{ name }}";
 {% include "_macros/row_checks.cpp" %}
 // A token for each row, or for each of the indices.
 void check_out(View {{ out }}, const char* name, View each) {
-  constexpr DLDataType kInt{kDLInt, 32, 1};
   fictl::check_dim(kOp, "{{ out }}", {{ out }}, 1);
-  if (!fictl::same_dtype({{ out }}.dtype(), kInt)) {
-    fictl::raise(fictl::argument_error(ErrorKind::TypeError, kOp, "{{ out }}")
-                 << "has dtype " << {{ out }}.dtype() << "; it is int32");
-  }
+  fictl::check_dtype(kOp, "{{ out }}", {{ out }}, fictl::kInt32);
   if ({{ out }}.size(0) == each.size(0)) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "{{ out }}")
                << "has shape " << Shape{ {{- out -}} } << ", '" << name << "' has " << Shape{each}
@@ -32,21 +28,21 @@ void check_out(View {{ out }}, const char* name, View each) {
 }
 
 {{ cpp("void " ~ name ~ "(", taken, ") {") }}
-  CHECK_CUDA({{ first }});
+  fictl::check_device(kOp, "{{ first }}", {{ first }});
 {% for each in [out] + rows[1:] + vectors %}
-  CHECK_SAME_DEVICE({{ each }}, {{ first }});
+{{ cpp("  fictl::check_same_device(", ["kOp", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
 {% if each != out %}
-  CHECK_SAME_DTYPE({{ each }}, {{ first }});
+{{ cpp("  fictl::check_same_dtype(", ["kOp", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
 {% endif %}
 {% endfor %}
-  CHECK_DIM({{ first }}, 2);
+  fictl::check_dim(kOp, "{{ first }}", {{ first }}, 2);
 {% for each in rows[1:] %}
-  CHECK_SAME_SHAPE({{ each }}, {{ first }});
+{{ cpp("  fictl::check_same_shape(", ["kOp", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
 {% endfor %}
 {% for each in vectors %}
-  CHECK_DIM({{ each }}, 1);
+  fictl::check_dim(kOp, "{{ each }}", {{ each }}, 1);
 {{ cpp("  check_length(", ["__func__", '"' ~ each ~ '"', each, '"' ~ first ~ '"', first], ");") }}
-  CHECK_CONTIGUOUS({{ each }});
+  fictl::check_contiguous(kOp, "{{ each }}", {{ each }});
 {% endfor %}
 {% for axis in axes if axis.size %}
 {{ cpp("  check_size(", ["__func__", '"' ~ first ~ '"', first, (roles.rows + roles.cols).index(axis.name) ~ "", axis.size ~ ""], ");") }}
@@ -56,7 +52,7 @@ void check_out(View {{ out }}, const char* name, View each) {
     fictl::check_dim(kOp, "indices", *indices, 1);
   }
   check_out({{ out }}, indices.has_value() ? "indices" : "{{ first }}", indices.value_or({{ first }}));
-  CHECK_CONTIGUOUS({{ out }});
+  fictl::check_contiguous(kOp, "{{ out }}", {{ out }});
 {{ cpp("  fictl::call(", ["kOp", first, project ~ "::" ~ family ~ "::" ~ name] + passed, ");") }}
 }
 

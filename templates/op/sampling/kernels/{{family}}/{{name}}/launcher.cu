@@ -5,6 +5,7 @@
 #include <binding/indices.h>
 #include <binding/launch.h>
 #include <binding/row_pitch.h>
+#include <binding/sampled_rows.h>
 
 #include <{{ project }}/{{ family }}/{{ name }}.cuh>
 
@@ -15,19 +16,9 @@ using fictl::Launch;
 using fictl::View;
 
 {% endif %}
-namespace {
-
-void check_length(const Launch& launch, View {{ first }}) {
-  if ({{ first }}.size(1) > 0 && {{ first }}.size(1) <= sampler::kMostElements) return;
-  FICTL_THROW(ValueError) << launch.op << ": argument '{{ first }}' has shape " << fictl::Shape{{ "{" ~ first ~ "}" }}
-                          << "; a row has 1 to " << sampler::kMostElements << " tokens";
-}
-
-}  // namespace
-
 {{ cpp("void " ~ name ~ "(", launched, ") {") }}
   const int64_t tokens = {{ out }}.size(0);
-  check_length(launch, {{ first }});
+{{ cpp("  fictl::check_row_length(", ["launch", '"' ~ first ~ '"', first, "sampler::kMostElements"], ");") }}
   DISPATCH_DTYPE(launch, {{ first }}, T, ({{ dtypes | map(attribute="cpp") | join(", ") }}), {
     {{ title }}Args<T> args;
     args.{{ out }} = {{ out }}.data<int32_t>();

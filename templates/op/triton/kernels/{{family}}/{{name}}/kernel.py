@@ -5,12 +5,12 @@ memory's bandwidth.
 
 Tiling: a program of 8 warps takes a block of one row, 16 bytes of each input a thread, and there
 are as many programs as blocks. 2048 threads per SM keep 32 KiB in flight, where about 25 KiB cover
-the latency of HBM. A dense tensor is one row. Only the last block of a row is masked: a mask that
-may end anywhere would have every element loaded by itself.
+the latency of HBM. A dense tensor is one row. Only the last block of a row is masked: with a mask
+that may end anywhere, Triton would load every element by itself.
 
-Compiled with the op, for each of its architectures, and never imported when the op runs. What
-variants() marks with `:16` is a multiple of 16 (a pointer: of 16 bytes), and vectors need it. For
-a call where it is not, there is code that does not assume it.
+Compiled with the op, for each of its architectures, and never imported when the op runs. Arguments
+that variants() marks with `:16` are multiples of 16 (pointers: of 16 bytes), which vectors need;
+another variant serves calls where they are not.
 """
 
 # mypy: ignore-errors
@@ -55,7 +55,7 @@ def _{{ function }}(x: tl.tensor) -> tl.tensor:
 
 @triton.jit
 {{ py("def _block(", typed + ["inside: tl.tensor | None"], ") -> None:") }}
-    """Of pointers; without `inside` all of it is."""
+    """Compute a block from pointers; `inside` masks it, None is all of it."""
 {% for tensor in inputs %}
     {{ tensor.name }} = tl.load({{ tensor.name }}, mask=inside).to(tl.float32)
 {% endfor %}
@@ -79,7 +79,7 @@ def _{{ function }}(x: tl.tensor) -> tl.tensor:
 
 
 def variants() -> Iterator[tuple[Any, dict[str, Any]]]:
-    """What is compiled: a kernel, and by name types, constants and options of Triton."""
+    """Yield what is compiled: a kernel, and by name its types, constants and options of Triton."""
 {% set names = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32"} %}
 {% set sizes = {"float16": 2, "bfloat16": 2, "float32": 4} %}
 {% set pairs = [] %}

@@ -14,8 +14,8 @@
 //           other multiplies ("pingpong"). The small tile gives more SMs a part of b to read.
 // As many stages as shared memory holds.
 //
-// Edges: TMA fills with zeros what lies beyond m, n and k, and writes nothing there. It wants rows
-// at multiples of 16 bytes, and n and k that are multiples of 8.
+// Edges: TMA fills with zeros what lies beyond m, n and k, and writes nothing there. It needs rows
+// aligned to 16 bytes, and n and k that are multiples of 8.
 #pragma once
 
 // Why not collective_builder.hpp and gemm_universal_adapter.h of cutlass/gemm: they bring every
@@ -40,7 +40,7 @@ namespace device = fictl::device;
 namespace collective = ::cutlass::gemm::collective;
 namespace epilogue = ::cutlass::epilogue;
 
-// A matrix of neighbouring columns; the pitch, from row to row, is in elements.
+// A matrix with contiguous rows; the row stride (pitch) is in elements.
 template <typename T>
 struct Matrix {
   T* data;
@@ -49,7 +49,7 @@ struct Matrix {
   int64_t pitch;
 };
 
-// What CUTLASS calls T.
+// The name of T in CUTLASS.
 template <typename T>
 struct Named;
 template <>
@@ -84,7 +84,7 @@ class Gemm {
   using TensorOp = ::cutlass::arch::OpClassTensorOp;
   static constexpr int kAlignment = 16 / sizeof(T);
 
-  // What becomes of a sum. A bias, an activation, a residual: another of these, from
+  // The epilogue of a sum. For a bias, an activation or a residual use another one of
   // cutlass/epilogue/fusion/operations.hpp.
   using Fusion = epilogue::fusion::LinearCombination<Element, float, void, float>;
 
@@ -135,7 +135,7 @@ class Gemm {
   }
 
  private:
-  // What CUTLASS would not notice to be cut off becomes a size that it refuses.
+  // Sizes that CUTLASS would truncate unnoticed become one that it refuses.
   static int size(int64_t of) {
     return of <= std::numeric_limits<int>::max() ? static_cast<int>(of) : -1;
   }

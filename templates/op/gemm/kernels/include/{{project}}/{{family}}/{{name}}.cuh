@@ -22,7 +22,7 @@
 // nor ldmatrix meet a bank conflict.
 //
 // Edges: what lies beyond m, n and k is zero in shared memory and nowhere else. The rows of a and b
-// begin at multiples of 16 bytes, those of out anywhere.
+// are aligned to 16 bytes, those of out need not be.
 #pragma once
 
 #include <fictl/device/copy.cuh>
@@ -40,7 +40,7 @@ namespace {{ project }}::{{ family }}::{{ name }}_kernel {
 namespace device = fictl::device;
 
 {% endif %}
-// A matrix of neighbouring columns; the pitch, from row to row, is in elements.
+// A matrix with contiguous rows; the row stride (pitch) is in elements.
 template <typename T>
 struct Matrix {
   T* data;
@@ -49,7 +49,7 @@ struct Matrix {
   int64_t pitch;
 };
 
-// What a block does: a tile of kM x kN, kK columns of a and b a stage. Its warps divide the tile
+// The work of a block: a tile of kM x kN, kK columns of a and b a stage. Its warps divide the tile
 // among kWarpsM x kWarpsN, and each stage among kWarpsK.
 template <int kM_, int kN_, int kK_, int kStages_, int kWarpsM_, int kWarpsN_, int kWarpsK_>
 struct TileShape {
@@ -84,10 +84,10 @@ using Medium = TileShape<128, 128, 64, 3, 2, 2, 1>;
 using Small = TileShape<64, 64, 128, 3, 2, 2, 1>;
 using Decode = TileShape<16, 32, 256, 4, 1, 1, 4>;
 
-// What leaves as an element of out: the place for a bias, an activation, a residual.
+// Converts a sum to an element of out: the place for a bias, an activation, a residual.
 __device__ inline float epilogue(float sum, int64_t row, int64_t col) { return sum; }
 
-// Where the tile of a block is: patches of 16 rows of tiles, column after column.
+// The position of a block's tile: patches of 16 rows of tiles, column after column.
 struct Place {
   int64_t row;
   int64_t col;
@@ -156,7 +156,7 @@ struct Lane {
   int share = warp / Tile::kWarpsM / Tile::kWarpsN;  // of k
 };
 
-// What a lane needs for 16 of k: the operands of its warp's products.
+// The registers of a lane for 16 of k: the operands of its warp's products.
 template <typename Tile>
 struct Operands {
   uint32_t a[Tile::kWarpM / 16][4];
@@ -215,7 +215,7 @@ class Sums {
   float sums_[Tile::kWarpM / 16][Tile::kWarpN / 8][4] = {};
 };
 
-// The tile, out of shared memory: eight neighbours a thread, 16 bytes where out is aligned.
+// Writes the tile from shared memory: eight adjacent elements a thread, 16 bytes if out is aligned.
 template <typename T, typename Tile>
 __device__ void store_tile(const float* sums, const Matrix<T>& out, Place place, bool aligned) {
   constexpr int N = Tile::kValues;
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
     }
     if (part == Tile::kSteps - 1) device::copy_commit();
   };
-  // Until the next stage is there, and all have read the last operands of the one before.
+  // Waits until the next stage is there, and all have read the last operands of the previous one.
   const auto next_stage = [] {
     device::copy_wait<Tile::kStages - 2>();
     __syncthreads();
@@ -314,7 +314,7 @@ cudaError_t LaunchGemm(device::LaunchConfig config, const Matrix<const T>& a,
   return device::launch<GemmKernel<T, Tile>>(config, a, b, out, aligned);
 }
 
-// Whether there is such a tile for each of `sm_count`, and rows for more than half of it.
+// True if there is such a tile for each of `sm_count`, and rows for more than half of it.
 template <typename Tile>
 bool fills(int64_t rows, int64_t cols, int sm_count) {
   return rows > Tile::kM / 2 &&
@@ -329,8 +329,8 @@ bool fits(int device) {
          Tile::kSharedBytes <= static_cast<size_t>(bytes);
 }
 
-// a: [m][k], b: [n][k], out: [m][n], on `device` with `sm_count` multiprocessors. With `pdl` the
-// kernel starts while its predecessor on the stream ends, where the GPU can.
+// a: [m][k], b: [n][k], out: [m][n], on `device` with `sm_count` multiprocessors. `pdl`: use
+// programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t Gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out,
                  int device, int sm_count, cudaStream_t stream = nullptr, bool pdl = false) {

@@ -2,7 +2,7 @@
 {% from "_macros/comment.jinja" import comment %}
 {{ comment(name ~ ": " ~ out ~ " = " ~ expression ~ ", element by element of rows of a fixed length, in fp32" ~ (" (fp64 for what fp32 cannot hold)" if is_wide else "") ~ " and rounded once.") }}
 //
-// Config says what is fixed when the module is built: the element type, the length of a row, and
+// Config holds what is fixed when the module is built: the element type, the length of a row, and
 // the elements of a vector. launcher.cu has it from config.inc, which jit.py renders.
 //
 {{ comment("Traffic: every element is read once and written once" ~ ("; " ~ vectors | join(", ") ~ (" is" if vectors | length == 1 else " are") ~ " read by every row, from L1" if vectors else "") ~ ". The limit is the memory's bandwidth.") }}
@@ -44,7 +44,7 @@ template <typename F>
 {{ cpp_function("__device__ inline float " ~ name ~ "_value(", values, "return " ~ expression.cpp() ~ ";") }}
 {% endif %}
 
-// Pitches are distances from row to row, in elements.
+// Row strides (pitches) in elements.
 template <typename Config>
 struct {{ title }}Args {
   using T = typename Config::T;
@@ -62,9 +62,9 @@ struct {{ title }}Args {
 };
 
 {% if vectors %}
-// Of what all rows share, by way of L1.
-// Why not __ldg: under programmatic dependent launch L1 may hold what was there before the kernel
-// that this one waited for, and only an ordinary load is sure to see that kernel's.
+// Loads what all rows share through L1. Why not __ldg: under programmatic dependent launch L1 may
+// hold what was there before the kernel that this one waited for, and only an ordinary load is sure
+// to see that kernel's.
 template <int N, typename T>
 __device__ device::Vec<T, N> {{ name }}_shared(const T* from) {
   device::Vec<T, N> vec;
@@ -120,7 +120,7 @@ template <typename Config, int N>
   return device::launch<{{ title }}Kernel<Config, N>>(config, args);
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename Config>
 {{ cpp("cudaError_t " ~ title ~ "(", ["const " ~ title ~ "Args<Config>& args", "cudaStream_t stream = nullptr", "bool pdl = false"], ") {") }}
   if (args.rows == 0) return cudaSuccess;

@@ -54,8 +54,8 @@ constexpr int k{{ title }}Vecs = {{ vecs }};  // a thread
 constexpr int k{{ title }}Threads = {{ threads }};
 constexpr int k{{ title }}PieceBytes = k{{ title }}Threads * k{{ title }}Vecs * device::kVecBytes;
 constexpr int k{{ title }}Stages = {{ stages | length }};  // results of a piece
-// What a kernel does: all of a row, in one piece; the first of its passes over pieces, and so on;
-// and after the last of these the combination of what they have left.
+// The stage of a kernel: all of a row, in one piece; the first of its passes over pieces, and so
+// on; and after the last of these the combination of their results.
 constexpr int k{{ title }}Whole = -1;
 constexpr int k{{ title }}Passes = {{ passes }};
 
@@ -67,7 +67,7 @@ inline int64_t {{ title }}Pieces(int64_t row_bytes) {
 {% set own = ["// How many a row has, and what they leave, by row, stage and piece.", "unsigned pieces;", ("device::Wide<T>*" if is_wide else "float*") ~ " results;"] %}
 {% include "_macros/row_args.cuh" %}
 
-// What a thread has of a row, or of a piece of one, that blockDim.x threads share: every
+// The part that a thread has of a row, or of a piece of one, shared by blockDim.x threads: every
 // blockDim.x-th vector, kVecs of them at a time. If kHeld, these are all and are loaded once; else
 // every walk over it loads them again. Pointers and lengths are multiples of N.
 template <typename T, int N, int kVecs, bool kHeld, int kPass>
@@ -130,7 +130,7 @@ class {{ title }}Row {
     return result;
   }
 
-  // Of the results of all pieces, those that fall to this thread.
+  // The results of pieces that this thread combines.
   template <typename Op>
   __device__ {{ real }} gather(Op op, const {{ real }}* results) {
     {{ real }} result = Op::kNone;
@@ -226,9 +226,9 @@ template <typename T, int N>
   return device::launch<{{ title }}Kernel<T, 1, 1, true, k{{ title }}Passes>>(config, args);
 }
 
-// `results` has k{{ title }}Stages * rows * {{ title }}Pieces(bytes of a row) values where there are several
-// pieces; `pieces` is set here. With `pdl` the kernel starts while its predecessor on the stream
-// ends, where the GPU can.
+// `results` has k{{ title }}Stages * rows * {{ title }}Pieces(bytes of a row) values where there
+// are several pieces; `pieces` is set here. `pdl`: use programmatic dependent launch where the GPU
+// supports it.
 template <typename T>
 {{ cpp("cudaError_t " ~ title ~ "(", [title ~ "Args<T> args", "cudaStream_t stream = nullptr", "bool pdl = false"], ") {") }}
   if (args.rows == 0) return cudaSuccess;

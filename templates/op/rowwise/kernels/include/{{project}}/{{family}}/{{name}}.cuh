@@ -22,7 +22,7 @@
 //   more         A block of 1024 threads walks the row once for each reduction and once to store;
 //                L2 has much of it from the second time on.
 // There are as many blocks as rows ask for: the GPU starts one as another ends, and its loads
-// overlap the barriers and stores of its neighbours.
+// overlap the barriers and stores of other blocks.
 //
 // The choice sees the row, never how many rows there are: a row's result is the same, bit by bit,
 // whatever is batched with it.
@@ -47,9 +47,9 @@ namespace device = fictl::device;
 {% set own = [] %}
 {% include "_macros/row_args.cuh" %}
 
-// What a thread has of a row that blockDim.x threads share: every blockDim.x-th vector, kVecs of
-// them at a time. If kHeld, these are all and are loaded once; else every walk over the row loads
-// them again. Pointers and the length of the row are multiples of N.
+// The part that a thread has of a row shared by blockDim.x threads: every blockDim.x-th vector,
+// kVecs of them at a time. If kHeld, these are all and are loaded once; else every walk over the
+// row loads them again. Pointers and the length of the row are multiples of N.
 template <typename T, int N, int kVecs, bool kHeld>
 class {{ title }}Row {
  public:
@@ -158,7 +158,7 @@ template <typename T, int N>
   return device::launch<{{ title }}Kernel<T, N, {{ "kVecs" if long_vecs == vecs else "kLongVecs" }}, false>>(config, args);
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T>
 {{ cpp("cudaError_t " ~ title ~ "(", ["const " ~ title ~ "Args<T>& args", "cudaStream_t stream = nullptr", "bool pdl = false"], ") {") }}
   if (args.rows == 0 || args.cols == 0) return cudaSuccess;

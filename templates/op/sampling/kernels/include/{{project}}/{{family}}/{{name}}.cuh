@@ -5,10 +5,10 @@
 {% set threads = {1: 1024, 2: 512}.get(names | length, 256) %}
 {{ comment(name ~ ": " ~ out ~ " is a token of every row, drawn by the weights " ~ expression ~ ".") }}
 //
-// Algorithm: a row is cut into tiles of 512 neighbouring tokens. A warp adds up the weights of a
-// tile. When all sums are there, one random number says in which tile the token is: where the sums
-// of tiles, one after the other, pass that part of the total. This tile is read again, and in it
-// the same number says which token it is.
+// Algorithm: a row is cut into tiles of 512 adjacent tokens. A warp adds up the weights of a tile.
+// When all sums are there, one random number says in which tile the token is: where the sums of
+// tiles, one after the other, pass that part of the total. This tile is read again, and in it the
+// same number says which token it is.
 {% if stages %}
 {{ comment("Before all that, " ~ stages | map(attribute="name") | join(", then ") ~ (" is" if stages | length == 1 else " are") ~ " found in the same way, tile by tile.") }}
 {% endif %}
@@ -20,7 +20,7 @@
 //
 {{ comment("Tiling: a thread loads 16 elements" ~ (" of each tensor" if names | length > 1 else "") ~ " before it uses the first, and up to " ~ threads // 32 ~ " warps of a block take tiles in turn: what an SM has in flight covers the latency of HBM. Where there are fewer rows than SMs, up to eight blocks share a row as a cluster, as one SM has only a hundredth of the memory's bandwidth; each writes the results of its tiles to the shared memory of all.") }}
 //
-// Where a pointer is not aligned to 16 bytes, or a pitch is no multiple of four elements, these are
+// If a pointer is not aligned to 16 bytes, or a pitch is not a multiple of four elements, these are
 // read one by one.
 #pragma once
 
@@ -39,7 +39,7 @@ namespace sampler = fictl::sampling;
 
 constexpr int k{{ title }}Threads = {{ threads }};
 
-// Of one launch. Pitches are distances from row to row, in elements.
+// The arguments of a launch. Row strides (pitches) in elements.
 template <typename T>
 struct {{ title }}Args {
   int32_t* {{ out }};
@@ -99,8 +99,8 @@ class {{ title }}Row {
   }
 
 {% endif %}
-  // Stores a token, as likely as its share of the weights. What is not above 0, NaN included, is no
-  // weight; where nothing is, the token is 0.
+  // Stores a token, as likely as its share of the weights. Weights not above 0, and NaN, count as
+  // 0; without a positive weight the token is 0.
   template <typename Value>
   __device__ void draw(Value value) {
     const auto weight = [&](auto... x) { return positive(value(x...)); };
@@ -152,7 +152,7 @@ class {{ title }}Row {
   }
 
 {% endif %}
-  // What `op` makes of the values of each tile of the row, in the shared memory of every block.
+  // Reduces the values of each tile of the row by `op`, into the shared memory of every block.
   template <typename Op, typename Value>
   __device__ const float* each_tile(Op op, Value value) {
     float* results = storage_.results[half_];
@@ -198,8 +198,8 @@ template <typename T>
   row.draw({{ values(expression.final) }} { return {{ expression.final.cpp("float") }}; });
 }
 
-// A row has up to sampler::kMostElements tokens. With `pdl` the kernel starts while its
-// predecessor on the stream ends, where the GPU can.
+// A row has up to sampler::kMostElements tokens. `pdl`: use programmatic dependent launch where the
+// GPU supports it.
 template <typename T>
 {{ cpp("cudaError_t " ~ title ~ "(", [title ~ "Args<T> args", "int sm_count", "cudaStream_t stream = nullptr", "bool pdl = false"], ") {") }}
   constexpr int kLeast = 8 * sampler::kTile;  // of a row's tokens that are worth a block

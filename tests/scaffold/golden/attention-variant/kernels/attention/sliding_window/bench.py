@@ -41,7 +41,7 @@ def baselines() -> dict[str, Callable[..., Any]]:
 def _sdpa(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, window: int, causal: bool
 ) -> Callable[[], torch.Tensor]:
-    """With the mask as a tensor, which is made before."""
+    """Compute with the mask as a tensor, made before."""
     seen = _seen(q, k, window, causal)
     heads_first = [x.transpose(0, 1)[None] for x in (q, k, v)]
     attend = torch.nn.functional.scaled_dot_product_attention

@@ -27,15 +27,15 @@ def sliding_window(
 
     Of a query that sees no key it is 0.
 
-    q_idx and kv_idx are numbers of tokens. The queries are the last of the keys: the place of a
-    query among them is kv_len - q_len + q_idx.
+    q_idx and kv_idx are token indices. The queries are at the end of the keys: the position of a
+    query is kv_len - q_len + q_idx.
 
-    q: (q_len, heads, head_dim); head_dim is 64, 128 or 256. The elements of a head are neighbours,
-        heads and tokens at any distance that is a multiple of 16 bytes.
-    k, v: (kv_len, kv_heads, head_dim), of q's dtype; each head serves as many of q.
+    q: (q_len, heads, head_dim); head_dim is 64, 128 or 256. Last dimension contiguous,
+        strides of heads and tokens multiples of 16 bytes.
+    k, v: (kv_len, kv_heads, head_dim), of q's dtype; each head serves a group of q's.
     window: a whole number.
-    causal: a query sees no keys behind its own place.
-    sm_scale: of q @ k.T. None is 1 / sqrt(head_dim).
+    causal: a query sees no keys after its own position.
+    sm_scale: factor of q @ k.T. None is 1 / sqrt(head_dim).
     out: like q, contiguous. None allocates it.
     """
     _check(q, k)
@@ -52,7 +52,7 @@ def sliding_window(
 
 
 def _check(q: torch.Tensor, k: torch.Tensor) -> None:
-    """What the shapes have to be for there to be work."""
+    """Check the shapes that the plan depends on."""
     for name, x in (("q", q), ("k", k)):
         if x.ndim != 3:
             raise ValueError(
@@ -63,7 +63,7 @@ def _check(q: torch.Tensor, k: torch.Tensor) -> None:
     if q.shape[2] != k.shape[2] or not kv_heads or heads % kv_heads:
         raise ValueError(
             f"sliding_window: argument 'k' has shape {tuple(k.shape)}, 'q' {tuple(q.shape)}; "
-            "heads are of one size, and as many of q share each of k"
+            "heads must have one size, and q a multiple of k's number of heads"
         )
 
 
@@ -71,7 +71,7 @@ def _check(q: torch.Tensor, k: torch.Tensor) -> None:
 def _work(
     q_len: int, kv_len: int, group: int, rows: int, causal: bool, device: torch.device
 ) -> torch.Tensor:
-    """A line for each tile of `rows`: its first row, and the keys from `begin` to `end`.
+    """Make a line for each tile of `rows`: its first row, and its keys from `begin` to `end`.
 
     The last tile comes first: it has the most keys to go through if causal. Why kept: while a CUDA
     graph is captured, nothing may be copied from the host.

@@ -1,4 +1,4 @@
-"""What sliding_window computes."""
+"""Trace of sliding_window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fictl.trace import Const, Scalar, Tensor, TraceTemplate, Var
 
 
 def _seen(q: torch.Tensor, k: torch.Tensor, window: int, causal: bool) -> torch.Tensor:
-    """Which keys each query sees."""
+    """Return the mask of the keys that each query sees."""
     q_len, kv_len = len(q), len(k)
     q_idx = torch.arange(q_len, device=q.device)[:, None]
     kv_idx = torch.arange(kv_len, device=q.device)

@@ -1,4 +1,4 @@
-"""hopper_linear: the product of a matrix and a transposed one."""
+"""hopper_linear: multiply a matrix by a transposed one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SMALL = 64
 def hopper_linear(
     a: torch.Tensor, b: torch.Tensor, out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """a @ b.T, summed in fp32 and rounded once.
+    """Compute a @ b.T, summed in fp32 and rounded once.
 
-    a: (m, k); the elements of a row are neighbours, rows begin at multiples of 16 bytes.
-    b: (n, k), as torch.nn.Linear has its weight; rows as those of a.
-    out: (m, n), rows as those of a. None allocates it.
+    a: (m, k); last dimension contiguous, rows aligned to 16 bytes.
+    b: (n, k), like the weight of torch.nn.Linear; strides as a's.
+    out: (m, n), strides as a's. None allocates it.
     n and k are multiples of 8.
     """
     if out is None:

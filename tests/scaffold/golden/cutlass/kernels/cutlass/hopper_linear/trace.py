@@ -1,4 +1,4 @@
-"""What hopper_linear computes."""
+"""Trace of hopper_linear."""
 
 from __future__ import annotations
 

@@ -42,10 +42,18 @@ def refused(error: type[Exception], name: str, text: str) -> pytest.RaisesExc:
 @pytest.mark.parametrize(
     ("m", "n", "k"),
     [
-        (1, 8, 8), (1, 40, 264), (15, 64, 1032), (63, 72, 24), (64, 64, 128), (65, 256, 64),
-        (128, 520, 72), (257, 1032, 200), (1000, 2056, 520), (2100, 4208, 72),
+        (1, 8, 8),
+        (1, 40, 264),
+        (15, 64, 1032),
+        (63, 72, 24),
+        (64, 64, 128),
+        (65, 256, 64),
+        (128, 520, 72),
+        (257, 1032, 200),
+        (1000, 2056, 520),
+        (2100, 4208, 72),
     ],
-)  # fmt: skip
+)
 def test_any_size(m: int, n: int, k: int, dtype: torch.dtype, randn: Randn) -> None:
     a, b = randn(m, k, dtype=dtype), randn(n, k, dtype=dtype)
     check(product(a, b), a, b)
@@ -100,19 +108,19 @@ def test_sizes_that_do_not_fit_are_refused_by_name(randn: Randn) -> None:
         product(a, b, out=randn(4, 16))
 
 
-def test_rows_that_are_no_multiple_of_16_bytes_are_refused_in_words(randn: Randn) -> None:
+def test_rows_that_are_not_a_multiple_of_16_bytes_are_refused_in_words(randn: Randn) -> None:
     with refused(ValueError, A, r"has rows 26 bytes apart.*pad"):
         product(randn(4, 13), randn(8, 13))
     with refused(ValueError, B, r"has rows 34 bytes apart.*pad"):
         product(randn(4, 16), randn(8, 17)[:, :16])
     with refused(ValueError, OUT, r"has rows 26 bytes apart.*pad"):
         product(randn(4, 16), randn(13, 16))
-    with refused(ValueError, A, rf"begins at .*pass {A}.clone\(\)"):
+    with refused(ValueError, A, rf"is not aligned to 16 bytes; pass {A}.clone\(\)"):
         product(randn(4, 24)[:, 1:17], randn(8, 16))
 
 
-def test_columns_that_are_no_multiple_of_8_are_refused(randn: Randn) -> None:
-    with refused(ValueError, A, r"has shape \(4, 13\); its columns are no multiple of 8"):
+def test_columns_that_are_not_a_multiple_of_8_are_refused(randn: Randn) -> None:
+    with refused(ValueError, A, r"has shape \(4, 13\); its last dimension is not a multiple of 8"):
         product(randn(4, 16)[:, :13], randn(8, 16)[:, :13])
 
 
@@ -122,13 +130,13 @@ def test_the_padding_that_is_advised_helps(randn: Randn) -> None:
     check(product(a, b), a, b)
 
 
-def test_elements_that_are_no_neighbours_are_refused_in_words(randn: Randn) -> None:
+def test_a_last_dimension_that_is_not_contiguous_is_refused(randn: Randn) -> None:
     a, b, apart = randn(16, 16), randn(16, 16), randn(16, 16).t()
     with refused(ValueError, A, rf"has strides .*{A}.contiguous\(\)"):
         product(apart, b)
     with refused(ValueError, B, rf"has strides .*{B}.contiguous\(\)"):
         product(a, apart)
-    with refused(ValueError, OUT, r"has strides .*neighbours"):
+    with refused(ValueError, OUT, r"has strides .*must be contiguous"):
         product(a, b, out=apart)
 
 

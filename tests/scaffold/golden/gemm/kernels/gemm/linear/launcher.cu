@@ -13,7 +13,7 @@ namespace {
 
 namespace kernel = linear_kernel;
 
-// Why not always the stride: that of a single row may be anything.
+// Why not always the stride: with a single row it is undefined.
 template <typename T>
 kernel::Matrix<T> matrix_of(View x) {
   return {x.data<T>(), x.size(0), x.size(1), x.size(0) > 1 ? x.stride(0) : 0};

@@ -1,4 +1,4 @@
-"""linear: the product of a matrix and a transposed one."""
+"""linear: multiply a matrix by a transposed one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ kernel = KernelModule(module)
 
 @op(archs=">=8.0", dtypes="f16 bf16", devices="cuda emu", mutates="out")
 def linear(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """a @ b.T, summed in fp32 and rounded once.
+    """Compute a @ b.T, summed in fp32 and rounded once.
 
-    a: (m, k); the elements of a row are neighbours, rows begin at multiples of 16 bytes.
-    b: (n, k), as torch.nn.Linear has its weight; rows as those of a.
-    out: (m, n), rows at any pitch. None allocates it.
+    a: (m, k); last dimension contiguous, rows aligned to 16 bytes.
+    b: (n, k), like the weight of torch.nn.Linear; strides as a's.
+    out: (m, n), last dimension contiguous, any row stride. None allocates it.
     """
     if out is None:
         shape = len(a), len(b)

@@ -1,4 +1,4 @@
-"""What linear computes."""
+"""Trace of linear."""
 
 from __future__ import annotations
 

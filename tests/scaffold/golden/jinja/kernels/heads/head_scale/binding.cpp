@@ -17,16 +17,16 @@ void check_length(const char* op, const char* name, View x, const char* of, View
 }
 
 void head_scale(View out, View x, View weight, double factor) {
-  CHECK_CUDA(x);
-  CHECK_SAME_DEVICE(out, x);
-  CHECK_SAME_DTYPE(out, x);
-  CHECK_SAME_DEVICE(weight, x);
-  CHECK_SAME_DTYPE(weight, x);
-  CHECK_DIM(x, 3);
-  CHECK_SAME_SHAPE(out, x);
-  CHECK_DIM(weight, 1);
+  fictl::check_device(__func__, "x", x);
+  fictl::check_same_device(__func__, "out", out, "x", x);
+  fictl::check_same_dtype(__func__, "out", out, "x", x);
+  fictl::check_same_device(__func__, "weight", weight, "x", x);
+  fictl::check_same_dtype(__func__, "weight", weight, "x", x);
+  fictl::check_dim(__func__, "x", x, 3);
+  fictl::check_same_shape(__func__, "out", out, "x", x);
+  fictl::check_dim(__func__, "weight", weight, 1);
   check_length(__func__, "weight", weight, "x", x);
-  CHECK_CONTIGUOUS(weight);
+  fictl::check_contiguous(__func__, "weight", weight);
   fictl::call(__func__, x, my_kernels::heads::head_scale, out, x, weight, factor);
 }
 

@@ -15,11 +15,11 @@ kernel = KernelModule(module)
 def head_scale(
     x: torch.Tensor, weight: torch.Tensor, factor: float, out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """x * weight * factor, rounded once from fp32.
+    """Compute x * weight * factor, rounded once from fp32.
 
     Each dtype and length of a row is a module of its own, compiled when it is first called.
 
-    x: (tokens, heads, head_dim); the elements of a row are neighbours, all rows at one distance.
+    x: (tokens, heads, head_dim); last dimension contiguous, all rows at one stride.
     weight: (head_dim,), contiguous, of x's dtype.
     factor: a number.
     out: like x; may be x itself. None allocates it.

@@ -1,4 +1,4 @@
-"""What head_scale computes."""
+"""Trace of head_scale."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def baselines() -> dict[str, Callable[..., Any]]:
 
 
 def _torch(indptr: torch.Tensor, x: torch.Tensor) -> Callable[[], torch.Tensor]:
-    """As our plan is, where each row goes is known before."""
+    """Add rows by indices computed before, as our plan is."""
     segment = torch.repeat_interleave(indptr.diff().long())
     shape = (len(indptr) - 1, x.shape[1])
     sums = torch.zeros(shape, dtype=torch.float32, device=x.device)

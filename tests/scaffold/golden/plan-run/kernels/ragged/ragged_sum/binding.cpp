@@ -14,7 +14,6 @@ namespace {
 
 using fictl::ErrorKind;
 using fictl::Shape;
-using fictl::Strides;
 using fictl::View;
 
 constexpr const char* kOp = "RaggedSum";
@@ -23,13 +22,6 @@ void check_row_count(View input, int64_t rows) {
   if (input.size(0) >= rows) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "x")
                << "has shape " << Shape{input} << ", the plan is for " << rows << " rows");
-}
-
-void check_neighbours(View input) {
-  if (input.size(1) <= 1 || input.stride(1) == 1) return;
-  fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "x")
-               << "has strides " << Strides{input}
-               << ": the elements of a row are not neighbours; pass x.contiguous()");
 }
 
 void check_output_shape(View output, int64_t segments, int64_t dim) {
@@ -45,7 +37,7 @@ void ragged_sum(View out, View x, View plan, View workspace, int64_t item_count,
   fictl::check_device(kOp, "x", x);
   fictl::check_dim(kOp, "x", x, 2);
   check_row_count(x, rows);
-  check_neighbours(x);
+  fictl::check_last_dim_contiguous(kOp, "x", x);
   fictl::check_same_device(kOp, "out", out, "x", x);
   fictl::check_same_dtype(kOp, "out", out, "x", x);
   check_output_shape(out, segments, x.size(1));

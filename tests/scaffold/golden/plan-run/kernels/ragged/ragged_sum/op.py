@@ -1,4 +1,4 @@
-"""RaggedSum: add up the rows of each segment of a ragged batch."""
+"""RaggedSum: sum the rows of each segment of a ragged batch."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
 from .plan import Sizes, make_plan
 
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 class RaggedSum:
-    """out[s] = x[indptr[s]:indptr[s + 1]].sum(0), rounded once from fp32; 0 without rows.
+    """Compute out[s] = x[indptr[s]:indptr[s + 1]].sum(0), rounded once from fp32; 0 if empty.
 
-    max_rows: the first plan makes room for as many rows, and later ones, of as many segments, take
-        its place: a CUDA graph of run() goes on with them. None fits the memory to each plan.
-    device: where run's tensors are. None is where plan's indptr is.
+    max_rows: allocate memory for plans of up to that many rows in the first plan; later ones, of as
+        many segments, reuse it, so that a CUDA graph of run() stays valid. None allocates it for
+        each plan.
+    device: the device of run's tensors. None: that of plan's indptr.
     """
 
     def __init__(
@@ -29,9 +29,9 @@ class RaggedSum:
         self._plan = torch.empty(0)
 
     def plan(self, indptr: torch.Tensor) -> None:
-        """Share out the rows of the segments, for any number of run().
+        """Distribute the rows of the segments, for any number of run().
 
-        indptr: (segments + 1,), int32; where each segment starts, and where the last one ends.
+        indptr: (segments + 1,), int32: where each segment starts, and where the last one ends.
             It is read on the host: one that is on a GPU is waited for, one on the CPU is not.
         """
         host, room = _checked(indptr), None
@@ -46,10 +46,10 @@ class RaggedSum:
 
     @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
     def run(self, x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-        """The sums of the segments of the last plan().
+        """Compute the sums of the segments of the last plan().
 
-        x: (rows, dim); the elements of a row are neighbours, the rows at any pitch. At least
-            as many as indptr says, or max_rows; those beyond are of no segment.
+        x: (rows, dim); last dimension contiguous, any row stride. At least
+            indptr[-1] rows, or max_rows; those beyond belong to no segment.
         out: (segments, dim), contiguous, not in x. None allocates it.
         """
         if self._sizes is None:
@@ -63,7 +63,7 @@ class RaggedSum:
 
 
 def _checked(indptr: torch.Tensor) -> torch.Tensor:
-    """On the host."""
+    """Check the offsets, and copy them to the host."""
     shape, dtype = tuple(indptr.shape), indptr.dtype
     if dtype != torch.int32 or len(shape) != 1 or not shape[0]:
         raise ValueError(

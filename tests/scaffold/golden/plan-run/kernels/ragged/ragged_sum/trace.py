@@ -1,4 +1,4 @@
-"""What RaggedSum computes."""
+"""Trace of RaggedSum."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _reference(indptr: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Segments between random rows; where there are many of them, some are empty."""
+    """Make segments between random rows; of many segments, some are empty."""
     rows, between = sizes["rows"], sizes["len_indptr"] - 2
     cuts = torch.randint(0, rows + 1, (between,), device=device, generator=generator)
     ends = torch.tensor([0, rows], device=device)

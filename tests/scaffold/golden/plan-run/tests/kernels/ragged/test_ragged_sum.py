@@ -58,11 +58,17 @@ def test_segments_at_the_borders_of_items(length: int, randn: Randn) -> None:
 @pytest.mark.parametrize(
     "lengths",
     [
-        (0,), (0, 0, 0), (1,) * 50, (0,) * 40 + (3,), (3,) + (0,) * 40,
-        (3 * ITEM_ROWS,) * 2, (1,) * 20 + (5 * ITEM_ROWS + 1,) + (1,) * 20, (40 * ITEM_ROWS,),
+        (0,),
+        (0, 0, 0),
+        (1,) * 50,
+        (0,) * 40 + (3,),
+        (3,) + (0,) * 40,
+        (3 * ITEM_ROWS,) * 2,
+        (1,) * 20 + (5 * ITEM_ROWS + 1,) + (1,) * 20,
+        (40 * ITEM_ROWS,),
     ],
     ids=lambda lengths: f"{len(lengths)} of {sum(lengths)}",
-)  # fmt: skip
+)
 def test_short_and_long_segments_and_those_without_rows(
     lengths: tuple[int, ...], randn: Randn
 ) -> None:
@@ -95,11 +101,14 @@ def test_a_nan_stays_in_its_segment(randn: Randn) -> None:
 @pytest.mark.parametrize(
     "view",
     [
-        lambda x: x[::2], lambda x: x[:, :40], lambda x: x[:, 3:20], lambda x: x[:, 8:],
+        lambda x: x[::2],
+        lambda x: x[:, :40],
+        lambda x: x[:, 3:20],
+        lambda x: x[:, 8:],
         lambda x: x[:1].expand(200, 96),
     ],
     ids=["every second row", "aligned columns", "columns", "the last columns", "one row"],
-)  # fmt: skip
+)
 def test_rows_at_any_pitch(view: Callable[[torch.Tensor], torch.Tensor], randn: Randn) -> None:
     x = view(randn(200, 96))
     _check_planned((len(x) - 9, 0, 9), x)
@@ -232,7 +241,7 @@ def test_another_dtype_is_refused(randn: Randn, device: str) -> None:
 
 def test_strides_that_do_not_fit_are_refused(randn: Randn, device: str) -> None:
     made = _planned((4, 5), device)
-    with pytest.raises(ValueError, match=r"'x' has strides .*neighbours; pass x.contiguous"):
+    with pytest.raises(ValueError, match=r"'x' has strides .*; pass x.contiguous"):
         made.run(randn(8, 9).t())
     with pytest.raises(ValueError, match=r"'out' is not contiguous"):
         made.run(randn(9, 8), out=randn(2, 16)[:, ::2])

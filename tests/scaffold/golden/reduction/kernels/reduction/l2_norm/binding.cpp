@@ -25,7 +25,7 @@ void check_rows(View out, View x) {
 void check_workspace(View workspace, int64_t bytes) {
   if (workspace.contiguous() && workspace.numel() * workspace.dtype().bits / 8 >= bytes) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "workspace")
-               << "has shape " << Shape{workspace} << "; wanted are " << bytes << " bytes");
+               << "has shape " << Shape{workspace} << "; expected " << bytes << " bytes");
 }
 
 int64_t l2_norm_workspace(View x) {
@@ -34,13 +34,13 @@ int64_t l2_norm_workspace(View x) {
 }
 
 void l2_norm(View out, View x, View workspace) {
-  CHECK_CUDA(x);
-  CHECK_SAME_DEVICE(out, x);
-  CHECK_SAME_DTYPE(out, x);
-  CHECK_DIM(x, 2);
+  fictl::check_device(kOp, "x", x);
+  fictl::check_same_device(kOp, "out", out, "x", x);
+  fictl::check_same_dtype(kOp, "out", out, "x", x);
+  fictl::check_dim(kOp, "x", x, 2);
   check_rows(out, x);
-  CHECK_CONTIGUOUS(out);
-  CHECK_SAME_DEVICE(workspace, x);
+  fictl::check_contiguous(kOp, "out", out);
+  fictl::check_same_device(kOp, "workspace", workspace, "x", x);
   check_workspace(workspace, l2_norm_workspace(x));
   fictl::call(kOp, x, my_kernels::reduction::l2_norm, out, x, workspace);
 }

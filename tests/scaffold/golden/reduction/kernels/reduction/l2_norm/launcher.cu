@@ -8,7 +8,7 @@ namespace my_kernels::reduction {
 using fictl::Launch;
 using fictl::View;
 
-// In bytes, for the results of pieces.
+// The bytes of the workspace, for the results of pieces.
 int64_t l2_norm_workspace(View x) {
   const int64_t cols = x.size(-1);
   const int64_t pieces = L2NormPieces(cols * x.dtype().bits / 8);

@@ -6,18 +6,16 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
 def l2_norm(x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """sqrt(sum(x * x)) of every row, rounded once.
+    """Compute sqrt(sum(x * x)) of every row, rounded once.
 
     The computation is in fp32. What a row gives does not depend on other rows.
 
-    x: (rows, cols); the elements of a row are neighbours, all rows at one distance.
+    x: (rows, cols); last dimension contiguous, all rows at one stride.
     out: (rows,), contiguous, of x's dtype. None allocates it.
     """
     if out is None:

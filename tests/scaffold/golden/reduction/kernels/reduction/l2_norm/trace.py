@@ -1,4 +1,4 @@
-"""What l2_norm computes."""
+"""Trace of l2_norm."""
 
 from __future__ import annotations
 

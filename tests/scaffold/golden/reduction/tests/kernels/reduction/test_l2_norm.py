@@ -119,11 +119,11 @@ def test_an_out_that_is_not_contiguous_is_refused(device: str) -> None:
         l2_norm(*inputs, *NUMBERS, out=out)
 
 
-def test_elements_that_are_no_neighbours_are_refused_in_words(device: str) -> None:
+def test_a_last_dimension_that_is_not_contiguous_is_refused(device: str) -> None:
     inputs = _random(4, 8, device=device)
     at = 0
     inputs[at] = _at_pitch(inputs[at].transpose(0, -1), 0).transpose(0, -1)
-    with pytest.raises(ValueError, match=r"l2_norm: .*'x'.*neighbouring.*\.contiguous\(\)"):
+    with pytest.raises(ValueError, match=r"l2_norm: .*'x'.*\.contiguous\(\)"):
         l2_norm(*inputs, *NUMBERS)
 
 

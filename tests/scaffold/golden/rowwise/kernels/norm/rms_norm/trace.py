@@ -1,4 +1,4 @@
-"""What rms_norm computes."""
+"""Trace of rms_norm."""
 
 from __future__ import annotations
 

@@ -17,12 +17,8 @@ constexpr const char* kOp = "min_p";
 
 // A token for each row, or for each of the indices.
 void check_out(View out, const char* name, View each) {
-  constexpr DLDataType kInt{kDLInt, 32, 1};
   fictl::check_dim(kOp, "out", out, 1);
-  if (!fictl::same_dtype(out.dtype(), kInt)) {
-    fictl::raise(fictl::argument_error(ErrorKind::TypeError, kOp, "out")
-                 << "has dtype " << out.dtype() << "; it is int32");
-  }
+  fictl::check_dtype(kOp, "out", out, fictl::kInt32);
   if (out.size(0) == each.size(0)) return;
   fictl::raise(fictl::argument_error(ErrorKind::ValueError, kOp, "out")
                << "has shape " << Shape{out} << ", '" << name << "' has " << Shape{each}
@@ -31,15 +27,15 @@ void check_out(View out, const char* name, View each) {
 
 void min_p(View out, View probs, double base, Optional<View> indices, Optional<View> seeds,
            Optional<View> offsets, int64_t seed, int64_t offset) {
-  CHECK_CUDA(probs);
-  CHECK_SAME_DEVICE(out, probs);
-  CHECK_DIM(probs, 2);
+  fictl::check_device(kOp, "probs", probs);
+  fictl::check_same_device(kOp, "out", out, "probs", probs);
+  fictl::check_dim(kOp, "probs", probs, 2);
   if (indices.has_value()) {
     fictl::check_same_device(kOp, "indices", *indices, "probs", probs);
     fictl::check_dim(kOp, "indices", *indices, 1);
   }
   check_out(out, indices.has_value() ? "indices" : "probs", indices.value_or(probs));
-  CHECK_CONTIGUOUS(out);
+  fictl::check_contiguous(kOp, "out", out);
   fictl::call(kOp, probs, my_kernels::sampling::min_p, out, probs, base, pointer(indices),
               pointer(seeds), pointer(offsets), seed, offset);
 }

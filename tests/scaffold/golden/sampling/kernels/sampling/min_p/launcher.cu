@@ -2,6 +2,7 @@
 #include <binding/indices.h>
 #include <binding/launch.h>
 #include <binding/row_pitch.h>
+#include <binding/sampled_rows.h>
 
 #include <my_kernels/sampling/min_p.cuh>
 
@@ -10,20 +11,10 @@ namespace my_kernels::sampling {
 using fictl::Launch;
 using fictl::View;
 
-namespace {
-
-void check_length(const Launch& launch, View probs) {
-  if (probs.size(1) > 0 && probs.size(1) <= sampler::kMostElements) return;
-  FICTL_THROW(ValueError) << launch.op << ": argument 'probs' has shape " << fictl::Shape{probs}
-                          << "; a row has 1 to " << sampler::kMostElements << " tokens";
-}
-
-}  // namespace
-
 void min_p(const Launch& launch, View out, View probs, double base, const View* indices,
            const View* seeds, const View* offsets, int64_t seed, int64_t offset) {
   const int64_t tokens = out.size(0);
-  check_length(launch, probs);
+  fictl::check_row_length(launch, "probs", probs, sampler::kMostElements);
   DISPATCH_DTYPE(launch, probs, T, (__half, __nv_bfloat16, float), {
     MinPArgs<T> args;
     args.out = out.data<int32_t>();

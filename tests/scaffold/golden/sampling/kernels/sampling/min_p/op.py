@@ -6,9 +6,7 @@ import torch
 
 from fictl.op import KernelModule, draws, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=7.5", dtypes="f16 bf16 f32", devices="cuda emu", mutates="out")
@@ -21,20 +19,20 @@ def min_p(
     offset: int | torch.Tensor | None = None,
     out: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """A token of each row, drawn by the weights where(probs >= base * max(probs), probs, 0).
+    """Draw a token of each row, by the weights where(probs >= base * max(probs), probs, 0).
 
-    A token is as likely as its share of the sum of the weights, which is finite. What is not above
-    0, NaN included, is no weight; of a row without weights the token is 0. The computation is in
+    The probability of a token is its share of the sum of the weights, which must be finite. Weights
+    not above 0, and NaN, count as 0; a row without a positive weight gives token 0. Computed in
     fp32.
 
-    probs: (rows, vocab); the elements of a row are neighbours, all rows at one distance.
+    probs: (rows, vocab); last dimension contiguous, all rows at one stride.
     base: a number.
-    indices: (tokens,), int32 or int64, the row of each token; of a row that is not there the token
+    indices: (tokens,), int32 or int64: the row of each token; for a row out of range the token
         is 0. None draws one of every row.
-    generator: where the random numbers come from if seed and offset are None. None is the device's.
-    seed, offset: which random numbers they are, both or neither: a number each, or an int64 tensor,
-        (1,) or (tokens,). The same ones give the same tokens. Tokens that share a seed differ by
-        their place in the batch; one with a seed of its own is the same in any place.
+    generator: the source of random numbers if seed and offset are None. None is the device's.
+    seed, offset: of the random numbers, both or neither: a number each, or an int64 tensor, (1,) or
+        (tokens,). The same ones give the same tokens. Tokens that share a seed differ by their
+        index in the batch; one with a seed of its own is the same at any index.
     out: (tokens,), int32, contiguous. None allocates it.
     """
     tokens = len(probs if indices is None else indices)

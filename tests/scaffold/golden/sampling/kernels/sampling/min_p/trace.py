@@ -1,4 +1,4 @@
-"""What min_p draws."""
+"""Trace of min_p: reference, and judge of its draws."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _weights(probs: torch.Tensor, base: float) -> torch.Tensor:
 
 
 def _of_draws(weights: torch.Tensor, indices: torch.Tensor | None) -> torch.Tensor:
-    """A row for each token that is drawn; what is not above 0 is no weight."""
+    """Return a row of weights for each token drawn; those not above 0 are not weights."""
     weights = torch.where(weights > 0, weights, 0)
     return weights if indices is None else weights[indices.long()]
 
@@ -23,13 +23,13 @@ def _of_draws(weights: torch.Tensor, indices: torch.Tensor | None) -> torch.Tens
 def _reference(
     probs: torch.Tensor, base: float, indices: torch.Tensor | None, seed: int, offset: int
 ) -> torch.Tensor:
-    """One of the right draws: the first of racing clocks to ring, each as fast as its weight."""
+    """Draw one of the possible tokens: the first of exponential clocks with the weights as rates."""
     weights = _of_draws(_weights(probs, base), indices)
     return (weights / torch.empty_like(weights).exponential_()).argmax(dim=-1).to(torch.int32)
 
 
 def _judge(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-    """Any token that has a weight is right; the tests look at how often each is drawn."""
+    """Accept any token that has a weight; the tests count how often each is drawn."""
     weights = _weights(inputs["probs"].float(), inputs["base"])
     weights = _of_draws(weights, inputs["indices"])
     tokens = results["out"].long()
@@ -43,7 +43,7 @@ def _judge(inputs: Mapping[str, Any], results: Mapping[str, Any]) -> None:
 def _init(
     sizes: Mapping[str, int], dtype: torch.dtype, device: str, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Probabilities, some of them 0; rows in any order."""
+    """Make probabilities, some of them 0; rows in random order."""
     shape = (sizes["rows"], sizes["vocab"])
     logits = 3 * torch.randn(shape, device=device, generator=generator)
     probs = logits.where(logits > 0, -torch.inf).softmax(dim=-1).nan_to_num(nan=0.0)

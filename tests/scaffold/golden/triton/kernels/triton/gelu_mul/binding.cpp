@@ -11,13 +11,13 @@ namespace {
 using fictl::View;
 
 void gelu_mul(View out, View x, View gate, double factor) {
-  CHECK_CUDA(x);
-  CHECK_SAME_DEVICE(out, x);
-  CHECK_SAME_DTYPE(out, x);
-  CHECK_SAME_SHAPE(out, x);
-  CHECK_SAME_DEVICE(gate, x);
-  CHECK_SAME_DTYPE(gate, x);
-  CHECK_SAME_SHAPE(gate, x);
+  fictl::check_device(__func__, "x", x);
+  fictl::check_same_device(__func__, "out", out, "x", x);
+  fictl::check_same_dtype(__func__, "out", out, "x", x);
+  fictl::check_same_shape(__func__, "out", out, "x", x);
+  fictl::check_same_device(__func__, "gate", gate, "x", x);
+  fictl::check_same_dtype(__func__, "gate", gate, "x", x);
+  fictl::check_same_shape(__func__, "gate", gate, "x", x);
   fictl::call(__func__, x, my_kernels::triton::gelu_mul, out, x, gate, factor);
 }
 

@@ -5,12 +5,12 @@ memory's bandwidth.
 
 Tiling: a program of 8 warps takes a block of one row, 16 bytes of each input a thread, and there
 are as many programs as blocks. 2048 threads per SM keep 32 KiB in flight, where about 25 KiB cover
-the latency of HBM. A dense tensor is one row. Only the last block of a row is masked: a mask that
-may end anywhere would have every element loaded by itself.
+the latency of HBM. A dense tensor is one row. Only the last block of a row is masked: with a mask
+that may end anywhere, Triton would load every element by itself.
 
-Compiled with the op, for each of its architectures, and never imported when the op runs. What
-variants() marks with `:16` is a multiple of 16 (a pointer: of 16 bytes), and vectors need it. For
-a call where it is not, there is code that does not assume it.
+Compiled with the op, for each of its architectures, and never imported when the op runs. Arguments
+that variants() marks with `:16` are multiples of 16 (pointers: of 16 bytes), which vectors need;
+another variant serves calls where they are not.
 """
 
 # mypy: ignore-errors
@@ -34,7 +34,7 @@ def _gelu(x: tl.tensor) -> tl.tensor:
 def _block(
     out: tl.tensor, x: tl.tensor, gate: tl.tensor, factor: tl.tensor, inside: tl.tensor | None
 ) -> None:
-    """Of pointers; without `inside` all of it is."""
+    """Compute a block from pointers; `inside` masks it, None is all of it."""
     x = tl.load(x, mask=inside).to(tl.float32)
     gate = tl.load(gate, mask=inside).to(tl.float32)
     computed = _gelu(x) * gate * factor
@@ -67,7 +67,7 @@ def gelu_mul(
 
 
 def variants() -> Iterator[tuple[Any, dict[str, Any]]]:
-    """What is compiled: a kernel, and by name types, constants and options of Triton."""
+    """Yield what is compiled: a kernel, and by name its types, constants and options of Triton."""
     for dtype, size in (("fp16", 2), ("bf16", 2), ("fp32", 4)):
         yield (
             gelu_mul,

@@ -6,18 +6,16 @@ import torch
 
 from fictl.op import KernelModule, op
 
-from .jit import module
-
-kernel = KernelModule(module)
+kernel = KernelModule(__file__)
 
 
 @op(archs=">=8.0", dtypes="f16 bf16 f32", devices="cuda", mutates="out")
 def gelu_mul(
     x: torch.Tensor, gate: torch.Tensor, factor: float, out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """gelu(x) * gate * factor, rounded once from fp32.
+    """Compute gelu(x) * gate * factor, rounded once from fp32.
 
-    x: any shape; dense in any order of its dimensions, or rows at a regular pitch.
+    x: any shape; dense in any order of its dimensions, or rows at one stride.
     gate: like x.
     factor: a number.
     out: like x; may be an input itself. None allocates it.

@@ -1,4 +1,4 @@
-"""What gelu_mul computes."""
+"""Trace of gelu_mul."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 // head_scale: out = x * weight * factor, element by element of rows of a fixed length, in fp32 and
 // rounded once.
 //
-// Config says what is fixed when the module is built: the element type, the length of a row, and
+// Config holds what is fixed when the module is built: the element type, the length of a row, and
 // the elements of a vector. launcher.cu has it from config.inc, which jit.py renders.
 //
 // Traffic: every element is read once and written once; weight is read by every row, from L1. The
@@ -32,7 +32,7 @@ __device__ inline float head_scale_value(float x, float weight, float factor) {
   return x * weight * factor;
 }
 
-// Pitches are distances from row to row, in elements.
+// Row strides (pitches) in elements.
 template <typename Config>
 struct HeadScaleArgs {
   using T = typename Config::T;
@@ -45,9 +45,9 @@ struct HeadScaleArgs {
   int64_t x_pitch;
 };
 
-// Of what all rows share, by way of L1.
-// Why not __ldg: under programmatic dependent launch L1 may hold what was there before the kernel
-// that this one waited for, and only an ordinary load is sure to see that kernel's.
+// Loads what all rows share through L1. Why not __ldg: under programmatic dependent launch L1 may
+// hold what was there before the kernel that this one waited for, and only an ordinary load is sure
+// to see that kernel's.
 template <int N, typename T>
 __device__ device::Vec<T, N> head_scale_shared(const T* from) {
   device::Vec<T, N> vec;
@@ -87,7 +87,7 @@ cudaError_t LaunchHeadScale(device::LaunchConfig config, const HeadScaleArgs<Con
   return device::launch<HeadScaleKernel<Config, N>>(config, args);
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename Config>
 cudaError_t HeadScale(const HeadScaleArgs<Config>& args, cudaStream_t stream = nullptr,
                       bool pdl = false) {

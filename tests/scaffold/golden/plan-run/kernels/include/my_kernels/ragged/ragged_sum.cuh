@@ -1,12 +1,12 @@
 // ragged_sum: the sum of each segment's rows, rounded once from fp32.
 //
 // Algorithm: split and merge, as decode attention splits its keys. The plan cuts every segment into
-// items of at most so many rows. A block takes an item: groups of threads walk its rows in turn, a
-// thread has the columns of one vector, and the groups' sums meet in shared memory. A segment of
-// one item is written straight to the output. The items of a longer one leave partial sums in a
-// workspace, and the same kernel adds those up: a partial sum is a row, and a merge is an item.
-// There are no atomics, and items are counted from the start of their segment: what a segment gives
-// is the same, bit by bit, whatever is batched with it.
+// items of at most a number of rows. A block takes an item: groups of threads walk its rows in
+// turn, a thread has the columns of one vector, and the groups' sums meet in shared memory. A
+// segment of one item is written straight to the output. The items of a longer one leave partial
+// sums in a workspace, and the same kernel adds those up: a partial sum is a row, and a merge is an
+// item. There are no atomics, and items are counted from the start of their segment: the sum of a
+// segment is the same, bit by bit, whatever is batched with it.
 //
 // Traffic: a row is read once, a segment written once, and a longer segment has 4 bytes a column
 // for every 256 rows beside that, 1 % of a bf16 input. The limit is the memory's bandwidth.
@@ -44,8 +44,8 @@ struct alignas(16) RaggedSumItem {
   int32_t partial;
 };
 
-// The sum of N neighbouring columns. A kernel of yours keeps its own state here: the running
-// maximum, weight and values of a softmax, say.
+// The sum of N adjacent columns. A kernel of yours keeps its own state here: the running maximum,
+// weight and values of a softmax, say.
 template <int N>
 struct alignas(N < 4 ? 4 : 16) RaggedSumState {
   float sum[N];
@@ -61,7 +61,7 @@ struct alignas(N < 4 ? 4 : 16) RaggedSumState {
     for (int i = 0; i < N; ++i) sum[i] += other.sum[i];
   }
 
-  // In vectors of up to 16 bytes.
+  // Loads in vectors of up to 16 bytes.
   template <typename T>
   __device__ void store(T* to) const {
     constexpr int kMost = device::kVecBytes / sizeof(T);
@@ -76,8 +76,8 @@ struct alignas(N < 4 ? 4 : 16) RaggedSumState {
   }
 };
 
-// What a launch reads and writes. The rows of `input` are `pitch` elements apart, those of `output`
-// and of `workspace` dim.
+// The tensors of a launch. The rows of `input` are `pitch` elements apart, those of `output` and of
+// `workspace` dim.
 template <typename T, typename Out>
 struct RaggedSumWork {
   const T* input;
@@ -164,8 +164,7 @@ struct RaggedSumPlan {
   int64_t merge_count;
 };
 
-// Distances in elements. With `pdl` the kernel starts while its predecessor on the stream ends,
-// where the GPU can.
+// Strides in elements. `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t RaggedSum(const T* input, const RaggedSumPlan& plan, T* output, float* workspace,
                       int64_t dim, int64_t pitch, cudaStream_t stream = nullptr, bool pdl = false) {

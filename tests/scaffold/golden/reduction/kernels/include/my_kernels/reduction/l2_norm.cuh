@@ -35,8 +35,8 @@ constexpr int kL2NormVecs = 4;  // a thread
 constexpr int kL2NormThreads = 256;
 constexpr int kL2NormPieceBytes = kL2NormThreads * kL2NormVecs * device::kVecBytes;
 constexpr int kL2NormStages = 1;  // results of a piece
-// What a kernel does: all of a row, in one piece; the first of its passes over pieces, and so on;
-// and after the last of these the combination of what they have left.
+// The stage of a kernel: all of a row, in one piece; the first of its passes over pieces, and so
+// on; and after the last of these the combination of their results.
 constexpr int kL2NormWhole = -1;
 constexpr int kL2NormPasses = 1;
 
@@ -44,7 +44,7 @@ inline int64_t L2NormPieces(int64_t row_bytes) {
   return row_bytes == 0 ? 1 : device::ceil_div(row_bytes, kL2NormPieceBytes);
 }
 
-// Of one launch. Pitches are distances from row to row, in elements.
+// The arguments of a launch. Row strides (pitches) in elements.
 template <typename T>
 struct L2NormArgs {
   T* out;
@@ -57,7 +57,7 @@ struct L2NormArgs {
   float* results;
 };
 
-// What a thread has of a row, or of a piece of one, that blockDim.x threads share: every
+// The part that a thread has of a row, or of a piece of one, shared by blockDim.x threads: every
 // blockDim.x-th vector, kVecs of them at a time. If kHeld, these are all and are loaded once; else
 // every walk over it loads them again. Pointers and lengths are multiples of N.
 template <typename T, int N, int kVecs, bool kHeld, int kPass>
@@ -82,7 +82,7 @@ class L2NormRow {
     x_ = args.x + row_ * args.x_pitch + start;
   }
 
-  // What is held, or the part of the row from `start` on.
+  // Loads what is held, or the part of the row from `start` on.
   __device__ void load(int64_t start = 0) {
     each(start, [&](int i, int64_t at) { x_vec_[i] = device::load_l2<N>(x_ + at); });
   }
@@ -111,7 +111,7 @@ class L2NormRow {
     return result;
   }
 
-  // Of the results of all pieces, those that fall to this thread.
+  // The results of pieces that this thread combines.
   template <typename Op>
   __device__ float gather(Op op, const float* results) {
     float result = Op::kNone;
@@ -122,7 +122,7 @@ class L2NormRow {
     return result;
   }
 
-  // Of the values of this thread, in the order in which they lie.
+  // Combines the values of this thread, in their order in the row.
   template <typename Op, typename Value>
   __device__ float combine(Op op, Value value) {
     float result = Op::kNone;
@@ -136,7 +136,7 @@ class L2NormRow {
     return result;
   }
 
-  // Of what the threads of the row have.
+  // Combines the results of the row's threads.
   template <typename Op>
   __device__ float share(Op op, float mine) {
     return blockDim.x <= device::kWarpSize ? device::warp_reduce(op, mine, blockDim.x)
@@ -238,9 +238,9 @@ cudaError_t LaunchL2Norm(device::LaunchConfig config, const L2NormArgs<T>& args)
   return device::launch<L2NormKernel<T, 1, 1, true, kL2NormPasses>>(config, args);
 }
 
-// `results` has kL2NormStages * rows * L2NormPieces(bytes of a row) values where there are several
-// pieces; `pieces` is set here. With `pdl` the kernel starts while its predecessor on the stream
-// ends, where the GPU can.
+// `results` has kL2NormStages * rows * L2NormPieces(bytes of a row) values where there
+// are several pieces; `pieces` is set here. `pdl`: use programmatic dependent launch where the GPU
+// supports it.
 template <typename T>
 cudaError_t L2Norm(L2NormArgs<T> args, cudaStream_t stream = nullptr, bool pdl = false) {
   if (args.rows == 0) return cudaSuccess;

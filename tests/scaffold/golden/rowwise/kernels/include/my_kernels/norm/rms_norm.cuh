@@ -19,7 +19,7 @@
 //   more         A block of 1024 threads walks the row once for each reduction and once to store;
 //                L2 has much of it from the second time on.
 // There are as many blocks as rows ask for: the GPU starts one as another ends, and its loads
-// overlap the barriers and stores of its neighbours.
+// overlap the barriers and stores of other blocks.
 //
 // The choice sees the row, never how many rows there are: a row's result is the same, bit by bit,
 // whatever is batched with it.
@@ -41,7 +41,7 @@ namespace my_kernels::norm {
 
 namespace device = fictl::device;
 
-// Of one launch. Pitches are distances from row to row, in elements.
+// The arguments of a launch. Row strides (pitches) in elements.
 template <typename T>
 struct RmsNormArgs {
   T* out;
@@ -54,9 +54,9 @@ struct RmsNormArgs {
   int64_t x_pitch;
 };
 
-// What a thread has of a row that blockDim.x threads share: every blockDim.x-th vector, kVecs of
-// them at a time. If kHeld, these are all and are loaded once; else every walk over the row loads
-// them again. Pointers and the length of the row are multiples of N.
+// The part that a thread has of a row shared by blockDim.x threads: every blockDim.x-th vector,
+// kVecs of them at a time. If kHeld, these are all and are loaded once; else every walk over the
+// row loads them again. Pointers and the length of the row are multiples of N.
 template <typename T, int N, int kVecs, bool kHeld>
 class RmsNormRow {
  public:
@@ -71,7 +71,7 @@ class RmsNormRow {
     weight_ = args.weight;
   }
 
-  // What is held, or the part of the row from `start` on.
+  // Loads what is held, or the part of the row from `start` on.
   __device__ void load(int64_t start = 0) {
     each(start, [&](int i, int64_t at) {
       x_vec_[i] = device::load_l2<N>(x_ + at);
@@ -111,7 +111,7 @@ class RmsNormRow {
     return share(op, combine(op, value));
   }
 
-  // Of the values of this thread, in the order in which they lie.
+  // Combines the values of this thread, in their order in the row.
   template <typename Op, typename Value>
   __device__ float combine(Op op, Value value) {
     float result = Op::kNone;
@@ -126,7 +126,7 @@ class RmsNormRow {
     return result;
   }
 
-  // Of what the threads of the row have.
+  // Combines the results of the row's threads.
   template <typename Op>
   __device__ float share(Op op, float mine) {
     return blockDim.x <= device::kWarpSize ? device::warp_reduce(op, mine, blockDim.x)
@@ -162,9 +162,9 @@ class RmsNormRow {
     }
   }
 
-  // For what stays in L1 from row to row.
-  // Why not __ldg: under programmatic dependent launch L1 may hold values of before the kernel that
-  // this one waited for, and only an ordinary load is sure to see that kernel's.
+  // Loads data that stays in L1 from row to row. Why not __ldg: under programmatic dependent launch
+  // L1 may hold values of before the kernel that this one waited for, and only an ordinary load is
+  // sure to see that kernel's.
   __device__ static Vec load_l1(const T* from) {
     Vec vec;
     vec.bits() = __ldca(reinterpret_cast<const typename Vec::Bits*>(from));
@@ -226,7 +226,7 @@ cudaError_t LaunchRmsNorm(device::LaunchConfig config, const RmsNormArgs<T>& arg
   return device::launch<RmsNormKernel<T, N, kVecs, false>>(config, args);
 }
 
-// With `pdl` the kernel starts while its predecessor on the stream ends, where the GPU can.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t RmsNorm(const RmsNormArgs<T>& args, cudaStream_t stream = nullptr, bool pdl = false) {
   if (args.rows == 0 || args.cols == 0) return cudaSuccess;

@@ -1,10 +1,10 @@
 // min_p: out is a token of every row, drawn by the weights where(probs >= base * max(probs), probs,
 // 0).
 //
-// Algorithm: a row is cut into tiles of 512 neighbouring tokens. A warp adds up the weights of a
-// tile. When all sums are there, one random number says in which tile the token is: where the sums
-// of tiles, one after the other, pass that part of the total. This tile is read again, and in it
-// the same number says which token it is.
+// Algorithm: a row is cut into tiles of 512 adjacent tokens. A warp adds up the weights of a tile.
+// When all sums are there, one random number says in which tile the token is: where the sums of
+// tiles, one after the other, pass that part of the total. This tile is read again, and in it the
+// same number says which token it is.
 // Before all that, max_probs is found in the same way, tile by tile.
 // Whichever warp has a tile adds it up in the same order, and the sums of tiles are added up in
 // theirs: for the same random number a row gives the same token, whatever is batched with it and
@@ -18,7 +18,7 @@
 // than SMs, up to eight blocks share a row as a cluster, as one SM has only a hundredth of the
 // memory's bandwidth; each writes the results of its tiles to the shared memory of all.
 //
-// Where a pointer is not aligned to 16 bytes, or a pitch is no multiple of four elements, these are
+// If a pointer is not aligned to 16 bytes, or a pitch is not a multiple of four elements, these are
 // read one by one.
 #pragma once
 
@@ -38,7 +38,7 @@ namespace sampler = fictl::sampling;
 
 constexpr int kMinPThreads = 1024;
 
-// Of one launch. Pitches are distances from row to row, in elements.
+// The arguments of a launch. Row strides (pitches) in elements.
 template <typename T>
 struct MinPArgs {
   int32_t* out;
@@ -78,8 +78,8 @@ class MinPRow {
     return reduce(device::Max(), value);
   }
 
-  // Stores a token, as likely as its share of the weights. What is not above 0, NaN included, is no
-  // weight; where nothing is, the token is 0.
+  // Stores a token, as likely as its share of the weights. Weights not above 0, and NaN, count as
+  // 0; without a positive weight the token is 0.
   template <typename Value>
   __device__ void draw(Value value) {
     const auto weight = [&](auto... x) { return positive(value(x...)); };
@@ -126,7 +126,7 @@ class MinPRow {
     return device::warp_reduce(op, result);
   }
 
-  // What `op` makes of the values of each tile of the row, in the shared memory of every block.
+  // Reduces the values of each tile of the row by `op`, into the shared memory of every block.
   template <typename Op, typename Value>
   __device__ const float* each_tile(Op op, Value value) {
     float* results = storage_.results[half_];
@@ -166,8 +166,8 @@ __global__ void __launch_bounds__(kMinPThreads) MinPKernel(MinPArgs<T> args) {
   row.draw([&](float probs) { return (probs >= base * max_probs ? probs : 0.0f); });
 }
 
-// A row has up to sampler::kMostElements tokens. With `pdl` the kernel starts while its
-// predecessor on the stream ends, where the GPU can.
+// A row has up to sampler::kMostElements tokens. `pdl`: use programmatic dependent launch where the
+// GPU supports it.
 template <typename T>
 cudaError_t MinP(MinPArgs<T> args, int sm_count, cudaStream_t stream = nullptr, bool pdl = false) {
   constexpr int kLeast = 8 * sampler::kTile;  // of a row's tokens that are worth a block

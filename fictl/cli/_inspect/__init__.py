@@ -1,0 +1,1 @@
+"""Parts of `fictl inspect`: the tables that it shows."""

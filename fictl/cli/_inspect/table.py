@@ -1,0 +1,82 @@
+"""The table of a module: a row for each kernel and architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from fictl.cli import console
+from fictl.inspect.metrics import Launch, occupancy_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.inspect.inspected import Inspected
+    from fictl.inspect.kernel import Kernel
+
+_COLUMNS = (
+    "kernel",
+    "arch",
+    "registers",
+    "spill B",
+    "local B",
+    "shared B",
+    "barriers",
+    "occupancy",
+    "instructions",
+    "mix",
+)
+
+
+def show_table(out: Console, one: Inspected, launch: Launch) -> None:
+    origin = f" ({one.origin})" if one.origin else ""
+    title = f"{one.module}  {' '.join(one.archs)}{origin}".rstrip()
+    out.print(title, style="bold", markup=False, soft_wrap=True)
+    for mark, text in (("[yellow]![/]", one.warning), ("[yellow]![/]", one.note)):
+        if text:
+            out.print(f"  {mark}", end=" ")
+            out.print(text, markup=False, soft_wrap=True)
+    if one.kernels:
+        names = short_names(one.kernels)
+        rows = [_row(names[kernel.mangled], kernel, launch) for kernel in one.kernels]
+        console.print_table(console.Table(_COLUMNS, rows))
+
+
+def short_names(kernels: Iterable[Kernel]) -> dict[str, str]:
+    """Short names by mangled name, without the namespace that all share."""
+    names = {kernel.mangled: kernel.name for kernel in kernels}
+    spaces = {_namespace(name) for name in names.values()}
+    common = spaces.pop() if len(spaces) == 1 else ""
+    if not common:
+        return names
+    return {mangled: name.replace(f"{common}::", "") for mangled, name in names.items()}
+
+
+def _namespace(name: str) -> str:
+    return name.partition("<")[0].rpartition("::")[0]
+
+
+def _row(name: str, kernel: Kernel, launch: Launch) -> tuple[str, ...]:
+    occupancy = occupancy_of(kernel, launch)
+    plural = "" if occupancy and occupancy.blocks == 1 else "s"
+    occupied = (
+        f"{occupancy.share:.0%} {occupancy.blocks} block{plural}: {', '.join(occupancy.limits)}"
+        if occupancy
+        else "-"
+    )
+    return (
+        name,
+        kernel.arch,
+        str(kernel.registers),
+        _known(kernel.spill_bytes),
+        str(kernel.local),
+        str(kernel.shared),
+        _known(kernel.barriers),
+        occupied,
+        str(kernel.instructions),
+        " ".join(f"{what}:{count}" for what, count in kernel.mix.items()),
+    )
+
+
+def _known(value: int | None) -> str:
+    return "-" if value is None else str(value)

@@ -1,0 +1,1 @@
+"""Parts of `fictl profile`: its options, its tools, and what it shows of each."""

@@ -1,0 +1,1 @@
+"""Parts of `fictl watch`: its screen, and the words on it."""

@@ -1,3 +1,0 @@
-"""fictl inspect: the command, and what it shows."""
-
-from fictl.cli.inspect.command import command as command

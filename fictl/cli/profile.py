@@ -1,0 +1,127 @@
+"""fictl profile: what an op makes the GPU do, and how long it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from fictl.cli import console
+from fictl.cli._bench import options as bench_flags
+from fictl.cli._profile import options as flags
+from fictl.cli._profile.tools import Tool, tool
+from fictl.cli.options import Device, DryRun, Json, Ops, use_device
+from fictl.errors import FictlError, SetupError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fictl.bench.options import BenchOptions
+    from fictl.profile.outcome import ProfileOutcome
+    from fictl.profile.request import ProfileRequest
+
+
+def command(
+    context: typer.Context,
+    ops: Ops = None,
+    tool_name: flags.Tool = "cupti",
+    case: bench_flags.Case = "",
+    dtype: bench_flags.Dtype = "",
+    axis: bench_flags.Axes = None,
+    warm: bench_flags.Warm = False,
+    calls: flags.Calls = None,
+    trace: flags.Trace = None,
+    out: flags.Out = Path("profiles"),
+    set: flags.Set = "",
+    section: flags.Sections = None,
+    kernel: flags.KernelName = "",
+    ncu_arg: flags.NcuArguments = None,
+    blocks: flags.Blocks = "",
+    events: flags.Events = 0,
+    timeout: bench_flags.Timeout = 600.0,
+    device: Device = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Profile ops: kernels, launches, copies, and what they wait for.
+
+    Without --case or --axis, the largest case of each function is profiled.
+    """
+    from fictl.profile.chosen import requests
+
+    use_device(device)
+    chosen = tool(tool_name, context.params)
+    if not dry_run:
+        _require_device(tool_name, chosen)
+    asked = requests(
+        ops or [], _options(case, dtype, axis or [], warm, timeout), calls or chosen.calls, out
+    )
+    if trace and len(asked) > 1:
+        names = ", ".join(request.case for request in asked[:3])
+        raise UsageError(
+            f"--trace names one file, and these are {len(asked)} cases: {names} …",
+            "--case chooses one; --out names a folder for all",
+        )
+    if dry_run:
+        _plan(asked, tool_name)
+        return
+    say = (lambda line: None) if json else console.note
+    _show(list(chosen.look(asked, context.params, say)), chosen)
+
+
+def _options(
+    case: str, dtype: str, axis: Sequence[str], warm: bool, timeout: float
+) -> BenchOptions:
+    from fictl.bench.options import BenchOptions
+    from fictl.bench.sweep import parse_axis
+
+    return BenchOptions(
+        case=case, dtype=dtype, axes=dict(map(parse_axis, axis)), cold=not warm, timeout=timeout
+    )
+
+
+def _plan(asked: Sequence[ProfileRequest], name: str) -> None:
+    rows = [(request.case, name, str(request.calls), f"{request.out}/") for request in asked]
+    data = [
+        {"op": str(request.folder), "case": request.case, "tool": name, "calls": request.calls}
+        for request in asked
+    ]
+    view = console.Table(("case", "tool", "calls", "kept in"), rows)
+    console.show(console.Result(data, view))
+
+
+def _require_device(name: str, chosen: Tool) -> None:
+    from fictl import settings
+    from fictl.toolchain import require_gpu
+
+    hint = "fictl inspect needs no GPU; --tool events and fictl sanitize run emulated: --device emu"
+    if settings.DEVICE.get() == "cuda":
+        require_gpu("there is no GPU here to profile on", hint)
+    elif not chosen.on_emu:
+        raise SetupError(f"{name} profiles a GPU: the emulated device has no times of one", hint)
+
+
+def _show(outcomes: Sequence[ProfileOutcome], chosen: Tool) -> None:
+    """An error that all of them met is the answer; one of some stands below the others."""
+    errors = [outcome.error for outcome in outcomes if outcome.error]
+    alike = {(error.message, error.hint) for error in errors}
+    if len(errors) == len(outcomes) and len(alike) == 1:
+        raise errors[0]
+
+    def view(out: Console) -> None:
+        for number, outcome in enumerate(outcomes):
+            if number:
+                out.print()
+            if outcome.error:
+                console.problem(_of(outcome.case, outcome.error))
+            else:
+                chosen.show(out, outcome.result)
+
+    data = [outcome.to_dict() for outcome in outcomes]
+    console.show(console.Result.among(errors, data, view))
+
+
+def _of(case: str, error: FictlError) -> FictlError:
+    return type(error)(f"{case}: {error.message}", error.hint)

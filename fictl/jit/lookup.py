@@ -1,0 +1,165 @@
+"""Looking a module up in the stores: what a build of it must cover, and the build that does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from fictl import settings
+from fictl.arch import Arch, parse_archs, spell
+from fictl.errors import SetupError
+from fictl.jit.compilers import Compilers, cuda_targets, find_compilers, require_compilers
+from fictl.jit.ffi import ffi_abi
+from fictl.jit.module_spec import ModuleSpec
+from fictl.jit.recipe import Recipe, recipe_of
+from fictl.jit.store.entry import Entry
+from fictl.jit.store.stores import stores
+from fictl.log import logger
+from fictl.toolchain import Targets, visible_gpus
+
+
+class MissingBuild(SetupError):
+    """FICTL_DISABLE_JIT is set and no store has the module."""
+
+    def __init__(self, spec: ModuleSpec, recipe: Recipe) -> None:
+        super().__init__(
+            f"{spec.name} is in no store as recipe {recipe.key}, and "
+            f"{settings.DISABLE_JIT.name} forbids to compile it",
+            f"fictl build {spec.name.rpartition('.')[2]} makes it where compiling is allowed",
+        )
+        self.spec = spec
+
+
+@dataclass(frozen=True)
+class Need:
+    """Requirements on a build's architectures: these very targets, or GPUs that it must run on.
+
+    With `exact` the build has these targets and no others.
+    """
+
+    targets: tuple[Arch, ...] = ()
+    gpus: tuple[Arch, ...] = ()
+    exact: bool = False
+
+    def met_by(self, archs: tuple[Arch, ...]) -> bool:
+        runs = all(any(arch.runs_on(gpu) for arch in archs) for gpu in self.gpus)
+        targets, built = set(self.targets), set(archs)
+        return runs and (targets == built if self.exact else targets <= built)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """One question to the stores, with everything that was found out to ask it, and its answer.
+
+    `compilers` is None where nothing may or can compile: then any toolchain's build will do.
+    """
+
+    spec: ModuleSpec
+    recipe: Recipe
+    compilers: Compilers | None
+    need: Need
+    targets: Targets | None = None
+    entry: Entry | None = None
+
+    def stored(self) -> Entry | None:
+        """Ask the stores as they are now; the newest valid build that meets the need."""
+        identity, searched = self._identity(), []
+        for store in stores():
+            fits = _fitting(self.need, None if store.prebuilt else identity)
+            entry = store.find(self.spec.project, self.spec.name, self.recipe.key, fits)
+            if entry is not None:
+                logger().debug("%s/%s: found %s", self.spec.project, self.spec.name, entry.path)
+                return entry
+            searched.append(str(store.root))
+        logger().debug(
+            "%s/%s: recipe %s for %s is in none of %s",
+            self.spec.project,
+            self.spec.name,
+            self.recipe.key,
+            spell(self.need.targets or self.need.gpus) or "any GPU",
+            ", ".join(searched),
+        )
+        return None
+
+    def answered(self) -> Lookup:
+        """Return this lookup with the stores' answer in `entry`."""
+        return replace(self, entry=self.stored())
+
+    @property
+    def compiles(self) -> bool:
+        """True if a build would have to compile."""
+        return self.entry is None and self.compilers is not None
+
+    def require_compilers(self) -> tuple[Compilers, Targets]:
+        """Return what a build needs, or raise the error that says why nothing compiles here."""
+        if settings.DISABLE_JIT.get():
+            raise MissingBuild(self.spec, self.recipe)
+        compilers = self.compilers or require_compilers(self.recipe.device)
+        assert self.targets is not None
+        return compilers, self.targets
+
+    def _identity(self) -> dict[str, str] | None:
+        """Return the toolchain of a usable build; None where any will do."""
+        return self.compilers.identity(self.recipe.libraries) if self.compilers else None
+
+
+def look_up(spec: ModuleSpec, archs: tuple[Arch, ...] = (), exact: bool = False) -> Lookup:
+    """Hit or miss for `archs`, or for what the environment and the GPUs ask for; builds nothing.
+
+    Where nothing can compile, any build that runs will do.
+    """
+    spec = spec.aimed_at(archs)
+    recipe = recipe_of(spec)
+    compilers = _usable_compilers(recipe)
+    if compilers is not None:
+        targets = compilers.targets(spec, archs)
+        need = Need(targets=targets.archs, exact=exact)
+        return Lookup(spec, recipe, compilers, need, targets).answered()
+    if exact and recipe.device == "cuda":
+        return _nearest_to(Lookup(spec, recipe, None, Need(), cuda_targets(spec, archs, None)))
+    need = Need(targets=archs) if archs else need_to_run(spec)
+    return Lookup(spec, recipe, None, need).answered()
+
+
+def look_up_to_run(spec: ModuleSpec) -> Lookup:
+    """Look for a build that runs on this machine's GPUs."""
+    recipe = recipe_of(spec)
+    return Lookup(spec, recipe, _usable_compilers(recipe), need_to_run(spec)).answered()
+
+
+def find(spec: ModuleSpec) -> Entry | None:
+    """Return the newest valid build that runs on this machine's GPUs."""
+    return look_up_to_run(spec).entry
+
+
+def need_to_run(spec: ModuleSpec) -> Need:
+    """The GPUs that a build must run on here."""
+    spec.require_device()
+    if spec.runs_on == "emu":
+        return Need()
+    gpus = tuple(sorted({gpu.arch for gpu in visible_gpus()}))
+    listed = parse_archs(settings.CUDA_ARCH_LIST.get(), native=lambda: gpus)
+    supported = tuple(gpu for gpu in gpus if spec.archs.supports(gpu))
+    covered = tuple(gpu for gpu in supported if any(arch.runs_on(gpu) for arch in listed))
+    # A GPU that the spec is not for is met by no build: the selection of targets then says so.
+    return Need(gpus=covered or supported or gpus)
+
+
+def _usable_compilers(recipe: Recipe) -> Compilers | None:
+    return None if settings.DISABLE_JIT.get() else find_compilers(recipe.device)
+
+
+def _nearest_to(lookup: Lookup) -> Lookup:
+    """Take the build for exactly the lookup's targets, else one that covers them."""
+    assert lookup.targets is not None
+    archs = lookup.targets.archs
+    exactly = replace(lookup, need=Need(archs, exact=True)).answered()
+    return exactly if exactly.entry else replace(lookup, need=Need(archs)).answered()
+
+
+def _fitting(need: Need, identity: dict[str, str] | None) -> Callable[[Entry], bool]:
+    def fits(entry: Entry) -> bool:
+        same_tools = identity is None or identity.items() <= entry.manifest.toolchain.items()
+        return same_tools and entry.manifest.ffi_abi == ffi_abi() and need.met_by(entry.archs)
+
+    return fits

@@ -1,0 +1,1 @@
+"""Energy of calls: the board's own counter, read while a call is repeated."""

@@ -1,0 +1,293 @@
+"""Planned attention: what a wrapper, or a call for one request, does behind its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+
+from fictl.op import KernelModule, notice
+
+from .._arguments.options import Options
+from .._config import Config
+from .._settings import VALIDATE, VERBOSE, is_on
+from .._tiles import blocks_at_once
+from .._variant.variant import Variant
+from .alibi import alibi_slopes
+from .frozen import frozen_values
+from .lengths import Indices, Lengths
+from .page_table import check_pages
+from .tensors import Place, check_tensors
+from .work_list import Counts, Tiling, WorkList
+from .workspace import Partials, check_workspace, integers, partial_bytes
+
+
+class Work(NamedTuple):
+    """Work for plan() to share out: `rows` of a tile, and `why` these, in words."""
+
+    lengths: Lengths
+    options: Options
+    rows: int
+    masked: bool = False
+    why: str = ""
+
+
+class Attention:
+    """Attention with plan() once for any number of run().
+
+    `workspace` is the user's for partial results, and None gets its own. With `graph` all that a
+    kernel reads stays where the first plan put it. With `one_call` run() follows plan() at once.
+    """
+
+    def __init__(
+        self,
+        op: str,
+        kernel: KernelModule,
+        device: torch.device,
+        workspace: torch.Tensor | None = None,
+        *,
+        place: Place,
+        tensor_cores: bool = True,
+        graph: bool = False,
+        one_call: bool = False,
+        variant: Variant | None = None,
+    ) -> None:
+        self.op = op
+        self.device = device
+        self.graph = graph
+        self._modules = kernel
+        self._tensor_cores = tensor_cores
+        self._place = place
+        self._variant = variant
+        self._list = WorkList(device, one_call=one_call)
+        self._partials = Partials(None, device)
+        if workspace is not None:
+            self._lend(workspace)
+        self._frozen: Mapping[str, object] = {}
+        self._most_queries = 0
+        self._kernel: KernelModule | None = None
+        self._built: Config | None = None
+        self._for: object = None
+        self._work: Work | None = None
+        self._counts: Counts | None = None
+        self._slopes: torch.Tensor | None = None
+        self._pages_checked: object = None
+        self._verbose = is_on(VERBOSE)
+        self._validates = place.paged and is_on(VALIDATE)
+
+    def reset_workspaces(self, floats: torch.Tensor, ints: torch.Tensor) -> None:
+        """Use other memory, from the next plan() on."""
+        self._lend(floats)
+        self._list.take(integers(check_workspace(self.op, "int_workspace_buffer", ints)))
+
+    def _lend(self, workspace: torch.Tensor) -> None:
+        lent = check_workspace(self.op, "float_workspace_buffer", workspace)
+        self._partials = Partials(lent, self.device)
+
+    @property
+    def work(self) -> Work:
+        """Work of the last plan()."""
+        if self._work is None:
+            raise RuntimeError(f"{self.op}: run() was called before plan()")
+        return self._work
+
+    @property
+    def options(self) -> Options:
+        """Options of the last plan()."""
+        return self.work.options
+
+    @property
+    def counts(self) -> Counts:
+        """Counts of the last plan()."""
+        if self._counts is None:
+            raise RuntimeError(f"{self.op}: run() was called before plan()")
+        return self._counts
+
+    def workspace_bytes(self, work: Work) -> tuple[int, int]:
+        """Count what plan() would need of float_workspace_buffer and of int_workspace_buffer."""
+        work = self._with_fixed_rows(work)
+        options = work.options
+        planner = self._modules[self._config(work)].plan
+        counts = self._list.count(self.op, planner, work.lengths, self._tiling(work))
+        floats = partial_bytes(counts.partial_rows, options.kv_heads, options.head_dim)
+        return floats, 4 * counts.numbers
+
+    def plan(
+        self, work: Work, indices: Indices | None = None, *, non_blocking: bool = True
+    ) -> Counts:
+        """Share out the work, and leave the list of it on the device."""
+        if self._variant is not None and self._variant.causal:
+            work = work._replace(options=work.options._replace(causal=True))
+        if self.graph:
+            work = self._with_fixed_rows(work)
+        lengths, options, rows, masked, _ = work
+        kernel, config = self._kernel, self._built
+        key = (options, rows, masked)
+        if kernel is None or config is None or key != self._for:
+            config = self._config(work)
+            kernel = self._modules[config]
+        tiling = self._tiling(work)
+        frozen: Mapping[str, object] = {}
+        if self.graph:
+            frozen = frozen_values(self.op, self._frozen, lengths, config, tiling)
+        counts, drafted = self._list.draft(self.op, kernel.plan, lengths, tiling)
+        if indices is not None:
+            indices.check(self.op, lengths, counts.key_end)
+        self._partials.fit(self.op, counts.partial_rows, options.kv_heads, options.head_dim)
+        self._list.place(self.op, counts, drafted, self.graph, non_blocking)
+        self._kernel, self._built, self._for = kernel, config, key
+        self._work, self._counts = work, counts
+        self._frozen, self._most_queries = frozen, tiling.most_queries
+        self._slopes = None
+        if options.positions == "ALIBI":
+            self._slopes = alibi_slopes(options.heads, self.device)
+        self._pages_checked = None
+        if self._verbose:
+            self._tell(tiling)
+        return counts
+
+    def check_window(self, window_left: int | None) -> None:
+        """Refuse another window than plan() was told: the list of work is for one window."""
+        planned = self.options.window_left
+        if window_left is not None and max(window_left, -1) != planned:
+            raise ValueError(
+                f"{self.op}: argument 'window_left' is {window_left}, plan() was told {planned}; "
+                "plan() again with it"
+            )
+
+    def replan(self, options: Options) -> None:
+        """Plan the same lengths again where the options change."""
+        if options != self.options:
+            work = self.work
+            self.plan(Work(work.lengths, options, work.rows, work.masked))
+
+    def run(
+        self,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        *,
+        out: torch.Tensor | None,
+        lse: torch.Tensor | None,
+        pages: torch.Tensor | None = None,
+        mask: torch.Tensor | None = None,
+        sinks: torch.Tensor | None = None,
+        scale: float = 1.0,
+        v_scale: float = 1.0,
+        scalars: Mapping[str, float] | None = None,
+        enable_pdl: bool | None = None,
+    ) -> torch.Tensor:
+        """Compute attention into `out` or a new tensor; `scale` is another factor of the scores."""
+        work, place = self.work, self._place
+        options = work.options
+        check_tensors(self.op, place, (options, self.counts, work.lengths), q, k, v)
+        if out is None:
+            out = torch.empty(q.shape, dtype=options.o, device=q.device)
+        elif out.dtype is not options.o:
+            raise TypeError(
+                f"{self.op}: argument 'out' has dtype {out.dtype}, plan() was told {options.o}"
+            )
+        if pages is not None and self._validates:
+            self._validate(pages, k)
+        assert self._kernel is not None
+        self._kernel.attend(
+            self.op,
+            out,
+            lse,
+            q,
+            k,
+            v,
+            pages,
+            place.page_size(k),
+            place.hnd,
+            self._list.items,
+            self._list.merges,
+            self._list.to_copy,
+            self._partials.out,
+            self._partials.lse,
+            mask,
+            self._slopes,
+            None if sinks is None else sinks.float(),
+            options.sm_scale * scale,
+            v_scale,
+            options.soft_cap,
+            options.window_left,
+            options.causal and not work.masked,
+            options.rope_scale,
+            options.rope_theta,
+            self._values(scalars),
+            enable_pdl is None or enable_pdl,
+        )
+        return out
+
+    def _with_fixed_rows(self, work: Work) -> Work:
+        """Keep the rows of the first plan() for CUDA graphs: their kernel stays what it is."""
+        if not self.graph or self._work is None or self._work.rows == work.rows:
+            return work
+        return work._replace(rows=self._work.rows)
+
+    def _config(self, work: Work) -> Config:
+        options = work.options
+        return Config(
+            options.q,
+            options.kv,
+            options.o,
+            options.head_dim,
+            self._place.paged,
+            work.rows,
+            rope=options.positions == "ROPE_LLAMA",
+            soft_cap=options.soft_cap > 0.0,
+            alibi=options.positions == "ALIBI",
+            custom_mask=work.masked,
+            user=None if self._variant is None else self._variant.user,
+            tensor_cores=self._tensor_cores,
+        )
+
+    def _tiling(self, work: Work) -> Tiling:
+        lengths, options, rows, masked, _ = work
+        most = 0
+        if self.graph:
+            reached = 0 if lengths.qo is None else int(lengths.qo[-1] - lengths.qo[0])
+            most = self._most_queries or max(reached, lengths.requests * lengths.q_len, 1)
+        return Tiling(
+            rows,
+            options.group,
+            options.kv_heads,
+            blocks_at_once(self.device, rows, options.head_dim, self._tensor_cores),
+            options.causal and not masked,
+            options.window_left,
+            masked,
+            options.split,
+            options.fixed_split,
+            most,
+        )
+
+    def _values(self, scalars: Mapping[str, float] | None) -> torch.Tensor | None:
+        if self._variant is not None:
+            return self._variant.values(self.op, scalars or {})
+        if scalars:
+            raise TypeError(
+                f"{self.op}: argument 'scalars' is for variants: {', '.join(scalars)}, but none "
+                "was given"
+            )
+        return None
+
+    def _validate(self, pages: torch.Tensor, k: torch.Tensor) -> None:
+        """Check pages once for a plan and a number of pages, since the GPU is waited for."""
+        key = (pages.data_ptr(), k.shape[0])
+        if self._pages_checked != key:
+            check_pages(self.op, pages, k.shape[0], self.work.lengths)
+            self._pages_checked = key
+
+    def _tell(self, tiling: Tiling) -> None:
+        options, counts, why = self.options, self.counts, self.work.why
+        cores = "tensor cores" if self._tensor_cores else "CUDA cores"
+        shared = f"{counts.tiles} tiles of up to {tiling.rows} rows"
+        if counts.part:
+            shared += f", keys split into parts of up to {counts.part}"
+        notice(
+            f"{self.op}: {cores}{f' ({why})' if why else ''}; {options.q}, keys "
+            f"{options.kv}, {options.heads} heads to {options.kv_heads} of {options.head_dim}: "
+            f"{shared}; {counts.items} items x {options.kv_heads} blocks, {tiling.slots} at once"
+        )

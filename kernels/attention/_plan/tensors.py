@@ -1,0 +1,72 @@
+"""Tensors of a run() checked against its plan."""
+
+from __future__ import annotations
+
+import torch
+
+from .._arguments.options import Options
+from .lengths import Lengths
+from .work_list import Counts
+
+
+class Place:
+    """Layout of keys and values: in pages or not, heads before tokens (`hnd`) or after.
+
+    `head_dim` and `token_dim` are the dimensions of heads and of tokens, or of the slots of a page.
+    """
+
+    def __init__(self, *, paged: bool = False, hnd: bool = False) -> None:
+        self.paged = paged
+        self.hnd = hnd
+        self.argument = "paged_kv_cache" if paged else "k"
+        heads_first = (0, 1) if hnd else (1, 0)
+        self.head_dim, self.token_dim = (dim + paged for dim in heads_first)
+
+    def page_size(self, k: torch.Tensor) -> int:
+        """Read the slots of a page; 0 where there are no pages."""
+        return k.shape[self.token_dim] if self.paged else 0
+
+
+def check_tensors(
+    op: str,
+    place: Place,
+    planned: tuple[Options, Counts, Lengths],
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+) -> None:
+    """Raise ValueError where queries, keys or values are not what plan() was told."""
+    options, counts, lengths = planned
+    shape = (counts.query_end, options.heads, options.head_dim)
+    if tuple(q.shape) != shape:
+        raise ValueError(f"{op}: argument 'q' has shape {tuple(q.shape)}, plan() was told {shape}")
+    if q.dtype is not options.q:
+        raise _dtype(op, "q", q.dtype, options.q)
+    if k.dtype is not options.kv:
+        raise _dtype(op, place.argument, k.dtype, options.kv)
+    kv_shape = k.shape
+    inner = (kv_shape[place.head_dim], kv_shape[-1])
+    if inner != (options.kv_heads, options.head_dim):
+        raise ValueError(
+            f"{op}: argument '{place.argument}' has shape {tuple(kv_shape)}: {inner[0]} heads of "
+            f"{inner[1]} values; plan() was told {options.kv_heads} of {options.head_dim}"
+        )
+    if v.shape != kv_shape or v.dtype is not k.dtype:
+        raise ValueError(
+            f"{op}: keys have shape {tuple(kv_shape)} and dtype {k.dtype}, values "
+            f"{tuple(v.shape)} and {v.dtype}"
+        )
+    tokens = kv_shape[place.token_dim]
+    if place.paged and tokens != lengths.page_size:
+        raise ValueError(
+            f"{op}: argument 'paged_kv_cache' has pages of {tokens}, plan() was told "
+            f"{lengths.page_size}"
+        )
+    if not place.paged and tokens < counts.key_end:
+        raise ValueError(
+            f"{op}: argument 'k' has {tokens} tokens, kv_indptr goes to {counts.key_end}"
+        )
+
+
+def _dtype(op: str, name: str, dtype: torch.dtype, planned: torch.dtype) -> ValueError:
+    return ValueError(f"{op}: argument '{name}' has dtype {dtype}, plan() was told {planned}")

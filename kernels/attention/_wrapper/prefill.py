@@ -1,0 +1,169 @@
+"""PrefillWrapper: what the wrappers of batches of many queries share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+
+from fictl.op import KernelModule
+
+from .._arguments.cache import is_hnd
+from .._arguments.dtypes import Dtypes
+from .._arguments.lse import check_lse, finished_lse, lse_for_kernel
+from .._arguments.numbers import Number, scale
+from .._arguments.options import Heads, Options, options
+from .._arguments.refusals import OTHER_KERNELS, refuse_given
+from .._backends import PREFILL, check_backend
+from .._plan.attention import Attention, Work
+from .._plan.lengths import Indices, Lengths
+from .._plan.tensors import Place
+from .._tiles import tile_rows
+from .._variant.variant import Variant
+from .buffers import Buffers
+from .masks import SegmentPackbits, packed_mask
+
+
+class PrefillWrapper:
+    """plan() and run() of a wrapper, but for their arguments. Subclasses say what runs."""
+
+    kernel: ClassVar[KernelModule]
+    segment_packbits: ClassVar[SegmentPackbits]
+
+    def _set_up(
+        self,
+        float_workspace_buffer: torch.Tensor,
+        kv_layout: str,
+        *,
+        paged: bool,
+        graph: bool,
+        buffers: dict[str, torch.Tensor | None],
+        custom_mask_buf: torch.Tensor | None,
+        backend: str,
+        variant: Variant | None,
+        **jit: object,
+    ) -> None:
+        self._op = op = type(self).__name__
+        check_backend(op, backend, PREFILL)
+        refuse_given(op, OTHER_KERNELS, **jit)
+        self._hnd = is_hnd(op, kv_layout)
+        self.device = float_workspace_buffer.device
+        self._attention = Attention(
+            op,
+            self.kernel,
+            self.device,
+            float_workspace_buffer,
+            place=Place(paged=paged, hnd=self._hnd),
+            graph=graph,
+            variant=variant,
+        )
+        self._buffers = Buffers(
+            op, self.device, graph, {**buffers, "custom_mask_buf": custom_mask_buf}
+        )
+        self._buffers.require(*buffers)
+        self._buffers.check_lengths("qo_indptr_buf")
+        self._mask: torch.Tensor | None = None
+
+    @property
+    def is_cuda_graph_enabled(self) -> bool:
+        """Tell whether a captured run() follows later plans."""
+        return self._attention.graph
+
+    def reset_workspace_buffer(
+        self, float_workspace_buffer: torch.Tensor, int_workspace_buffer: torch.Tensor
+    ) -> None:
+        """Use other memory from the next plan() on: for partial results, and for the list of work."""
+        self._attention.reset_workspaces(float_workspace_buffer, int_workspace_buffer)
+
+    def _refuse(self, why: str, **arguments: object) -> None:
+        refuse_given(self._op, why, **arguments)
+
+    def _refuse_items(self, **arguments: object) -> None:
+        self._refuse("scoring several items at once is not here", **arguments)
+
+    def _options(
+        self, heads: Heads, head_dim_vo: int | None, dtypes: Dtypes, **scores: Any
+    ) -> Options:
+        if head_dim_vo not in (None, heads.dim):
+            raise NotImplementedError(
+                f"{self._op}: argument 'head_dim_vo' is {head_dim_vo}, 'head_dim_qk' {heads.dim}; "
+                "kernels here take heads of values as long as those of keys"
+            )
+        return options(self._op, heads, dtypes, **scores)
+
+    def _work(self, lengths: Lengths, chosen: Options, masked: bool) -> Work:
+        queries = lengths.requests * lengths.q_len
+        if lengths.qo is not None:
+            queries = int(lengths.qo[-1]) - int(lengths.qo[0])
+        rows = tile_rows(queries, lengths.requests, chosen.group, chosen.head_dim)
+        why = f"{queries} queries of {lengths.requests} requests, {chosen.group} heads each"
+        return Work(lengths, chosen, rows, masked, why)
+
+    def _plan(
+        self,
+        lengths: Lengths,
+        chosen: Options,
+        *,
+        custom_mask: torch.Tensor | None,
+        packed_custom_mask: torch.Tensor | None,
+        indices: Indices | None,
+        non_blocking: bool,
+    ) -> None:
+        masked = custom_mask is not None or packed_custom_mask is not None
+        if masked:
+            self._buffers.require("custom_mask_buf")
+        work = self._work(lengths, chosen, masked)
+        counts = self._attention.plan(work, indices, non_blocking=non_blocking)
+        self._mask = None
+        if masked:
+            bits = packed_mask(
+                self._op,
+                lengths,
+                counts.mask_end,
+                custom_mask=custom_mask,
+                packed=packed_custom_mask,
+                segment_packbits=self.segment_packbits,
+                device=self.device,
+            )
+            self._mask = self._buffers.place(
+                "custom_mask_buf", "custom_mask", bits, torch.uint8, non_blocking
+            )
+
+    def _run(
+        self,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        pages: torch.Tensor | None,
+        *,
+        scales: dict[str, Number | None],
+        v_scale: Number | None,
+        out: torch.Tensor | None,
+        lse: torch.Tensor | None,
+        return_lse: bool,
+        lse_base: str,
+        lse_layout: str,
+        sinks: torch.Tensor | None,
+        scalars: Mapping[str, float] | None,
+        enable_pdl: bool | None,
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        check_lse(self._op, lse_base, lse_layout)
+        written = lse_for_kernel(self._op, lse, q, lse_layout) if return_lse else None
+        out = self._attention.run(
+            q,
+            k,
+            v,
+            out=out,
+            lse=written,
+            pages=pages,
+            mask=self._mask,
+            sinks=sinks,
+            scale=scale(self._op, **scales),
+            v_scale=scale(self._op, v_scale=v_scale),
+            scalars=scalars,
+            enable_pdl=enable_pdl,
+        )
+        if written is None:
+            return out
+        return out, finished_lse(written, lse, lse_base, lse_layout)
