@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import git
 import pytest
 
 from fictl import setting, settings, toolchain
@@ -191,6 +192,28 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpFolde
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     yield OpFolder.of(root / "kernels" / "doubling" / "doubling" / "op.py")
     for name in [name for name in sys.modules if name.split(".")[0] == "hostile"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def history(tiny: Path) -> Iterator[Callable[[str], str]]:
+    """Commits all that lies in a copy of tiny_project; the hash. It has one commit already.
+
+    The date is fixed: what is compiled of a commit has its hash in its name in the cache.
+    """
+    repo = git.Repo.init(tiny)
+    who, when = git.Actor("A", "a@b.c"), "2026-01-01T00:00:00"
+
+    def commit(message: str) -> str:
+        repo.git.add("--all")
+        return repo.index.commit(
+            message, author=who, committer=who, author_date=when, commit_date=when
+        ).hexsha
+
+    commit("first")
+    yield commit
+    repo.close()
+    for name in [name for name in sys.modules if name.startswith("tiny_")]:
         del sys.modules[name]
 
 

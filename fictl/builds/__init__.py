@@ -1,1 +1,1 @@
-"""The modules of ops as builds: made, cached, configured."""
+"""Builds of ops' modules: building, the cache, the catalogue and the settings in force."""

@@ -20,10 +20,12 @@ from fictl.redact import hidden, hide_secrets
 
 
 @dataclass(frozen=True)
-class Built:
-    """The outcome for one module; `error` is set where there is none, `time` where it was asked.
+class BuiltModule:
+    """Result of building one module.
 
-    `archs` are those of the build, `beyond` the ones among them that nobody asked for.
+    archs: architectures of the build; `beyond` are those of them that were not asked for.
+    error: why there is no build.
+    time: where the time of a cold build goes, if that was asked for.
     """
 
     project: str
@@ -49,8 +51,8 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Planned:
-    """What a build of one module would run."""
+class PlannedBuild:
+    """Commands that a build of one module would run."""
 
     project: str
     module: str
@@ -67,10 +69,10 @@ class Planned:
 
 def build(
     names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver, exact: bool = False
-) -> list[Built]:
-    """Every module of the ops named, or of the project at hand; failures are isolated.
+) -> list[BuiltModule]:
+    """Build every module of the named ops, or of this project; a failure stops no other module.
 
-    `exact` takes no build for more architectures than were asked for.
+    exact: do not reuse a build for more architectures than were asked for.
     """
     specs = specs_of(names)
     results = build_all(specs, archs, observer, exact=exact)
@@ -79,8 +81,8 @@ def build(
 
 def build_timed(
     names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
-) -> list[Built]:
-    """The same, then where the time of a cold build goes, one module after another."""
+) -> list[BuiltModule]:
+    """Build, then measure where the time of a cold build goes, one module after another."""
     specs = specs_of(names)
     results = build_all(specs, archs, observer)
     return [
@@ -88,22 +90,22 @@ def build_timed(
     ]
 
 
-def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[Planned]:
-    """What a build would run; nothing is run."""
+def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[PlannedBuild]:
+    """List the commands that a build would run, without running them."""
     return [_planned(spec, archs) for spec in specs_of(names)]
 
 
 def specs_of(names: Sequence[str]) -> list[JitSpec]:
-    """What the aot() of the ops named yield; all ops of the project here if none is named."""
+    """Specs that aot() of the named ops yields; of every op of this project if none is named."""
     folders = select(names) if names else select((), [Project.at()])
     return [spec for folder in folders for spec in folder.specs()]
 
 
-def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> Built:
+def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> BuiltModule:
     if isinstance(result, FictlError):
-        return Built(spec.project, spec.name, error=result)
+        return BuiltModule(spec.project, spec.name, error=result)
     manifest = result.entry.manifest
-    return Built(
+    return BuiltModule(
         spec.project,
         spec.name,
         manifest.archs,
@@ -129,7 +131,7 @@ def _timed(
     result: BuildOutcome | FictlError,
     archs: tuple[Arch, ...],
     observer: BuildObserver,
-) -> Built:
+) -> BuiltModule:
     built = _built(spec, result)
     if isinstance(result, FictlError):
         return built
@@ -139,7 +141,7 @@ def _timed(
         return replace(built, error=error)
 
 
-def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:
+def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> PlannedBuild:
     plan = plan_build(spec, archs)
     flags = plan.recipe.flags
     from fictl.toolchain import nvcc_flags
@@ -148,7 +150,7 @@ def _planned(spec: JitSpec, archs: tuple[Arch, ...]) -> Planned:
     kernels = "nvcc" if plan.recipe.device == "cuda" else plan.recipe.device
     commands = (*(unit.argv for unit in plan.units), plan.link)
     shown = {kernels: (*flags.kernel, *targets), "cxx": flags.cxx, "link": flags.link}
-    return Planned(
+    return PlannedBuild(
         spec.project,
         spec.name,
         tuple(spell([arch]) for arch in plan.targets.archs),

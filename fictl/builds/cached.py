@@ -1,4 +1,4 @@
-"""The cache by the names of ops: what the `fictl cache` commands call."""
+"""The build cache, addressed by the names of ops: the library of `fictl cache`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fictl.project import find
 
 @dataclass(frozen=True)
 class Contents:
-    """The builds of all stores, and what else the cache holds by kind in bytes."""
+    """Builds of all stores, and the bytes that the cache holds of everything else, by kind."""
 
     root: str
     builds: tuple[tuple[str, Item], ...]
@@ -29,7 +29,7 @@ class Contents:
 
     @property
     def size(self) -> int:
-        """The cache's; read-only stores are somebody else's."""
+        """Bytes in the cache; read-only stores do not count."""
         ours = (item.size for origin, item in self.builds if origin == "cache")
         return sum(ours) + sum(self.others.values())
 
@@ -46,25 +46,25 @@ class Contents:
 
 
 def contents(names: Sequence[str] = ()) -> Contents:
-    """Of the ops named, or of all."""
-    found: list[tuple[str, Item]] = []
+    """List the builds of the named ops, or of all ops."""
+    listed: list[tuple[str, Item]] = []
     others: dict[str, int] = {}
     links: list[Item] = []
     for store in stores():
         origin = "cache" if store.writable else str(store.root)
         items = inventory(store.root) if store.writable else builds(store.root)
-        found += [(origin, item) for item in items if item.kind == "build"]
+        listed += [(origin, item) for item in items if item.kind == "build"]
         links += [item for item in items if item.leads_out]
         for item in (item for item in items if item.kind != "build" and not item.leads_out):
             others[item.kind] = others.get(item.kind, 0) + item.size
-    chosen = _chosen(names, {(item.project, item.module) for _, item in found})
-    picked = [(origin, item) for origin, item in found if (item.project, item.module) in chosen]
+    chosen = _chosen(names, {(item.project, item.module) for _, item in listed})
+    picked = [(origin, item) for origin, item in listed if (item.project, item.module) in chosen]
     picked.sort(key=lambda pair: pair[1].used, reverse=True)
     return Contents(str(cache_root()), tuple(picked), {} if names else others, tuple(links))
 
 
 def clear_builds(names: Sequence[str], force: bool, dry_run: bool) -> Removal:
-    """Everything in the cache, or what belongs to the ops named."""
+    """Remove the builds of the named ops from the cache; everything, if none is named."""
     root = cache_root()
     if not names:
         return clear(root, force=force, dry_run=dry_run)
@@ -74,7 +74,7 @@ def clear_builds(names: Sequence[str], force: bool, dry_run: bool) -> Removal:
 
 def verify(repair: bool) -> Integrity:
     results = [check_store(store, repair) for store in stores()]
-    broken = tuple(each for result in results for each in result.broken)
+    broken = tuple(entry for result in results for entry in result.broken)
     return Integrity(sum(result.checked for result in results), broken)
 
 
@@ -84,7 +84,7 @@ def explain_ops(names: Sequence[str], archs: tuple[Arch, ...]) -> list[BuildVerd
 
 
 def _chosen(names: Sequence[str], known: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The modules meant: by what lies in the store, which may outlive its op, else by op."""
+    """Modules that the names mean, in the store, which may outlive an op, or among the ops."""
     if not names:
         return known
     return {module for name in names for module in _modules(name, known)}
@@ -94,14 +94,14 @@ def _modules(name: str, known: set[tuple[str, str]]) -> set[tuple[str, str]]:
     head, _, rest = name.partition("/")
     for wanted_project, wanted in ((None, name), (head, rest)):
         dotted = wanted.replace("/", ".")
-        found = {
+        matching = {
             (project, module)
             for project, module in known
             if wanted_project in (None, project)
             and (module == dotted or wanted in module.split("."))
         }
-        if found:
-            return found
+        if matching:
+            return matching
     try:
         return {(folder.project.name, folder.key) for folder in find(name)}
     except UsageError as error:
@@ -111,19 +111,19 @@ def _modules(name: str, known: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def _entry(origin: str, item: Item) -> dict[str, Any]:
-    made = item.entry.manifest if item.entry else None
+    manifest = item.entry.manifest if item.entry else None
     return {
         "project": item.project,
         "module": item.module,
-        "archs": list(made.archs) if made else [],
-        "variant": made.variant if made else None,
-        "device": made.device if made else None,
+        "archs": list(manifest.archs) if manifest else [],
+        "variant": manifest.variant if manifest else None,
+        "device": manifest.device if manifest else None,
         "size": item.size,
-        "created": made.created if made else None,
+        "created": manifest.created if manifest else None,
         "last_used": item.used,
         "in_use": item.in_use,
         "origin": origin,
-        "corrupt": made is None,
+        "corrupt": manifest is None,
         "recipe": item.path.parent.name,
         "build": item.path.name,
         "path": str(item.path),

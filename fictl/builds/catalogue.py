@@ -1,4 +1,4 @@
-"""The ops of the projects at hand, as `fictl list` and the docs show them; nothing is imported."""
+"""Catalogue of the ops here, for `fictl list` and the docs; no op is imported for it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fictl.project import Declaration, OpFolder, select
 
 
 @dataclass(frozen=True)
-class Row:
-    """One public function."""
+class CatalogueRow:
+    """One public function of an op."""
 
     project: str
     family: str
@@ -31,13 +31,15 @@ class Row:
         return dict(vars(self))
 
 
-def catalogue(names: Sequence[str], archs: Sequence[Arch] = ()) -> list[Row]:
-    """Those named, or all; those that run on one of `archs`, if given."""
+def catalogue(names: Sequence[str], archs: Sequence[Arch] = ()) -> list[CatalogueRow]:
+    """Rows of the named ops, or of all; only those that run on one of `archs`, if given."""
     at_hand = tuple(stores())
     return [row for folder in select(names) for row in _rows(folder, archs, at_hand)]
 
 
-def _rows(folder: OpFolder, archs: Sequence[Arch], at_hand: Sequence[Store]) -> Iterator[Row]:
+def _rows(
+    folder: OpFolder, archs: Sequence[Arch], at_hand: Sequence[Store]
+) -> Iterator[CatalogueRow]:
     status = _status(folder, at_hand)
     for declared in folder.declarations():
         if not archs or any(declared.archs.supports(arch) for arch in archs):
@@ -51,8 +53,8 @@ def _status(folder: OpFolder, at_hand: Sequence[Store]) -> BuildStatus:
     return built(at_hand, project.name, folder.key, folder.path, project.include_dirs)
 
 
-def _row(folder: OpFolder, declared: Declaration, status: BuildStatus) -> Row:
-    return Row(
+def _row(folder: OpFolder, declared: Declaration, status: BuildStatus) -> CatalogueRow:
+    return CatalogueRow(
         folder.project.name,
         folder.family,
         folder.module,

@@ -1,4 +1,4 @@
-"""Which ops an edit touches: by what git says has changed, and by the headers that they reach."""
+"""Ops that an edit touches, by git's list of changed files and the headers that ops include."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME_THEM = "name the ops instead: fictl test OP"
 
 
 def split_words(words: Sequence[str]) -> tuple[list[str], str]:
-    """The ops among them, and the revision to compare with: the word that is no op."""
+    """Split the words into ops and the revision to compare with, which is not an op."""
     names = [word for word in words if _is_op(word)]
     revisions = [word for word in words if word not in names] or ["HEAD"]
     if len(revisions) > 1:
@@ -24,7 +24,7 @@ def split_words(words: Sequence[str]) -> tuple[list[str], str]:
 
 
 def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder, ...]:
-    """Those with a file, a test or a header that is not as it was, committed or not."""
+    """Ops with a file, a test or a header that differs from the revision, committed or not."""
     folders = tuple(folders)
     roots = dict.fromkeys(folder.project.root for folder in folders)
     changed = {path for root in roots for path in _changed_files(root, revision)}
@@ -32,7 +32,7 @@ def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder,
 
 
 def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
-    """What an op is made of, and what of it is among the `changed` though it is gone."""
+    """Files of an op, and those among the `changed` ones that it had before."""
     own = real(folder.path)
     yield real(folder.test)
     yield from (path for path in changed if own in path.parents)
@@ -57,7 +57,7 @@ def _changed_files(root: Path, revision: str) -> Iterator[Path]:
     try:
         repo = git.Repo(root, search_parent_directories=True)
     except git.InvalidGitRepositoryError:
-        raise UsageError(f"{root} is in no git repository", _NAME_THEM) from None
+        raise UsageError(f"{root} is not in a git repository", _NAME_THEM) from None
     with repo:
         try:
             # Why not the word itself: git would take `--output=…` for an option of its own.

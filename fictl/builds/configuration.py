@@ -32,7 +32,7 @@ class SettingRow:
 
 @dataclass(frozen=True)
 class Configuration:
-    """All settings, names that mean nothing with what they may be meant for, and the project."""
+    """All settings, unknown names with the ones they may be meant for, and the project."""
 
     settings: tuple[SettingRow, ...]
     unknown: tuple[tuple[str, str], ...]
@@ -45,7 +45,7 @@ class Configuration:
 
 
 def configuration() -> Configuration:
-    """What a command started here would go by."""
+    """Settings that a command started here would use."""
     declared = tuple(_of_ops())
     here = Project.at()
     return Configuration(
@@ -64,14 +64,14 @@ def names_of_ops() -> list[str]:
 
 
 def _of_ops() -> Iterator[Setting[str]]:
-    """Those that only ops know: one that they share with fictl is fictl's."""
+    """Settings that only ops declare; one that fictl has as well is fictl's."""
     own = {setting.name for setting in settings.SETTINGS}
-    found: dict[str, str] = {}
+    declared_docs: dict[str, str] = {}
     for folder in (folder for project in Project.all() for folder in folders(project)):
         with suppress(SourceError):  # `fictl check` says what is wrong with it.
             for declared in folder.declarations():
-                found.update(declared.settings)
-    for name, doc in sorted(item for item in found.items() if item[0] not in own):
+                declared_docs.update(declared.settings)
+    for name, doc in sorted(item for item in declared_docs.items() if item[0] not in own):
         yield Setting(name, "text", str, "", doc)
 
 
@@ -94,7 +94,7 @@ def _row(setting: Setting[Any]) -> SettingRow:
         setting.kind == "paths"
         and hide_secrets(joined := os.pathsep.join(map(str, value))) != joined
     ):
-        shown = [hide_secrets(joined)]  # A ':' may have split what was no list of paths.
+        shown = [hide_secrets(joined)]  # A ':' may have split a text that was not a list of paths.
     return SettingRow(
         setting.name,
         shown,
@@ -107,7 +107,7 @@ def _row(setting: Setting[Any]) -> SettingRow:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it."""
+    """Turn paths and tuples into values that JSON has."""
     if isinstance(value, Path):
         return str(value)
     return [_plain(part) for part in value] if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""Comparing results with their reference, and saying where they differ most."""
+"""Comparison of results with their reference; a message says where they differ most."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ def assert_right(
     results: Mapping[str, Any],
     expected: Callable[[], Iterable[Any]],
 ) -> None:
-    """By the template's judge, if it has one; else each result is close to what is expected.
+    """Raise an AssertionError where a result is wrong.
 
-    `inputs` are by parameter, as they were before the call, `results` by output. `expected` gives
-    the reference's, in the order of the outputs; who has a judge is not asked for them.
+    The template's judge decides, if it has one; else each result must be close to the expected one.
+    `inputs` are by parameter, as they were before the call, `results` by output. `expected` returns
+    the reference's results in the order of the outputs; it is not called where there is a judge.
     """
     if template.judge is not None:
         template.judge(inputs, results)
@@ -29,16 +30,31 @@ def assert_right(
         assert_close(results[name], value, name, template.tolerances)
 
 
+def mismatch(
+    template: TraceTemplate,
+    inputs: Mapping[str, Any],
+    results: Callable[[], Mapping[str, Any]],
+    expected: Callable[[], Iterable[Any]],
+) -> str:
+    """Compare results and return the message of `assert_right`; '' where they are right."""
+    try:
+        assert_right(template, inputs, results(), expected)
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
 def assert_close(
     actual: torch.Tensor | float,
     expected: torch.Tensor | float,
     name: str = "out",
     tolerances: Mapping[str, tuple[float, float]] = TOLERANCES,
 ) -> None:
-    """`expected` is the fp64 reference; NaN and infinities must stand in the same places.
+    """Raise an AssertionError where `actual` differs from `expected`, the fp64 reference.
 
-    Where the reference is beyond the range of the result's dtype, the result is infinite; in a
-    format of eight bits it may be the largest that there is, which CUDA's conversions make of it.
+    NaN and infinities must be in the same places. Where the reference is beyond the range of the
+    result's dtype, the result must be infinite; in an 8-bit format it may also be the largest
+    finite value, because CUDA's conversions saturate.
     """
     import torch
 
@@ -51,7 +67,7 @@ def assert_close(
     got, want = actual.to(torch.float64), expected.to(torch.float64)
     near = torch.isclose(got, want, rtol=relative, atol=absolute, equal_nan=True)
     if actual.dtype.is_floating_point:
-        # Rounding makes infinity of what is beyond the format's range, or within reach of its end.
+        # Rounding gives infinity beyond the format's range, and close below its end.
         limits = torch.finfo(actual.dtype)
         beyond = want.abs() > limits.max * (1 - relative)
         near |= beyond & (got == want.sign() * torch.inf)

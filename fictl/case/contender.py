@@ -1,4 +1,4 @@
-"""Contenders: the sides of a case, which are the op, its backends and the baselines."""
+"""Contenders of a case: the op, its backends and the baselines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ OURS = "fictl"
 
 @dataclass(frozen=True)
 class Contender:
-    """`prepare(inputs, outputs)` gives (plan, run); only what `takes_outputs` is given some."""
+    """One implementation in a case.
+
+    prepare: makes (plan, run) of the inputs and outputs.
+    takes_outputs: outputs are allocated for it; else `prepare` gets none.
+    """
 
     name: str
     prepare: Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[Call, Call]]
@@ -24,10 +28,10 @@ class Contender:
 
 def own(subject: Subject, backend: str = "") -> Contender:
     """The op, or one of its backends under that backend's name."""
-    asked = {"backend": backend} if backend else {}
+    chosen = {"backend": backend} if backend else {}
     return Contender(
         backend or OURS,
-        lambda inputs, outputs: subject.bind({**inputs, **outputs, **asked}),
+        lambda inputs, outputs: subject.bind({**inputs, **outputs, **chosen}),
         takes_outputs=True,
         backend=backend,
     )

@@ -1,4 +1,4 @@
-"""Copies of a call's arguments: candidates must not write what is the caller's."""
+"""Copies of a call's arguments, so that a call may write them and the caller's stay as they are."""
 
 from __future__ import annotations
 
@@ -7,57 +7,62 @@ from typing import Any
 
 import torch
 
-# As far as a kernel's choice of its loads goes, a copy lies as its original does.
+from fictl.case.poison import poison
+
+# Bytes. A kernel chooses its loads by alignment: up to here, a copy is aligned as its original.
 _ALIGNMENT = 256
 
 
 def copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the tensors among them; two names of one tensor, as of a call in place, stay one."""
-    made: dict[int, torch.Tensor] = {}
+    """Copy the tensors among the arguments, also those in lists.
+
+    Two names of one tensor, as of a call in place, are two names of one copy.
+    """
+    copies: dict[int, torch.Tensor] = {}
 
     def copy(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            if id(value) not in made:
-                made[id(value)] = _copy(value)
-            return made[id(value)]
+            if id(value) not in copies:
+                copies[id(value)] = _copy(value)
+            return copies[id(value)]
         return type(value)(map(copy, value)) if type(value) in (list, tuple) else value
 
     return {name: copy(value) for name, value in arguments.items()}
 
 
 def poisoned_like(tensor: torch.Tensor) -> torch.Tensor:
-    """All bits set: NaN, or -1; a kernel that writes nothing leaves it so."""
-    made = _copy(tensor)
-    _span(made).view(torch.uint8).fill_(0xFF)
-    return made
+    """Allocate a tensor of the same shape, strides and alignment, filled with poison."""
+    copy = _copy(tensor)
+    poison([copy])
+    return copy
 
 
 def bytes_of(arguments: Mapping[str, Any]) -> int:
-    """Of all tensors, each once."""
-    found: dict[int, int] = {}
+    """Add up the bytes of all tensors; one with two names counts once."""
+    sizes: dict[int, int] = {}
 
     def add(value: Any) -> None:
         if isinstance(value, torch.Tensor):
-            found[id(value)] = value.numel() * value.element_size()
+            sizes[id(value)] = value.numel() * value.element_size()
         elif isinstance(value, list | tuple):
-            for each in value:
-                add(each)
+            for item in value:
+                add(item)
 
     add(list(arguments.values()))
-    return sum(found.values())
+    return sum(sizes.values())
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:
-    """With its strides and its alignment."""
+    """Copy a tensor with its strides and its alignment."""
     source = _span(tensor.detach())
     before = tensor.data_ptr() % _ALIGNMENT // tensor.element_size()
-    room = torch.empty(before + len(source), dtype=tensor.dtype, device=tensor.device)
-    room[before:].copy_(source)
-    return room.as_strided(tensor.shape, tensor.stride(), before)
+    memory = torch.empty(before + len(source), dtype=tensor.dtype, device=tensor.device)
+    memory[before:].copy_(source)
+    return memory.as_strided(tensor.shape, tensor.stride(), before)
 
 
 def _span(tensor: torch.Tensor) -> torch.Tensor:
-    """The memory from its first element to its last."""
+    """The memory from the first element to the last, as a tensor of one dimension."""
     pairs = zip(tensor.shape, tensor.stride(), strict=True)
     length = 1 + sum((size - 1) * stride for size, stride in pairs) if tensor.numel() else 0
     return tensor.as_strided((length,), (1,), tensor.storage_offset())

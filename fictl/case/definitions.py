@@ -1,4 +1,4 @@
-"""The definitions of a project's ops, made of their cases and kept beside its tests."""
+"""Benchmark definitions of a project's ops, made from their cases and stored beside its tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fictl.case.outputs import case_sizes
 from fictl.errors import UsageError
 from fictl.op.declared import Op, declaration
 from fictl.project import OpFolder
@@ -47,42 +48,44 @@ class Traced:
         return root / "trace" / "definitions" / self.name
 
     def definitions(self) -> dict[str, Definition]:
-        """By name: one for each set of constant sizes, dtypes and optional inputs of its cases."""
-        found: dict[str, Definition] = {}
+        """Definitions by name, one for each set of constant sizes, dtypes and optional inputs."""
+        definitions: dict[str, Definition] = {}
         for case in self.cases:
-            made = self.definition(case)
-            if found.setdefault(made.name, made) != made:
+            own = self.definition(case)
+            if definitions.setdefault(own.name, own) != own:
                 raise UsageError(
-                    f"two definitions of {self.op.api} are named {made.name}",
+                    f"two definitions of {self.op.api} are named {own.name}",
                     "give its Const axes abbreviations that tell them apart",
                 )
-        return found
+        return definitions
 
     def definition(self, case: Case) -> Definition:
         template = self.template
-        sizes = template.check_sizes(case.sizes, absent=template.optional_axes(case.passing))
-        return definition(
-            template, self.op.api, sizes, case_dtypes(template, case.dtype, case.passing)
-        )
+        dtypes = case_dtypes(template, case.dtype, case.passing)
+        return definition(template, self.op.api, case_sizes(template, case), dtypes)
 
 
 def traced(folders: Sequence[OpFolder]) -> Iterator[Traced]:
-    """Every public function of them."""
+    """Every public function of these folders."""
     for folder in folders:
         for declared in folder.declarations():
             yield Traced(folder, declared.name)
 
 
 def export(every: Iterable[Traced], folder: Path, dry_run: bool = False) -> list[Path]:
-    """As `<folder>/<op_type>/<name>.json`; two ops that make different ones of a name are refused."""
-    made: dict[Path, Definition] = {}
-    for each in every:
-        for name, one in each.definitions().items():
+    """Write `<folder>/<op_type>/<name>.json` for every definition, and return the paths.
+
+    Two ops with different definitions of one name are an error.
+    """
+    by_path: dict[Path, Definition] = {}
+    for function in every:
+        for name, one in function.definitions().items():
             path = folder / one.op_type / f"{name}.json"
-            if made.setdefault(path, one) != one:
+            if by_path.setdefault(path, one) != one:
                 raise UsageError(
-                    f"{made[path].api} and {one.api} both make {path.name}", "export one of them"
+                    f"{by_path[path].api} and {one.api} both make {path.name}",
+                    "export one of them",
                 )
-    for path, one in made.items() if not dry_run else ():
+    for path, one in by_path.items() if not dry_run else ():
         save(one, path.parent)
-    return [*made]
+    return [*by_path]

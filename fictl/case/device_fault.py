@@ -1,6 +1,6 @@
-"""What a test can meet that is not its own failure: a GPU whose context is gone, memory that is used up.
+"""Faults that are not a test's own: a GPU whose context is lost, memory that is used up.
 
-torch is asked only where a test has imported it.
+torch is used only where the test has imported it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 
-# What has no class of its own: torch's allocator of host memory, cudaMalloc and cuBLAS.
+# Errors without a class of their own: torch's allocator of host memory, cudaMalloc and cuBLAS.
 _USED_UP = re.compile(
     r"DefaultCPUAllocator: (?:can't allocate|not enough) memory|CUDA(?: error:)? out of memory"
     r"|cudaErrorMemoryAllocation|CUBLAS_STATUS_ALLOC_FAILED"
@@ -16,7 +16,7 @@ _USED_UP = re.compile(
 
 
 def device_fault() -> Exception | None:
-    """What the GPU answers once a fault has taken this process's context; else None."""
+    """The GPU's error once a fault has destroyed this process's context; else None."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized():
         return None
@@ -28,12 +28,12 @@ def device_fault() -> Exception | None:
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Of the GPU or of the host; also where another error was raised from it."""
+    """True if memory of the GPU or the host was used up, also as the cause of another error."""
     if error is None:
         return False
     torch = sys.modules.get("torch")
     of_torch = getattr(torch, "OutOfMemoryError", None) or MemoryError
     if isinstance(error, (MemoryError, of_torch)):
         return True
-    said = isinstance(error, RuntimeError) and _USED_UP.search(str(error))
-    return bool(said) or is_out_of_memory(error.__cause__)
+    is_named = isinstance(error, RuntimeError) and _USED_UP.search(str(error))
+    return bool(is_named) or is_out_of_memory(error.__cause__)

@@ -1,4 +1,4 @@
-"""One GPU, one run: what GPUs are called, and the file that is locked while one is used."""
+"""Lock of a GPU, so that one run at a time uses it, and the names of the GPUs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POLL_SECONDS = 0.2
 
 
 def gpu_names() -> list[str]:
-    """Of those that this process may use, as CUDA_VISIBLE_DEVICES has them."""
+    """Names of the GPUs that this process may use, as CUDA_VISIBLE_DEVICES has them."""
     from fictl.toolchain import visible_gpus
 
     here = len(visible_gpus())
@@ -28,10 +28,10 @@ def gpu_names() -> list[str]:
 
 
 def lock_of(gpu: str) -> Path:
-    """By what the GPU is called on every process's list; a lock is its user's."""
-    said = ask(["nvidia-smi", "-i", gpu, "--query-gpu=uuid", "--format=csv,noheader"])
-    uuid = said.output.strip().partition("\n")[0]
-    if said.code or not uuid.startswith(("GPU-", "MIG-")):
+    """Path of a GPU's lock file, named by user and by UUID, which is the same in every process."""
+    answer = ask(["nvidia-smi", "-i", gpu, "--query-gpu=uuid", "--format=csv,noheader"])
+    uuid = answer.output.strip().partition("\n")[0]
+    if answer.code or not uuid.startswith(("GPU-", "MIG-")):
         raise SetupError(f"nvidia-smi does not know the GPU {gpu}: {uuid}", "fictl doctor")
     return Path(tempfile.gettempdir()) / f"fictl-{os.getuid()}-{uuid}.lock"
 
@@ -42,9 +42,12 @@ def held(
     waits: Callable[[], object] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[None]:
-    """`waits` is told once if it is another's; who is stopped goes on without it.
+    """Hold the lock while the body runs; without a path, hold nothing.
 
-    The file stays: two processes must not lock two files of one name.
+    waits: called once if another process holds the lock.
+    stopped: ends the wait; the body then runs without the lock.
+
+    The file stays, because two processes must not lock two files of one name.
     """
     if lock is None:
         yield

@@ -1,4 +1,4 @@
-"""Inputs for a case, from its trace: what its `init` makes, the rest at random."""
+"""Inputs of a case, made from its trace: by its `init`, the rest at random."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fictl.errors import UsageError
-from fictl.trace import Tensor, TraceTemplate
+from fictl.trace import Case, Tensor, TraceTemplate
 from fictl.trace.expression import Number
 
 if TYPE_CHECKING:
@@ -23,33 +23,43 @@ def make_inputs(
     values: str = "normal",
     scalars: Mapping[str, Number] | None = None,
 ) -> dict[str, Any]:
-    """Normal random tensors (integers from -8 to 8) and scalars, by parameter name.
+    """Make normal random tensors (integers from -8 to 8) and scalars, by parameter name.
 
-    Optional inputs are None but for those in `passing`. `values`, of EXTREMES, are for random
-    tensors of floating point. The trace has the `scalars` that are not given.
+    passing: the optional inputs to make; the others are None.
+    values: kind of numbers in random floating-point tensors, one of EXTREMES.
+    scalars: values in place of the trace's own.
     """
     import torch
 
     known = template.check_sizes(sizes, absent=template.optional_axes(passing))
     generator = torch.Generator(device=device).manual_seed(seed)
     initial = _initial(template, known, getattr(torch, dtype), device, generator)
-    made: dict[str, Any] = {}
-    said: dict[str, Number] = {**known, **(scalars or {})}
+    inputs: dict[str, Any] = {}
+    numbers: dict[str, Number] = {**known, **(scalars or {})}
     for name, spec in template.inputs.items():
         parameter = template.parameter(name)
         if not isinstance(spec, Tensor):
-            made[parameter] = said.get(name, spec.value)
+            inputs[parameter] = numbers.get(name, spec.value)
         elif spec.optional and name not in passing:
-            made[parameter] = None
+            inputs[parameter] = None
         elif parameter in initial:
-            made[parameter] = initial[parameter]
+            inputs[parameter] = initial[parameter]
         else:
             source = template.parameter(spec.dtype_from) if spec.dtype_from else ""
-            element = made[source].dtype if source else getattr(torch, spec.dtype or dtype)
-            made[parameter] = _random(
+            element = inputs[source].dtype if source else getattr(torch, spec.dtype or dtype)
+            inputs[parameter] = _random(
                 [known[axis] for axis in spec.axes], element, device, generator, values
             )
-    return made
+    return inputs
+
+
+def case_inputs(
+    template: TraceTemplate, case: Case, device: str, seed: int = 0, values: str = "normal"
+) -> dict[str, Any]:
+    """Make the inputs of a case, by parameter name."""
+    return make_inputs(
+        template, case.sizes, case.dtype, device, seed, case.passing, values, case.scalars
+    )
 
 
 def _initial(
@@ -61,15 +71,15 @@ def _initial(
 ) -> dict[str, torch.Tensor]:
     if template.init is None:
         return {}
-    made = template.init(sizes, dtype, device, generator)
+    initial = template.init(sizes, dtype, device, generator)
     parameters = {template.parameter(name) for name in template.inputs}
-    strange = sorted({*made} - parameters)
+    strange = sorted({*initial} - parameters)
     if strange:
         raise UsageError(
-            f"init makes {', '.join(strange)}, which is no input",
+            f"init makes {', '.join(strange)}, which is not an input",
             f"one of {', '.join(sorted(parameters))}",
         )
-    return made
+    return initial
 
 
 def _random(
@@ -78,27 +88,30 @@ def _random(
     import torch
 
     if dtype.is_floating_point:
-        made = torch.randn(shape, device=device, generator=generator, dtype=torch.float32)
-        return _extreme(made, dtype, kind, generator).to(dtype)
+        normal = torch.randn(shape, device=device, generator=generator, dtype=torch.float32)
+        return _extreme(normal, dtype, kind, generator).to(dtype)
     return torch.randint(-8, 9, shape, device=device, generator=generator).to(dtype)
 
 
 def _extreme(
     normal: torch.Tensor, dtype: torch.dtype, kind: str, generator: torch.Generator
 ) -> torch.Tensor:
-    """Large and small ones are exact multiples, within the range of half and above its last bit."""
+    """Turn normal numbers into another kind of values.
+
+    The factors of large and small ones are powers of two, chosen for the range of float16.
+    """
     import torch
 
     if kind == "nonfinite":
         return _nonfinite(normal, generator)
     factor = {"normal": 1.0, "zeros": 0.0, "small": 2.0**-10, "large": 2.0**12}[kind]
-    # In formats of eight bits large values would be none.
+    # In 8-bit formats large values would be infinite or NaN.
     most = min(torch.finfo(dtype).max, torch.finfo(normal.dtype).max)
     return normal.mul_(factor).clamp_(-most, most)
 
 
 def _nonfinite(normal: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """One NaN and, in another place, one infinity."""
+    """Put one NaN and, in another place, one infinity among the numbers."""
     import torch
 
     device, count = normal.device, normal.numel()

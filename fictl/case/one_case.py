@@ -1,4 +1,4 @@
-"""One benchmark case as a call: what profilers and debuggers look at, and the program that runs it."""
+"""One benchmark case as a call for profilers and debuggers, and the program that runs it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fictl import settings
 from fictl.case.contender import own
 from fictl.case.messages import CaseChosen, CaseRequest
 from fictl.case.options import CaseOptions
-from fictl.case.selected import selected
-from fictl.case.trial import Trial
-from fictl.case.workload import Workload
+from fictl.case.selection import selected_cases
+from fictl.case.trial import CaseTrial
+from fictl.case.workload import TrialWorkload
 from fictl.child.message import Done, Failed, send
 from fictl.child.program import request_in
 from fictl.errors import FictlError
@@ -24,35 +24,35 @@ from fictl.trace import Case
 
 @dataclass(frozen=True)
 class CaseCall:
-    """Calling it runs the op once on tensors of its own: `trial` has them, and checks what it left."""
+    """A case that can be called: it runs the op once, on the tensors of its trial."""
 
     folder: OpFolder
     case: Case
-    trial: Trial
+    trial: CaseTrial
 
     def __call__(self) -> None:
         self.trial.copy(0)()
 
     @property
     def problem(self) -> str:
-        """Why what it computes is wrong; '' where nothing is."""
+        """Call the op once and say what is wrong with its results; '' where nothing is."""
         return self.trial.attempt(0)
 
 
 def case_calls(
     folder: OpFolder, names: Collection[str], options: CaseOptions
 ) -> Iterator[CaseCall]:
-    """Every case that `options` choose, of the op itself; its tensors are made when it is called."""
+    """Calls of every case that `options` choose; tensors are allocated by the first call."""
     device = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
-    for subject, case in selected(folder, names, options):
-        workload = Workload(subject, case, device, options.seed, refcheck=options.refcheck)
-        yield CaseCall(folder, case, Trial(own(subject), workload))
+    for subject, case in selected_cases(folder, names, options):
+        workload = TrialWorkload(subject, case, device, options.seed, refcheck=options.refcheck)
+        yield CaseCall(folder, case, CaseTrial(own(subject), workload))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Warm the first case of a request up, then call it as often as it says.
+    """Warm up the first case that a request chooses, then call it.
 
-    What a tool collects by cudaProfilerStart or by the NVTX range `fictl` is the calls alone.
+    cudaProfilerStart and the NVTX range `fictl` enclose the calls alone.
     """
     request = request_in(arguments, CaseRequest)
     folder = OpFolder.of(request.op)

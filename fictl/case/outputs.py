@@ -1,46 +1,69 @@
-"""Outputs that a function takes as arguments: what to allocate for them."""
+"""Outputs that a function takes as arguments: which they are, and what to allocate for them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from fictl.case.parameters import flat_parameters
+from fictl.case.parameters import flat_parameters, input_parameters
 from fictl.trace import Case, TraceTemplate
 from fictl.trace.extract import case_dtypes
 
+if TYPE_CHECKING:
+    import torch
+
 
 @dataclass(frozen=True)
-class Room:
-    """For an output that the caller provides; `required` where the function does not allocate it."""
+class OutputSpec:
+    """Shape and dtype of one output; `required` where the function does not allocate it itself."""
 
     shape: tuple[int, ...]
     dtype: torch.dtype
     required: bool = False
 
     def empty(self, device: str) -> torch.Tensor:
+        import torch
+
         return torch.empty(self.shape, dtype=self.dtype, device=device)
 
 
-def rooms(
-    api: Any, template: TraceTemplate, case: Case, inputs: Collection[str]
-) -> dict[str, Room]:
-    """Of the outputs that `api` has parameters for, those that are no inputs."""
+def output_arguments(template: TraceTemplate, parameters: Collection[str]) -> tuple[str, ...]:
+    """Names of the outputs that a caller may allocate: parameters that are not inputs."""
+    inputs = input_parameters(template)
+    return tuple(name for name in template.outputs if name in parameters and name not in inputs)
+
+
+def output_specs(
+    template: TraceTemplate, case: Case, names: Iterable[str]
+) -> dict[str, OutputSpec]:
+    """Specs of these outputs in a case, by the trace."""
+    import torch
+
+    sizes = case_sizes(template, case)
+    dtypes = case_dtypes(template, case.dtype, case.passing)
+    return {
+        name: OutputSpec(
+            tuple(sizes[axis] for axis in template.outputs[name].axes),
+            getattr(torch, dtypes[name]),
+        )
+        for name in names
+    }
+
+
+def argument_specs(api: Any, template: TraceTemplate, case: Case) -> dict[str, OutputSpec]:
+    """Specs of the outputs that a caller of `api` may allocate; none where the trace binds."""
     if template.bind is not None:
         return {}
     parameters = flat_parameters(api)
-    sizes = template.check_sizes(case.sizes, absent=template.optional_axes(case.passing))
-    dtypes = case_dtypes(template, case.dtype, case.passing)
+    specs = output_specs(template, case, output_arguments(template, parameters))
     return {
-        name: Room(
-            tuple(sizes[axis] for axis in spec.axes),
-            getattr(torch, dtypes[name]),
-            parameters[name].default is inspect.Parameter.empty,
-        )
-        for name, spec in template.outputs.items()
-        if name in parameters and name not in inputs
+        name: replace(spec, required=parameters[name].default is inspect.Parameter.empty)
+        for name, spec in specs.items()
     }
+
+
+def case_sizes(template: TraceTemplate, case: Case) -> dict[str, int]:
+    """Sizes of all axes that the case has, those that the trace computes among them."""
+    return template.check_sizes(case.sizes, absent=template.optional_axes(case.passing))

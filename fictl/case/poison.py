@@ -1,30 +1,67 @@
-"""Outputs filled with what no kernel leaves there: NaN, or -1 where there is none."""
+"""Memory filled with values that no kernel leaves there: NaN, or -1 in integers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
 
-_BYTE = 0xFF
+# NaN in every floating-point format, -1 in every signed integer format.
+POISON_BYTE = 0xFF
 
 
-def poison(outputs: Iterable[torch.Tensor]) -> None:
-    """Every byte 0xFF: NaN in each floating type."""
-    import torch
-
-    for tensor in outputs:
-        if tensor.numel() and tensor.is_contiguous():
-            tensor.reshape(-1).view(torch.uint8).fill_(_BYTE)
+def poison(tensors: Iterable[torch.Tensor]) -> None:
+    """Fill every byte of each tensor with 0xFF, whatever its strides; expanded ones are left."""
+    for tensor in tensors:
+        if tensor.numel() and not _overlaps_itself(tensor):
+            bytes_of_elements(tensor).fill_(POISON_BYTE)
 
 
 def unwritten(tensor: torch.Tensor) -> int:
-    """How many elements are as `poison` left them; integers may well be -1, and do not count."""
+    """Count the elements that are as `poison` left them.
+
+    Integers do not count: -1 may be a result. Nor do expanded tensors, which are not poisoned.
+    """
+    if not (tensor.numel() and tensor.is_floating_point()) or _overlaps_itself(tensor):
+        return 0
+    return int((bytes_of_elements(tensor) == POISON_BYTE).all(dim=-1).sum())
+
+
+def bytes_of_elements(tensor: torch.Tensor) -> torch.Tensor:
+    """View a tensor of any strides as uint8, with one dimension more: the bytes of an element."""
     import torch
 
-    if not (tensor.numel() and tensor.is_contiguous() and tensor.is_floating_point()):
-        return 0
-    bytes_of = tensor.reshape(-1).view(torch.uint8).view(tensor.numel(), tensor.element_size())
-    return int((bytes_of == _BYTE).all(dim=1).sum())
+    size = tensor.element_size()
+    view = torch.empty(0, dtype=torch.uint8, device=tensor.device)
+    return view.set_(
+        tensor.untyped_storage(),
+        tensor.storage_offset() * size,
+        (*tensor.shape, size),
+        (*(stride * size for stride in tensor.stride()), 1),
+    )
+
+
+@contextmanager
+def poisoned_allocations() -> Iterator[None]:
+    """Let torch fill what it allocates with NaN, which is one of its aids to determinism."""
+    import torch
+
+    # Why not use_deterministic_algorithms: it imports the compiler, which takes two seconds.
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*deterministic", UserWarning)
+            yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+
+def _overlaps_itself(tensor: torch.Tensor) -> bool:
+    """True if two indices mean one place in memory, as in an expanded tensor."""
+    pairs = zip(tensor.shape, tensor.stride(), strict=True)
+    return any(size > 1 and stride == 0 for size, stride in pairs)

@@ -1,33 +1,49 @@
-"""Which output each of a call's results is."""
+"""Results of a call by the name of their output, and what the reference gives for them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fictl.case.parameters import input_parameters
+
+if TYPE_CHECKING:
+    from fictl.trace import TraceTemplate
 
 
 def named_results(
-    outputs: Sequence[str], inputs: Collection[str], arguments: Mapping[str, Any], returned: Any
+    template: TraceTemplate, arguments: Mapping[str, Any], returned: Any
 ) -> dict[str, Any]:
-    """By output. `inputs` are the parameters that the call reads.
+    """Map each output's name to its result.
 
-    What was given to be written counts, not what is returned in its place. A function may return
-    all its results, or those alone that it was not given as inputs.
+    An output that was passed as an argument counts, not the value returned in its place. A function
+    may return all its results, or only those that are not inputs as well.
     """
-    given = {name: arguments[name] for name in outputs if arguments.get(name) is not None}
+    outputs = [*template.outputs]
+    passed = {name: arguments[name] for name in outputs if arguments.get(name) is not None}
     if returned is None:
-        lost = [name for name in outputs if name not in given]
-        assert not lost, f"returned nothing, and has no argument {', '.join(lost)} to write"
-        return given
-    values = returned if isinstance(returned, tuple) else (returned,)
-    made = [name for name in outputs if name not in inputs]
-    names = made if len(values) == len(made) else outputs
+        lost = [name for name in outputs if name not in passed]
+        assert not lost, f"it returned nothing, and has no argument {', '.join(lost)} to write"
+        return passed
+    values = as_tuple(returned)
+    inputs = input_parameters(template)
+    computed = [name for name in outputs if name not in inputs]
+    names = computed if len(values) == len(computed) else outputs
     assert len(values) == len(names), (
-        f"returned {len(values)} values, the trace has the outputs {', '.join(outputs)}"
+        f"it returned {len(values)} values, its trace has the outputs {', '.join(outputs)}"
     )
-    return {**dict(zip(names, values, strict=True)), **given}
+    return {**dict(zip(names, values, strict=True)), **passed}
+
+
+def reference_results(template: TraceTemplate, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Results of the trace's reference in fp64, on the device of the inputs, in output order."""
+    return as_tuple(template.reference(**{name: _double(value) for name, value in inputs.items()}))
 
 
 def as_tuple(returned: Any) -> tuple[Any, ...]:
     """Results of a call, one or several, as a tuple."""
     return tuple(returned) if isinstance(returned, tuple | list) else (returned,)
+
+
+def _double(value: Any) -> Any:
+    return value.double() if getattr(value, "is_floating_point", bool)() else value

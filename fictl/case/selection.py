@@ -1,47 +1,67 @@
-"""Which cases of an op are benched: those of its bench.py, filtered and swept."""
+"""Selection of the cases in an op's bench.py: by function, dtype and text, with swept axes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 from fictl.case.options import CaseOptions
+from fictl.case.subject import Subject, of_function
 from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
+from fictl.jit.recipe import recipe_of
 from fictl.project import OpFolder
 from fictl.trace import Case
 
 
 class NoCase(UsageError):
-    """Nothing of an op is asked for: of several ops, that is no mistake."""
+    """No case of this op is selected; where several ops are named, that is not an error."""
 
 
 def functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
-    """The public functions that `ops` ask for: all, unless some are named and the folder is not."""
+    """Public functions of the folder that `ops` name; all of them where the folder is named."""
     words = {word.rpartition("/")[2] for word in ops}
     every = {declaration.name for declaration in folder.declarations()}
     named = every & words
     return named if named and not words & {folder.module, folder.family} else every
 
 
+def selected_cases(
+    folder: OpFolder, names: Iterable[str], options: CaseOptions
+) -> Iterator[tuple[Subject, Case]]:
+    """Cases of these public functions, in the order of bench.py, each with its function."""
+    key = ",".join(recipe_of(spec).key for spec in folder.specs())
+
+    @cache
+    def subject(function: str) -> Subject:
+        return of_function(folder, function, key)
+
+    for case in chosen(folder.cases(), {*names}, options):
+        yield subject(case.function), case
+
+
 def chosen(cases: Sequence[Case], names: Collection[str], options: CaseOptions) -> list[Case]:
-    """Each once, in the order of bench.py; an error that lists them where none is left."""
+    """Cases that the options choose, each once, in the order of bench.py.
+
+    NoCase, with a list of the cases there are, where none is left.
+    """
     own = [case for case in cases if case.function in names]
     wanted = parse_dtype(options.dtype).name if options.dtype else ""
     typed = [case for case in own if wanted in ("", case.dtype)]
     swept = {str(case): case for case in _swept(typed, options.axes)}
     parts = [part.strip() for part in options.case.split(",")]
-    found = [case for name, case in swept.items() if any(part in name for part in parts)]
-    if not found:
-        asked = " ".join(filter(None, (options.case, options.dtype))) or "anything"
+    selected = [case for name, case in swept.items() if any(part in name for part in parts)]
+    if not selected:
+        wish = " ".join(filter(None, (options.case, options.dtype))) or "anything"
         known = ", ".join(map(str, own[:12])) or "none"
-        raise NoCase(f"no case of {', '.join(sorted(names))} matches {asked}", f"it has {known}")
-    return found
+        raise NoCase(f"no case of {', '.join(sorted(names))} matches {wish}", f"it has {known}")
+    return selected
 
 
 def _swept(cases: Sequence[Case], axes: Mapping[str, Sequence[int]]) -> Iterator[Case]:
-    """Cases without one of these axes are left out; if that is all, the axis is a mistake."""
+    """Cases at every combination of these sizes; those without one of the axes are left out."""
     having = [case for case in cases if {*axes} <= {*case.sizes}]
     if cases and not having:
         known = dict.fromkeys(axis for case in cases for axis in case.sizes)

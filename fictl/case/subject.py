@@ -1,4 +1,4 @@
-"""What is benched: a public function with its trace, as a call over inputs by name."""
+"""A public function with its trace, ready to be called on inputs by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from fictl.case.parameters import flat_parameters
+from fictl.case.outputs import output_arguments
+from fictl.case.parameters import flat_parameters, input_parameters
 from fictl.op.bound import bind
 from fictl.op.declared import declaration
 from fictl.project import OpFolder
@@ -17,9 +18,11 @@ Call: TypeAlias = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """`bind` makes (plan, run) of inputs and outputs by parameter; `has_plan` where plan works.
+    """A public function as tools call it.
 
-    `reason` is why there is no reference to check against; '' where there is one.
+    bind: makes (plan, run) of inputs and outputs by parameter.
+    has_plan: the plan does something.
+    reason: why there is no reference to check against; '' where there is one.
     """
 
     op: str
@@ -35,15 +38,14 @@ class Subject:
 
     @property
     def changes_inputs(self) -> bool:
-        """Then every call needs inputs of its own."""
-        inputs = {self.template.parameter(name) for name in self.template.inputs}
-        return bool(inputs.intersection((*self.mutates, *self.template.outputs)))
+        """True if a call changes its inputs, so that every call needs inputs of its own."""
+        written = (*self.mutates, *self.template.outputs)
+        return not input_parameters(self.template).isdisjoint(written)
 
     @property
-    def given(self) -> tuple[str, ...]:
-        """The outputs that a caller may allocate."""
-        inputs = {self.template.parameter(name) for name in self.template.inputs}
-        return tuple(n for n in self.template.outputs if n in self.parameters and n not in inputs)
+    def output_arguments(self) -> tuple[str, ...]:
+        """Names of the outputs that a caller may allocate."""
+        return output_arguments(self.template, self.parameters)
 
 
 def of_function(folder: OpFolder, name: str, key: str) -> Subject:

@@ -1,10 +1,11 @@
-"""What a call reads and writes, in bytes, as its trace says it: no tensor is made for it."""
+"""Bytes that a call reads and writes, counted by its trace: no tensor is allocated for it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 
+from fictl.case.outputs import case_sizes
 from fictl.case.subject import Subject
 from fictl.dtype import parse_dtype
 from fictl.trace import Case, Tensor
@@ -12,28 +13,22 @@ from fictl.trace.extract import case_dtypes
 
 
 def moved(subject: Subject, case: Case) -> int:
-    """Every input read, every output written; what is changed in place counts twice."""
-    read, written = _tensors(subject, case)
+    """Bytes read and written by one call; a tensor changed in place counts twice."""
+    read, written = _tensor_bytes(subject, case)
     changed = {*subject.mutates} - {*written}
-    return sum(read.values()) + sum(written.values()) + sum(_of(read, changed))
+    return sum(read.values()) + sum(written.values()) + sum(_sizes_of(read, changed))
 
 
 def touched(subject: Subject, case: Case) -> int:
-    """The memory that one call needs; what is changed in place counts once."""
-    read, written = _tensors(subject, case)
+    """Bytes of memory that one call needs; a tensor changed in place counts once."""
+    read, written = _tensor_bytes(subject, case)
     return sum({**read, **written}.values())
 
 
-def case_sizes(subject: Subject, case: Case) -> dict[str, int]:
-    """Of all axes that the case has."""
+def _tensor_bytes(subject: Subject, case: Case) -> tuple[dict[str, int], dict[str, int]]:
+    """Bytes of the inputs by parameter, and of the outputs."""
     template = subject.template
-    return template.check_sizes(case.sizes, absent=template.optional_axes(case.passing))
-
-
-def _tensors(subject: Subject, case: Case) -> tuple[dict[str, int], dict[str, int]]:
-    """Inputs by parameter, and outputs."""
-    template = subject.template
-    sizes, dtypes = case_sizes(subject, case), case_dtypes(template, case.dtype, case.passing)
+    sizes, dtypes = case_sizes(template, case), case_dtypes(template, case.dtype, case.passing)
 
     def size(name: str, tensor: Tensor) -> int:
         elements = math.prod(sizes[axis] for axis in tensor.axes)
@@ -47,5 +42,5 @@ def _tensors(subject: Subject, case: Case) -> tuple[dict[str, int], dict[str, in
     return read, {name: size(name, tensor) for name, tensor in template.outputs.items()}
 
 
-def _of(sizes: Mapping[str, int], names: Iterable[str]) -> list[int]:
+def _sizes_of(sizes: Mapping[str, int], names: Iterable[str]) -> list[int]:
     return [sizes[name] for name in names if name in sizes]

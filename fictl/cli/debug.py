@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fictl.bench.options import BenchOptions
     from fictl.debug.session import DebugProgram, DebugSession
-    from fictl.debug.transcript import Stop, Transcript
+    from fictl.debug.transcript import DebugStop, Transcript
 
 # Of more kernels their number says enough.
 _SHOWN = 3
@@ -196,7 +196,7 @@ def _view(out: Console, transcript: Transcript, focused: bool) -> None:
             out.print("  has its launch that block and thread? --case and --axis choose another")
 
 
-def _told(fault: Stop) -> str:
+def _told(fault: DebugStop) -> str:
     from rich.markup import escape
 
     indices = {"block": fault.block, "thread": fault.thread}

@@ -14,7 +14,7 @@ from fictl.errors import FictlError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.doctor import Finding
+    from fictl.doctor import DoctorFinding
 
 _SIGNS = {"error": ("✗", "bold red"), "warning": ("!", "yellow"), "ok": ("✓", "green")}
 
@@ -56,12 +56,12 @@ def _waiting() -> AbstractContextManager[object]:
     return out.status("examining this machine") if out.is_interactive else nullcontext()
 
 
-def _view(out: Console, findings: list[Finding], summary: str, verbose: bool) -> None:
+def _view(out: Console, findings: list[DoctorFinding], summary: str, verbose: bool) -> None:
     """Problems first, each with its fix on a line of its own."""
     width = max(len(finding.name) for finding in findings)
     for finding in sorted(findings, key=lambda finding: list(_SIGNS).index(finding.level)):
         sign, style = _SIGNS[finding.level]
-        first, *evidence = finding.found.splitlines() or [""]
+        first, *evidence = finding.text.splitlines() or [""]
         out.print(sign, style=style, end=" ")
         out.print(finding.name.ljust(width), first, sep="  ", markup=False, soft_wrap=True)
         if verbose or finding.level != "ok":

@@ -86,19 +86,19 @@ def command(
     from fictl.arch import parse_archs
     from fictl.cli._inspect.view import data_of, view
     from fictl.cli.progress import ConsoleObserver
-    from fictl.inspect.metrics import Launch
-    from fictl.inspect.report import Request, report
+    from fictl.inspect.metrics import LaunchSize
+    from fictl.inspect.report import InspectRequest, report
     from fictl.toolchain import native_targets
 
     if against and (ptx or source):
         raise UsageError("--against shows changes of SASS", "leave out --ptx and --source")
-    request = Request(
+    request = InspectRequest(
         names=tuple(ops or ()),
         archs=parse_archs(arch, native_targets),
         pattern=kernel,
         gates=tuple(gate or ()),
         against=against,
-        launch=Launch(threads, dynamic_shared),
+        launch=LaunchSize(threads, dynamic_shared),
     )
     with ConsoleObserver(verbose) as observer:
         inspected = report(request, observer)

@@ -10,7 +10,7 @@ from fictl.errors import SetupError
 
 if TYPE_CHECKING:
     from fictl.arch import Arch
-    from fictl.builds.catalogue import Row
+    from fictl.builds.catalogue import CatalogueRow
 
 _COLUMNS = ("project", "family", "module", "function", "dtypes", "archs", "devices", "built")
 _STYLES = {"built": "green", "stale": "yellow", "no": "dim"}
@@ -36,7 +36,7 @@ def _present() -> list[Arch]:
     return [gpu.arch for gpu in gpus]
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: CatalogueRow) -> tuple[str, ...]:
     return (
         row.project,
         row.family,

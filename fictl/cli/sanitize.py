@@ -14,7 +14,7 @@ from fictl.errors import UsageError
 
 if TYPE_CHECKING:
     from fictl.project import OpFolder
-    from fictl.report.checked import Checked
+    from fictl.report.checked import CheckedOp
 
 
 def command(
@@ -59,7 +59,7 @@ def command(
 
 
 Look = Callable[
-    ["Sequence[OpFolder]", Callable[[str], object], "Sequence[str]"], "Iterator[Checked]"
+    ["Sequence[OpFolder]", Callable[[str], object], "Sequence[str]"], "Iterator[CheckedOp]"
 ]
 
 
@@ -92,7 +92,7 @@ def _emulated(suppressions: Path | None, timeout: float) -> tuple[Look, str]:
 
     def look(
         folders: Sequence[OpFolder], say: Callable[[str], object], words: Sequence[str]
-    ) -> Iterator[Checked]:
+    ) -> Iterator[CheckedOp]:
         return emulated.check_ops(folders, say, words, suppressions, timeout)
 
     return look, "emulated: no GPU was used"
@@ -110,8 +110,8 @@ def _on_gpu(
 
     def look(
         folders: Sequence[OpFolder], say: Callable[[str], object], words: Sequence[str]
-    ) -> Iterator[Checked]:
-        request = gpu.Request(wanted, words, suppressions, timeout, limit)
+    ) -> Iterator[CheckedOp]:
+        request = gpu.SanitizeRequest(wanted, words, suppressions, timeout, limit)
         return gpu.check_ops(folders, say, request)
 
     return look, where

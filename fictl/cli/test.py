@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from fictl.cli.late_bar import LateBar
     from fictl.project import OpFolder
-    from fictl.report.outcome import Outcome
+    from fictl.report.outcome import TestOutcome
     from fictl.report.test_report import TestReport
     from fictl.testing.runner.journal import Journal
 
@@ -177,7 +177,7 @@ def _view(out: Console, report: TestReport, ops: str, code: int) -> None:
         out.print(f"  not run here: {skipped} ({reason}){end}", markup=False, soft_wrap=True)
 
 
-def _show(out: Console, outcome: Outcome) -> None:
+def _show(out: Console, outcome: TestOutcome) -> None:
     from rich.markup import escape
 
     colour = "red" if outcome.outcome == "failed" else "yellow"

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.op.tactics.records import Candidate, Entry
-    from fictl.tune.plan import Work
+    from fictl.tune.plan import TuningWork
     from fictl.tune.run import Tuning
-    from fictl.tune.tuner import Outcome
+    from fictl.tune.tuner import TuningOutcome
 
 
 def command(
@@ -83,7 +83,7 @@ def _require_gpu() -> None:
         )
 
 
-def _planned(work: Sequence[Work]) -> console.Table:
+def _planned(work: Sequence[TuningWork]) -> console.Table:
     rows = [
         (item.tactics.op.name, item.key, str(item.case), ", ".join(item.candidates))
         for item in work
@@ -92,7 +92,7 @@ def _planned(work: Sequence[Work]) -> console.Table:
 
 
 @contextmanager
-def _progress(total: int, quiet: bool) -> Iterator[Callable[[Outcome], object]]:
+def _progress(total: int, quiet: bool) -> Iterator[Callable[[TuningOutcome], object]]:
     """A bar on a terminal, a line a key on a pipe."""
     err = console.console(stderr=True)
     if not err.is_interactive:
@@ -105,7 +105,7 @@ def _progress(total: int, quiet: bool) -> Iterator[Callable[[Outcome], object]]:
         yield lambda outcome: bar.update(task, advance=1, description=outcome.key)
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: TuningOutcome) -> str:
     return f"{outcome.op.name}  {outcome.key}  {outcome.problem or 'timed'}"
 
 

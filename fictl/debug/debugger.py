@@ -1,4 +1,4 @@
-"""The debugger of a device, and whether it can do its work here."""
+"""The debugger of a device: cuda-gdb or gdb, and a check that it works here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRIES = ("python print('has Python')", "starti", "kill")
 
 @dataclass(frozen=True)
 class Debugger:
-    """`name` is cuda-gdb or gdb."""
+    """A debugger; `name` is cuda-gdb or gdb."""
 
     name: str
     path: Path
@@ -24,7 +24,7 @@ class Debugger:
     has_python: bool = False
 
     def checked(self) -> Debugger:
-        """Check that it starts, may look into a process, and has what is needed of it."""
+        """Raise unless it starts and may attach to a process; gdb also needs Python."""
         tries = [word for command in _TRIES for word in ("-ex", command)]
         try:
             output = run([self.path, "-nx", "-batch", *tries, "/bin/true"], timeout=_SECONDS).output
@@ -49,7 +49,7 @@ _GDB = "apt install gdb (gdb-minimal has no Python)"
 
 
 def find_debugger(device: str) -> Debugger:
-    """SetupError, with how to get it, where there is none."""
+    """Find the debugger of a device; a SetupError says how to install it."""
     name = "cuda-gdb" if device == "cuda" else "gdb"
     path = find_tool(name)
     if path is None:

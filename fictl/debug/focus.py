@@ -1,4 +1,4 @@
-"""Focus: the one block and thread of a kernel that a debugger stops in."""
+"""The block and the thread of a kernel in which a debugger stops."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Index = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Focus:
-    """None is any block, any thread."""
+    """A block and a thread; None means any."""
 
     block: Index | None = None
     thread: Index | None = None
 
     @classmethod
     def parse(cls, block: str, thread: str) -> Focus:
-        """Each as in '3' or '3,0,1'; '' where it does not matter."""
+        """Parse a block and a thread, as in '3' or '3,0,1'; '' means any."""
         return cls(_index("--block", block), _index("--thread", thread))
 
     @property
     def condition(self) -> str:
-        """Condition in the debugger's language; '' where any thread will do."""
+        """Condition of a breakpoint; '' for any thread."""
         indices = {"blockIdx": self.block, "threadIdx": self.thread}
         return " && ".join(
             f"{name}.{axis} == {value}"
@@ -37,7 +37,7 @@ class Focus:
 
     @property
     def words(self) -> str:
-        """`block (3,0,0) thread (5,0,0)`, as cuda-gdb has it; '' where any thread will do."""
+        """Focus in cuda-gdb's words, `block (3,0,0) thread (5,0,0)`; '' for any thread."""
         indices = {"block": self.block, "thread": self.thread}
         return " ".join(
             f"{name} ({','.join(map(str, index))})"

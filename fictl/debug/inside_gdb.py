@@ -1,6 +1,6 @@
-"""Extension of gdb for the emulated device: its threads, and the one that has stopped.
+"""Extension of gdb for the emulated device: its threads, and the one it stops in.
 
-gdb's own Python reads this file, whatever version that is: it imports nothing of fictl.
+gdb's own Python runs this file, whatever version that is: it imports nothing of fictl.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from typing import Any
 
 import gdb  # type: ignore[import-untyped]
 
-# Variables of the emulated device's runtime, which has no types in its debug info.
+# Variables of the emulated device's runtime, whose debug info has no types.
 _REGISTERS = {"threadIdx": "uint3", "blockIdx": "uint3", "blockDim": "dim3", "gridDim": "dim3"}
-# A module's own file; symbols of Python and torch take longer to read than all the rest.
+# File of a module. Symbols of Python and torch, which are slow to read, are not loaded.
 _MODULES = r"module\.so$"
-# Where the runtime ends a kernel: an assertion, a trap, an address that is none.
+# Functions by which the runtime ends a kernel: an assertion, a trap, a bad address.
 _ENDS = "fictl_emu_stop"
 _PLUMBING = ("/emu/include/", "/emu/runtime/", "/include/c++/")
 _USAGE = "focus [block X[,Y,Z]] [thread X[,Y,Z]], focus any"
 
 
 class Focus(gdb.Command):  # type: ignore[misc]
-    """Stop in one emulated thread: focus block 3 thread 5; focus any; focus alone says which.
+    """Stop in one emulated thread: focus block 3 thread 5; focus any; focus alone shows it.
 
-    What `next` and `step` do stays in the thread that is stopped, over barriers too.
+    `next` and `step` stay in the thread that has stopped, also over barriers.
     """
 
     def __init__(self) -> None:
@@ -51,12 +51,12 @@ class Focus(gdb.Command):  # type: ignore[misc]
         )
 
     def meet(self, point: Any) -> None:
-        """A breakpoint is not narrowed before its code is there: that is a change of it."""
+        """Narrow a breakpoint to the focus once its code is loaded, which modifies it."""
         if point.number not in self.own:
             self.narrow(point)
 
     def narrow(self, point: Any) -> None:
-        """It is stopped at in the thread of the focus only."""
+        """Make a breakpoint stop only in the thread of the focus."""
         if point.type != gdb.BP_BREAKPOINT or point.pending or point.location == _ENDS:
             return
         own = point.condition or ""
@@ -77,7 +77,7 @@ class Focus(gdb.Command):  # type: ignore[misc]
 
 
 class _LaunchFrames:
-    """Hide from backtraces the calls between a launch and its kernel that nobody wrote."""
+    """Frame filter that hides the runtime's calls between a launch and its kernel."""
 
     def __init__(self) -> None:
         self.name, self.priority, self.enabled = "fictl", 100, True
@@ -93,14 +93,14 @@ def _is_plumbing(frame: Any) -> bool:
 
 
 def install(folders: str, focus: str, places: list[str]) -> None:
-    """Once, before anything else: where sources are, and what is stopped at in which thread."""
+    """Set up gdb: source folders, the focus, and breakpoints. Called once, first of all."""
     for name, kind in _REGISTERS.items():
         gdb.execute(f"macro define {name} (*({kind}*)&fictl_emu_{name})")
     gdb.execute("set auto-solib-add off")
     load = f"silent\nsharedlibrary {_MODULES}\ncontinue"
     gdb.execute(f"catch load {_MODULES}", to_string=True)
     gdb.execute(f"commands\n{load}\nend")
-    # What wakes a thread that spins is for the runtime alone.
+    # The signal that wakes a spinning thread is for the runtime alone.
     gdb.execute("handle SIG59 nostop noprint pass", to_string=True)
     narrowing = Focus()
     if focus:
@@ -115,7 +115,7 @@ def install(folders: str, focus: str, places: list[str]) -> None:
 
 
 def _say_where(event: Any) -> None:
-    """Print the focus as cuda-gdb does, where a kernel has stopped."""
+    """Print the thread where a kernel has stopped, as cuda-gdb does."""
     try:
         index = {name: _value(f"{name}Idx") for name in ("block", "thread")}
         if not _in_kernel():
@@ -128,7 +128,7 @@ def _say_where(event: Any) -> None:
 
 
 def _show_who_ended() -> None:
-    """The line of the kernel, or of what it has called, not that of the runtime."""
+    """Select the frame of the kernel, or of a function it called, not that of the runtime."""
     frame = gdb.newest_frame()
     while frame is not None and _is_ours(frame.find_sal().symtab):
         frame = frame.older()
@@ -147,7 +147,7 @@ def _value(name: str) -> str:
 
 
 def _in_kernel() -> bool:
-    """True if the function that runs threads is among the callers."""
+    """True if the runtime's loop over threads is among the callers."""
     frame = gdb.newest_frame()
     while frame is not None:
         if (frame.name() or "").endswith("thread_main"):
@@ -157,14 +157,14 @@ def _in_kernel() -> bool:
 
 
 def _indices(words: list[str]) -> dict[str, tuple[int, int, int]]:
-    threads = {}
+    indices = {}
     pairs = zip(words[::2], words[1::2])  # noqa: B905  # as above
     for name, text in pairs:
         numbers = text.strip("()").split(",")
         if name not in ("block", "thread") or not all(n.isdigit() for n in numbers):
             raise gdb.GdbError(_USAGE)
         x, y, z = ([int(n) for n in numbers] + [0, 0])[:3]
-        threads[name] = (x, y, z)
-    if not threads or len(words) % 2:
+        indices[name] = (x, y, z)
+    if not indices or len(words) % 2:
         raise gdb.GdbError(_USAGE)
-    return threads
+    return indices

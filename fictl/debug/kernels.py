@@ -1,4 +1,4 @@
-"""Kernels of a module, by the text of its sources: places where a debugger stops."""
+"""Names of the kernels of a module, from its sources, for breakpoints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.project.cpp_source import CppSource, reach
 from fictl.toolchain import find_tool
 
 _BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-# What may stand between __global__ and the name: attributes and macros, some with arguments.
+# Attributes and macros, some with arguments, may come between __global__ and the name.
 _KERNEL = re.compile(
     r"\b__global__\s+"
     rf"(?:(?:void|static|inline|extern|\"C\"|__\w+__|[A-Z][A-Z0-9_]+)\b(?:\s*{_BRACKETS})?\s*)*"
@@ -27,17 +27,17 @@ _ANONYMOUS = "(anonymous namespace)"
 
 
 def sources_of(specs: Iterable[JitSpec]) -> list[CppSource]:
-    """All files that the modules consist of, each once: their sources and what those include."""
-    files = {
+    """All source files of the modules and the files that they include, each once."""
+    by_path = {
         source.path: source
         for spec in specs
         for source in reach(spec.sources, (*spec.include_dirs, spec.base))
     }
-    return list(files.values())
+    return list(by_path.values())
 
 
 def kernel_names(sources: Iterable[CppSource]) -> list[str]:
-    """`my_kernels::norm::NormKernel`, in the order of the text."""
+    """Qualified names, as my_kernels::norm::NormKernel, in the order of the text."""
     return list(dict.fromkeys(name for source in sources for name in _names(source.code)))
 
 
@@ -56,9 +56,9 @@ def _names(code: str) -> Iterator[str]:
 
 
 def compiled(names: Sequence[str], modules: Iterable[Path]) -> list[str]:
-    """Those of the kernels that a module has in it; all, where nothing can tell.
+    """Kernels that the built modules contain; all of them where that cannot be told.
 
-    A header has kernels that this op never launches: a debugger would wait for them for ever.
+    A header has kernels that this op never launches, for which a debugger would wait for ever.
     """
     tool = find_tool("nm")
     if tool is None:
@@ -73,7 +73,7 @@ def compiled(names: Sequence[str], modules: Iterable[Path]) -> list[str]:
 
 
 def chosen(names: Sequence[str], wanted: str) -> list[str]:
-    """Those called so, in full or from a `::` on, else those with it in their name."""
+    """Kernels of this name, in full or after a `::`; else those whose name contains it."""
     if not wanted:
         return list(names)
     exact = [name for name in names if f"::{name}".endswith(f"::{wanted}")]

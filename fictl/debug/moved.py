@@ -1,4 +1,4 @@
-"""Source folders that a build names, and the folders with the same bytes here."""
+"""Source folders that a build names, and the folders here that hold the same files."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-# So many of its last parts make a folder the same one.
+# Number of last parts of a path that two copies of one folder share.
 _ALIKE = 3
 
 
 def moved(modules: Iterable[Path], folders: Iterable[Path]) -> dict[Path, Path]:
-    """Folders in the debug info of the modules -> those of these that they are a copy of.
+    """Map folders in the debug info of the modules to the folders here that they are a copy of.
 
-    A build from the cache may be of another checkout, in which the files are gone by now, or others.
+    A build in the cache may be from another checkout, whose files may be gone or have changed.
     """
     wanted = [*folders]
-    places: dict[Path, Path] = {}
+    copies: dict[Path, Path] = {}
     for data in (module.read_bytes() for module in modules):
         for folder in wanted:
-            places |= {old: folder for old in _named(data, folder) if old != folder}
-    return places
+            copies |= {old: folder for old in _named(data, folder) if old != folder}
+    return copies
 
 
 def _named(data: bytes, folder: Path) -> set[Path]:

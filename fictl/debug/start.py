@@ -1,4 +1,4 @@
-"""Start of a session: the debug build, the kernels in it, the places to stop at."""
+"""Start of a session: the debug build, its kernels, and the places to stop at."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ _LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 @dataclass(frozen=True)
 class DebugRequest:
-    """`places` are FILE:LINE or functions; with them, or to_fault, kernels are not stopped at."""
+    """Request of a session.
+
+    places: FILE:LINE or functions to stop at; with them, or with to_fault, it does not stop at
+        kernels.
+    """
 
     program: DebugProgram
     kernel: str = ""
@@ -35,7 +39,7 @@ class DebugRequest:
 
 
 def session(asked: DebugRequest, observer: BuildObserver) -> DebugSession:
-    """Prepare a session on the device of this process, with the debug variant of its modules."""
+    """Make a session on this process's device, with the debug variant of the modules."""
     device = settings.DEVICE.get()
     if device == "cuda":
         require_gpu("there is no GPU here", "--device emu debugs with gdb on the emulated device")
@@ -62,23 +66,21 @@ def session(asked: DebugRequest, observer: BuildObserver) -> DebugSession:
 
 
 def _built(specs: Sequence[JitSpec], observer: BuildObserver) -> list[Path]:
-    """The modules. Of many, the call itself builds the one that it needs, under the debugger."""
+    """Build the module; of several, the call builds the one it needs, under the debugger."""
     if len(specs) > 1:
         return []
     return [spec.build(observer=observer).module for spec in specs]
 
 
 def _lines(places: Iterable[str], sources: Collection[CppSource]) -> tuple[str, ...]:
-    """Places as debuggers find them, whatever the build calls its folders; a function is one, too."""
-    matches = ((place, _LINE.fullmatch(place)) for place in places)
-    return tuple(_line(place, match, sources) if match else place for place, match in matches)
+    """Spell FILE:LINE so that a debugger finds it, whatever the build's folders; or a function."""
+    matched = ((place, _LINE.fullmatch(place)) for place in places)
+    return tuple(_line(place, match, sources) if match else place for place, match in matched)
 
 
 def _line(place: str, match: re.Match[str], sources: Collection[CppSource]) -> str:
     wanted, line = Path(match["file"]), int(match["line"])
-    named = [
-        source for source in sources if source.path.parts[-len(wanted.parts) :] == wanted.parts
-    ]
+    named = [one for one in sources if one.path.parts[-len(wanted.parts) :] == wanted.parts]
     if not named:
         ours = sorted({source.path.name for source in sources if source.path.suffix != ".h"})
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Transcript: what a debugger said in a batch, without its own noise, and where it stopped."""
+"""Transcript of a debugger in a batch, without its noise, and the places where it stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOISE = re.compile(
     r"|No source file named .*\.$"
     r"|(?:Temporary b|B)reakpoint \d+ \(.*\) pending\.$"
     r"|warning: (?:Cuda Driver error detected|Error disabling address space randomization)"
-    # What a gdb of another make does not know was to be off.
+    # Messages of a gdb that does not know a setting which was to be off.
     r"|Undefined set (?:debuginfod|auto-load)|Support for debuginfod is not compiled"
     r"|Kill the program being debugged\?"
     r"|\$\d+ = <error: No frame selected>$"
@@ -34,21 +34,21 @@ _BREAKPOINT = re.compile(
 _FAULT = re.compile(
     r"^(?:Thread \d+ \"[^\"]*\"|Program) received signal (?P<fault>[^\n]*?)\.?$", re.MULTILINE
 )
-# Of an exception, the access itself: the frame is where the warp has come to since.
+# The access that caused an exception: the frame is where the warp is by now.
 _TRIGGER = re.compile(r"^The exception was triggered at PC .*\((?P<file>[^()]+):(?P<line>\d+)\)$")
 _PLACE = re.compile(r"\bat (?P<file>[^\n]*?):(?P<line>\d+)$", re.MULTILINE)
 _KERNEL = re.compile(r"(?:#\d+ +)?(?:0x[0-9a-f]+ in )?(?P<kernel>[^(]*?)(?:<<<| \()")
 _ENDED = re.compile(r"^\[Inferior \d+ \(process \d+\) exited (?P<how>.*)\]$", re.MULTILINE)
 
-# A stop is told in so many lines.
+# Number of lines that describe a stop.
 _LINES = 6
-# What an emulated kernel that ends itself has come to; the frame that did it is shown behind.
+# Message of an emulated kernel that ends itself; its frame follows.
 _ENDS, _ENDED_ITSELF = "fictl_emu_stop ", "the kernel ends itself"
 
 
 @dataclass(frozen=True)
-class Stop:
-    """A stop: at a breakpoint, where `fault` is '', or at a fault."""
+class DebugStop:
+    """A stop, at a breakpoint or at a fault; `fault` is '' at a breakpoint."""
 
     kernel: str
     fault: str = ""
@@ -60,10 +60,10 @@ class Stop:
 
 @dataclass(frozen=True)
 class Transcript:
-    """`ended` is how the program ended by itself, as in 'with code 01'; '' where it did not."""
+    """Output of a debugger; `ended` is how the program exited, as 'with code 01', or ''."""
 
     output: str
-    stops: tuple[Stop, ...]
+    stops: tuple[DebugStop, ...]
     ended: str = ""
 
     @classmethod
@@ -74,12 +74,12 @@ class Transcript:
         return cls(text, tuple(_stops(text)), ended["how"] if ended else "")
 
     @property
-    def fault(self) -> Stop | None:
+    def fault(self) -> DebugStop | None:
         return next((stop for stop in self.stops if stop.fault), None)
 
     @property
     def exit_code(self) -> int:
-        """A fault is a failure, and so is a kernel that was not reached."""
+        """1 for a fault, and for a kernel that was not reached; else 0."""
         return 1 if self.fault or not self.stops else 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,23 +90,23 @@ class Transcript:
         }
 
 
-def _stops(text: str) -> list[Stop]:
+def _stops(text: str) -> list[DebugStop]:
     matches = [*_BREAKPOINT.finditer(text), *_FAULT.finditer(text)]
     return [_stop(text, match) for match in sorted(matches, key=lambda match: match.start())]
 
 
-def _stop(text: str, match: re.Match[str]) -> Stop:
-    """Parse a stop. The thread is named behind it, or not at all where it is the same as before."""
+def _stop(text: str, match: re.Match[str]) -> DebugStop:
+    """Parse a stop; its thread is printed after it, unless it is the same as before."""
     fault = match.groupdict().get("fault") or _ends(match)
     behind = "".join(text[match.start() :].splitlines(keepends=True)[:_LINES])
     if fault:  # The frame has lines of its own.
         behind = behind[match.end() - match.start() :]
-    before = [*_WHERE.finditer(text, 0, match.start())][-1:]
-    where = next(iter([*_WHERE.finditer(behind), *before]), None)
+    earlier = [*_WHERE.finditer(text, 0, match.start())][-1:]
+    where = next(iter([*_WHERE.finditer(behind), *earlier]), None)
     frame = _frame(behind) if fault else match["frame"]
     kernel = _KERNEL.match(frame)
     file, line = _place(frame, text[: match.start()] if fault else "")
-    return Stop(
+    return DebugStop(
         kernel["kernel"] if kernel else "",
         fault,
         _index(where, "block"),
@@ -117,7 +117,7 @@ def _stop(text: str, match: re.Match[str]) -> Stop:
 
 
 def _place(frame: str, before: str) -> tuple[str, int]:
-    """Place of the frame; one that was named before in the same file is nearer to the cause."""
+    """Place of a stop, from its frame or, nearer to the cause, from the message before it."""
     place = _PLACE.search(frame)
     file, line = (place["file"], int(place["line"])) if place else ("", 0)
     for trigger in filter(None, map(_TRIGGER.match, before.splitlines()[-_LINES:])):
@@ -131,7 +131,7 @@ def _ends(match: re.Match[str]) -> str:
 
 
 def _frame(text: str) -> str:
-    """The first line that tells of a function."""
+    """First line of the text that names a function."""
     told = (line for line in text.splitlines() if not line.startswith("["))
     return next((line for line in told if _KERNEL.match(line)), "")
 

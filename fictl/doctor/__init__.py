@@ -1,4 +1,4 @@
-"""fictl doctor: what this machine can do, what it cannot and why, and what mends it."""
+"""fictl doctor: checks of what this machine can do, with reasons and fixes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from fictl.doctor import (
     targets,
 )
 from fictl.doctor.facts import Facts, broken, gather
-from fictl.doctor.finding import Finding, error, exit_code, tally, warning
+from fictl.doctor.finding import DoctorFinding, error, exit_code, tally, warning
 from fictl.doctor.parallel import at_once
 from fictl.errors import FictlError
 from fictl.redact import hide_secrets
 
-__all__ = ["Facts", "Finding", "examine", "exit_code", "tally"]
+__all__ = ["DoctorFinding", "Facts", "examine", "exit_code", "tally"]
 
-Check = Callable[[Facts], Iterator[Finding]]
+Check = Callable[[Facts], Iterator[DoctorFinding]]
 
 CHECKS: tuple[Check, ...] = (
     environment.settings_in_force,
@@ -62,23 +62,23 @@ CHECKS: tuple[Check, ...] = (
 _SECONDS = 180.0
 
 
-def examine(checks: tuple[Check, ...] = CHECKS) -> list[Finding]:
-    """What every check found, in their order; they run side by side, and none can break another."""
+def examine(checks: tuple[Check, ...] = CHECKS) -> list[DoctorFinding]:
+    """Run all checks in parallel and return their findings in order; none can break another."""
     facts, findings = gather()
     return [_shown(finding) for finding in findings + run(checks, facts)]
 
 
-def _shown(finding: Finding) -> Finding:
-    return replace(finding, found=hide_secrets(finding.found), fix=hide_secrets(finding.fix))
+def _shown(finding: DoctorFinding) -> DoctorFinding:
+    return replace(finding, text=hide_secrets(finding.text), fix=hide_secrets(finding.fix))
 
 
-def run(checks: tuple[Check, ...], facts: Facts) -> list[Finding]:
-    def job(check: Check) -> Callable[[], list[Finding]]:
+def run(checks: tuple[Check, ...], facts: Facts) -> list[DoctorFinding]:
+    def job(check: Check) -> Callable[[], list[DoctorFinding]]:
         return lambda: list(check(facts))
 
     names = [check.__name__.replace("_", " ") for check in checks]
     jobs = {name: job(check) for name, check in zip(names, checks, strict=True)}
-    findings: list[Finding] = []
+    findings: list[DoctorFinding] = []
     for name, result in at_once(jobs, _SECONDS).items():
         if isinstance(result, FictlError):
             findings.append(_stopped(name, result, findings))
@@ -87,8 +87,8 @@ def run(checks: tuple[Check, ...], facts: Facts) -> list[Finding]:
     return findings
 
 
-def _stopped(name: str, why: FictlError, findings: list[Finding]) -> Finding:
-    """A setting that cannot be read is one error, and stops each check that needs it."""
-    if any(finding.found.startswith(why.message) for finding in findings):
+def _stopped(name: str, why: FictlError, findings: list[DoctorFinding]) -> DoctorFinding:
+    """Finding of a check that a bad setting stopped; the setting itself is reported once."""
+    if any(finding.text.startswith(why.message) for finding in findings):
         return warning(name, f"not run: {why.message}", "mend that, then `fictl doctor` again")
     return error(name, why.message, why.hint)

@@ -1,4 +1,4 @@
-"""The folder that builds go to: writable, private, roomy, and on a file system that runs code."""
+"""Check of the cache folder: writable, private, with space, on a file system that runs code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import SetupError
 from fictl.jit.cache.inventory import modules
 from fictl.jit.store.stores import writable_store
@@ -23,7 +23,7 @@ _LITTLE = 2 << 30
 _MOVE = f"set {settings.WORKSPACE_BASE.name} to a folder"
 
 
-def cache_folder(facts: Facts) -> Iterator[Finding]:
+def cache_folder(facts: Facts) -> Iterator[DoctorFinding]:
     root = cache_root()
     findings = [*_writable(root), *_private(), *_file_system(root)]
     yield from findings or [
@@ -31,8 +31,8 @@ def cache_folder(facts: Facts) -> Iterator[Finding]:
     ]
 
 
-def temporary_folder(facts: Facts) -> Iterator[Finding]:
-    """nvcc writes its intermediate files there."""
+def temporary_folder(facts: Facts) -> Iterator[DoctorFinding]:
+    """Check the temporary folder, where nvcc writes its intermediate files."""
     folder = Path(tempfile.gettempdir())
     if _free(folder) < _LITTLE // 4:
         yield warning(
@@ -42,7 +42,7 @@ def temporary_folder(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def stores(facts: Facts) -> Iterator[Finding]:
+def stores(facts: Facts) -> Iterator[DoctorFinding]:
     for root in settings.STORES.get():
         if not os.access(root, os.R_OK | os.X_OK):
             yield warning(
@@ -52,7 +52,7 @@ def stores(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _writable(root: Path) -> Iterator[Finding]:
+def _writable(root: Path) -> Iterator[DoctorFinding]:
     place = _existing(root)
     try:
         if not os.path.isdir(place):
@@ -61,15 +61,15 @@ def _writable(root: Path) -> Iterator[Finding]:
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(bytes(1 << 16))
     except OSError as problem:
-        # A machine that only runs what others built writes nothing.
+        # A machine that only runs prebuilt modules writes nothing.
         say = warning if settings.DISABLE_JIT.get() else error
-        found = f"{friendly(root)} cannot be written: {problem.strerror} ({friendly(place)})"
+        text = f"{friendly(root)} cannot be written: {problem.strerror} ({friendly(place)})"
         yield say(
-            _NAME, found, f"chown or chmod {friendly(place)}, free some space, or {_MOVE} of yours"
+            _NAME, text, f"chown or chmod {friendly(place)}, free some space, or {_MOVE} of yours"
         )
 
 
-def _private() -> Iterator[Finding]:
+def _private() -> Iterator[DoctorFinding]:
     try:
         store = writable_store()
         store.check_private()
@@ -81,23 +81,23 @@ def _private() -> Iterator[Finding]:
         return  # Said above: it cannot even be looked at.
 
 
-def _file_system(root: Path) -> Iterator[Finding]:
+def _file_system(root: Path) -> Iterator[DoctorFinding]:
     place = _existing(root)
     if os.statvfs(place).f_flag & os.ST_NOEXEC:
-        found = (
+        text = (
             f"{friendly(root)} is on a file system mounted noexec: no module can be loaded from it"
         )
-        yield error(_NAME, found, f"{_MOVE} on another, or: sudo mount -o remount,exec …")
+        yield error(_NAME, text, f"{_MOVE} on another, or: sudo mount -o remount,exec …")
     if _free(place) < _LITTLE:
-        found = f"{friendly(root)}: {_free(place) >> 20} MiB free"
-        yield warning(_NAME, found, f"fictl cache gc --max-size 1G, or {_MOVE} with room")
+        text = f"{friendly(root)}: {_free(place) >> 20} MiB free"
+        yield warning(_NAME, text, f"fictl cache gc --max-size 1G, or {_MOVE} with room")
     if on_network(place):
-        found = f"{friendly(root)} is on a network file system: slow, and without locks work is done twice"
-        yield warning(_NAME, found, f"{_MOVE} on a local disk")
+        text = f"{friendly(root)} is on a network file system: slow, and without locks work is done twice"
+        yield warning(_NAME, text, f"{_MOVE} on a local disk")
 
 
 def _existing(path: Path) -> Path:
-    """The nearest folder that is there: what will be created lies on its file system."""
+    """Nearest existing folder, whose file system a new folder would be on."""
     return next((place for place in (path, *path.parents) if os.path.exists(place)), Path("/"))
 
 

@@ -1,4 +1,4 @@
-"""nvcc, the host compiler, and whether the two go together."""
+"""Checks of nvcc, the host compiler, and whether the two work together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import FictlError
 from fictl.toolchain import Candidate, HostCompiler, Nvcc, candidates, find_cxx, require_nvcc
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _OLDEST_GCC = 9
 _GET_TOOLKIT = 'pip install "fictl[toolchain]"'
 
-# In crt/host_config.h: '#if __GNUC__ > 15', '(__clang_major__ >= 21)'.
+# Lines of crt/host_config.h: '#if __GNUC__ > 15', '(__clang_major__ >= 21)'.
 _GCC_ABOVE = re.compile(r"#if\s+__GNUC__\s*>\s*(\d+)")
 _CLANG_FROM = re.compile(r"__clang_major__\s*>=\s*(\d+)")
 
 
-def nvcc(facts: Facts) -> Iterator[Finding]:
+def nvcc(facts: Facts) -> Iterator[DoctorFinding]:
     lines = [_place(place, facts.nvcc) for place in candidates()]
     if facts.nvcc is None:
         yield _no_nvcc(lines)
@@ -33,8 +33,8 @@ def nvcc(facts: Facts) -> Iterator[Finding]:
     yield ok("nvcc", f"{facts.nvcc.release}, {facts.nvcc.path}{_behind(facts.nvcc)}", *lines)
 
 
-def toolkit(facts: Facts) -> Iterator[Finding]:
-    """What inspection of an nvcc does not insist on, and every build needs."""
+def toolkit(facts: Facts) -> Iterator[DoctorFinding]:
+    """Check for the parts of the toolkit, beside nvcc, that every build needs."""
     if facts.nvcc is None:
         return
     name, home = "CUDA toolkit", facts.nvcc.home
@@ -57,7 +57,7 @@ def toolkit(facts: Facts) -> Iterator[Finding]:
         yield ok(name, str(home), *folders, f"library: {facts.nvcc.cudart_static}")
 
 
-def host_compiler(facts: Facts) -> Iterator[Finding]:
+def host_compiler(facts: Facts) -> Iterator[DoctorFinding]:
     name = "C++ compiler"
     try:
         cxx = find_cxx()
@@ -70,12 +70,12 @@ def host_compiler(facts: Facts) -> Iterator[Finding]:
         limit = f" (nvcc takes up to {newest})" if newest else ""
         yield ok(name, seen + limit, cxx.identity)
     else:
-        found = f"{seen}: nvcc {facts.nvcc.release} takes {cxx.family} up to {newest}"
-        yield error(name, found, _older_compiler(cxx, newest))
+        text = f"{seen}: nvcc {facts.nvcc.release} takes {cxx.family} up to {newest}"
+        yield error(name, text, _older_compiler(cxx, newest))
 
 
 def newest_supported(nvcc: Nvcc, family: str) -> int | None:
-    """The newest major version that this toolkit's own header lets through, if it says so."""
+    """Newest major version of a compiler that the toolkit's own header accepts, if it says so."""
     for folder in nvcc.include_dirs:
         header = folder / "crt" / "host_config.h"
         if os.path.isfile(header):
@@ -88,13 +88,13 @@ def newest_supported(nvcc: Nvcc, family: str) -> int | None:
     return None
 
 
-def _no_nvcc(lines: list[str]) -> Finding:
+def _no_nvcc(lines: list[str]) -> DoctorFinding:
     try:
         require_nvcc()
         why, hint = "it was found only now", "run `fictl doctor` again"
     except FictlError as problem:
         why, hint = problem.message.partition("; looked in")[0], problem.hint
-    # A machine that only runs what others built needs none.
+    # A machine that only runs prebuilt modules needs none.
     say = warning if settings.DISABLE_JIT.get() else error
     return say("nvcc", "\n".join((why, *lines)), hint)
 
@@ -109,7 +109,7 @@ def _place(place: Candidate, used: Nvcc | None) -> str:
 
 
 def _behind(nvcc: Nvcc) -> str:
-    """Where the toolkit is, if not around the file that is run."""
+    """Path of the toolkit, if nvcc itself is not inside it."""
     around = nvcc.path.resolve().is_relative_to(nvcc.home.resolve())
     return "" if around else f" (a wrapper; the toolkit is {nvcc.home})"
 

@@ -1,4 +1,4 @@
-"""Asking the NVIDIA driver for its release, and for the newest CUDA whose programs it runs."""
+"""Release of the NVIDIA driver, and the newest CUDA whose programs it runs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _KERNEL_MODULE = Path("/proc/driver/nvidia/version")
 
 
 @dataclass(frozen=True)
-class Driver:
-    """`release` is empty where the kernel does not show it, as in some sandboxes."""
+class CudaDriver:
+    """Versions of a driver; `release` is '' where it is not visible, as in some sandboxes."""
 
     cuda: tuple[int, int]
     release: str = ""
@@ -22,7 +22,7 @@ class Driver:
         return " ".join(filter(None, (self.release, f"(CUDA {self.cuda[0]}.{self.cuda[1]})")))
 
 
-def read_driver() -> Driver | None:
+def read_driver() -> CudaDriver | None:
     try:
         library = ctypes.CDLL(LIBRARY)
     except OSError:
@@ -30,14 +30,14 @@ def read_driver() -> Driver | None:
     version = ctypes.c_int()
     library.cuDriverGetVersion(ctypes.byref(version))
     major, rest = divmod(version.value, 1000)
-    return Driver((major, rest // 10), kernel_module())
+    return CudaDriver((major, rest // 10), kernel_module())
 
 
 def kernel_module() -> str:
-    """The release of the kernel's part, '' where there is none."""
+    """Release of the driver's kernel module; '' where there is none."""
     try:
         text = _KERNEL_MODULE.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    found = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", text)
-    return found[1] if found else ""
+    match = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", text)
+    return match[1] if match else ""

@@ -1,12 +1,12 @@
-"""The NVIDIA driver: whether it is there, whole, and new enough for what nvcc builds."""
+"""Check of the NVIDIA driver: installed, complete, and new enough for what nvcc builds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fictl.doctor.cuda_driver import LIBRARY, Driver, kernel_module
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.cuda_driver import LIBRARY, CudaDriver, kernel_module
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.toolchain import Nvcc, candidates
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _IN_A_CONTAINER = "in a container: start it with --gpus all"
 _FIRST_DRIVER = {12: "525.60", 13: "580.65"}
 
 
-def driver(facts: Facts) -> Iterator[Finding]:
+def driver(facts: Facts) -> Iterator[DoctorFinding]:
     name = "driver"
     if facts.driver is None:
         yield _missing(name, facts)
@@ -28,7 +28,7 @@ def driver(facts: Facts) -> Iterator[Finding]:
         yield ok(name, str(facts.driver))
 
 
-def _missing(name: str, facts: Facts) -> Finding:
+def _missing(name: str, facts: Facts) -> DoctorFinding:
     rows = facts.smi.gpus if facts.smi else ()
     shown = kernel_module() or next((row.get("driver_version", "") for row in rows), "")
     if shown:
@@ -45,7 +45,7 @@ def _missing(name: str, facts: Facts) -> Finding:
     )
 
 
-def _too_old(name: str, driver: Driver, nvcc: Nvcc) -> Finding:
+def _too_old(name: str, driver: CudaDriver, nvcc: Nvcc) -> DoctorFinding:
     needed = _FIRST_DRIVER.get(nvcc.cudart_major, "")
     update = " ".join(
         filter(None, ("update the driver to", needed or "one for this CUDA", "or newer"))

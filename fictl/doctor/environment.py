@@ -1,4 +1,4 @@
-"""Variables that are wrong, misspelt, or change a build behind its key."""
+"""Checks of environment variables that are wrong, misspelt, or change builds unnoticed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from fictl import settings
 from fictl.builds.configuration import configuration
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
-# Compilers obey them, and a build's key does not have them.
+# Compilers obey them, and a build's key does not contain them.
 _BEHIND_THE_KEY = {
     "CPATH": "adds include folders",
     "C_INCLUDE_PATH": "adds include folders",
@@ -25,8 +25,8 @@ _BEHIND_THE_KEY = {
 _STUBS = "LD_LIBRARY_PATH"
 
 
-def settings_in_force(facts: Facts) -> Iterator[Finding]:
-    """fictl's and the ops' own, each read once, and names that are neither."""
+def settings_in_force(facts: Facts) -> Iterator[DoctorFinding]:
+    """Check fictl's settings and the ops' own, and names that are neither."""
     config, name = configuration(), "settings"
     wrong = {row.problem: row for row in config.settings if row.problem}
     for problem, row in wrong.items():
@@ -34,15 +34,15 @@ def settings_in_force(facts: Facts) -> Iterator[Finding]:
         yield error(name, problem, f"{way} ({row.doc})")
     for unknown, suggestion in config.unknown:
         fix = f"rename it to {suggestion}" if suggestion else f"unset {unknown}"
-        found = f"{unknown} is set, and fictl knows no such name"
-        yield warning(name, found, f"{fix}; `fictl config show` lists all")
+        text = f"{unknown} is set, and fictl knows no such name"
+        yield warning(name, text, f"{fix}; `fictl config show` lists all")
     if not wrong:
         changed = [row.name for row in config.settings if row.origin != "default"]
         yield ok(name, ", ".join(changed) or "all at their defaults")
 
 
-def flags(facts: Facts) -> Iterator[Finding]:
-    """nvcc's own variables: in the key, but easily forgotten."""
+def flags(facts: Facts) -> Iterator[DoctorFinding]:
+    """Check nvcc's own variables, which are in the key but easily forgotten."""
     for setting in (settings.NVCC_PREPEND_FLAGS, settings.NVCC_APPEND_FLAGS):
         if setting.get():
             yield warning(
@@ -52,7 +52,7 @@ def flags(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def behind_the_key(facts: Facts) -> Iterator[Finding]:
+def behind_the_key(facts: Facts) -> Iterator[DoctorFinding]:
     for name, effect in _BEHIND_THE_KEY.items():
         value = facts.environ.get(name, "")
         if value:
@@ -63,7 +63,7 @@ def behind_the_key(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def stubs(facts: Facts) -> Iterator[Finding]:
+def stubs(facts: Facts) -> Iterator[DoctorFinding]:
     folders = facts.environ.get(_STUBS, "").split(":")
     bad = [folder for folder in folders if folder.rstrip("/").endswith("stubs")]
     if bad:

@@ -1,4 +1,4 @@
-"""What more than one check needs to know of this machine, asked once."""
+"""Facts of this machine that several checks need, gathered once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fictl.doctor.cuda_driver import Driver, read_driver
-from fictl.doctor.finding import Finding, error
+from fictl.doctor.cuda_driver import CudaDriver, read_driver
+from fictl.doctor.finding import DoctorFinding, error
 from fictl.doctor.parallel import at_once
 from fictl.errors import FictlError
 from fictl.toolchain import HostCompiler, Nvcc, Probe, find_cxx, find_nvcc, probe
@@ -19,19 +19,19 @@ _SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Facts:
-    """None is what is not here or cannot be used; the check of each says why."""
+    """Facts of this machine; None for what is missing or unusable, which its check explains."""
 
     nvcc: Nvcc | None = None
     cxx: HostCompiler | None = None
     gpus: Probe = field(default_factory=Probe)
-    driver: Driver | None = None
+    driver: CudaDriver | None = None
     smi: Smi | None = None
-    # As the programs that fictl starts see it; what fictl itself obeys is in settings.py.
+    # Environment of the programs that fictl starts; fictl's own settings are in settings.py.
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
-def gather() -> tuple[Facts, list[Finding]]:
-    """The facts, and what could not be asked."""
+def gather() -> tuple[Facts, list[DoctorFinding]]:
+    """Gather the facts, and findings for those that could not be gathered."""
     questions: dict[str, Callable[[], Any]] = {
         "nvcc": find_nvcc,
         "cxx": find_cxx,
@@ -49,8 +49,8 @@ def gather() -> tuple[Facts, list[Finding]]:
     return Facts(**known, environ=dict(os.environ)), findings
 
 
-def broken(name: str, why: Exception) -> Finding:
-    """A question that nobody foresaw the answer to."""
+def broken(name: str, why: Exception) -> DoctorFinding:
+    """Finding for an unexpected error."""
     if isinstance(why, TimeoutError):
         return error(name, f"{why}: what it asks hangs", "nvidia-smi, df and nvcc show what hangs")
     return error(

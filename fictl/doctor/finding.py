@@ -1,4 +1,4 @@
-"""What a check says: one verdict, what it rests on, and what mends it."""
+"""Finding of a check: its level, its evidence, and how to fix a problem."""
 
 from __future__ import annotations
 
@@ -10,44 +10,45 @@ Level = Literal["ok", "warning", "error"]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """`found` opens with one line that says it all; further lines are evidence.
+class DoctorFinding:
+    """Result of one check.
 
-    `probe` marks what was tried and failed: it says that something is broken, not what.
+    text: one line that sums it up; further lines are evidence.
+    probe: a step that was tried failed, which shows that something is broken, but not what.
     """
 
     name: str
     level: Level
-    found: str
+    text: str
     fix: str = ""
     probe: bool = False
 
     def to_dict(self) -> dict[str, str]:
-        return {"name": self.name, "level": self.level, "found": self.found, "fix": self.fix}
+        return {"name": self.name, "level": self.level, "found": self.text, "fix": self.fix}
 
 
-def ok(name: str, found: str, *evidence: str) -> Finding:
-    return Finding(name, "ok", "\n".join((found, *evidence)))
+def ok(name: str, text: str, *evidence: str) -> DoctorFinding:
+    return DoctorFinding(name, "ok", "\n".join((text, *evidence)))
 
 
-def warning(name: str, found: str, fix: str) -> Finding:
-    return Finding(name, "warning", found, fix)
+def warning(name: str, text: str, fix: str) -> DoctorFinding:
+    return DoctorFinding(name, "warning", text, fix)
 
 
-def error(name: str, found: str, fix: str) -> Finding:
-    return Finding(name, "error", found, fix)
+def error(name: str, text: str, fix: str) -> DoctorFinding:
+    return DoctorFinding(name, "error", text, fix)
 
 
-def exit_code(findings: Iterable[Finding]) -> int:
-    """3 for an environment that cannot do it, which also explains why a probe fails; else 1."""
+def exit_code(findings: Iterable[DoctorFinding]) -> int:
+    """3 if an error explains what the environment lacks; 1 if only a probe failed; else 0."""
     errors = [finding for finding in findings if finding.level == "error"]
     if any(not finding.probe for finding in errors):
         return 3
     return 1 if errors else 0
 
 
-def tally(findings: Iterable[Finding]) -> str:
-    """'17 checks, 1 problem, 2 warnings'."""
+def tally(findings: Iterable[DoctorFinding]) -> str:
+    """Summary, as in '17 checks, 1 problem, 2 warnings'."""
     levels = [finding.level for finding in findings]
     counts = {"problem": levels.count("error"), "warning": levels.count("warning")}
     words = [f"{n} {word}{'s' * (n != 1)}" for word, n in counts.items() if n]

@@ -1,4 +1,4 @@
-"""What would spoil a measurement on the GPUs here: throttling, other processes, memory errors."""
+"""Checks of what spoils measurements: throttling, other processes, memory errors."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.toolchain.smi import Row, throttled
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
 
-def answers(facts: Facts) -> Iterator[Finding]:
-    """Whether nvidia-smi works. Its absence matters only where there is a GPU."""
+def answers(facts: Facts) -> Iterator[DoctorFinding]:
+    """Check that nvidia-smi works; its absence matters only where there is a GPU."""
     name = "nvidia-smi"
     if facts.smi is None:
         if facts.gpus.gpus:
@@ -25,7 +25,7 @@ def answers(facts: Facts) -> Iterator[Finding]:
                 "compute,utility",
             )
     elif facts.smi.problem:
-        # Where CUDA works all the same, only this program is broken.
+        # Where CUDA works nevertheless, only this program is broken.
         say = warning if facts.gpus.gpus else error
         fix = "sudo modprobe nvidia; if it fails, install the driver again or reboot"
         yield say(name, facts.smi.problem, fix)
@@ -34,7 +34,7 @@ def answers(facts: Facts) -> Iterator[Finding]:
         yield ok(name, f"shows {count} GPU{'s' * (count != 1)}")
 
 
-def clocks(facts: Facts) -> Iterator[Finding]:
+def clocks(facts: Facts) -> Iterator[DoctorFinding]:
     slow = [(row, why) for row in _rows(facts) if (why := ", ".join(throttled(row)))]
     if slow:
         yield warning(
@@ -52,7 +52,7 @@ def clocks(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def memory_errors(facts: Facts) -> Iterator[Finding]:
+def memory_errors(facts: Facts) -> Iterator[DoctorFinding]:
     key = "ecc.errors.uncorrected.volatile.total"
     bad = [row for row in _rows(facts) if row.get(key, "0") != "0"]
     if bad:
@@ -65,17 +65,17 @@ def memory_errors(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def processes(facts: Facts) -> Iterator[Finding]:
+def processes(facts: Facts) -> Iterator[DoctorFinding]:
     numbers = {row.get("uuid"): _index(row) for row in _rows(facts)}
     others = [row for row in _processes(facts) if row.get("pid") != str(os.getpid())]
     if others:
-        said = "; ".join(
+        users = "; ".join(
             f"GPU {numbers.get(row.get('gpu_uuid'), '?')}: {row.get('process_name', 'a process')}"
             f" (pid {row.get('pid', '?')}), {row.get('used_memory', '?')} MiB"
             for row in others
         )
         yield warning(
-            "other processes", said, "timings will be noisy: end them, or CUDA_VISIBLE_DEVICES=N"
+            "other processes", users, "timings will be noisy: end them, or CUDA_VISIBLE_DEVICES=N"
         )
     elif _rows(facts):
         yield ok("other processes", "none on a GPU here")

@@ -1,4 +1,4 @@
-"""The GPUs that this process may use: whether there are any, hidden ones, and old ones."""
+"""Checks of the GPUs that this process may use: any, hidden ones, and too old ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fictl.arch import Arch
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 
 if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
@@ -20,7 +20,7 @@ _DRIVER_ERRORS = {
 _HIDES = "CUDA_VISIBLE_DEVICES"
 
 
-def gpus(facts: Facts) -> Iterator[Finding]:
+def gpus(facts: Facts) -> Iterator[DoctorFinding]:
     name = "GPU"
     if facts.gpus.problem:
         fixes = (fix for sign, fix in _DRIVER_ERRORS.items() if sign in facts.gpus.problem)
@@ -31,16 +31,16 @@ def gpus(facts: Facts) -> Iterator[Finding]:
         yield _visible(name, facts)
 
 
-def _none(name: str, facts: Facts) -> Finding:
+def _none(name: str, facts: Facts) -> DoctorFinding:
     present = len(facts.smi.gpus) if facts.smi else 0
     hidden = facts.environ.get(_HIDES)
     if present and hidden is not None:
-        found = f"none visible: {_HIDES}={hidden!r} hides all {present} of this machine"
-        return warning(name, found, f"unset {_HIDES}")
+        text = f"none visible: {_HIDES}={hidden!r} hides all {present} of this machine"
+        return warning(name, text, f"unset {_HIDES}")
     if present:
-        found = f"none visible to CUDA, but nvidia-smi shows {present}"
+        text = f"none visible to CUDA, but nvidia-smi shows {present}"
         return error(
-            name, found, "ls -l /dev/nvidia*: this user must be able to read and write them"
+            name, text, "ls -l /dev/nvidia*: this user must be able to read and write them"
         )
     if hidden is not None and facts.driver:
         return warning(name, f"none visible, and {_HIDES}={hidden!r} is set", f"unset {_HIDES}")
@@ -51,16 +51,16 @@ def _none(name: str, facts: Facts) -> Finding:
     )
 
 
-def _visible(name: str, facts: Facts) -> Finding:
-    found = facts.gpus.gpus
-    old = [gpu for gpu in found if gpu.arch < _FLOOR]
+def _visible(name: str, facts: Facts) -> DoctorFinding:
+    gpus = facts.gpus.gpus
+    old = [gpu for gpu in gpus if gpu.arch < _FLOOR]
     if old:
-        said = f"{', '.join(map(str, old))}: {_FLOOR} or newer is needed"
-        usable = [str(gpu.index) for gpu in found if gpu not in old]
+        text = f"{', '.join(map(str, old))}: {_FLOOR} or newer is needed"
+        usable = [str(gpu.index) for gpu in gpus if gpu not in old]
         if usable:
-            return warning(name, said, f"{_HIDES}={','.join(usable)}")
-        return error(name, said, "run on a GPU from Turing (T4, RTX 20) on")
-    kinds = dict.fromkeys(map(str, found))
-    counted = ", ".join(f"{[str(gpu) for gpu in found].count(kind)} x {kind}" for kind in kinds)
+            return warning(name, text, f"{_HIDES}={','.join(usable)}")
+        return error(name, text, "run on a GPU from Turing (T4, RTX 20) on")
+    kinds = dict.fromkeys(map(str, gpus))
+    counted = ", ".join(f"{[str(gpu) for gpu in gpus].count(kind)} x {kind}" for kind in kinds)
     hidden = f" ({_HIDES}={facts.environ[_HIDES]})" if facts.environ.get(_HIDES) else ""
-    return ok(name, counted + hidden, *(f"{gpu.index}: {gpu}" for gpu in found))
+    return ok(name, counted + hidden, *(f"{gpu.index}: {gpu}" for gpu in gpus))

@@ -1,4 +1,4 @@
-"""ccache and sccache before a compiler: whether they are there and get along with this nvcc."""
+"""Checks of ccache and sccache before a compiler: installed, and compatible with this nvcc."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import SetupError
 from fictl.process import run
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _SECONDS = 10.0
 _KNOWN = ("ccache", "sccache")
 
-# mozilla/sccache#2722: `nvcc --dryrun` of CUDA 13.3 has a word that it takes for the input file.
+# mozilla/sccache#2722: it mistakes a word of `nvcc --dryrun` of CUDA 13.3 for the input file.
 _SCCACHE_LAST_BAD, _NVCC_FIRST_BAD = (0, 17), (13, 3)
-# ccache/ccache#560: before, it knows no .cu files and passes every call on.
+# ccache/ccache#560: older versions do not know .cu files and cache nothing.
 _CCACHE_FIRST_CUDA = (4, 0)
 
 
-def launchers(facts: Facts) -> Iterator[Finding]:
+def launchers(facts: Facts) -> Iterator[DoctorFinding]:
     for setting in (settings.NVCC_LAUNCHER, settings.CXX_LAUNCHER):
         words = setting.get()
         if words:
@@ -36,7 +36,7 @@ def launchers(facts: Facts) -> Iterator[Finding]:
         yield from _launcher("CXX", program, facts, False)
 
 
-def _launcher(origin: str, program: str, facts: Facts, for_nvcc: bool) -> Iterator[Finding]:
+def _launcher(origin: str, program: str, facts: Facts, for_nvcc: bool) -> Iterator[DoctorFinding]:
     name = f"launcher ({origin})"
     path = shutil.which(program)
     if path is None:
@@ -55,7 +55,7 @@ def _launcher(origin: str, program: str, facts: Facts, for_nvcc: bool) -> Iterat
 
 
 def _trouble(kind: str, version: tuple[int, ...], facts: Facts) -> str:
-    """What is known to go wrong between this launcher and this nvcc."""
+    """Known problem of this launcher with this nvcc, or ''."""
     if not version:
         return ""
     nvcc = facts.nvcc
@@ -73,15 +73,15 @@ def _trouble(kind: str, version: tuple[int, ...], facts: Facts) -> str:
 
 def _version(path: str) -> tuple[int, ...]:
     try:
-        said = run([path, "--version"], timeout=_SECONDS).output
+        output = run([path, "--version"], timeout=_SECONDS).output
     except SetupError:
         return ()
-    found = re.search(r"\b(\d+(?:\.\d+)+)", said)
-    return tuple(map(int, found[1].split("."))) if found else ()
+    match = re.search(r"\b(\d+(?:\.\d+)+)", output)
+    return tuple(map(int, match[1].split("."))) if match else ()
 
 
 def _before(facts: Facts) -> tuple[str, ...]:
-    """The programs of CXX='ccache g++' that are not the compiler."""
+    """Programs before the compiler, as ccache in CXX='ccache g++'."""
     if facts.cxx is None:
         return ()
     return tuple(word for word in facts.cxx.argv if Path(word).name in _KNOWN)

@@ -1,4 +1,4 @@
-"""Independent questions asked side by side, none of which can hold up or break the others."""
+"""Independent jobs in parallel, none of which can delay or break the others."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 def at_once(jobs: Mapping[str, Callable[[], T]], seconds: float) -> dict[str, T | Exception]:
-    """The result or the error of each; what does not end in time is a TimeoutError.
+    """Run the jobs and return the result or the error of each; a TimeoutError for a late one.
 
-    Daemon threads, because a call that a broken driver never answers must not keep the process.
+    The threads are daemons, because a call that hangs in a broken driver must not keep the process.
     """
     results: dict[str, T | Exception] = {}
 

@@ -1,4 +1,4 @@
-"""The module that is built to see whether anything can be: one kernel, one binding, no headers of ours."""
+"""Module that is built as a probe: one kernel, one binding, none of fictl's headers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ extern "C" __attribute__((visibility("default"))) int __tvm_ffi_launch(
 
 @dataclass(frozen=True)
 class Silent:
-    """An observer that tells nobody."""
+    """Build observer that ignores everything."""
 
     verbose: bool = False
 
@@ -83,7 +83,7 @@ class Silent:
 
 
 def build_probe(folder: Path) -> Entry:
-    """Through the very plan, ninja and publication of a real module, into a store of its own."""
+    """Build the probe like a real module, by the same plan, ninja and publication, in a new store."""
     sources = {folder / "kernel.cu": _KERNEL, folder / "binding.cpp": _BINDING}
     for path, text in sources.items():
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The probe's module in a process of its own: loaded, launched on every GPU, traced by CUPTI."""
+"""Run of the probe in another process: loaded, launched on every GPU, traced by CUPTI."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from fictl.doctor.finding import Finding, ok, warning
+from fictl.doctor.finding import DoctorFinding, ok, warning
 from fictl.doctor.probe_steps import LAUNCH, LOAD, TRACE, after, failed, not_run
 from fictl.errors import FictlError
 from fictl.jit.store.entry import Entry
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 90.0
 
-# Why without torch: tvm_ffi imports it where it can, which takes ten times as long as the rest.
+# Without torch, which tvm_ffi imports if it can: that takes ten times as long as the rest.
 _LOAD = """
 import sys
 sys.modules["torch"] = None
@@ -57,7 +57,7 @@ _CAUSES = {
 }
 
 
-def loaded(entry: Entry, facts: Facts) -> Iterator[Finding]:
+def loaded(entry: Entry, facts: Facts) -> Iterator[DoctorFinding]:
     devices = [str(gpu.index) for gpu in facts.gpus.gpus]
     done = child(_LOAD, str(entry.module), *devices)
     if "loaded\n" not in done.output:
@@ -78,7 +78,7 @@ def loaded(entry: Entry, facts: Facts) -> Iterator[Finding]:
         yield from traced(entry)
 
 
-def _launched(done: Finished, devices: list[str]) -> Finding:
+def _launched(done: Finished, devices: list[str]) -> DoctorFinding:
     results = dict(
         line.split()[1:] for line in done.output.splitlines() if line.startswith("wrong ")
     )
@@ -89,15 +89,15 @@ def _launched(done: Finished, devices: list[str]) -> Finding:
     device = bad[0] if bad else devices[-1]
     wrong = results.get(device, "")
     if wrong.isdigit() and wrong != "0":
-        found = f"GPU {device}: {wrong} of 65536 numbers are wrong"
+        text = f"GPU {device}: {wrong} of 65536 numbers are wrong"
         return failed(
-            LAUNCH, found, "the GPU or its memory is faulty: nvidia-smi -q -d ECC,ROW_REMAPPER"
+            LAUNCH, text, "the GPU or its memory is faulty: nvidia-smi -q -d ECC,ROW_REMAPPER"
         )
-    found = f"GPU {device}: {_last_words(done)}"
-    return failed(LAUNCH, found, _cause(done.output, "nvidia-smi; sudo dmesg | grep -i xid"))
+    text = f"GPU {device}: {_last_words(done)}"
+    return failed(LAUNCH, text, _cause(done.output, "nvidia-smi; sudo dmesg | grep -i xid"))
 
 
-def traced(entry: Entry) -> Iterator[Finding]:
+def traced(entry: Entry) -> Iterator[DoctorFinding]:
     try:
         metadata.version("cupti-python")
     except metadata.PackageNotFoundError:
@@ -106,12 +106,12 @@ def traced(entry: Entry) -> Iterator[Finding]:
     if "kernels 1\n" in done.output:
         yield ok(TRACE, "one launch, one record")
         return
-    found = f"{_last_words(done)}: timing falls back to CUDA graphs and events"
-    yield warning(TRACE, found, "end other profilers; in a container: --cap-add=SYS_ADMIN")
+    text = f"{_last_words(done)}: timing falls back to CUDA graphs and events"
+    yield warning(TRACE, text, "end other profilers; in a container: --cap-add=SYS_ADMIN")
 
 
 def child(code: str, *words: str) -> Finished:
-    # What this process imports from, that one must find, too.
+    # That process must find the packages that this one imports.
     path = os.pathsep.join(filter(None, sys.path))
     try:
         return run([sys.executable, "-c", code, *words], env={"PYTHONPATH": path}, timeout=_SECONDS)

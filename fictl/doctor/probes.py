@@ -1,4 +1,4 @@
-"""Trying it: a tiny module is compiled, linked, loaded, launched and traced, in a throw-away folder."""
+"""Probe: a tiny module is compiled, linked, loaded, launched and traced, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fictl import settings
 from fictl.arch import spell
-from fictl.doctor.finding import Finding, error, ok
+from fictl.doctor.finding import DoctorFinding, error, ok
 from fictl.doctor.probe_module import build_probe
 from fictl.doctor.probe_run import loaded
 from fictl.doctor.probe_steps import COMPILE, LAUNCH, LINK, LOAD, after, failed, not_run
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from fictl.doctor.facts import Facts
 
 
-def probes(facts: Facts) -> Iterator[Finding]:
-    """Each step as far as it goes; what cannot be tried here is said, never passed over."""
+def probes(facts: Facts) -> Iterator[DoctorFinding]:
+    """Try each step; one that cannot be tried here is reported, never left out."""
     reason = _why_not(facts)
     if reason:
         yield from (not_run(step, reason) for step in (COMPILE, LINK, LOAD, LAUNCH))
@@ -52,30 +52,30 @@ def _why_not(facts: Facts) -> str:
 
 
 def _place() -> Path | None:
-    """Beside the builds, so that what their file system forbids is met here, too."""
+    """Folder beside the builds, so that the limits of their file system apply here, too."""
     root = cache_root()
     return root if os.access(root, os.W_OK | os.X_OK) else None
 
 
-def _built(entry: Entry) -> Iterator[Finding]:
+def _built(entry: Entry) -> Iterator[DoctorFinding]:
     manifest, size = entry.manifest, entry.module.stat().st_size >> 10
     tools = [f"{tool}: {identity}" for tool, identity in manifest.toolchain.items()]
     yield ok(COMPILE, f"{manifest.seconds:.1f} s for {spell(entry.archs)}", *tools)
     yield ok(LINK, f"{size} KiB with cudart {manifest.cudart} and tvm-ffi {manifest.ffi_abi}")
 
 
-def _broken_build(problem: BuildFailed) -> Iterator[Finding]:
-    said = problem.message.partition(": ")[2]
-    # Why not its whole hint: the folder that it names is gone by then.
+def _broken_build(problem: BuildFailed) -> Iterator[DoctorFinding]:
+    reason = problem.message.partition(": ")[2]
+    # Not its whole hint, which names a folder that will be gone.
     lines = (line.strip() for line in problem.hint.splitlines())
     hint = " ".join(line for line in lines if not line.startswith(("repeat:", "log:")))
     log = (problem.folder / "build.log").read_text(encoding="utf-8", errors="replace")
-    evidence = "\n".join((said, *log.strip().splitlines()[-12:]))
+    evidence = "\n".join((reason, *log.strip().splitlines()[-12:]))
     compiled = {path.stem for path in matching(problem.folder, "*.o")} >= {"kernel", "binding"}
     if compiled:
         yield ok(COMPILE, "both units")
     step = LINK if compiled else COMPILE
     finding = failed(step, evidence, hint or "set FICTL_NVCC or CXX to another compiler")
-    # Memory or disk that ran out is the environment's fault, not the probe's.
+    # Memory or disk that ran out is a problem of the environment, not of the probe.
     yield replace(finding, probe=problem.exit_code == 1)
     yield from after(step)

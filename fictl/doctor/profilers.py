@@ -1,4 +1,4 @@
-"""What measures and inspects kernels: CUPTI and its permission, and NVIDIA's tools."""
+"""Checks of CUPTI, its permission, and NVIDIA's tools for kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fictl.doctor.finding import Finding, ok, warning
+from fictl.doctor.finding import DoctorFinding, ok, warning
 from fictl.doctor.python_packages import torch_cuda
 from fictl.errors import SetupError
 from fictl.process import run
@@ -28,7 +28,7 @@ _SECONDS = 20.0
 _SYS_ADMIN, _PERFMON = 1 << 21, 1 << 38
 _PERFMON_SINCE = 565  # driver
 
-# Program -> what it is for, how to get it.
+# Program -> its purpose, how to install it.
 _TOOLS = {
     "compute-sanitizer": (
         "out-of-bounds, race and uninitialised-memory reports on a GPU",
@@ -45,8 +45,8 @@ _TOOLS = {
 }
 
 
-def cupti(facts: Facts) -> Iterator[Finding]:
-    """Whether it is there and fits; `probes` tries it."""
+def cupti(facts: Facts) -> Iterator[DoctorFinding]:
+    """Check that CUPTI is installed and of the right version; `probes` uses it."""
     name = "CUPTI"
     driver = facts.driver.cuda[0] if facts.driver else None
     if driver == 12:
@@ -67,16 +67,14 @@ def cupti(facts: Facts) -> Iterator[Finding]:
             name, f"cupti-python {version}, but the driver is {facts.driver}: {_FALLBACK}", install
         )
     elif torch_cuda() not in (None, major):
-        found = (
-            f"cupti-python {version} beside a torch of CUDA {torch_cuda()}: they load two CUPTIs"
-        )
-        yield warning(name, found, f"pip install 'cupti-python>={torch_cuda()},<{torch_cuda()}.99'")
+        text = f"cupti-python {version} beside a torch of CUDA {torch_cuda()}: they load two CUPTIs"
+        yield warning(name, text, f"pip install 'cupti-python>={torch_cuda()},<{torch_cuda()}.99'")
     else:
         yield ok(name, f"cupti-python {version}")
 
 
-def permission(facts: Facts) -> Iterator[Finding]:
-    """Whether this user may read hardware counters."""
+def permission(facts: Facts) -> Iterator[DoctorFinding]:
+    """Check that this user may read hardware counters."""
     try:
         text = _PARAMETERS.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -98,7 +96,7 @@ def permission(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def tools(facts: Facts) -> Iterator[Finding]:
+def tools(facts: Facts) -> Iterator[DoctorFinding]:
     release = facts.nvcc.release.replace(".", "-") if facts.nvcc else "13-0"
     for name, (purpose, package) in _TOOLS.items():
         install = package.format(release=release)
@@ -113,8 +111,8 @@ def tools(facts: Facts) -> Iterator[Finding]:
             continue
         version = re.findall(r"\b\d{2,4}\.\d+(?:\.\d+)*", done.output)
         if done.code or not version:
-            said = next(reversed(done.output.strip().splitlines()), "nothing")
-            yield warning(name, f"{path} does not run: {said}", install)
+            message = next(reversed(done.output.strip().splitlines()), "nothing")
+            yield warning(name, f"{path} does not run: {message}", install)
         else:
             yield ok(name, f"{version[0]}, {path}")
 

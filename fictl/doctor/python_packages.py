@@ -1,4 +1,4 @@
-"""Python and the packages that every build or call needs."""
+"""Checks of Python and of the packages that every build or call needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import SetupError
 from fictl.jit.compile import ninja_binary
 from fictl.jit.ffi import ffi_paths
@@ -25,14 +25,14 @@ _PYTHON = (3, 10)
 _FFI = (0, 1)
 _SECONDS = 60.0
 
-# Why a child: a torch that does not import, or crashes on the driver, must not end the examination.
+# In a child process: a torch that fails to import, or crashes on the driver, must not end this.
 _ASK_TORCH = (
     "import torch; print('torch', torch.__version__, torch.version.cuda, "
     "torch.cuda.device_count() if torch.cuda.is_available() else 0)"
 )
 
 
-def python(facts: Facts) -> Iterator[Finding]:
+def python(facts: Facts) -> Iterator[DoctorFinding]:
     seen = f"{platform.python_version()}, {sys.executable}"
     if sys.version_info[:2] < _PYTHON:
         yield error("Python", f"{seen}: 3.10 or newer is needed", "python3.12 -m venv .venv")
@@ -40,13 +40,13 @@ def python(facts: Facts) -> Iterator[Finding]:
         yield ok("Python", seen)
 
 
-def torch(facts: Facts) -> Iterator[Finding]:
+def torch(facts: Facts) -> Iterator[DoctorFinding]:
     done = run([sys.executable, "-c", _ASK_TORCH], timeout=_SECONDS)
-    said = [line.split() for line in done.output.splitlines() if line.startswith("torch ")]
-    if done.code or not said or len(said[-1]) != 4:
+    lines = [line.split() for line in done.output.splitlines() if line.startswith("torch ")]
+    if done.code or not lines or len(lines[-1]) != 4:
         yield _no_torch(done.output)
         return
-    _, version, cuda, devices = said[-1]
+    _, version, cuda, devices = lines[-1]
     if cuda == "None":
         yield _cpu_only(facts, version)
     elif facts.gpus.gpus and devices == "0":
@@ -55,23 +55,23 @@ def torch(facts: Facts) -> Iterator[Finding]:
         yield _against_nvcc(facts, version, cuda)
 
 
-def ninja(facts: Facts) -> Iterator[Finding]:
+def ninja(facts: Facts) -> Iterator[DoctorFinding]:
     try:
         binary = ninja_binary()
         done = run([binary, "--version"], timeout=_SECONDS)
     except SetupError as problem:
         yield error("ninja", problem.message, problem.hint or "pip install ninja")
         return
-    said = done.output.strip()
+    version = done.output.strip()
     if done.code:
         yield error(
-            "ninja", f"{binary} does not run: {said}", "pip install --force-reinstall ninja"
+            "ninja", f"{binary} does not run: {version}", "pip install --force-reinstall ninja"
         )
     else:
-        yield ok("ninja", f"{said}, {binary}")
+        yield ok("ninja", f"{version}, {binary}")
 
 
-def tvm_ffi(facts: Facts) -> Iterator[Finding]:
+def tvm_ffi(facts: Facts) -> Iterator[DoctorFinding]:
     name, fix = "tvm-ffi", "pip install --force-reinstall 'apache-tvm-ffi>=0.1,<0.2'"
     try:
         paths, version = ffi_paths(), metadata.version("apache-tvm-ffi")
@@ -88,14 +88,14 @@ def tvm_ffi(facts: Facts) -> Iterator[Finding]:
         yield ok(name, f"{version}, {paths.library}")
 
 
-def _no_torch(output: str) -> Finding:
-    said = next(reversed(output.strip().splitlines()), "it ended without a word")
-    if "No module named 'torch'" in said:
+def _no_torch(output: str) -> DoctorFinding:
+    message = next(reversed(output.strip().splitlines()), "it ended without a word")
+    if "No module named 'torch'" in message:
         return error("torch", "not installed", "pip install torch")
-    return error("torch", f"does not import: {said}", "pip install --force-reinstall torch")
+    return error("torch", f"does not import: {message}", "pip install --force-reinstall torch")
 
 
-def _cpu_only(facts: Facts, version: str) -> Finding:
+def _cpu_only(facts: Facts, version: str) -> DoctorFinding:
     if not facts.gpus.gpus:
         return ok("torch", f"{version}, without CUDA, which no GPU here asks for")
     return error(
@@ -105,8 +105,8 @@ def _cpu_only(facts: Facts, version: str) -> Finding:
     )
 
 
-def _sees_nothing(facts: Facts, version: str, cuda: str) -> Finding:
-    """The driver shows a GPU to fictl, and none to torch."""
+def _sees_nothing(facts: Facts, version: str, cuda: str) -> DoctorFinding:
+    """Finding where fictl sees a GPU by the driver and torch sees none."""
     seen = f"{version} (CUDA {cuda}) sees no GPU"
     if facts.driver and _major(cuda) > facts.driver.cuda[0]:
         return error(
@@ -119,7 +119,7 @@ def _sees_nothing(facts: Facts, version: str, cuda: str) -> Finding:
     )
 
 
-def _against_nvcc(facts: Facts, version: str, cuda: str) -> Finding:
+def _against_nvcc(facts: Facts, version: str, cuda: str) -> DoctorFinding:
     if facts.nvcc is None or _major(cuda) == facts.nvcc.cudart_major:
         return ok("torch", f"{version}, CUDA {cuda}")
     return warning(
@@ -131,14 +131,14 @@ def _against_nvcc(facts: Facts, version: str, cuda: str) -> Finding:
 
 
 def torch_cuda() -> int | None:
-    """The CUDA that the installed torch is of, read without importing it."""
+    """Major version of CUDA that the installed torch is built for, read without importing it."""
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         return None
     version = Path(spec.origin).parent / "version.py"
     text = version.read_text(encoding="utf-8") if os.path.isfile(version) else ""
-    found = re.search(r"^cuda\b[^'\n]*'(\d+)", text, re.MULTILINE)
-    return int(found[1]) if found else None
+    match = re.search(r"^cuda\b[^'\n]*'(\d+)", text, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def _major(version: str) -> int:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 
 from fictl.builds.configuration import SettingRow, configuration
-from fictl.doctor.finding import Finding, tally
+from fictl.doctor.finding import DoctorFinding, tally
 from fictl.jit.jobs import available_kib, usable_cores
 from fictl.redact import redact
 from fictl.version import describe
 
-# Names, or how they begin.
+# Names of packages, or their beginnings.
 _PACKAGES = (
     "apache-tvm-ffi",
     "cuda-",
@@ -32,7 +32,7 @@ _PACKAGES = (
 )
 
 
-def make_report(findings: Sequence[Finding]) -> str:
+def make_report(findings: Sequence[DoctorFinding]) -> str:
     sections = {
         "Machine": _machine(),
         f"Findings: {tally(findings)}": _findings(findings),
@@ -55,12 +55,12 @@ def _machine() -> Iterator[str]:
     yield from _table(("", ""), rows.items())
 
 
-def _findings(findings: Iterable[Finding]) -> Iterator[str]:
+def _findings(findings: Iterable[DoctorFinding]) -> Iterator[str]:
     signs = {"error": "✗", "warning": "!", "ok": "✓"}
-    for each in findings:
-        first, *evidence = each.found.splitlines() or [""]
-        yield f"- {signs[each.level]} **{each.name}**: {first}" + (
-            f" → {each.fix}" * bool(each.fix)
+    for finding in findings:
+        first, *evidence = finding.text.splitlines() or [""]
+        yield f"- {signs[finding.level]} **{finding.name}**: {first}" + (
+            f" → {finding.fix}" * bool(finding.fix)
         )
         yield from (f"    - `{line.strip()}`" for line in evidence if line.strip())
 
@@ -79,12 +79,12 @@ def _value(row: SettingRow) -> str:
 
 
 def _packages() -> Iterator[str]:
-    found = {
-        name: each.version
-        for each in metadata.distributions()
-        if (name := (each.metadata["Name"] or "").lower()).startswith(_PACKAGES)
+    versions = {
+        name: package.version
+        for package in metadata.distributions()
+        if (name := (package.metadata["Name"] or "").lower()).startswith(_PACKAGES)
     }
-    yield from _table(("package", "version"), sorted(found.items()))
+    yield from _table(("package", "version"), sorted(versions.items()))
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

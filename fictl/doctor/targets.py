@@ -1,4 +1,4 @@
-"""Which architectures a build made here would be for, and whether the GPUs here run it."""
+"""Check of the architectures that a build here is for, and that the GPUs here run it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fictl import settings
 from fictl.arch import ArchRule, known_gpus, spell
-from fictl.doctor.finding import Finding, error, ok, warning
+from fictl.doctor.finding import DoctorFinding, error, ok, warning
 from fictl.errors import FictlError
 from fictl.toolchain import Gpu, Targets, can_target, select_targets
 from fictl.toolchain.search import GET_NVCC
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _RULE = ArchRule.parse(">=7.5")
 
 
-def targets(facts: Facts) -> Iterator[Finding]:
+def targets(facts: Facts) -> Iterator[DoctorFinding]:
     if facts.nvcc is None:
         return
     name, nvcc = "architectures", facts.nvcc
@@ -38,7 +38,7 @@ def targets(facts: Facts) -> Iterator[Finding]:
     yield from _judge(name, chosen, facts.gpus.gpus, can)
 
 
-def _judge(name: str, chosen: Targets, gpus: tuple[Gpu, ...], can: str) -> Iterator[Finding]:
+def _judge(name: str, chosen: Targets, gpus: tuple[Gpu, ...], can: str) -> Iterator[DoctorFinding]:
     left_out = [gpu for gpu in gpus if not any(arch.runs_on(gpu.arch) for arch in chosen.archs)]
     seen = f"{spell(chosen.archs)} ({chosen.origin})"
     if left_out:

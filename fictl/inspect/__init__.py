@@ -1,1 +1,1 @@
-"""What the compilers made of a kernel: resources, instructions, and gates on them; no GPU is used."""
+"""Inspection of compiled kernels: resources, instructions, and gates on them; needs no GPU."""

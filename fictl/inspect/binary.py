@@ -1,4 +1,4 @@
-"""Compiled files: a .cubin, or all those that a library or a program holds."""
+"""Compiled files: one .cubin, or all cubins in a library or a program."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from fictl.inspect.disassembler import (
     resources,
 )
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.instruction import Instruction, parse_sass
-from fictl.inspect.kernel import Kernel, facts_of
+from fictl.inspect.instruction import SassInstruction, parse_sass
+from fictl.inspect.kernel import InspectedKernel, facts_of
 from fictl.inspect.pressure import Peak, peaks
-from fictl.inspect.sources import Sources
+from fictl.inspect.sources import KernelSources
 from fictl.jit.jobs import usable_cores
 from fictl.user_file import read_bytes
 
 _ELF = b"\x7fELF"
 _CUDA = 190  # e_machine
 _TARGET = re.compile(r"^64-?bit elf: .*\bsm=(\w+)", re.IGNORECASE | re.MULTILINE)
-# How cubins of CUDA 12 say that they are for 9.0a, not 9.0.
+# Mark of cubins of CUDA 12 for 9.0a, not 9.0.
 _EXACT = "EF_CUDA_ACCELERATORS"
 _USED = re.compile(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)")
 _INFO = re.compile(r"^\.nv\.info\.(\S+)$", re.MULTILINE)
 _BOUND = re.compile(
     r"EIATTR_(?:MAX_THREADS|REQNTID)\s+Format:\s*\S+\s+Value:((?:\s+0x[0-9a-f]+){3})"
 )
-# Since Hopper the block's part of the system counts as the kernel's in what cuobjdump says.
+# Since Hopper, cuobjdump counts the system's shared memory of a block as the kernel's.
 _RESERVED, _RESERVED_SINCE = 1024, 9
 
 
 @dataclass(frozen=True)
-class Cubin:
-    """One, read."""
+class CubinFile:
+    """A cubin that has been read: its kernels, their code, and the file's bytes."""
 
-    kernels: tuple[Kernel, ...]
-    code: Mapping[str, tuple[Instruction, ...]]
+    kernels: tuple[InspectedKernel, ...]
+    code: Mapping[str, tuple[SassInstruction, ...]]
     content: bytes
 
-    def sass(self) -> Mapping[str, tuple[Instruction, ...]]:
+    def sass(self) -> Mapping[str, tuple[SassInstruction, ...]]:
         return self.code
 
     def peaks(self) -> dict[str, Peak]:
@@ -66,21 +66,21 @@ class Cubin:
 
 
 def inspect_file(path: Path, wanted: Collection[Arch] = ()) -> Inspected:
-    """Its kernels: all of them, or those for these compute capabilities."""
+    """Read the kernels of a file: all of them, or those for these compute capabilities."""
     data = _bytes(path)
     with TemporaryDirectory(prefix="fictl-inspect-") as name:
         folder = Path(name)
         files = [path] if _is_cubin(data) else [*extract(path, folder), *_embedded(data, folder)]
         with ThreadPoolExecutor(usable_cores()) as pool:  # The disassembler takes long to start.
-            found = pool.map(lambda file: _read(file, wanted), files)
-            cubins = tuple(filter(None, found))
-    kernels = {each.key: each for one in cubins for each in one.kernels}
+            read = pool.map(lambda file: _read(file, wanted), files)
+            cubins = tuple(filter(None, read))
+    kernels = {kernel.key: kernel for cubin in cubins for kernel in cubin.kernels}
     archs = dict.fromkeys(kernel.arch for kernel in kernels.values())
     return Inspected(
         module=path.name,
         archs=tuple(archs),
         units=cubins,
-        sources=Sources.nowhere(),
+        sources=KernelSources.nowhere(),
         note="" if kernels else "it holds no compiled kernel",
         kernels=tuple(kernels.values()),
     )
@@ -92,7 +92,7 @@ def _bytes(path: Path) -> bytes:
     except OSError as error:
         raise unreadable(path, error) from error
     if not data.startswith(_ELF):
-        raise UsageError(f"{path} is no compiled file", "a .cubin, a .so, or a .cu is expected")
+        raise UsageError(f"{path} is not a compiled file", "a .cubin, a .so, or a .cu is expected")
     return data
 
 
@@ -101,7 +101,7 @@ def _is_cubin(data: bytes, at: int = 0) -> bool:
 
 
 def _embedded(data: bytes, folder: Path) -> Iterator[Path]:
-    """Those that lie there as plain bytes, as launchers of Triton's code hold them."""
+    """Cubins in the file as plain bytes, as launchers of Triton's code have them."""
     at = data.find(_ELF, 1)
     while at >= 0:
         if _is_cubin(data, at):
@@ -112,16 +112,16 @@ def _embedded(data: bytes, folder: Path) -> Iterator[Path]:
 
 
 def _length(data: bytes, at: int) -> int:
-    """Up to the end of its tables, which are the last."""
+    """Length of the cubin, up to the end of its tables, which are its last part."""
     programs, sections = struct.unpack_from("<QQ", data, at + 32)
     sizes = struct.unpack_from("<HHHH", data, at + 54)
     return int(max(programs + sizes[0] * sizes[1], sections + sizes[2] * sizes[3]))
 
 
-def _read(file: Path, wanted: Collection[Arch]) -> Cubin | None:
-    """None for one without kernels, as a launcher's own, and for another GPU's."""
-    used, said = _USED.findall(resources(file)), attributes(file)
-    target = _TARGET.search(said)
+def _read(file: Path, wanted: Collection[Arch]) -> CubinFile | None:
+    """Read a cubin; None for one without kernels, as a launcher's own, and for another GPU's."""
+    used, elf = _USED.findall(resources(file)), attributes(file)
+    target = _TARGET.search(elf)
     if target is None:
         raise FictlError(f"cuobjdump does not say what {file.name} is for", "a newer one may")
     arch = Arch.parse(target[1])
@@ -130,12 +130,12 @@ def _read(file: Path, wanted: Collection[Arch]) -> Cubin | None:
     text = disassembly(file)
     if _EXACT in text:
         arch = Arch(arch.major, arch.minor, "a")
-    code, bounds = parse_sass(text), _bounds(said)
+    code, bounds = parse_sass(text), _bounds(elf)
     kernels = tuple(
         _kernel(name, arch, tuple(map(int, numbers)), bounds.get(name), code.get(name, ()))
         for name, *numbers in used
     )
-    return Cubin(kernels, code, read_bytes(file))
+    return CubinFile(kernels, code, read_bytes(file))
 
 
 def _kernel(
@@ -143,11 +143,11 @@ def _kernel(
     arch: Arch,
     used: tuple[int, ...],
     threads: int | None,
-    code: tuple[Instruction, ...],
-) -> Kernel:
+    code: tuple[SassInstruction, ...],
+) -> InspectedKernel:
     registers, stack, shared, local = used
     reserved = _RESERVED if arch.major >= _RESERVED_SINCE else 0
-    return Kernel(
+    return InspectedKernel(
         mangled=name,
         arch=str(arch),
         unit="",
@@ -165,9 +165,9 @@ def _kernel(
 def _bounds(text: str) -> dict[str, int]:
     """Launch bounds by mangled name."""
     parts = _INFO.split(text)
-    found = {}
+    bounds = {}
     for name, body in zip(parts[1::2], parts[2::2], strict=True):
         if match := _BOUND.search(body.partition("\n.nv.")[0]):
             x, y, z = (int(word, 16) for word in match[1].split())
-            found[name] = x * y * z
-    return found
+            bounds[name] = x * y * z
+    return bounds

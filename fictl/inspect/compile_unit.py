@@ -1,4 +1,4 @@
-"""One translation unit for one architecture: compiled by nvcc as in a build, read, and kept."""
+"""Compiles one translation unit for one architecture as in a build, reads it, and stores it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fictl.arch import Arch
 from fictl.errors import FictlError, SetupError
 from fictl.inspect.compiled import CUBIN, PTX, Compiled, folder_of, publish, write_report
 from fictl.inspect.disassembler import disassembly, require
-from fictl.inspect.instruction import Instruction, parse_sass
-from fictl.inspect.kernel import Kernel, facts_of
-from fictl.inspect.ptx import Entry, parse_ptx
+from fictl.inspect.instruction import SassInstruction, parse_sass
+from fictl.inspect.kernel import InspectedKernel, facts_of
+from fictl.inspect.ptx import PtxEntry, parse_ptx
 from fictl.inspect.ptxas import Usage, parse_ptxas
 from fictl.inspect.sources import Roots
 from fictl.jit.build import ensure
@@ -32,7 +32,7 @@ from fictl.toolchain import require_toolchain
 
 
 def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
-    """Compile, read and keep; what nvcc refuses is said as `fictl build` does."""
+    """Compile, read and store; an error of nvcc is reported as `fictl build` does."""
     if settings.DISABLE_JIT.get():
         raise SetupError(
             f"{plan.spec.name} was not inspected before, and {settings.DISABLE_JIT.name} forbids "
@@ -59,17 +59,18 @@ def compile_unit(plan: Plan, unit: Unit, arch: Arch) -> Compiled:
 
 
 def _run_nvcc(plan: Plan, unit: Unit, arch: Arch, folder: Path) -> str:
-    """What it said."""
+    """Run nvcc and return its output."""
     done = stream([*_command(plan, unit, arch)], lambda _: None, cwd=folder)
     if done.code:
-        ensure(plan.spec, plan.targets.archs)  # It fails in the same way, and keeps log and repro.
-        found = diagnose(done.output)
-        raise FictlError(f"{plan.spec.name} cannot be inspected: {found.first}", found.hint)
+        # It fails in the same way, and stores a log and a repro.
+        ensure(plan.spec, plan.targets.archs)
+        diagnosis = diagnose(done.output)
+        raise FictlError(f"{plan.spec.name} cannot be inspected: {diagnosis.first}", diagnosis.hint)
     return done.output
 
 
 def _command(plan: Plan, unit: Unit, arch: Arch) -> tuple[str, ...]:
-    """Of the build, for one architecture, to a cubin; lines of the source change no instruction."""
+    """Command of the build, for one architecture and to a cubin, with line information."""
     words = compiler_and_flags(unit, require_toolchain())
     target = Arch(arch.major, arch.minor, arch.suffix)
     lines = () if plan.recipe.flags.variant == "debug" else ("-lineinfo",)
@@ -97,7 +98,9 @@ def _keep_files(staging: Path, kept: Path) -> None:
         os.rename(staging / "src", kept / "src")
 
 
-def _read(folder: Path, unit: Unit, arch: Arch, log: str, roots: Roots) -> tuple[Kernel, ...]:
+def _read(
+    folder: Path, unit: Unit, arch: Arch, log: str, roots: Roots
+) -> tuple[InspectedKernel, ...]:
     used = parse_ptxas(log)
     if not used:
         return ()  # A unit without kernels has no code for nvdisasm either.
@@ -114,11 +117,11 @@ def _kernel(
     unit: str,
     arch: Arch,
     used: Usage,
-    entry: Entry | None,
-    code: tuple[Instruction, ...],
-) -> Kernel:
+    entry: PtxEntry | None,
+    code: tuple[SassInstruction, ...],
+) -> InspectedKernel:
     facts: Mapping[str, Any] = facts_of(code)
-    return Kernel(
+    return InspectedKernel(
         mangled=name,
         arch=str(Arch(arch.major, arch.minor, arch.suffix)),
         unit=unit,

@@ -1,4 +1,4 @@
-"""What is kept of a translation unit that was compiled for one architecture and read."""
+"""Stored result of compiling one translation unit for one architecture and reading it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 from fictl import private_folder, rooted
 from fictl.arch import Arch
 from fictl.inspect.disassembler import disassembly, live_registers
-from fictl.inspect.instruction import Instruction, parse_sass
-from fictl.inspect.kernel import Kernel
+from fictl.inspect.instruction import SassInstruction, parse_sass
+from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.pressure import Peak, peaks
 from fictl.inspect.sources import Roots
 from fictl.jit.cache.inventory import INSPECTED
@@ -32,13 +32,13 @@ _SCHEMA = "fictl.inspected/2"
 
 @dataclass(frozen=True)
 class Compiled:
-    """What is kept of a unit: `folder` has its cubin, its PTX and what was rendered for it."""
+    """A stored unit; `folder` has its cubin, its PTX and the sources rendered for it."""
 
     folder: Path
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[InspectedKernel, ...]
     roots: Roots
 
-    def sass(self) -> dict[str, tuple[Instruction, ...]]:
+    def sass(self) -> dict[str, tuple[SassInstruction, ...]]:
         return self._sass
 
     def peaks(self) -> dict[str, Peak]:
@@ -51,7 +51,7 @@ class Compiled:
         return (self.folder / PTX).read_text(encoding="utf-8", errors="replace")
 
     @cached_property
-    def _sass(self) -> dict[str, tuple[Instruction, ...]]:
+    def _sass(self) -> dict[str, tuple[SassInstruction, ...]]:
         return parse_sass(disassembly(self.folder / CUBIN), self.portable)
 
     @cached_property
@@ -60,19 +60,19 @@ class Compiled:
 
 
 def folder_of(plan: Plan, unit: Unit, arch: Arch) -> Path:
-    """Where it is kept: by what the unit's object depends on."""
+    """Folder of a stored unit, by a digest of all that its object depends on."""
     parent = writable_store().module_dir(plan.spec.project, plan.spec.name) / INSPECTED
     return parent / digest([_SCHEMA, unit.key, str(arch)])
 
 
 def find(folder: Path) -> Compiled | None:
-    """From an earlier time, unless anything of it was changed since: then it goes, and is said."""
+    """Read a stored unit; None where there is none. A damaged one is removed, with a warning."""
     if not os.path.lexists(folder):
         return None
     try:
         private_folder.check(folder.parents[1], folder.parent.name, folder.name)
         data = kept_folder.read(folder)
-        kernels = tuple(map(Kernel.from_json, data["kernels"]))
+        kernels = tuple(map(InspectedKernel.from_json, data["kernels"]))
         roots = Roots.from_json(data["roots"])
     except (Corrupt, ValueError, KeyError, TypeError) as error:
         logger().warning("corrupt record %s (%s): to be made again", folder, error)
@@ -80,17 +80,17 @@ def find(folder: Path) -> Compiled | None:
             rooted.remove(folder.parents[1], folder)
         return None
     with suppress(OSError):
-        os.utime(folder)  # Its last use, for whoever makes room.
+        os.utime(folder)  # Its last use, for the garbage collection.
     return Compiled(folder, kernels, roots)
 
 
-def write_report(folder: Path, kernels: Sequence[Kernel], roots: Roots) -> None:
+def write_report(folder: Path, kernels: Sequence[InspectedKernel], roots: Roots) -> None:
     content = {"kernels": [kernel.to_json() for kernel in kernels], "roots": roots.to_json()}
     kept_folder.write(folder, content)
 
 
 def publish(kept: Path, final: Path) -> None:
-    """Rename into place; whoever comes second has the same, unless the first is broken."""
+    """Rename into place; another process's result is adopted unless it is damaged."""
     private_folder.make_within(final.parent)
     for _ in range(2):
         try:

@@ -1,4 +1,4 @@
-"""The kernels of two revisions side by side: what is the same code, and what changed by how much."""
+"""Comparison of the kernels of two revisions: identical code, or changes of their numbers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fictl.inspect.kernel import Kernel
-from fictl.inspect.metrics import METRICS, Launch
+from fictl.inspect.kernel import InspectedKernel
+from fictl.inspect.metrics import METRICS, LaunchSize
 
 
 @dataclass(frozen=True)
-class Change:
-    """A number before and now; None is what is not known, or not there."""
+class KernelChange:
+    """A number before and now; None where it is not known."""
 
     name: str
     before: float | None
@@ -21,18 +21,18 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """One kernel in both revisions, or in one. Without changes and `same`, the code is identical."""
+class KernelDifference:
+    """One kernel in both revisions, or in one of them; `same` tells that the code is identical."""
 
-    before: Kernel | None
-    now: Kernel | None
-    changes: tuple[Change, ...] = ()
+    before: InspectedKernel | None
+    now: InspectedKernel | None
+    changes: tuple[KernelChange, ...] = ()
 
     @property
-    def kernel(self) -> Kernel:
-        found = self.now or self.before
-        assert found is not None
-        return found
+    def kernel(self) -> InspectedKernel:
+        kernel = self.now or self.before
+        assert kernel is not None
+        return kernel
 
     @property
     def same(self) -> bool:
@@ -47,7 +47,7 @@ class Difference:
         return "same code" if self.same and not self.changes else "changed"
 
     def to_dict(self) -> dict[str, Any]:
-        changes = {each.name: [each.before, each.now] for each in self.changes}
+        changes = {change.name: [change.before, change.now] for change in self.changes}
         kernel = self.kernel
         return {
             "kernel": kernel.name,
@@ -58,38 +58,42 @@ class Difference:
 
 
 def compare(
-    before: Iterable[Kernel], now: Iterable[Kernel], launch: Launch
-) -> tuple[Difference, ...]:
-    """By unit, name and architecture, and of one name in their order."""
+    before: Iterable[InspectedKernel], now: Iterable[InspectedKernel], launch: LaunchSize
+) -> tuple[KernelDifference, ...]:
+    """Compare kernels of the same unit, name and architecture; of one name, in their order."""
     old, new = _numbered(before), _numbered(now)
     return tuple(
         _difference(old.get(identity), new.get(identity), launch) for identity in {**new, **old}
     )
 
 
-def _numbered(kernels: Iterable[Kernel]) -> dict[tuple[object, int], Kernel]:
+def _numbered(kernels: Iterable[InspectedKernel]) -> dict[tuple[object, int], InspectedKernel]:
     counts: Counter[object] = Counter()
-    found: dict[tuple[object, int], Kernel] = {}
+    numbered: dict[tuple[object, int], InspectedKernel] = {}
     for kernel in kernels:
-        found[kernel.identity, counts[kernel.identity]] = kernel
+        numbered[kernel.identity, counts[kernel.identity]] = kernel
         counts[kernel.identity] += 1
-    return found
+    return numbered
 
 
-def _difference(before: Kernel | None, now: Kernel | None, launch: Launch) -> Difference:
+def _difference(
+    before: InspectedKernel | None, now: InspectedKernel | None, launch: LaunchSize
+) -> KernelDifference:
     changes = _changes(before, now, launch) if before and now else ()
-    return Difference(before, now, tuple(changes))
+    return KernelDifference(before, now, tuple(changes))
 
 
-def _changes(before: Kernel, now: Kernel, launch: Launch) -> Iterator[Change]:
+def _changes(
+    before: InspectedKernel, now: InspectedKernel, launch: LaunchSize
+) -> Iterator[KernelChange]:
     for name, metric in METRICS.items():
         pair = metric.read(before, launch), metric.read(now, launch)
         if pair[0] != pair[1]:
-            yield Change(name, *pair)
+            yield KernelChange(name, *pair)
     for name in _union(before.mix, now.mix):
         counts = before.mix.get(name, 0), now.mix.get(name, 0)
         if counts[0] != counts[1]:
-            yield Change(name, *counts)
+            yield KernelChange(name, *counts)
 
 
 def _union(*groups: Iterable[str]) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""NVIDIA's two programs that read compiled code, or in words that they are missing."""
+"""NVIDIA's programs that read compiled code: nvdisasm and cuobjdump."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _PACKAGES = {"nvdisasm": "nvidia-cuda-nvdisasm", "cuobjdump": "nvidia-cuda-cuobj
 
 
 def require(name: str) -> Path:
-    found = find_tool(name)
-    if found is None:
+    path = find_tool(name)
+    if path is None:
         raise SetupError(
             f"{name} is neither on PATH, nor beside nvcc, nor in a Python package",
             f"pip install {_PACKAGES[name]}",
         )
-    return found
+    return path
 
 
 def disassembly(cubin: Path) -> str:
-    """With the lines of the source that each instruction is of, where the cubin knows them."""
+    """Disassemble a cubin, with the source line of each instruction where the cubin has it."""
     return _read("nvdisasm", ["-gi", "-c"], cubin).output
 
 
 def live_registers(cubin: Path) -> str:
-    """How many are in use at each instruction, without lines; '' of code that it cannot follow."""
+    """Disassemble with the number of live registers; '' for code that nvdisasm cannot analyse."""
     done = run([require("nvdisasm"), "-plr", "-lrm", "count", "-c", cubin])
     return "" if done.code else done.output
 
@@ -37,9 +37,9 @@ def live_registers(cubin: Path) -> str:
 def _read(name: str, flags: Sequence[str], file: Path) -> Finished:
     done = run([require(name), *flags, file])
     if done.code:
-        said = next(reversed(done.output.strip().splitlines()), "nothing")
+        message = next(reversed(done.output.strip().splitlines()), "nothing")
         raise FictlError(
-            f"{name} cannot read {file.name}: {said}",
+            f"{name} cannot read {file.name}: {message}",
             f"a newer {name} may: pip install {_PACKAGES[name]}, with its folder first on PATH",
         )
     return done
@@ -51,12 +51,12 @@ def resources(file: Path) -> str:
 
 
 def attributes(file: Path) -> str:
-    """What a cubin says of its kernels to the driver, launch bounds for one."""
+    """Attributes of a cubin's kernels for the driver, such as launch bounds."""
     return _read("cuobjdump", ["-elf"], file).output
 
 
 def extract(file: Path, folder: Path) -> list[Path]:
-    """The cubins that a library or a program holds, written to `folder`."""
-    # Of a file without any it complains: what lies there then tells.
+    """Write the cubins in a library or a program to `folder`, and return their paths."""
+    # Its exit code is an error for a file without cubins: the folder tells.
     stream([require("cuobjdump"), "-xelf", "all", file.absolute()], lambda _: None, cwd=folder)
     return matching(folder, "*.cubin")

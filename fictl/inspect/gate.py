@@ -1,4 +1,4 @@
-"""Gates: what a kernel must keep to, as in `spill_bytes==0, registers<=128, LDG.128>=4`."""
+"""Gates: limits that kernels must keep, as in `spill_bytes==0, registers<=128, LDG.128>=4`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from fictl.errors import UsageError
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.instruction import Instruction
-from fictl.inspect.kernel import Kernel, Opcode
-from fictl.inspect.metrics import METRICS, Launch
+from fictl.inspect.instruction import SassInstruction
+from fictl.inspect.kernel import InspectedKernel, Opcode
+from fictl.inspect.metrics import METRICS, LaunchSize
 from fictl.inspect.mnemonics import is_instruction, matches
-from fictl.inspect.sources import Sources
+from fictl.inspect.sources import KernelSources
 
 _GATE = re.compile(
     r"\s*([A-Za-z_][\w.]*)\s*(==|!=|<=|>=|<|>)\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*%?\s*"
@@ -31,7 +31,7 @@ _COMPARE = {
 
 @dataclass(frozen=True)
 class Gate:
-    """A metric, or an instruction's name, and the number it is held against."""
+    """A metric, or an instruction's name, and the number that it is compared with."""
 
     name: str
     sign: str
@@ -46,13 +46,15 @@ class Gate:
 
 @dataclass(frozen=True)
 class Violation:
-    """`place` is of the first instruction to blame, else of the kernel; `source` is its line.
+    """A gate that a kernel breaks.
 
-    `why` says what of that instruction is to blame where it is not the instruction itself.
+    `place` is of the first instruction to blame, else of the kernel; `source` is its line.
+
+    `why` says why that instruction is to blame, where it is not obvious.
     """
 
     gate: Gate
-    kernel: Kernel
+    kernel: InspectedKernel
     value: float
     place: str
     source: str = ""
@@ -73,14 +75,14 @@ class Violation:
 
 
 def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:
-    """Each text is a list by commas; a name that nothing has is an error."""
+    """Parse gates, separated by commas; an unknown name is an error."""
     return tuple(_parse(part) for text in texts for part in text.split(",") if part.strip())
 
 
-def check(gates: Sequence[Gate], found: Inspected, launch: Launch) -> list[Violation]:
-    """What does not hold. A number that is not known is an error, never a pass."""
-    every = ((gate, kernel) for kernel in found.kernels for gate in gates)
-    return [each for gate, kernel in every for each in _check(gate, kernel, launch, found)]
+def check(gates: Sequence[Gate], inspected: Inspected, launch: LaunchSize) -> list[Violation]:
+    """List the gates that kernels break; a number that is not known is an error, never a pass."""
+    every = ((gate, kernel) for kernel in inspected.kernels for gate in gates)
+    return [bad for gate, kernel in every for bad in _check(gate, kernel, launch, inspected)]
 
 
 def _parse(text: str) -> Gate:
@@ -98,42 +100,44 @@ def _parse(text: str) -> Gate:
     return Gate(name, sign, float(number))
 
 
-def _check(gate: Gate, kernel: Kernel, launch: Launch, found: Inspected) -> Iterator[Violation]:
+def _check(
+    gate: Gate, kernel: InspectedKernel, launch: LaunchSize, inspected: Inspected
+) -> Iterator[Violation]:
     metric = METRICS.get(gate.name)
     value = metric.read(kernel, launch) if metric else _count(gate.name, kernel)
     if value is None:
         raise _unknown(gate, kernel)
     if not gate.holds(value):
-        first, why = _culprit(gate, kernel, found)
+        first, why = _culprit(gate, kernel, inspected)
         place = first.place if first and first.place else kernel.place
-        sources = found.sources or Sources.nowhere()
+        sources = inspected.sources or KernelSources.nowhere()
         text = sources.text(place) if place else ""
         instruction = first.text if first else ""
         yield Violation(gate, kernel, value, sources.shown(place), text, instruction, why)
 
 
 def _culprit(
-    gate: Gate, kernel: Kernel, found: Inspected
-) -> tuple[Opcode | Instruction | None, str]:
-    """The instruction that a number comes from, and why it is that one."""
+    gate: Gate, kernel: InspectedKernel, inspected: Inspected
+) -> tuple[Opcode | SassInstruction | None, str]:
+    """Find the instruction that a number comes from, and the reason."""
     metric = METRICS.get(gate.name)
     if metric and metric.of_registers:
-        peak = found.peak(kernel)
+        peak = inspected.peak(kernel)
         return (peak.instruction, f"{peak.live} registers are in use here") if peak else (None, "")
     return _first(metric.culprits if metric else (gate.name,), kernel), ""
 
 
-def _count(name: str, kernel: Kernel) -> int:
-    return sum(each.count for opcode, each in kernel.opcodes.items() if matches(opcode, name))
+def _count(name: str, kernel: InspectedKernel) -> int:
+    return sum(one.count for opcode, one in kernel.opcodes.items() if matches(opcode, name))
 
 
-def _first(names: Sequence[str], kernel: Kernel) -> Opcode | None:
-    """In the order of the code, which that of the opcodes is."""
+def _first(names: Sequence[str], kernel: InspectedKernel) -> Opcode | None:
+    """First of these instructions in the code, whose order the opcodes have."""
     every = kernel.opcodes.items()
     return next((one for opcode, one in every if any(matches(opcode, n) for n in names)), None)
 
 
-def _unknown(gate: Gate, kernel: Kernel) -> UsageError:
+def _unknown(gate: Gate, kernel: InspectedKernel) -> UsageError:
     message = f"{gate} cannot be told of {kernel.name} for {kernel.arch}: "
     if gate.name in ("occupancy", "blocks_per_sm"):
         return UsageError(

@@ -1,4 +1,4 @@
-"""The answer for one module, or one file: its kernels, and how to read their code."""
+"""Result for one module or one file: its kernels, and access to their code."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fictl.errors import FictlError
-from fictl.inspect.instruction import Instruction
-from fictl.inspect.kernel import Kernel
-from fictl.inspect.metrics import Launch, occupancy_of, values
+from fictl.inspect.instruction import SassInstruction
+from fictl.inspect.kernel import InspectedKernel
+from fictl.inspect.metrics import LaunchSize, occupancy_of, values
 from fictl.inspect.pressure import Peak
-from fictl.inspect.sources import Sources
+from fictl.inspect.sources import KernelSources
 
-Code = tuple[Instruction, ...]
+Code = tuple[SassInstruction, ...]
 
 
-class Unit(Protocol):
-    """Where kernels come from."""
+class InspectedUnit(Protocol):
+    """Source of kernels and of their code: a compiled unit, or a cubin."""
 
     @property
-    def kernels(self) -> tuple[Kernel, ...]: ...
+    def kernels(self) -> tuple[InspectedKernel, ...]: ...
 
     def sass(self) -> Mapping[str, Code]: ...
 
@@ -29,32 +29,32 @@ class Unit(Protocol):
     def peaks(self) -> Mapping[str, Peak]: ...
 
     def portable(self, path: str) -> str:
-        """The name that holds in any checkout."""
+        """Name of a file that is the same in any checkout."""
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """`note` says in words why there is less than one may expect; `error` why there is nothing."""
+    """Kernels of one module; `note` explains what is missing, `error` why there is nothing."""
 
     module: str
     archs: tuple[str, ...] = ()
     origin: str = ""
-    units: tuple[Unit, ...] = ()
-    sources: Sources | None = None
+    units: tuple[InspectedUnit, ...] = ()
+    sources: KernelSources | None = None
     note: str = ""
     warning: str = ""
     error: FictlError | None = None
-    kernels: tuple[Kernel, ...] = field(default=())
+    kernels: tuple[InspectedKernel, ...] = field(default=())
 
-    def only(self, kernels: tuple[Kernel, ...]) -> Inspected:
+    def only(self, kernels: tuple[InspectedKernel, ...]) -> Inspected:
         return replace(self, kernels=kernels)
 
-    def peak(self, kernel: Kernel) -> Peak | None:
-        """Where most registers are in use: the disassembler is asked, and only now."""
+    def peak(self, kernel: InspectedKernel) -> Peak | None:
+        """Instruction with the most live registers; runs the disassembler."""
         unit = next((one for one in self.units if kernel in one.kernels), None)
         return unit.peaks().get(kernel.mangled) if unit else None
 
-    def to_dict(self, launch: Launch) -> dict[str, Any]:
+    def to_dict(self, launch: LaunchSize) -> dict[str, Any]:
         error = self.error and {"message": self.error.message, "hint": self.error.hint}
         return {
             "module": self.module,
@@ -66,8 +66,8 @@ class Inspected:
             "kernels": [self._kernel(kernel, launch) for kernel in self.kernels],
         }
 
-    def _kernel(self, kernel: Kernel, launch: Launch) -> dict[str, Any]:
-        found = occupancy_of(kernel, launch)
+    def _kernel(self, kernel: InspectedKernel, launch: LaunchSize) -> dict[str, Any]:
+        occupancy = occupancy_of(kernel, launch)
         shown = self.sources.shown(kernel.place) if self.sources and kernel.place else None
         return {
             "kernel": kernel.name,
@@ -77,7 +77,7 @@ class Inspected:
             "place": shown,
             "threads": launch.threads or kernel.threads,
             **values(kernel, launch),
-            "limited_by": list(found.limits) if found else None,
+            "limited_by": list(occupancy.limits) if occupancy else None,
             "mix": kernel.mix,
-            "opcodes": {name: each.count for name, each in kernel.opcodes.items()},
+            "opcodes": {name: one.count for name, one in kernel.opcodes.items()},
         }

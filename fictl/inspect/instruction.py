@@ -1,4 +1,4 @@
-"""SASS as nvdisasm prints it: the instructions of each kernel, and where in the source each is from."""
+"""Parser of SASS from nvdisasm: the instructions of each kernel, with their source lines."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _NAMED = re.compile(r"\.L_\w+|\$__internal_\d+_")
 
 
 @dataclass(frozen=True)
-class Place:
-    """A line of a source file; `file` is a name that holds in any checkout."""
+class SourcePlace:
+    """A line of a source file; `file` is a name that is the same in any checkout."""
 
     file: str
     line: int
@@ -30,13 +30,13 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Instruction:
-    """`label` is what jumps to it call it."""
+class SassInstruction:
+    """An instruction; `label` is its name in jumps to it."""
 
     offset: int
     opcode: str
     text: str
-    place: Place | None = None
+    place: SourcePlace | None = None
     label: str = ""
 
     @property
@@ -45,66 +45,66 @@ class Instruction:
 
     @property
     def plain(self) -> str:
-        """Without numbers of labels, which change with any other kernel of the file."""
+        """Text without the numbers of labels, which depend on the other kernels of the file."""
         return _NAMED.sub("label", self.text)
 
     @property
     def _jumps(self) -> bool:
-        """To itself: what stands behind the last instruction of a kernel."""
+        """True for a jump to itself, which follows the last instruction of a kernel."""
         return self.label in self.text
 
 
 def parse_sass(
     text: str, portable: Callable[[str], str] = str
-) -> dict[str, tuple[Instruction, ...]]:
-    """Of each section of code, by the mangled name of its kernel.
+) -> dict[str, tuple[SassInstruction, ...]]:
+    """Parse the instructions of each kernel, by its mangled name.
 
-    Of a chain of inlined calls the innermost line of the project counts: `portable` gives files
-    of a project a name that is no absolute path.
+    Of a chain of inlined calls, the innermost line in the project counts: `portable` gives files of
+    the project a relative name.
     """
-    found: dict[str, list[Instruction]] = {}
-    current: list[Instruction] = []
-    chain: list[Place] = []
+    by_name: dict[str, list[SassInstruction]] = {}
+    current: list[SassInstruction] = []
+    chain: list[SourcePlace] = []
     in_chain, label = False, ""
     for line in text.splitlines():
         if match := _PLACE.match(line):
             chain = [] if not in_chain else chain
             in_chain = True
-            chain.append(Place(portable(match[1]), int(match[2])))
+            chain.append(SourcePlace(portable(match[1]), int(match[2])))
             continue
         in_chain = False
         if match := _INSTRUCTION.match(line):
             offset = int(match["offset"], 16)
             words = " ".join(match["text"].split())
-            current.append(Instruction(offset, match["opcode"], words, _own(chain), label))
+            current.append(SassInstruction(offset, match["opcode"], words, _own(chain), label))
             label = ""
         elif match := _LABEL.match(line):
             label = match[1]
         elif match := _SECTION.match(line):
-            current, chain, label = found.setdefault(match[1], []), [], ""
+            current, chain, label = by_name.setdefault(match[1], []), [], ""
         elif _FUNCTION.match(line):
-            chain = []  # What a kernel calls is not where its last line was.
-    return {name: tuple(_trimmed(code)) for name, code in found.items()}
+            chain = []  # A called function is not on the kernel's last line.
+    return {name: tuple(_trimmed(code)) for name, code in by_name.items()}
 
 
-def digest_of(code: Iterable[Instruction]) -> str:
-    """Of what the code does: numbers of labels, which count through a whole module, are left out."""
+def digest_of(code: Iterable[SassInstruction]) -> str:
+    """Digest of the code without the numbers of labels, which count through a whole module."""
     seen: dict[str, str] = {}
 
     def renamed(match: re.Match[str]) -> str:
         return seen.setdefault(match[0], f"label{len(seen)}")
 
-    text = "\n".join(_NAMED.sub(renamed, each.text) for each in code)
+    text = "\n".join(_NAMED.sub(renamed, one.text) for one in code)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def _own(chain: list[Place]) -> Place | None:
+def _own(chain: list[SourcePlace]) -> SourcePlace | None:
     ours = (place for place in chain if not place.file.startswith("/"))
     return next(ours, chain[0] if chain else None)
 
 
-def _trimmed(code: list[Instruction]) -> Iterator[Instruction]:
-    """Without what fills up the last cache line."""
+def _trimmed(code: list[SassInstruction]) -> Iterator[SassInstruction]:
+    """Drop the padding of the last cache line."""
     last = len(code)
     while last and code[last - 1].is_padding:
         last -= 1

@@ -1,4 +1,4 @@
-"""What is known of one kernel, compiled for one architecture."""
+"""One kernel, compiled for one architecture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fictl.arch import Arch
-from fictl.inspect.instruction import Instruction, Place, digest_of
+from fictl.inspect.instruction import SassInstruction, SourcePlace, digest_of
 from fictl.inspect.mnemonics import mix
 from fictl.timing.kernel_name import readable
 
@@ -17,18 +17,19 @@ _ANONYMOUS = re.compile(r"(?<!\d)(\d+)_GLOBAL__N_")
 
 @dataclass(frozen=True)
 class Opcode:
-    """An instruction with its modifiers: how often, and the first one."""
+    """An instruction with its modifiers: how often it occurs, and where first."""
 
     count: int
     text: str
-    place: Place | None
+    place: SourcePlace | None
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """`local` and `shared` are bytes of a thread and of a block, `threads` the launch bound.
+class InspectedKernel:
+    """Resources and instructions of a kernel.
 
-    None is what this kind of file does not say. `code` tells whether two kernels do the same.
+    `local` is bytes a thread, `shared` bytes a block, `threads` the launch bound. None is a number
+    that this kind of file does not have. `code` is a digest, equal for kernels that do the same.
     """
 
     mangled: str
@@ -41,7 +42,7 @@ class Kernel:
     spill_loads: int | None
     barriers: int | None
     threads: int | None
-    place: Place | None
+    place: SourcePlace | None
     opcodes: Mapping[str, Opcode]
     code: str
 
@@ -55,12 +56,12 @@ class Kernel:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Triton gives all variants of a kernel one name."""
+        """Identity within a module; the code is part of it, as Triton's variants share a name."""
         return self.mangled, self.arch, self.code
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """What stays the same from revision to revision."""
+        """Identity that stays the same from revision to revision."""
         return self.unit, _without_file(self.mangled), self.arch
 
     @property
@@ -81,7 +82,7 @@ class Kernel:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Kernel:
+    def from_json(cls, data: Mapping[str, Any]) -> InspectedKernel:
         opcodes = {
             name: Opcode(one["count"], one["text"], _place(one["place"]))
             for name, one in data["opcodes"].items()
@@ -89,32 +90,32 @@ class Kernel:
         return cls(**{**data, "place": _place(data["place"]), "opcodes": opcodes})
 
 
-def counted(code: Sequence[Instruction]) -> dict[str, Opcode]:
-    found: dict[str, Opcode] = {}
-    for each in code:
-        before = found.get(each.opcode)
+def counted(code: Sequence[SassInstruction]) -> dict[str, Opcode]:
+    opcodes: dict[str, Opcode] = {}
+    for instruction in code:
+        before = opcodes.get(instruction.opcode)
         if before:
-            found[each.opcode] = Opcode(before.count + 1, before.text, before.place)
+            opcodes[instruction.opcode] = Opcode(before.count + 1, before.text, before.place)
         else:
-            found[each.opcode] = Opcode(1, each.text, each.place)
-    return found
+            opcodes[instruction.opcode] = Opcode(1, instruction.text, instruction.place)
+    return opcodes
 
 
-def facts_of(code: Sequence[Instruction]) -> dict[str, Any]:
-    """What the instructions say, as fields of Kernel."""
+def facts_of(code: Sequence[SassInstruction]) -> dict[str, Any]:
+    """Fields of InspectedKernel that come from its instructions."""
     place = code[0].place if code else None
     return {"place": place, "opcodes": counted(code), "code": digest_of(code)}
 
 
-def _place(data: Mapping[str, Any] | None) -> Place | None:
-    return Place(data["file"], data["line"]) if data else None
+def _place(data: Mapping[str, Any] | None) -> SourcePlace | None:
+    return SourcePlace(data["file"], data["line"]) if data else None
 
 
 def _without_file(mangled: str) -> str:
-    """nvcc names an anonymous namespace after its file and a hash of it."""
-    found = _ANONYMOUS.search(mangled)
-    if not found:
+    """Remove the file and its hash, after which nvcc names an anonymous namespace."""
+    match = _ANONYMOUS.search(mangled)
+    if not match:
         return mangled
-    end = found.end(1) + int(found[1])
+    end = match.end(1) + int(match[1])
     rest = mangled[end:]
-    return f"{mangled[: found.start()]}12_GLOBAL__N_1{_without_file(rest)}"
+    return f"{mangled[: match.start()]}12_GLOBAL__N_1{_without_file(rest)}"

@@ -1,4 +1,4 @@
-"""What an SM of each architecture holds: for occupancy where no GPU is there to be asked.
+"""Limits of an SM of each architecture, for the occupancy where there is no GPU to ask.
 
 CUDA C++ Programming Guide, Compute Capabilities, table "Technical Specifications"; where that is
 silent, for named barriers and the pieces of shared memory, cuda_occupancy.h of the toolkit.
@@ -29,11 +29,11 @@ _SM = {
 
 
 def limits_of(arch: Arch) -> SmLimits | None:
-    """None for an architecture that is not in the table."""
-    found = _SM.get(str(arch.plain))
-    if found is None:
+    """Limits of an architecture; None if it is not in the table."""
+    row = _SM.get(str(arch.plain))
+    if row is None:
         return None
-    threads, blocks, shared, barriers = found
+    threads, blocks, shared, barriers = row
     since_ampere = arch.major >= 8
     return SmLimits(
         threads,

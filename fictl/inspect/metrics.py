@@ -1,11 +1,11 @@
-"""The numbers of a kernel that tables show and gates may name."""
+"""Metrics of a kernel, which tables show and gates may name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fictl.inspect.kernel import Kernel
+from fictl.inspect.kernel import InspectedKernel
 from fictl.inspect.limits import limits_of
 from fictl.toolchain.occupancy import Occupancy, occupancy
 
@@ -13,8 +13,8 @@ _LOCAL = ("LDL", "STL")
 
 
 @dataclass(frozen=True)
-class Launch:
-    """How it is launched where the kernel does not say: threads a block, and bytes beside its own."""
+class LaunchSize:
+    """Launch of a kernel: threads a block, and dynamic shared memory in bytes."""
 
     threads: int | None = None
     dynamic_shared: int = 0
@@ -22,19 +22,20 @@ class Launch:
 
 @dataclass(frozen=True)
 class Metric:
-    """`culprits` are the instructions that such a number comes from.
+    """A number of a kernel.
 
-    `of_registers` says that it is where most registers are in use.
+    culprits: instructions that cause it.
+    of_registers: it is caused where most registers are live.
     """
 
     doc: str
-    read: Callable[[Kernel, Launch], float | None]
+    read: Callable[[InspectedKernel, LaunchSize], float | None]
     culprits: tuple[str, ...] = ()
     of_registers: bool = False
 
 
-def occupancy_of(kernel: Kernel, launch: Launch) -> Occupancy | None:
-    """At its launch bound unless told otherwise; None where neither says how many threads."""
+def occupancy_of(kernel: InspectedKernel, launch: LaunchSize) -> Occupancy | None:
+    """Occupancy at the given threads or the launch bound; None where neither is known."""
     limits = limits_of(kernel.target)
     threads = launch.threads or kernel.threads
     if limits is None or threads is None:
@@ -43,14 +44,14 @@ def occupancy_of(kernel: Kernel, launch: Launch) -> Occupancy | None:
     return occupancy(limits, threads, kernel.registers, shared, kernel.barriers or 0)
 
 
-def _share(kernel: Kernel, launch: Launch) -> float | None:
-    found = occupancy_of(kernel, launch)
-    return round(100 * found.share, 1) if found else None
+def _share(kernel: InspectedKernel, launch: LaunchSize) -> float | None:
+    result = occupancy_of(kernel, launch)
+    return round(100 * result.share, 1) if result else None
 
 
-def _blocks(kernel: Kernel, launch: Launch) -> float | None:
-    found = occupancy_of(kernel, launch)
-    return found.blocks if found else None
+def _blocks(kernel: InspectedKernel, launch: LaunchSize) -> float | None:
+    result = occupancy_of(kernel, launch)
+    return result.blocks if result else None
 
 
 METRICS = {
@@ -69,5 +70,5 @@ METRICS = {
 }
 
 
-def values(kernel: Kernel, launch: Launch) -> dict[str, float | None]:
+def values(kernel: InspectedKernel, launch: LaunchSize) -> dict[str, float | None]:
     return {name: metric.read(kernel, launch) for name, metric in METRICS.items()}

@@ -1,4 +1,4 @@
-"""Names of SASS instructions: which there are, and which are worth a column of their own.
+"""Names of SASS instructions: all there are, and those with a column of their own.
 
 CUDA Binary Utilities, Instruction Set Reference, Turing to Blackwell.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-# By what they do, in the order in which the mix is shown.
+# Grouped by purpose, in the order in which the mix is shown.
 _SHOWN = (
     "HGMMA",
     "QGMMA",
@@ -80,12 +80,12 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]*(\.\w+)*")
 
 
 def is_instruction(name: str) -> bool:
-    """Whether some architecture has it; modifiers may follow, as in LDG.128."""
+    """True if some architecture has this instruction; modifiers may follow, as in LDG.128."""
     return bool(_NAME.fullmatch(name)) and name.partition(".")[0] in KNOWN
 
 
 def group(opcode: str) -> str:
-    """`LDG.128` of LDG.E.128.CONSTANT, `HMMA` of HMMA.16816.F32; '' for what is not shown."""
+    """Group of an opcode: `LDG.128` of LDG.E.128.CONSTANT; '' for one that is not shown."""
     name, *modifiers = opcode.split(".")
     if name not in _SHOWN:
         return ""
@@ -95,7 +95,7 @@ def group(opcode: str) -> str:
 
 
 def mix(opcodes: Mapping[str, int]) -> dict[str, int]:
-    """How many of each group, tensor cores and copies first."""
+    """Count instructions by group, tensor cores and copies first."""
     counts: dict[str, int] = {}
     for opcode, count in opcodes.items():
         if name := group(opcode):
@@ -104,7 +104,7 @@ def mix(opcodes: Mapping[str, int]) -> dict[str, int]:
 
 
 def matches(opcode: str, name: str) -> bool:
-    """Whether `name`, an instruction with or without modifiers, means this one."""
+    """True if `name`, an instruction with or without modifiers, means this opcode."""
     if group(opcode) == name:
         return True
     wanted, *modifiers = name.split(".")

@@ -1,4 +1,4 @@
-"""PTX, kernel by kernel: its text, and the launch bounds that its author gave."""
+"""PTX of each kernel: its text and its launch bounds."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _LOCATION = re.compile(r"^[ \t]*\.loc[ \t]+(\d+)[ \t]+(\d+).*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """`threads` are the most that a block may have, or None where nobody has said."""
+class PtxEntry:
+    """PTX of one kernel; `threads` is its launch bound, None where it has none."""
 
     text: str
     threads: int | None
 
 
-def parse_ptx(text: str) -> dict[str, Entry]:
-    """By mangled name."""
+def parse_ptx(text: str) -> dict[str, PtxEntry]:
+    """Parse the kernels of a PTX text, by mangled name."""
     starts = list(_ENTRY.finditer(text))
     entries = {}
     for match in starts:
         end = text.find("\n}", match.start())
         body = text[match.start() : end + 2 if end >= 0 else len(text)]
         bound = _BOUND.search(body.partition("\n{")[0])
-        entries[match[1]] = Entry(body, _product(bound[1]) if bound else None)
+        entries[match[1]] = PtxEntry(body, _product(bound[1]) if bound else None)
     return entries
 
 
 def with_lines(body: str, whole: str, shown: Callable[[str, int], str]) -> str:
-    """The text of an entry with the source's lines in the place of `.loc`."""
+    """Replace `.loc` in the text of a kernel by the source lines."""
     files = {int(number): name for number, name in _FILE.findall(whole)}
 
     def line(match: re.Match[str]) -> str:

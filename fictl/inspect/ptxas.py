@@ -1,4 +1,4 @@
-"""What `ptxas -v` says of each kernel."""
+"""Parser of the resources that `ptxas -v` prints for each kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STACK = re.compile(r"(\d+) bytes cumulative stack size")
 
 @dataclass(frozen=True)
 class Usage:
-    """Of one kernel, with the functions that it calls; bytes of memory are a thread's, or a block's."""
+    """Resources of one kernel and the functions it calls: bytes of a thread, `shared` of a block."""
 
     registers: int = 0
     barriers: int = 0
@@ -26,35 +26,35 @@ class Usage:
 
 
 def parse_ptxas(text: str) -> dict[str, Usage]:
-    """By mangled name. Functions that are called are said after the kernel that calls them."""
-    found: dict[str, Usage] = {}
+    """Parse resources by mangled name; ptxas prints called functions after their kernel."""
+    usage: dict[str, Usage] = {}
     kernel = ""
     for line in text.splitlines():
         if match := _ENTRY.search(line):
             kernel = match[1]
-            found[kernel] = Usage()
+            usage[kernel] = Usage()
         elif kernel and (match := _FRAME.search(line)):
-            before = found[kernel]
+            before = usage[kernel]
             frame, stores, loads = map(int, match.groups())
-            found[kernel] = replace(
+            usage[kernel] = replace(
                 before,
                 local=max(before.local, frame),
                 spill_stores=before.spill_stores + stores,
                 spill_loads=before.spill_loads + loads,
             )
         elif kernel and (match := _USED.search(line)):
-            before = found[kernel]
-            found[kernel] = replace(
+            before = usage[kernel]
+            usage[kernel] = replace(
                 before,
                 registers=int(match[1]),
                 barriers=_number(_BARRIERS, line),
                 shared=_number(_SHARED, line),
                 local=max(before.local, _number(_STACK, line)),
             )
-    return found
+    return usage
 
 
 def _number(pattern: re.Pattern[str], line: str) -> int:
-    """0 where ptxas does not mention it."""
+    """Number on a line of ptxas; 0 where it is not mentioned."""
     match = pattern.search(line)
     return int(match[1]) if match else 0

@@ -1,4 +1,4 @@
-"""All that one `fictl inspect` answers: the kernels, the gates, and what another revision had."""
+"""Report of `fictl inspect`: the kernels, broken gates, and the difference to a revision."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import Any
 
 from fictl.arch import Arch
 from fictl.errors import FictlError, UsageError
-from fictl.inspect.difference import Difference, compare
+from fictl.inspect.difference import KernelDifference, compare
 from fictl.inspect.gate import Gate, Violation, check, parse_gates
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.metrics import Launch
+from fictl.inspect.metrics import LaunchSize
 from fictl.inspect.selection import inspect, inspect_revision, only
 from fictl.jit.progress import BuildObserver
 
 
 @dataclass(frozen=True)
-class Request:
-    """`names` are ops, or compiled and .cu files; `pattern` selects kernels by name."""
+class InspectRequest:
+    """Request: `names` are ops, compiled or .cu files; `pattern` selects kernels by name."""
 
     names: tuple[str, ...] = ()
     archs: tuple[Arch, ...] = ()
     pattern: str = ""
     gates: tuple[str, ...] = ()
     against: str = ""
-    launch: Launch = field(default_factory=Launch)
+    launch: LaunchSize = field(default_factory=LaunchSize)
 
 
 @dataclass(frozen=True)
-class Report:
-    """`before` are the modules of the revision that `against` is the label of."""
+class InspectReport:
+    """Result of an inspection; `before` are the modules of the revision labelled `against`."""
 
     modules: tuple[Inspected, ...]
-    launch: Launch
+    launch: LaunchSize
     gates: tuple[Gate, ...] = ()
     violations: tuple[Violation, ...] = ()
     against: str = ""
     before: tuple[Inspected, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[KernelDifference, ...] = ()
 
     @property
     def errors(self) -> list[FictlError]:
@@ -53,14 +53,14 @@ class Report:
         return {
             "modules": [one.to_dict(self.launch) for one in self.modules],
             "gates": [str(gate) for gate in self.gates],
-            "violations": [each.to_dict() for each in self.violations],
+            "violations": [violation.to_dict() for violation in self.violations],
             "against": self.against or None,
-            "differences": [each.to_dict() for each in self.differences],
+            "differences": [difference.to_dict() for difference in self.differences],
         }
 
 
-def report(request: Request, observer: BuildObserver) -> Report:
-    """Gates are read first: a wrong one costs no compile."""
+def report(request: InspectRequest, observer: BuildObserver) -> InspectReport:
+    """Inspect, check the gates and compare; a malformed gate is an error before any compile."""
     gates = parse_gates(request.gates)
     label, before = "", tuple[Inspected, ...]()
     modules = only(inspect(request.names, request.archs, observer), request.pattern)
@@ -69,36 +69,36 @@ def report(request: Request, observer: BuildObserver) -> Report:
         before = tuple(_kept(old, request.pattern))
     if gates and not any(one.kernels or one.error for one in modules):
         raise UsageError(f"there is no kernel to hold {gates[0]} against", _why(modules))
-    violations = [each for one in modules for each in check(gates, one, request.launch)]
+    violations = [bad for one in modules for bad in check(gates, one, request.launch)]
     differences = _compared(before, modules, request.launch) if label else ()
-    return Report(
+    return InspectReport(
         tuple(modules), request.launch, gates, tuple(violations), label, before, tuple(differences)
     )
 
 
-def _kept(found: list[Inspected], pattern: str) -> list[Inspected]:
-    """A kernel that one asks for may be new."""
+def _kept(modules: list[Inspected], pattern: str) -> list[Inspected]:
+    """Select kernels of the old revision, which may have none: the kernel may be new."""
     try:
-        return only(found, pattern)
+        return only(modules, pattern)
     except UsageError:
         return []
 
 
 def _compared(
-    before: Sequence[Inspected], now: Sequence[Inspected], launch: Launch
-) -> list[Difference]:
-    """Module by module: two of them may have kernels of one name."""
+    before: Sequence[Inspected], now: Sequence[Inspected], launch: LaunchSize
+) -> list[KernelDifference]:
+    """Compare module by module, as two of them may have kernels of one name."""
     old = {one.module: one for one in before}
     new = {one.module: one for one in now}
     return [
-        each
+        difference
         for name in {**new, **old}
-        for each in compare(_kernels(old.get(name)), _kernels(new.get(name)), launch)
+        for difference in compare(_kernels(old.get(name)), _kernels(new.get(name)), launch)
     ]
 
 
-def _kernels(found: Inspected | None) -> tuple[Any, ...]:
-    return found.kernels if found else ()
+def _kernels(module: Inspected | None) -> tuple[Any, ...]:
+    return module.kernels if module else ()
 
 
 def _why(modules: Sequence[Inspected]) -> str:

@@ -1,4 +1,4 @@
-"""Names of source files that hold in any checkout, and the files that they mean here."""
+"""Names of source files that are the same in any checkout, and the files they mean here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from fictl.inspect.instruction import Place
+from fictl.inspect.instruction import SourcePlace
 from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.sources import locate, portable_name
 from fictl.paths import friendly
@@ -17,7 +17,7 @@ from fictl.user_file import read_text
 
 @dataclass(frozen=True)
 class Roots:
-    """Where a unit's files lay when it was compiled: its op, its headers, and what was rendered."""
+    """Folders of a unit's files at compile time: its op, its headers, and the rendered sources."""
 
     base: str
     include_dirs: tuple[str, ...]
@@ -45,8 +45,8 @@ class Roots:
 
 
 @dataclass(frozen=True)
-class Sources:
-    """The files of a module as they are here; `rendered` is where its generated ones are kept."""
+class KernelSources:
+    """Source files of a module on this machine; `rendered` are folders of generated ones."""
 
     base: Path
     include_dirs: tuple[Path, ...]
@@ -54,24 +54,24 @@ class Sources:
     _lines: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spec: ModuleSpec, rendered: Sequence[Path] = ()) -> Sources:
+    def of(cls, spec: ModuleSpec, rendered: Sequence[Path] = ()) -> KernelSources:
         dirs = tuple(path.absolute() for path in spec.include_dirs)
         return cls(spec.base.absolute(), dirs, tuple(rendered))
 
     @classmethod
-    def nowhere(cls) -> Sources:
-        """For files that are not here: only full paths are found."""
+    def nowhere(cls) -> KernelSources:
+        """Sources for files of another machine: only absolute paths are looked up."""
         return cls(Path(), ())
 
     def path(self, name: str) -> Path | None:
         if name.startswith("/"):
             return Path(name) if os.path.isfile(name) else None
         places = (folder / name for folder in self.rendered)
-        made = next((path for path in places if os.path.isfile(path)), None)
-        return made or locate(name, self.base, self.include_dirs)
+        rendered = next((path for path in places if os.path.isfile(path)), None)
+        return rendered or locate(name, self.base, self.include_dirs)
 
-    def shown(self, place: Place | None) -> str:
-        """As one would open it from here."""
+    def shown(self, place: SourcePlace | None) -> str:
+        """Spell a place as a path that can be opened from the working directory."""
         if place is None:
             return "no line known"
         path = self.path(place.file)
@@ -81,8 +81,8 @@ class Sources:
         inside = text.startswith(f"{self._here}{os.sep}")
         return f"{text[len(self._here) + 1 :] if inside else friendly(text)}:{place.line}"
 
-    def text(self, place: Place) -> str:
-        """The line; '' where the file is not here."""
+    def text(self, place: SourcePlace) -> str:
+        """Text of a line; '' where the file is not here."""
         if place.file not in self._lines:
             path = self.path(place.file)
             read = read_text(path, errors="replace") if path else ""

@@ -1,4 +1,4 @@
-"""Two logarithmic axes: a frame with its marks, into which values are put."""
+"""Two logarithmic axes: a frame with tick marks, on which values are placed."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from fictl.plot.canvas import FAINT, Canvas, Line, Words
 
 _WIDTH, _HEIGHT = 900.0, 420.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80.0, 190.0, 54.0, 50.0
-# Beyond so many marks their words run into each other.
+# More tick marks than this, and their labels overlap.
 _MARKS = 12
 
 
 @dataclass(frozen=True)
 class LogAxis:
+    """A logarithmic axis from `low` to `high`, both powers of `base`."""
+
     low: float
     high: float
     base: int
 
     @classmethod
     def around(cls, values: Iterable[float], base: int) -> LogAxis:
-        """From the power of `base` below the values to the one above."""
+        """Make an axis from the power of `base` below all values to the one above them."""
         powers = [math.log(value, base) for value in values]
         low, high = math.floor(min(powers) + 1e-9), math.ceil(max(powers) - 1e-9)
         return cls(float(base) ** low, float(base) ** max(high, low + 1), base)
@@ -37,15 +39,15 @@ class LogAxis:
 
 
 @dataclass(frozen=True)
-class Frame:
-    """`place` of a value on the canvas; room for a legend is at the right."""
+class PlotFrame:
+    """Axes on a canvas, with space for a legend at the right."""
 
     canvas: Canvas
     x: LogAxis
     y: LogAxis
 
     @classmethod
-    def of(cls, title: str, x: tuple[str, LogAxis], y: tuple[str, LogAxis]) -> Frame:
+    def of(cls, title: str, x: tuple[str, LogAxis], y: tuple[str, LogAxis]) -> PlotFrame:
         frame = cls(Canvas(_WIDTH, _HEIGHT), x[1], y[1])
         frame.canvas.add(
             Words(10, 20, title, size=14),
@@ -76,7 +78,7 @@ class Frame:
 
 
 def _spelled(value: float) -> str:
-    """A million elements are 1Mi: seven digits would run into the next mark."""
+    """Spell a mark's value, a million as 1Mi: seven digits would overlap the next mark."""
     if value >= 1 << 20 and value % (1 << 20) == 0:
         return f"{value / (1 << 20):g}Mi"
     return f"{value:.6g}"

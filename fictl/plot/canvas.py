@@ -1,4 +1,4 @@
-"""A picture as lines, boxes, dots and words, whatever file it becomes."""
+"""A picture made of lines, boxes, dots and words, independent of the file format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 INK, FAINT = "#333333", "#cccccc"
-# Told apart by the colour-blind too (Okabe and Ito).
+# Distinguishable with colour blindness, too (Okabe and Ito).
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999")
 
 
@@ -37,7 +37,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Words:
-    """`anchor` is the end of the text that stands at x: start, middle or end."""
+    """Text; `anchor` says which part of it is at x: start, middle or end."""
 
     x: float
     y: float
@@ -52,7 +52,7 @@ Mark: TypeAlias = Line | Box | Dot | Words
 
 @dataclass
 class Canvas:
-    """y grows downwards, as on a page."""
+    """A list of marks on an area; y grows downwards."""
 
     width: float
     height: float
@@ -63,12 +63,12 @@ class Canvas:
 
 
 def stacked(canvases: Sequence[Canvas]) -> Canvas:
-    """Below each other."""
-    whole = Canvas(max(each.width for each in canvases), sum(each.height for each in canvases))
+    """Put canvases below each other on one canvas."""
+    whole = Canvas(max(one.width for one in canvases), sum(one.height for one in canvases))
     top = 0.0
-    for each in canvases:
-        whole.add(*(_moved(mark, top) for mark in each.marks))
-        top += each.height
+    for canvas in canvases:
+        whole.add(*(_moved(mark, top) for mark in canvas.marks))
+        top += canvas.height
     return whole
 
 

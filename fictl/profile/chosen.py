@@ -8,8 +8,7 @@ from pathlib import Path
 
 from fictl import settings
 from fictl.case.options import CaseOptions
-from fictl.case.selected import selected
-from fictl.case.selection import NoCase, functions
+from fictl.case.selection import NoCase, functions, selected_cases
 from fictl.case.subject import Subject
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import UsageError
@@ -42,7 +41,7 @@ def _of_folder(
     folder: OpFolder, ops: Sequence[str], options: CaseOptions, calls: int, out: Path
 ) -> list[ProfileRequest]:
     names = _functions(folder, ops)
-    cases = list(selected(folder, names, options))
+    cases = list(selected_cases(folder, names, options))
     if not (options.case or options.axes):
         cases = _largest(cases)
     return [

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fictl.report.finding import Finding
+from fictl.report.finding import DefectFinding
 
 DEFECT = "defect"
 _EXIT_CODES = {"match": 0, "no reference": 0, "mismatch": 1, "error": 1, "refused": 2, DEFECT: 1}
@@ -28,7 +28,7 @@ class ReplayOutcome:
     device: str = ""
     seconds: float = 0.0
     under: str = ""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DefectFinding, ...] = ()
     profile: Mapping[str, Any] = field(default_factory=dict)
     time: Mapping[str, Any] = field(default_factory=dict)
     code: int = 0
@@ -38,7 +38,7 @@ class ReplayOutcome:
         return self.code or _EXIT_CODES[self.status]
 
     @property
-    def defects(self) -> tuple[Finding, ...]:
+    def defects(self) -> tuple[DefectFinding, ...]:
         return tuple(finding for finding in self.findings if not finding.suppressed)
 
     def to_dict(self) -> dict[str, Any]:

@@ -131,8 +131,7 @@ def _judge(
     template: TraceTemplate, before: dict[str, Any], after: dict[str, Any], result: Any
 ) -> None:
     """The arguments are those before and after the call."""
-    inputs = {template.parameter(name) for name in template.inputs}
-    results = named_results([*template.outputs], inputs, after, result)
+    results = named_results(template, after, result)
     assert_right(template, before, results, tuple)
 
 

@@ -16,17 +16,17 @@ from fictl.replay.dump import Dump
 from fictl.replay.messages import ReplayAnswer
 from fictl.replay.outcome import DEFECT, ReplayOutcome
 from fictl.replay.replay_process import ReplayProcess
-from fictl.report.finding import Finding, findings
+from fictl.report.finding import DefectFinding, findings
 from fictl.report.suppression import FILE, read_suppressions
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.records import records
+from fictl.sanitize.report_parser import records
 from fictl.sanitize.rows import rows_of
 
 
 def replay(path: Path, device: str, timeout: float, under: str = "") -> ReplayOutcome:
     """`device` is cuda, emu, or '' for the one that the call was recorded on."""
     start = time.monotonic()
-    op, seen = "", tuple[Finding, ...]()
+    op, seen = "", tuple[DefectFinding, ...]()
     try:
         dump = Dump.open(path)
         op = dump.record.op
@@ -56,7 +56,9 @@ def replay(path: Path, device: str, timeout: float, under: str = "") -> ReplayOu
     )
 
 
-def _answer(process: ReplayProcess, timeout: float) -> tuple[ReplayAnswer, tuple[Finding, ...]]:
+def _answer(
+    process: ReplayProcess, timeout: float
+) -> tuple[ReplayAnswer, tuple[DefectFinding, ...]]:
     """Run the call; the answer, and what a sanitizer saw in it."""
     process.require_device()
     with tempfile.TemporaryDirectory(prefix="fictl-replay-") as folder:
@@ -84,7 +86,7 @@ def _read(process: ReplayProcess, finished: Finished) -> list[dict[str, Any]]:
     return list(rows_of(ours, process.under, process.dump.folder()))
 
 
-def _judged(process: ReplayProcess, rows: Sequence[dict[str, Any]]) -> Sequence[Finding]:
+def _judged(process: ReplayProcess, rows: Sequence[dict[str, Any]]) -> Sequence[DefectFinding]:
     accepted = read_suppressions(process.dump.folder().project.root / FILE) if rows else ()
     return findings(rows, accepted)
 

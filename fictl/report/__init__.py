@@ -1,1 +1,1 @@
-"""What tests and checkers found: outcomes, defects, suppressions, as JUnit and SARIF."""
+"""Reports of tests and checkers: outcomes, defects, suppressions, as JUnit and SARIF."""

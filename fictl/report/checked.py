@@ -1,4 +1,4 @@
-"""Checked: what came of looking at one op."""
+"""Result of checking one op with one or more tools."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 
 from fictl.errors import FictlError, SetupError
 from fictl.project import OpFolder
-from fictl.report.finding import Finding, findings, site
-from fictl.report.outcome import Outcome
+from fictl.report.finding import DefectFinding, findings, site
+from fictl.report.outcome import TestOutcome
 from fictl.report.suppression import Suppression
 from fictl.report.test_report import TestReport
 
 
 @dataclass(frozen=True)
-class Check:
-    """One tool over the tests of an op.
+class ToolCheck:
+    """The tests of an op, run under one tool.
 
-    `unprinted` reports it has counted only; `elsewhere` are those of kernels that are not the op's.
+    unprinted: number of reports that the tool counted and did not print.
+    elsewhere: number of reports about kernels that are not the op's.
     """
 
     tool: str
@@ -32,7 +33,7 @@ class Check:
         return {
             "tool": self.tool,
             "passed": self.tests.passed,
-            "failed": [each.test for each in self.tests.failed],
+            "failed": [test.test for test in self.tests.failed],
             "seconds": round(self.tests.seconds, 2),
             "unprinted": self.unprinted,
             "elsewhere": self.elsewhere,
@@ -41,39 +42,39 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """One op: how its tests went, and what was found; `problem` is why there is no such answer."""
+class CheckedOp:
+    """One op: outcomes of its tests, and its defects; `problem` is why it could not be checked."""
 
     op: str
     tests: TestReport
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DefectFinding, ...] = ()
     problem: FictlError | None = None
     unused: tuple[Suppression, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[ToolCheck, ...] = ()
 
     @classmethod
     def judged(
         cls,
         folder: OpFolder,
         tests: TestReport,
-        checks: Sequence[Check],
+        checks: Sequence[ToolCheck],
         accepted: Sequence[Suppression],
-    ) -> Checked:
-        """Of what was seen, what the project accepts; its acceptances that nothing needs."""
+    ) -> CheckedOp:
+        """Judge the reports of all tools by the suppressions that the project accepts."""
         rows = [row for check in checks for row in check.rows]
-        found = findings(rows, accepted)
+        seen = findings(rows, accepted)
         problems = (check.problem for check in checks if check.problem)
-        ours = [each for each in accepted if _is_about(each, folder)]
-        unused = tuple(each for each in ours if not any(each.covers(row) for row in rows))
-        problem = next(problems, None) or _unseen(checks, found)
-        return cls(str(folder), tests, found, problem, unused, tuple(checks))
+        ours = [suppression for suppression in accepted if _is_about(suppression, folder)]
+        unused = tuple(one for one in ours if not any(one.covers(row) for row in rows))
+        problem = next(problems, None) or _unseen(checks, seen)
+        return cls(str(folder), tests, seen, problem, unused, tuple(checks))
 
     @property
-    def defects(self) -> tuple[Finding, ...]:
+    def defects(self) -> tuple[DefectFinding, ...]:
         return tuple(finding for finding in self.findings if not finding.suppressed)
 
-    def failed_with(self, finding: Finding) -> int:
-        """How many tests failed under the tool that saw it in them: it may have ended the kernel."""
+    def failed_with(self, finding: DefectFinding) -> int:
+        """Number of tests that failed under the tool that reported the defect in them."""
         seen_in = {
             row["test"]
             for check in self.checks
@@ -83,17 +84,17 @@ class Checked:
         return len(seen_in)
 
     @property
-    def unexplained(self) -> tuple[Outcome, ...]:
-        """Tests that failed, and no defect was seen in them by the same tool."""
+    def unexplained(self) -> tuple[TestOutcome, ...]:
+        """Failed tests in which the same tool saw no defect."""
         sites = {site(finding.facts) for finding in self.defects}
         names = set[str]()
         for check in self.checks:
             names |= _failed(check) - {row["test"] for row in check.rows if site(row) in sites}
-        return tuple(each for each in self.tests.failed if each.test in names or not self.checks)
+        return tuple(one for one in self.tests.failed if one.test in names or not self.checks)
 
     @property
     def exit_code(self) -> int:
-        """A defect or a failed test is 1; where nothing ran, the environment could not do it."""
+        """1 for a defect or a failed test; 3 if nothing could run in this environment."""
         if self.defects or self.tests.failed:
             return 1
         if self.problem:
@@ -104,7 +105,7 @@ class Checked:
         return {
             "op": self.op,
             "passed": self.tests.passed,
-            "failed": [each.test for each in self.tests.failed],
+            "failed": [test.test for test in self.tests.failed],
             "skipped": self.tests.skipped,
             "seconds": round(self.tests.seconds, 2),
             "findings": [finding.to_dict() for finding in self.findings],
@@ -113,14 +114,14 @@ class Checked:
         }
 
 
-def _failed(check: Check) -> set[str]:
-    return {each.test for each in check.tests.failed}
+def _failed(check: ToolCheck) -> set[str]:
+    return {outcome.test for outcome in check.tests.failed}
 
 
-def _unseen(checks: Sequence[Check], found: Sequence[Finding]) -> FictlError | None:
-    """What a tool did not print may be a defect, where all that it has printed is none."""
+def _unseen(checks: Sequence[ToolCheck], seen: Sequence[DefectFinding]) -> FictlError | None:
+    """An error where a tool left out reports, and those it printed show no defect of the op."""
     silent = [check for check in checks if check.unprinted]
-    if not silent or not all(finding.suppressed for finding in found):
+    if not silent or not all(finding.suppressed for finding in seen):
         return None
     check = silent[0]
     return FictlError(

@@ -1,4 +1,4 @@
-"""Finding: one defect of an op, in however many tests and by however many accesses it was seen."""
+"""One defect of an op, however many tests and accesses showed it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fictl.report.suppression import Suppression
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One defect: what was said, in which test it was first seen, and in how many."""
+class DefectFinding:
+    """One defect: the facts of its first report, and the number of tests that showed it."""
 
     facts: dict[str, Any]
     tests: int = 1
@@ -19,8 +19,8 @@ class Finding:
 
     @property
     def text(self) -> str:
-        said: str = self.facts["text"]
-        return said
+        text: str = self.facts["text"]
+        return text
 
     def to_dict(self) -> dict[str, Any]:
         facts = {name: value for name, value in self.facts.items() if name != "text"}
@@ -29,24 +29,26 @@ class Finding:
 
 def findings(
     rows: Iterable[dict[str, Any]], accepted: Sequence[Suppression]
-) -> tuple[Finding, ...]:
-    """One for each kind and place, whatever the test and the thread."""
+) -> tuple[DefectFinding, ...]:
+    """Merge reports into one finding for each kind and place, whatever the test and the thread."""
     at_site: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         at_site.setdefault(site(row), []).append(row)
     # A test that launches a kernel many times reports it as often, and so does each tool. A row
     # of a solution's run has no test.
-    found = (Finding(same[0], len({row.get("test") for row in same})) for same in at_site.values())
-    return tuple(_judge(finding, accepted) for finding in found)
+    merged = (
+        DefectFinding(same[0], len({row.get("test") for row in same})) for same in at_site.values()
+    )
+    return tuple(_judge(finding, accepted) for finding in merged)
 
 
 def site(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What two reports of one defect have in common; without a line, the kernel stands for it."""
+    """Key that reports of one defect share: kind and place, or the kernel where no line is known."""
     other = row.get("other") or {}
     place = (row["file"], row["line"] or row.get("kernel"))
     return (row["kind"], *place, other.get("file"), other.get("line"))
 
 
-def _judge(finding: Finding, accepted: Sequence[Suppression]) -> Finding:
-    why = next((each.why for each in accepted if each.covers(finding.facts)), "")
+def _judge(finding: DefectFinding, accepted: Sequence[Suppression]) -> DefectFinding:
+    why = next((one.why for one in accepted if one.covers(finding.facts)), "")
     return replace(finding, suppressed=why)

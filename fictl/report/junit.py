@@ -1,10 +1,10 @@
-"""A report as the XML that CI systems read."""
+"""Test outcomes as JUnit XML, which CI systems read."""
 
 from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from fictl.report.outcome import FAILED, OUT_OF_MEMORY, SKIPPED, Outcome
+from fictl.report.outcome import FAILED, OUT_OF_MEMORY, SKIPPED, TestOutcome
 from fictl.report.test_report import TestReport
 
 _TAGS = {FAILED: "failure", OUT_OF_MEMORY: "error", SKIPPED: "skipped"}
@@ -20,13 +20,13 @@ def to_junit(report: TestReport) -> str:
     }
     root = ET.Element("testsuites")
     suite = ET.SubElement(root, "testsuite", {"name": "fictl", **counts})
-    for each in report.tests:
-        suite.append(_case(each))
+    for outcome in report.tests:
+        suite.append(_case(outcome))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _case(outcome: Outcome) -> ET.Element:
+def _case(outcome: TestOutcome) -> ET.Element:
     file, _, name = outcome.test.rpartition("::")
     case = ET.Element("testcase", classname=file, name=name, time=f"{outcome.seconds:.3f}")
     if outcome.outcome in _TAGS:
@@ -36,5 +36,5 @@ def _case(outcome: Outcome) -> ET.Element:
 
 
 def legal(text: str, keep: str = "") -> str:
-    """XML has no control characters but those that end a line, and none in an attribute."""
+    """Replace control characters, which XML does not allow; `keep` are those to leave."""
     return "".join(letter if letter in keep else max(letter, " ") for letter in text)

@@ -1,4 +1,4 @@
-"""The kinds of defects in a sentence each, for reports that explain their rules."""
+"""The kinds of defects, one sentence each, for reports that explain their rules."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ _SENTENCES = {
     "read-only": "A write to a tensor that the op does not declare to change.",
     "uninitialised": "A read of memory that nothing has written.",
     "race": "Two accesses to one place, of which one writes and which nothing orders.",
-    "misaligned": "An access at an address that is no multiple of its size.",
-    "divergent-barrier": "A barrier that not all threads which it waits for come to.",
-    "barrier-mismatch": "A barrier that is used as it does not allow.",
+    "misaligned": "An access at an address that is not a multiple of its size.",
+    "divergent-barrier": "A barrier that some of the threads it waits for never reach.",
+    "barrier-mismatch": "A barrier that is used in a way it does not allow.",
     "deadlock": "No thread of a block can go on.",
-    "bad-mask": "A mask that is not that of the lanes that call.",
+    "bad-mask": "A mask that does not match the lanes that call.",
     "hang": "A kernel that does not end.",
     "null-pointer": "An access through a null pointer.",
     "bad-address": "An access at an address where nothing is.",
@@ -29,4 +29,4 @@ _SENTENCES = {
 
 
 def sentence(kind: str) -> str:
-    return _SENTENCES.get(kind, "What the tool that found it says of it.")
+    return _SENTENCES.get(kind, "A defect that the tool describes in its own words.")

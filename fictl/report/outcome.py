@@ -1,4 +1,4 @@
-"""How one test ended, and what would run it where it did not run: what every report is made of."""
+"""Outcome of one test, and the command that would run it where it was skipped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 PASSED, FAILED, SKIPPED, OUT_OF_MEMORY = "passed", "failed", "skipped", "out of memory"
-# A test that several ranks run ended as badly as on the worst of them.
+# From best to worst: a test that several ranks run has the worst of their outcomes.
 _WORSE = (PASSED, SKIPPED, OUT_OF_MEMORY, FAILED)
 
 _REMEDIES = (
@@ -22,8 +22,10 @@ _REMEDIES = (
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """`reason` is why it did not pass, in a line; `command` repeats it."""
+class TestOutcome:
+    """End of one test: `reason` is one line on why it did not pass, `command` repeats it."""
+
+    __test__ = False  # The name is right, and pytest must not collect it.
 
     test: str
     outcome: str
@@ -31,8 +33,8 @@ class Outcome:
     reason: str = ""
     command: str = ""
 
-    def worse(self, other: Outcome | None) -> Outcome:
-        """Of two outcomes of one test, the one to report."""
+    def worse(self, other: TestOutcome | None) -> TestOutcome:
+        """Return the worse of two outcomes of one test, which is the one to report."""
         if other is None or _WORSE.index(self.outcome) > _WORSE.index(other.outcome):
             return self
         return other
@@ -42,7 +44,7 @@ class Outcome:
 
 
 def remedy(reason: str, ops: str) -> str:
-    """What would run the tests of `ops` that were skipped for `reason`; '' where only it knows."""
+    """Command that would run the tests of `ops` that were skipped for `reason`; '' if unknown."""
     for pattern, text in _REMEDIES:
         match = re.match(pattern, reason)
         if match:

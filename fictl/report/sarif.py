@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code hosts show beside the lines that they are about."""
+"""Defects as SARIF 2.1.0, which code hosts show beside the lines of source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from fictl.paths import real
-from fictl.report.checked import Checked
-from fictl.report.finding import Finding
+from fictl.report.checked import CheckedOp
+from fictl.report.finding import DefectFinding
 from fictl.report.kinds import sentence
 from fictl.version import describe
 
@@ -19,19 +19,19 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _BASE = "SRCROOT"
 
 
-def to_sarif(checked: Sequence[Checked], base: Path) -> dict[str, Any]:
-    """Files in `base` are named from there: it is the root of the checkout in CI."""
-    found = [finding for each in checked for finding in each.findings]
+def to_sarif(checked: Sequence[CheckedOp], base: Path) -> dict[str, Any]:
+    """Make the document; paths are relative to `base`, which in CI is the root of the checkout."""
+    results = [finding for op in checked for finding in op.findings]
     driver = {
         "name": "fictl sanitize",
         "version": describe(),
-        "rules": [_rule(kind) for kind in sorted({each.facts["kind"] for each in found})],
+        "rules": [_rule(kind) for kind in sorted({finding.facts["kind"] for finding in results})],
     }
     run = {
         "tool": {"driver": driver},
         "originalUriBaseIds": {_BASE: {"uri": f"{real(base).as_uri()}/"}},
         "invocations": [_invocation(checked)],
-        "results": [_result(each, real(base)) for each in found],
+        "results": [_result(finding, real(base)) for finding in results],
         "columnKind": "utf16CodeUnits",
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -45,21 +45,21 @@ def _rule(kind: str) -> dict[str, Any]:
     }
 
 
-def _invocation(checked: Sequence[Checked]) -> dict[str, Any]:
-    """What kept it from looking is no result, and must not be taken for a clean one."""
-    said = [text for each in checked for text in _troubles(each)]
-    notes = [{"level": "error", "message": {"text": text}} for text in said]
+def _invocation(checked: Sequence[CheckedOp]) -> dict[str, Any]:
+    """Report problems and failed tests, so that a run that could not check does not look clean."""
+    texts = [text for op in checked for text in _troubles(op)]
+    notes = [{"level": "error", "message": {"text": text}} for text in texts]
     return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
 
 
-def _troubles(each: Checked) -> Iterator[str]:
-    if each.problem:
-        yield f"{each.op}: {each.problem.message}"
-    for failed in each.tests.failed:
-        yield f"{each.op}: {failed.test}: {failed.reason}"
+def _troubles(checked: CheckedOp) -> Iterator[str]:
+    if checked.problem:
+        yield f"{checked.op}: {checked.problem.message}"
+    for failed in checked.tests.failed:
+        yield f"{checked.op}: {failed.test}: {failed.reason}"
 
 
-def _result(finding: Finding, base: Path) -> dict[str, Any]:
+def _result(finding: DefectFinding, base: Path) -> dict[str, Any]:
     facts = finding.facts
     result: dict[str, Any] = {
         "ruleId": facts["kind"],
@@ -80,7 +80,7 @@ def _result(finding: Finding, base: Path) -> dict[str, Any]:
     return result
 
 
-def _message(finding: Finding) -> str:
+def _message(finding: DefectFinding) -> str:
     facts = finding.facts
     cause = f" Cause: {facts['cause']}." if facts.get("cause") else ""
     more = f" and {finding.tests - 1} more" if finding.tests > 1 else ""
@@ -89,7 +89,7 @@ def _message(finding: Finding) -> str:
 
 
 def _location(place: Mapping[str, Any], base: Path) -> dict[str, Any]:
-    """SARIF counts lines from 1; a place that is not known has none."""
+    """Make a location; without a line where none is known, as SARIF counts lines from 1."""
     location: dict[str, Any] = {}
     if place.get("file"):
         physical: dict[str, Any] = {"artifactLocation": _artifact(place["file"], base)}
@@ -110,7 +110,7 @@ def _artifact(file: str, base: Path) -> dict[str, str]:
 
 
 def _fingerprint(facts: Mapping[str, Any], base: Path) -> str:
-    """By what the lines say, not where they stand: lines above them come and go."""
+    """Hash of the text of the lines, not of their numbers, which edits above them change."""
     sides = [(_artifact(side["file"], base)["uri"], _line(side)) for side in _sides(facts)]
     text = repr((facts["kind"], facts["folder"], sides))
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""What a project has looked at and accepts: reports by op and place, each with its reason."""
+"""Reports that a project has reviewed and accepts, by op and place, each with its reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ why = "rows beyond the last query are read and never used\""""
 
 @dataclass(frozen=True)
 class Suppression:
-    """Accepts reports of `op` of `kind` at `site`; all three are patterns."""
+    """Accepts reports about `op` of `kind` at `site`; all three are patterns."""
 
     op: str
     why: str
@@ -33,7 +33,7 @@ class Suppression:
     site: str = "*"
 
     def covers(self, finding: Mapping[str, Any]) -> bool:
-        """Where one side of a conflict is accepted, the conflict is."""
+        """True if it accepts this report; one accepted side of a conflict is enough."""
         folder = finding["folder"]
         ops = (finding["op"], folder, folder.partition("/")[2], folder.rpartition("/")[2])
         kinds = fnmatch(finding["kind"], self.kind)
@@ -45,7 +45,7 @@ class Suppression:
 
 
 def read_suppressions(path: Path) -> tuple[Suppression, ...]:
-    """None where there is no file; a file that cannot be read so is an error."""
+    """Read the suppressions of a file; none where there is no file."""
     if not os.path.isfile(path):
         return ()
     try:
@@ -59,7 +59,7 @@ def _entries(path: Path, data: Mapping[str, Any]) -> Sequence[Any]:
     entries = data.get("suppress", [])
     if set(data) - {"suppress"} or not isinstance(entries, list):
         strange = ", ".join(sorted(set(data) - {"suppress"})) or "suppress"
-        raise UsageError(f"{path}: {strange} is no list of [[suppress]]", _EXAMPLE)
+        raise UsageError(f"{path}: {strange} is not a list of [[suppress]]", _EXAMPLE)
     return entries
 
 
@@ -67,7 +67,7 @@ def _suppression(path: Path, entry: Any) -> Suppression:
     words = isinstance(entry, dict) and all(isinstance(value, str) for value in entry.values())
     if not words or set(entry) - _KEYS or not {"op", "why"} <= {k for k in entry if entry[k]}:
         raise UsageError(
-            f"{path}: {entry} is no suppression: it has op and why, and may have kind and site",
+            f"{path}: {entry} is not a suppression: it has op and why, and may have kind and site",
             _EXAMPLE,
         )
     return Suppression(**entry)

@@ -1,8 +1,8 @@
-"""How tests are named in the output of a tool that runs them: on a line, and among calls."""
+"""Markers that tie a tool's output to the test that was running."""
 
 from __future__ import annotations
 
-# A line of the output: what comes after it is of that test.
+# A line of the output begins with it; what follows is of the test that it names.
 STARTED = "fictl: test "
-# The beginning of a function's name, among those that led to a launch.
+# A function's name begins with it, among the calls that led to a launch.
 NAMED = "fictl test "

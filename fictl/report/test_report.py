@@ -1,4 +1,4 @@
-"""What a run of tests came to: the outcomes, counted, and the exit code that follows from them."""
+"""Result of a test run: the outcomes, their counts, and the exit code."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fictl.report.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, Outcome
+from fictl.report.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, TestOutcome
 
 
 @dataclass(frozen=True)
 class TestReport:
-    """Every test once, and what they ran on."""
+    """Outcomes of a test run, one for each test, and the device that they ran on."""
 
     __test__ = False  # The name is right, and pytest must not collect it.
 
-    tests: tuple[Outcome, ...] = ()
+    tests: tuple[TestOutcome, ...] = ()
     seconds: float = 0.0
     device: str = "cuda"
     schedules: tuple[str, ...] = ()
 
     @cached_property
     def passed(self) -> int:
-        return len(self._those(PASSED))
+        return len(self._with(PASSED))
 
     @cached_property
-    def failed(self) -> tuple[Outcome, ...]:
-        return self._those(FAILED)
+    def failed(self) -> tuple[TestOutcome, ...]:
+        return self._with(FAILED)
 
     @property
     def run(self) -> int:
-        """How many came to an end of their own, good or bad."""
+        """Number of tests that were not skipped."""
         return self.passed + len(self.failed) + len(self.out_of_memory)
 
     @cached_property
-    def out_of_memory(self) -> tuple[Outcome, ...]:
-        return self._those(OUT_OF_MEMORY)
+    def out_of_memory(self) -> tuple[TestOutcome, ...]:
+        return self._with(OUT_OF_MEMORY)
 
     @cached_property
     def skipped(self) -> dict[str, int]:
-        """How many for each reason."""
-        return dict(Counter(each.reason for each in self._those(SKIPPED)))
+        """Number of skipped tests for each reason."""
+        return dict(Counter(test.reason for test in self._with(SKIPPED)))
 
     @property
     def exit_code(self) -> int:
@@ -54,23 +54,23 @@ class TestReport:
     def to_dict(self) -> dict[str, Any]:
         return {
             "passed": self.passed,
-            "failed": [each.test for each in self.failed],
-            "out_of_memory": [each.test for each in self.out_of_memory],
+            "failed": [test.test for test in self.failed],
+            "out_of_memory": [test.test for test in self.out_of_memory],
             "skipped": self.skipped,
             "seconds": round(self.seconds, 2),
             "device": self.device,
             "schedules": list(self.schedules),
-            "tests": [each.to_dict() for each in self.tests],
+            "tests": [test.to_dict() for test in self.tests],
         }
 
-    def _those(self, outcome: str) -> tuple[Outcome, ...]:
-        return tuple(each for each in self.tests if each.outcome == outcome)
+    def _with(self, outcome: str) -> tuple[TestOutcome, ...]:
+        return tuple(test for test in self.tests if test.outcome == outcome)
 
 
 def merge(reports: Iterable[TestReport], seconds: float) -> TestReport:
-    """Those of processes that ran at the same time."""
+    """Merge the reports of processes that ran at the same time."""
     reports = tuple(reports)
-    tests = tuple(each for report in reports for each in report.tests)
+    tests = tuple(test for report in reports for test in report.tests)
     device = next((report.device for report in reports), "cuda")
     schedules = tuple(dict.fromkeys(name for report in reports for name in report.schedules))
     return TestReport(tests, seconds, device, schedules)

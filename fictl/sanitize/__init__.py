@@ -1,1 +1,1 @@
-"""Finding what is wrong with kernels that pass their tests."""
+"""Checks that find defects in kernels that pass their tests."""

@@ -1,4 +1,4 @@
-"""NVIDIA's compute-sanitizer: how a program is run under one of its tools, and what they say of it."""
+"""NVIDIA's compute-sanitizer: command line, environment and refusals of its tools."""
 
 from __future__ import annotations
 
@@ -7,24 +7,31 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fictl.errors import SetupError, UsageError
-from fictl.sanitize.record import Record
-from fictl.sanitize.records import records
+from fictl.sanitize.report_parser import records
 from fictl.toolchain import find_nvcc, find_tool
 from fictl.toolchain.profilers import version_of
 
-__all__ = ["TOOLS", "Record", "choose", "command", "environment", "records", "refusal", "version"]
+__all__ = [
+    "TOOLS",
+    "choose",
+    "command",
+    "environment",
+    "records",
+    "refusal",
+    "version",
+]
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
-# What a program under it returns where there is a report; fictl's own codes are 0 to 3.
+# Exit code where there is a report; fictl's own codes are 0 to 3.
 _ERRORS = 66
-# An access that goes astray goes no farther than this beyond an allocation, unseen.
+# Bytes around each allocation in which a stray access is detected.
 _RED_ZONE = 512
-# Why not for initcheck: what a kernel that is not looked at writes counts as never written.
+# Kernels of torch, which are not checked. Not for initcheck, which would not see their writes.
 _UNSEEN = ("kns=_ZN2at6native", "kns=at_cuda_detail")
 
 _OPTIONS = {
-    # Why kernel: the program goes on, and its later tests are looked at as well.
+    # Why kernel: the program continues, so that its later tests are checked as well.
     "memcheck": (f"--padding={_RED_ZONE}", "--destroy-on-device-error=kernel"),
     "racecheck": ("--racecheck-report=analysis",),
     "synccheck": ("--destroy-on-device-error=kernel",),
@@ -32,7 +39,7 @@ _OPTIONS = {
 
 
 def choose(words: Sequence[str]) -> tuple[str, ...]:
-    """Those that are named, as in racecheck or memcheck,synccheck; all where none is."""
+    """Parse the tools that are named, as in racecheck or memcheck,synccheck; all where none is."""
     asked = [tool.strip() for word in words for tool in word.split(",")]
     for tool in asked:
         if tool not in TOOLS:
@@ -45,7 +52,7 @@ def version() -> str:
 
 
 def command(tool: str, limit: int = 1000) -> list[str]:
-    """What stands before a program; `limit` is how many reports it prints."""
+    """Command that runs a program under a tool, which prints at most `limit` reports."""
     unseen = () if tool == "initcheck" else (f"--kernel-name-exclude={name}" for name in _UNSEEN)
     return [
         str(_program()),
@@ -54,9 +61,9 @@ def command(tool: str, limit: int = 1000) -> list[str]:
         *unseen,
         f"--error-exitcode={_ERRORS}",
         f"--print-limit={limit}",
-        # Files of one name lie in several folders.
+        # Files of one name may be in several folders.
         "--strip-paths=no",
-        # Compilers that a program starts have nothing to look at, and are slowed down.
+        # Not the compilers that a program starts, which would only be slower.
         "--target-processes=application-only",
     ]
 
@@ -75,7 +82,10 @@ def _program() -> Path:
 
 
 def environment() -> dict[str, str]:
-    """Line numbers in kernels, and an allocation for each tensor: torch's own cache hides its end."""
+    """Environment for line numbers in kernels, and without torch's cache of allocations.
+
+    In torch's cache, the end of a tensor is not the end of an allocation.
+    """
     return {
         "FICTL_JIT_LINEINFO": "1",
         "PYTORCH_NO_CUDA_MEMORY_CACHING": "1",
@@ -107,7 +117,7 @@ _REFUSALS = (
 
 
 def refusal(text: str) -> SetupError | None:
-    """Why it could not look, from what it printed; None where it says nothing of the kind."""
+    """Error from a tool's output where it could not check anything; None where it could."""
     for line in re.findall(r"={9} (\S.*)", text):
         for pattern, why, hint in _REFUSALS:
             if re.search(pattern, line):

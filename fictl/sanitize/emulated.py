@@ -1,4 +1,4 @@
-"""Ops under the emulated device's check mode: their tests run, and every access is looked at."""
+"""Runs the tests of ops under the emulated device's check mode, which checks every access."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 from fictl import settings
 from fictl.errors import FictlError
 from fictl.project import OpFolder
-from fictl.report.checked import Check, Checked
+from fictl.report.checked import CheckedOp, ToolCheck
 from fictl.report.suppression import FILE, Suppression, read_suppressions
 from fictl.report.test_report import TestReport
-from fictl.sanitize.sources import Sources
+from fictl.sanitize.sources import ReportSources
 from fictl.testing.runner.run import run_tests
 
 TOOL = "emulated"
@@ -26,8 +26,8 @@ def check_ops(
     pytest_arguments: Sequence[str],
     suppressions: Path | None,
     timeout: float,
-) -> Iterator[Checked]:
-    """Each op in a process of its own: one that dies or hangs leaves the others alone."""
+) -> Iterator[CheckedOp]:
+    """Check each op in a process of its own, so that one that dies or hangs affects no other."""
     for folder in folders:
         path = suppressions or folder.project.root / FILE
         accepted = read_suppressions(path)
@@ -40,7 +40,7 @@ def _check(
     pytest_arguments: Sequence[str],
     accepted: tuple[Suppression, ...],
     timeout: float,
-) -> Checked:
+) -> CheckedOp:
     variables = {settings.DEVICE.name: "emu", settings.EMU_CHECK.name: "1"}
     problem, tests = None, TestReport(device="emu")
     with tempfile.TemporaryDirectory(prefix="fictl-sanitize-") as place:
@@ -51,9 +51,9 @@ def _check(
         except FictlError as error:
             problem = error
         lines = defects.read_text(encoding="utf-8").splitlines() if os.path.isfile(defects) else []
-    sources, rows = Sources(folder.project), [json.loads(line) for line in lines]
+    sources, rows = ReportSources(folder.project), [json.loads(line) for line in lines]
     for row in rows:
         row["folder"] = str(folder)
         sources.locate(row)
-    check = Check(TOOL, tests, tuple(rows), problem=problem)
-    return Checked.judged(folder, tests, [check], accepted)
+    check = ToolCheck(TOOL, tests, tuple(rows), problem=problem)
+    return CheckedOp.judged(folder, tests, [check], accepted)

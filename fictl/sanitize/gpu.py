@@ -1,4 +1,4 @@
-"""Ops on a GPU under compute-sanitizer: their tests run, once for each of its tools."""
+"""Runs the tests of ops on a GPU under compute-sanitizer, once for each of its tools."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pathlib import Path
 from fictl import settings
 from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder
-from fictl.report.checked import Check, Checked
-from fictl.report.outcome import FAILED, OUT_OF_MEMORY, Outcome
+from fictl.report.checked import CheckedOp, ToolCheck
+from fictl.report.outcome import FAILED, OUT_OF_MEMORY, TestOutcome
 from fictl.report.suppression import FILE, read_suppressions
 from fictl.report.test_report import TestReport
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.records import counted, own_words, records, unprinted
+from fictl.sanitize.report_parser import counted, program_output, records, unprinted
 from fictl.sanitize.rows import rows_of
 from fictl.testing.generated.seed import session_seed
 from fictl.testing.runner.run import run_tests
 
-# A test's letter alone on a line, and how far that is.
+# A line of pytest's progress: one letter for a test, and a percentage.
 _PROGRESS = re.compile(r"\s*\S?(?:\s+\[\s*\d+%\])?\s*")
 _PLUGINS = ("-p", "fictl.testing.hooks.announce", "-p", "fictl.testing.hooks.no_capture")
 
 
 @dataclass(frozen=True)
-class Request:
-    """`limit` is how many reports a tool prints, `timeout` how many seconds a test may take."""
+class SanitizeRequest:
+    """Options of a check: a tool prints `limit` reports, a test has `timeout` seconds."""
 
     tools: Sequence[str] = compute_sanitizer.TOOLS
     pytest_arguments: Sequence[str] = ()
@@ -37,15 +37,15 @@ class Request:
 
 
 def check_ops(
-    folders: Sequence[OpFolder], say: Callable[[str], object], request: Request
-) -> Iterator[Checked]:
-    """Each op and tool in a process of its own."""
+    folders: Sequence[OpFolder], say: Callable[[str], object], request: SanitizeRequest
+) -> Iterator[CheckedOp]:
+    """Check each op under each tool, in a process of its own."""
     for folder in folders:
         accepted = read_suppressions(request.suppressions or folder.project.root / FILE)
         # Under every tool the same tests, by the same names.
         words = [*_PLUGINS, f"--fictl-seed={session_seed()}", *request.pytest_arguments]
         checks = [_check(folder, tool, say, words, request) for tool in request.tools]
-        yield Checked.judged(folder, _together(checks), checks, accepted)
+        yield CheckedOp.judged(folder, _together(checks), checks, accepted)
 
 
 def _check(
@@ -53,15 +53,15 @@ def _check(
     tool: str,
     say: Callable[[str], object],
     words: Sequence[str],
-    request: Request,
-) -> Check:
+    request: SanitizeRequest,
+) -> ToolCheck:
     lines: list[str] = []
 
     def hear(line: str) -> None:
         lines.append(line)
-        said = own_words(line)
-        if not _PROGRESS.fullmatch(said):
-            say(said)
+        text = program_output(line)
+        if not _PROGRESS.fullmatch(text):
+            say(text)
 
     problem: FictlError | None = None
     tests = TestReport()
@@ -77,13 +77,13 @@ def _check(
     except FictlError as error:
         problem = error
     text = "\n".join(lines)
-    found = records(text)
-    ours = [record for record in found if record.is_of_an_op]
-    # Where no test was chosen the tool complains of a program without CUDA.
-    if not found and not isinstance(problem, UsageError):
+    reports = records(text)
+    ours = [record for record in reports if record.is_of_an_op]
+    # Where no test was chosen, the tool reports a program without CUDA.
+    if not reports and not isinstance(problem, UsageError):
         problem = _unread(tool, text) or (problem and (compute_sanitizer.refusal(text) or problem))
     rows = tuple(rows_of(ours, tool, folder))
-    return Check(tool, tests, rows, unprinted(text), len(found) - len(ours), problem)
+    return ToolCheck(tool, tests, rows, unprinted(text), len(reports) - len(ours), problem)
 
 
 def _environment() -> dict[str, str]:
@@ -92,23 +92,23 @@ def _environment() -> dict[str, str]:
 
 
 def _unread(tool: str, text: str) -> FictlError | None:
-    """A verdict of nothing must not come from a report in a form that is not known."""
+    """Error where the tool counted reports and none could be parsed: the op must not look clean."""
     count = counted(text)
     if not count:
         return None
-    said = [line for line in text.splitlines() if "=========" in line]
+    reported = [line for line in text.splitlines() if "=========" in line]
     return FictlError(
         f"{tool} counted {count} reports, and none of them could be read",
-        "compute-sanitizer said: " + " / ".join(line.strip("= ") for line in said[:6]),
+        "compute-sanitizer said: " + " / ".join(line.strip("= ") for line in reported[:6]),
     )
 
 
-def _together(checks: Sequence[Check]) -> TestReport:
-    """Every test once, as badly as it went under the tools."""
-    found: dict[str, Outcome] = {}
+def _together(checks: Sequence[ToolCheck]) -> TestReport:
+    """Merge the outcomes: each test once, with its worst outcome under the tools."""
+    merged: dict[str, TestOutcome] = {}
     for check in checks:
-        for each in check.tests.tests:
-            bad = each.outcome in (FAILED, OUT_OF_MEMORY)
-            said = f"under {check.tool}: {each.reason}" if bad else each.reason
-            found[each.test] = replace(each, reason=said).worse(found.get(each.test))
-    return TestReport(tuple(found.values()), sum(check.tests.seconds for check in checks))
+        for test in check.tests.tests:
+            bad = test.outcome in (FAILED, OUT_OF_MEMORY)
+            reason = f"under {check.tool}: {test.reason}" if bad else test.reason
+            merged[test.test] = replace(test, reason=reason).worse(merged.get(test.test))
+    return TestReport(tuple(merged.values()), sum(check.tests.seconds for check in checks))

@@ -1,4 +1,4 @@
-"""Reports on accesses: out of bounds, misaligned, of what nothing has written."""
+"""Reports on accesses: out of bounds, misaligned, of uninitialised memory."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from fictl.sanitize.title import Title, number, with_article
 
-# Below it no allocation lies: an index from a null pointer.
+# An address below it is an index from a null pointer.
 _FIRST_PAGE = 4096
-# Farther away, the nearest allocation says nothing of the one that was meant.
+# Farther away, the nearest allocation is probably not the one that was meant.
 _NEAR = 1 << 20
 
 
@@ -21,16 +21,16 @@ def access(match: re.Match[str], details: Sequence[str]) -> Title:
     address = re.search(r"(?:Address|Access (?:to|at)) 0x([0-9a-f]+)", text)
     if address:
         facts["address"] = int(address[1], 16)
-    said = f"{with_article(what)} of {size} bytes"
+    words = f"{with_article(what)} of {size} bytes"
     if "misaligned" in text:
-        return Title("misaligned", f"{said} at address {facts.get('address', 0):#x}", facts)
+        return Title("misaligned", f"{words} at address {facts.get('address', 0):#x}", facts)
     if space == "global" and facts.get("address", _FIRST_PAGE) < _FIRST_PAGE:
-        return Title("null-pointer", f"{said} at address {facts['address']:#x}", facts)
-    return Title("out-of-bounds", f"{said}{_relation(text, facts)}", facts)
+        return Title("null-pointer", f"{words} at address {facts['address']:#x}", facts)
+    return Title("out-of-bounds", f"{words}{_relation(text, facts)}", facts)
 
 
 def _relation(text: str, facts: dict[str, Any]) -> str:
-    """Where the access lies, seen from the allocation next to it."""
+    """Position of the access relative to the nearest allocation."""
     near = re.search(
         r"is ([\d,]+) bytes? (after|before) the nearest allocation at 0x[0-9a-f]+ of size ([\d,]+)",
         text,
@@ -49,12 +49,12 @@ def _relation(text: str, facts: dict[str, Any]) -> str:
 def uninitialised(match: re.Match[str], details: Sequence[str]) -> Title:
     size = number(match["size"] or "0")
     facts = {"space": match["space"], "bytes": size}
-    said = f"a read of {size} bytes of {match['space']} memory that nothing has written"
-    return Title("uninitialised", said, facts)
+    words = f"a read of {size} bytes of {match['space']} memory that nothing has written"
+    return Title("uninitialised", words, facts)
 
 
 def copied(match: re.Match[str], details: Sequence[str]) -> Title:
-    """Of a copy or a fill that the host asked for."""
+    """Report on a copy or a fill that the host called."""
     text = " ".join(details)
     by = re.search(r"on access by (\w+)", text)
     call = by[1] if by else "a call of the host"

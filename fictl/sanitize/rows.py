@@ -1,4 +1,4 @@
-"""From the reports of a tool to rows like those of the emulated checker: one a defect and test."""
+"""Rows of a tool's reports, in the form of the emulated device's: one for a defect and a test."""
 
 from __future__ import annotations
 
@@ -9,26 +9,30 @@ from typing import Any
 
 from fictl.project import OpFolder
 from fictl.report.finding import site
-from fictl.sanitize.record import Record
-from fictl.sanitize.sources import Sources
+from fictl.sanitize.sanitizer_report import SanitizerReport
+from fictl.sanitize.sources import ReportSources
 
 
-def rows_of(records: Sequence[Record], tool: str, folder: OpFolder) -> Iterator[dict[str, Any]]:
-    """`accesses` is how many reports there were of it in that test."""
-    sources, found = Sources(folder.project), dict[tuple[Any, ...], dict[str, Any]]()
+def rows_of(
+    records: Sequence[SanitizerReport], tool: str, folder: OpFolder
+) -> Iterator[dict[str, Any]]:
+    """Merge reports into rows; `accesses` is the number of reports merged into one."""
+    sources, rows = ReportSources(folder.project), dict[tuple[Any, ...], dict[str, Any]]()
     faulty: set[str] = set()
     for record in records:
         if record.report.kind == "api-error" and record.test in faulty:
-            continue  # What every call says after a fault is no defect of its own.
+            continue  # Every call fails after a fault: not a defect of its own.
         faulty.add(record.test)
         row = _row(record, tool, folder, sources)
-        found.setdefault((record.test, *site(row)), row)["accesses"] += record.report.facts.get(
+        rows.setdefault((record.test, *site(row)), row)["accesses"] += record.report.facts.get(
             "hazards", 1
         )
-    yield from found.values()
+    yield from rows.values()
 
 
-def _row(record: Record, tool: str, folder: OpFolder, sources: Sources) -> dict[str, Any]:
+def _row(
+    record: SanitizerReport, tool: str, folder: OpFolder, sources: ReportSources
+) -> dict[str, Any]:
     row = {
         "folder": str(folder),
         "op": _function(record, folder),
@@ -42,8 +46,8 @@ def _row(record: Record, tool: str, folder: OpFolder, sources: Sources) -> dict[
     return row
 
 
-def _function(record: Record, folder: OpFolder) -> str:
-    """By the calls in Python that led to it, by the name of a generated test; else the module."""
+def _function(record: SanitizerReport, folder: OpFolder) -> str:
+    """Public function, by the Python calls or the name of the generated test; else the module."""
     names = [declaration.name for declaration in folder.declarations()]
     for frame in reversed(record.host):
         if frame.function in names and Path(frame.file).name == folder.op.name:

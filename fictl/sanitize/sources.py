@@ -1,4 +1,4 @@
-"""Finding the file that line information speaks of: the build may be that of another checkout."""
+"""Finds the files that line information names: the build may be from another checkout."""
 
 from __future__ import annotations
 
@@ -16,58 +16,58 @@ from fictl.project import Project
 _SUFFIXES = (".cuh", ".cu", ".h", ".hpp", ".cpp", ".inc", ".py")
 
 
-class Sources:
-    """The files of a project and of those that it includes."""
+class ReportSources:
+    """Source files of a project and of the projects that it includes."""
 
     def __init__(self, project: Project) -> None:
         self._folders = project.include_dirs
 
-    def find(self, said: str) -> str:
-        """Its path in the project; `said` itself where nothing, or more than one file, is meant."""
-        path = Path(said)
-        if not said or any(path.is_relative_to(folder) for folder in self._folders):
-            return said
-        alike = [(_tail(path, each), each) for each in self._by_name[path.name]]
+    def find(self, name: str) -> str:
+        """Path of the file in the project; `name` itself where no file, or more than one, fits."""
+        path = Path(name)
+        if not name or any(path.is_relative_to(folder) for folder in self._folders):
+            return name
+        alike = [(_tail(path, own), own) for own in self._by_name[path.name]]
         most = max((tail for tail, _ in alike), default=0)
-        best = [each for tail, each in alike if tail == most]
-        return str(best[0]) if len(best) == 1 and _may_be(path, best[0]) else said
+        best = [own for tail, own in alike if tail == most]
+        return str(best[0]) if len(best) == 1 and _may_be(path, best[0]) else name
 
     def locate(self, row: dict[str, Any]) -> None:
-        """Name the project's own files in a report, and in what it says."""
+        """Replace file names in a report and in its text by the project's own files."""
         sides = [row, *filter(None, [row.get("other")])]
-        callers = [each.rpartition(":")[0] for side in sides for each in side.get("callers", ())]
-        said = {*callers, *(side["file"] for side in sides)} - {""}
-        if not said:
+        callers = [line.rpartition(":")[0] for side in sides for line in side.get("callers", ())]
+        files = {*callers, *(side["file"] for side in sides)} - {""}
+        if not files:
             return
         # The longest first: a name alone may be the end of a longer path.
-        names = re.compile("|".join(map(re.escape, sorted(said, key=len, reverse=True))))
+        names = re.compile("|".join(map(re.escape, sorted(files, key=len, reverse=True))))
 
         def moved(text: str) -> str:
             return names.sub(lambda name: self.find(name[0]), text)
 
         for side in sides:
             side["file"] = moved(side["file"])
-            side["callers"] = [moved(each) for each in side.get("callers", ())]
+            side["callers"] = [moved(line) for line in side.get("callers", ())]
         row["text"] = moved(row["text"])
 
     @cached_property
     def _by_name(self) -> dict[str, list[Path]]:
-        found: dict[str, dict[Path, None]] = defaultdict(dict)
+        by_name: dict[str, dict[Path, None]] = defaultdict(dict)
         for folder in self._folders:
             for path in files_below(folder):
                 if path.suffix in _SUFFIXES:
-                    found[path.name][path] = None
-        return defaultdict(list, {name: list(paths) for name, paths in found.items()})
+                    by_name[path.name][path] = None
+        return defaultdict(list, {name: list(paths) for name, paths in by_name.items()})
 
 
-def _may_be(said: Path, own: Path) -> bool:
-    """Another copy of the same bytes; one that is there and differs is another file."""
-    return (
-        not (said.is_absolute() and os.path.isfile(said)) or said.read_bytes() == own.read_bytes()
-    )
+def _may_be(named: Path, own: Path) -> bool:
+    """True if the files can be copies of one: the named one is not here, or has the same bytes."""
+    if not (named.is_absolute() and os.path.isfile(named)):
+        return True
+    return named.read_bytes() == own.read_bytes()
 
 
 def _tail(one: Path, other: Path) -> int:
-    """How many of their last parts are the same."""
+    """Number of last parts that two paths have in common."""
     pairs = zip(reversed(one.parts), reversed(other.parts), strict=False)
     return len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])

@@ -1,4 +1,4 @@
-"""Title: what the first lines of a report mean."""
+"""Meaning of the first lines of a report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from fictl.emu.report import Other, Place
 
 @dataclass(frozen=True)
 class Title:
-    """`place`, `kernel` and `other` are set where the lines behind the title do not have them."""
+    """Kind and words of a report.
+
+    `place`, `kernel` and `other` are set where the lines after the title do not give them.
+    """
 
     kind: str
     what: str

@@ -1,1 +1,1 @@
-"""Taking what was built to other machines."""
+"""Prebuilt modules for other machines: building ahead of time, and verifying."""

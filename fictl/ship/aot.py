@@ -1,4 +1,4 @@
-"""Building ahead of time: every spec of every aot() into a folder that is a read-only store."""
+"""Ahead-of-time builds: every spec of every aot(), in a folder that is a read-only store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from fictl import rooted
 from fictl.arch import Arch
 from fictl.builds import building
-from fictl.builds.building import Built
+from fictl.builds.building import BuiltModule
 from fictl.errors import UsageError
 from fictl.jit.progress import BuildObserver
 from fictl.jit.store.entry import MANIFEST, Entry
@@ -29,13 +29,14 @@ from fictl.version import VERSION
 
 @dataclass(frozen=True)
 class Shipped:
-    """The outcome for each module, and the number of builds of earlier sources taken out.
+    """Result for each module.
 
-    `kept` are builds beside them that earlier runs made: module and architectures.
+    replaced: number of builds of earlier sources that were removed.
+    kept: other builds in the folder, from earlier runs: module and architectures.
     """
 
     out: Path
-    built: tuple[Built, ...]
+    built: tuple[BuiltModule, ...]
     replaced: int
     kept: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -53,19 +54,19 @@ class Shipped:
 def ship(
     out: Path, names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
 ) -> Shipped:
-    """Build in the cache, then copy: what is built already costs nothing; failures are isolated.
+    """Build in the cache, then copy to the folder; a failure stops no other module.
 
-    A build for more architectures than asked for is taken only where nothing can compile.
+    A build for more architectures than asked for is used only where nothing can compile.
     """
     store = _open(out.absolute())
     built = building.build(names, archs, observer, exact=True)
-    results = tuple(_copied(store, each) for each in built)
+    results = tuple(_copied(store, module) for module in built)
     replaced = sum(_replace(store, results))
     return Shipped(store.root, results, replaced, tuple(_kept(store, results)))
 
 
 def _open(root: Path) -> Store:
-    """The folder as a store of this version; anything else in it is refused, not mixed with."""
+    """Open the folder as a store of this version; a folder with other contents is refused."""
     mark = root / STORE_FILE
     if os.path.isfile(mark):
         made_by = _made_by(mark)
@@ -93,7 +94,7 @@ def _made_by(mark: Path) -> str:
 
 
 def _refuse_links(root: Path, module_dir: Path) -> None:
-    """The folder itself may be one; below it nothing is written elsewhere, or removed there."""
+    """Refuse a link below the folder, which would lead writes or removals out of it."""
     for place in (module_dir, *module_dir.parents):
         if place == root:
             return
@@ -101,8 +102,8 @@ def _refuse_links(root: Path, module_dir: Path) -> None:
             raise UsageError(f"{place} is a link, which leads out of {root}", "remove the link")
 
 
-def _copied(store: Store, built: Built) -> Built:
-    """The module and its manifest; logs and build files name paths of this machine."""
+def _copied(store: Store, built: BuiltModule) -> BuiltModule:
+    """Copy the module and its manifest, without logs and build files: they hold paths from here."""
     if built.error:
         return built
     source = Entry.read(Path(built.path))
@@ -118,16 +119,16 @@ def _copied(store: Store, built: Built) -> Built:
         finally:
             with suppress(OSError):
                 rooted.remove(store.root, staging)
-    return Built(**{**built.__dict__, "path": str(entry.path)})
+    return BuiltModule(**{**built.__dict__, "path": str(entry.path)})
 
 
-def _replace(store: Store, results: Iterable[Built]) -> Iterable[int]:
-    """Recipes that a module has no more, once all its builds are there."""
+def _replace(store: Store, results: Iterable[BuiltModule]) -> Iterable[int]:
+    """Remove builds of recipes that a module no longer has, once all its builds are there."""
     recipes: dict[tuple[str, str], set[str]] = {}
     for built in results:
         recipes.setdefault((built.project, built.module), set()).add(built.recipe)
     for (project, module), current in recipes.items():
-        if "" in current:  # One of them failed: what was there before is better than nothing.
+        if "" in current:  # One of them failed: the build before is better than none.
             continue
         for old in matching(store.module_dir(project, module), "*"):
             if old.name not in current and not os.path.islink(old):
@@ -136,10 +137,10 @@ def _replace(store: Store, results: Iterable[Built]) -> Iterable[int]:
                     yield 1
 
 
-def _kept(store: Store, results: Sequence[Built]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Builds of the same modules that are not of this run."""
-    made = {Path(built.path) for built in results}
+def _kept(store: Store, results: Sequence[BuiltModule]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Builds of the same modules from earlier runs."""
+    current = {Path(built.path) for built in results}
     for project, module in dict.fromkeys((built.project, built.module) for built in results):
         for entry in store.entries(project, module):
-            if entry.path not in made:
+            if entry.path not in current:
                 yield module, entry.manifest.archs

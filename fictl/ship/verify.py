@@ -1,4 +1,4 @@
-"""Checking a folder of prebuilt modules as the machine that will load them would."""
+"""Checks of a folder of prebuilt modules, as the machine that will load them sees it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fictl.jit.store.stores import STORE_FILE, Store
 from fictl.process import ask
 from fictl.toolchain import find_tool
 
-# In a process of its own: code that crashes while it is loaded must not take this one with it.
+# Run in another process: code that crashes while it is loaded must not crash this one.
 _LOAD = (
     "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL); "
     "ctypes.CDLL(sys.argv[2], os.RTLD_NOW)"
@@ -31,8 +31,8 @@ _NO_CODE = "does not contain device code"
 
 
 @dataclass(frozen=True)
-class Checked:
-    """One build: what is wrong with it, and what could not be looked at here."""
+class VerifiedBuild:
+    """One build: its problems, and notes on what could not be checked here."""
 
     project: str
     module: str
@@ -46,26 +46,26 @@ class Checked:
         return asdict(self)
 
 
-def verify(root: Path) -> list[Checked]:
-    """Every build: whole, of this ABI, with the code it claims, loadable."""
+def verify(root: Path) -> list[VerifiedBuild]:
+    """Check that every build is complete, of this ABI, holds the code it claims, and loads."""
     root = root.absolute()
     if not os.path.isfile(root / STORE_FILE):
         raise UsageError(
-            f"{root} is no folder of prebuilt modules: it has no {STORE_FILE}",
+            f"{root} is not a folder of prebuilt modules: it has no {STORE_FILE}",
             "fictl aot build --out DIR makes one",
         )
-    broken = {each.path: each.problem for each in check_store(Store(root, prebuilt=True)).broken}
+    broken = {entry.path: entry.problem for entry in check_store(Store(root, prebuilt=True)).broken}
     return [_check(item, broken.get(item.path, "")) for item in builds(root)]
 
 
-def _check(item: Item, broken: str) -> Checked:
+def _check(item: Item, broken: str) -> VerifiedBuild:
     if broken or item.entry is None:
-        return Checked(item.project, item.module, (), item.size, str(item.path), (broken,))
+        return VerifiedBuild(item.project, item.module, (), item.size, str(item.path), (broken,))
     entry = item.entry
     coded, unread = _code(entry)
     problems = (*_abi(entry), *_missing(entry, coded), *_loads(entry))
     notes = tuple(filter(None, (unread, *_beyond(entry, coded))))
-    return Checked(
+    return VerifiedBuild(
         item.project, item.module, entry.manifest.archs, item.size, str(item.path), problems, notes
     )
 
@@ -76,18 +76,18 @@ def _abi(entry: Entry) -> Iterator[str]:
 
 
 def _code(entry: Entry) -> tuple[set[str] | None, str]:
-    """The code in the file itself, as cuobjdump reads it.
+    """Architectures of the code in the file, by cuobjdump, and a note where they are unknown.
 
-    Its headers are read, not its lists: there the cubin of a family, sm_100f, is called sm_100.
+    The headers are read, not the lists, which call the cubin of a family, sm_100f, sm_100.
     """
     tool = find_tool("cuobjdump")
     if tool is None:
         return None, "which architectures it holds was not read: there is no cuobjdump here"
-    said = ask([tool, entry.module]).output
-    found = _HEADER.findall(said)
-    if not found and _NO_CODE not in said:
-        return None, f"which architectures it holds was not read: cuobjdump says {said.strip()!r}"
-    return {_spell(Arch.parse(number), kind == "ptx") for kind, number in found}, ""
+    output = ask([tool, entry.module]).output
+    headers = _HEADER.findall(output)
+    if not headers and _NO_CODE not in output:
+        return None, f"which architectures it holds was not read: cuobjdump says {output.strip()!r}"
+    return {_spell(Arch.parse(number), kind == "ptx") for kind, number in headers}, ""
 
 
 def _claimed(archs: Iterable[Arch]) -> set[str]:
@@ -109,7 +109,7 @@ def _missing(entry: Entry, coded: set[str] | None) -> Iterator[str]:
 
 
 def _beyond(entry: Entry, coded: set[str] | None) -> Iterator[str]:
-    """More than is claimed does no harm where it is loaded, but somebody should know."""
+    """Code beyond what the manifest claims: it does no harm, and is worth a note."""
     if coded and (more := coded - _claimed(entry.archs)):
         module = entry.manifest.module
         yield f"{module} holds code for {_list(more)}, too, which its manifest does not claim"

@@ -1,4 +1,4 @@
-"""Testing ops from their traces: inputs, comparison, timing, what a GPU can do; the pytest plugin."""
+"""Testing of ops from their traces: inputs, comparison, timing, architectures, the pytest plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a GPU and the toolkit together can do what a test is for, as kernel authors ask it."""
+"""Conditions for tests: the architectures that both a GPU and the CUDA toolkit support."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def get_compute_capability(device: torch.device | str | int | None = None) -> tuple[int, int]:
-    """Of a GPU, by default the current one: (9, 0). Emulated, it is the emulated device's."""
+    """Compute capability of a GPU, by default the current one, or of the emulated device: (9, 0)."""
     from fictl.testing.device import available_archs
 
     archs, arch = available_archs(), _arch(device)
@@ -66,9 +66,9 @@ def is_sm121a_supported(device: torch.device | str | int | None = None) -> bool:
 def _supports(
     name: str, device: torch.device | str | int | None, since: tuple[int, int] = (0, 0)
 ) -> bool:
-    """Whether code for the target `name` runs on the GPU, and nvcc, asked itself, compiles it.
+    """True if code for the target `name` runs on the GPU and this nvcc compiles it.
 
-    Where there is no such GPU it does not: this is a condition of tests, which are then skipped.
+    False where there is no such GPU: tests are skipped by this condition.
     """
     from fictl.toolchain import can_target, find_nvcc
 
@@ -80,9 +80,9 @@ def _supports(
 
 
 def _arch(device: Any) -> Arch | None:
-    """Of the device that tests run on; the driver is asked, torch only which GPU is the current one.
+    """Architecture of a GPU, as the driver reports it; None where there is no such GPU.
 
-    None where there is no such GPU.
+    torch is asked only which GPU is the current one.
     """
     from fictl.testing.device import available_archs
 
@@ -97,7 +97,7 @@ def _arch(device: Any) -> Arch | None:
 
 
 def _named(device: Any) -> tuple[str, int | None]:
-    """Kind and number of a device, however it is said; neither needs a torch with CUDA."""
+    """Kind and index of a device in any of torch's spellings; works without CUDA in torch."""
     if device is None or isinstance(device, int):
         return "cuda", device
     import torch
@@ -113,7 +113,7 @@ def _named(device: Any) -> tuple[str, int | None]:
 
 
 def _current() -> int:
-    """The GPU that torch has chosen; the first one where this torch has no CUDA."""
+    """Index of torch's current GPU; 0 where this torch has no CUDA."""
     import torch
 
     return torch.cuda.current_device() if torch.cuda.is_available() else 0

@@ -1,4 +1,4 @@
-"""Which device tests run on, and where it comes from that there is none."""
+"""The device that tests run on, and errors where the one asked for is missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def choose_device(asked: str = "") -> str:
-    """What was asked for, what FICTL_DEVICE says, else the emulated device where there is no GPU."""
+    """Choose the device asked for, or FICTL_DEVICE's; else the emulated one where there is no GPU."""
     if asked:
         return asked
     if settings.DEVICE.origin().kind != "default" or _has_gpu():
@@ -27,14 +27,14 @@ def choose_device(asked: str = "") -> str:
 
 
 def is_asked_for() -> bool:
-    """Whether a flag, a variable or the settings file names the device."""
+    """True if a flag, a variable or the settings file names the device."""
     return settings.DEVICE.origin().kind != "default"
 
 
 def require_device(device: str, folders: Sequence[OpFolder]) -> None:
-    """Of a device that was asked for: it is here, and each of these ops runs on it.
+    """Raise unless the device is here and each of these ops runs on it.
 
-    What was asked for and cannot be done is never a green run of what is left.
+    A device that was asked for and is missing must not end in a green run of the other tests.
     """
     where = "the emulated device"
     if device == "emu":
@@ -61,7 +61,7 @@ def require_device(device: str, folders: Sequence[OpFolder]) -> None:
 
 
 def available_archs() -> list[Arch]:
-    """Of the device that tests run on; none where it is a GPU and there is none."""
+    """Architectures of the device that tests run on; none where there is no GPU."""
     return _archs_of(settings.DEVICE.get())
 
 

@@ -1,4 +1,4 @@
-"""The time of one function on a GPU, in one line."""
+"""Timing of one function on a GPU, in one call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fictl.timing.stop import Stop
 
 
 class GpuTime(tuple[float, float]):  # noqa: SLOT001  # a tuple has no room for slots
-    """(median, standard deviation) in seconds; `samples` says how they were taken."""
+    """(median, standard deviation) in seconds; `samples` records how they were measured."""
 
     samples: Samples
 
@@ -40,15 +40,16 @@ def bench_gpu_time(
 ) -> GpuTime:
     """Time `fn(*args, **kwargs)`: `median, std = bench_gpu_time(fn, (x, y))`, in seconds.
 
-    For a cold L2 every call takes the next of several copies of the tensors among the arguments;
-    where they are few bytes, or `fn` holds its tensors itself, L2 is flushed before each call.
+    For a cold L2, every call uses the next of several copies of the tensors among the arguments;
+    where they are small, or `fn` holds its tensors itself, L2 is flushed before each call.
 
     Args:
-        enable_cupti: False leaves out the best of the timers.
-        num_iters: So many samples; without it, until the median is known to 0.3 % or for 2 s.
-        dry_run_iters: Calls before the warm-up that is always made.
+        enable_cupti: False excludes CUPTI, the most exact timer.
+        num_iters: Number of samples; without it, until the median's relative standard error is
+            below 0.3 %, or for 2 s.
+        dry_run_iters: Calls before the warm-up, which is always done.
         repeat_iters: Another name of num_iters.
-        cold_l2_cache: False finds the data where the last call has left it.
+        cold_l2_cache: False leaves in L2 what the last call left there.
     """
     given = dict(kwargs or {})
     samples = repeat_iters if num_iters is None else num_iters
@@ -68,11 +69,11 @@ def sample_times(
     cold: bool,
     stop: Stop,
 ) -> Samples:
-    """`timer` is one of a GPU, or several with commas; on the CPU the host's clock is taken."""
+    """Time calls; `timer` names one or, with commas, several GPU timers. The CPU uses its clock."""
     tensors = list(_tensors([args, kwargs]))
 
     def make(index: int) -> Callable[[], object]:
-        # The first copy is the caller's own: there they find what was computed.
+        # The first copy is the caller's own tensors, which then hold the results.
         words, named = _copied([args, dict(kwargs)], {}) if index else (args, kwargs)
         return lambda: fn(*words, **named)
 
@@ -113,7 +114,7 @@ def _device(tensors: Sequence[torch.Tensor]) -> str:
 
 
 def _bytes(tensors: Sequence[torch.Tensor]) -> int:
-    """Of memory: what several tensors share, or a tensor repeats, counts once."""
+    """Bytes of memory; memory that several tensors share, or a tensor repeats, counts once."""
     sizes: dict[int, int] = {}
     for tensor in tensors:
         storage = tensor.untyped_storage()
@@ -133,7 +134,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _copied(value: Any, storages: dict[int, torch.UntypedStorage]) -> Any:
-    """With tensors of its own, of the same strides; what shares memory shares it in the copy."""
+    """Copy the tensors in a value with their strides; those that share memory share it again."""
     if isinstance(value, torch.Tensor):
         storage: Any = value.untyped_storage()
         if storage.data_ptr() not in storages:

@@ -1,7 +1,7 @@
-"""The pytest plugin: gates, fixtures, parameters for the contract, and what `fictl test` hears of it.
+"""The pytest plugin: gates, fixtures, parameters of generated tests, and the journal of outcomes.
 
-It is loaded wherever fictl is installed, and acts on the tests of fictl projects alone: each hook
-asks for the place of the test. Elsewhere it costs its import, which is nothing but this file's.
+It is loaded wherever fictl is installed, and acts only on tests of fictl projects: each hook checks
+where the test's file is. For other tests it costs the import of this file.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _NOTHING_TO_BUILD = pytest.mark.skip("made of other ops, it has nothing to build
 
 
 @dataclass(frozen=True)
-class Broken:
-    """In the place of what an op's own files should have given; its tests fail with the error."""
+class BrokenOp:
+    """Stands for the parameters of an op whose files cannot be loaded; its tests raise the error."""
 
     error: Exception
 
@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Before any conftest.py, whose fixtures of the same names go first."""
+    """Register fixtures before any conftest.py, whose fixtures of the same names win."""
     if scope.is_whole(early_config, early_config.known_args_namespace):
         scope.give_fixtures(early_config)
 
@@ -57,16 +57,16 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 
 def _record(config: pytest.Config) -> None:
-    from fictl.testing.hooks.record import Recorder
+    from fictl.testing.hooks.record import OutcomeRecorder
 
     path, part = Path(config.getoption("--fictl-journal")), config.getoption("--fictl-part")
-    recorder = Recorder(path, _suites(config), part)
+    recorder = OutcomeRecorder(path, _suites(config), part)
     recorder.began(config)
     config.pluginmanager.register(recorder)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """A test whose tensors go to a GPU needs one; `-m needs_gpu` finds it."""
+    """Mark a test that uses the `device` fixture on CUDA, so that `-m needs_gpu` selects it."""
     if not scope.is_ours(item):
         return
     from fictl import settings
@@ -77,7 +77,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """One generated test was asked for, or those for so many GPUs: the others stay out."""
+    """Keep the generated test that was asked for, or the tests for this number of GPUs."""
     if config.getoption("--fictl-case"):
         _keep(config, items, lambda item: "fictl_case" in getattr(item, "fixturenames", ()))
     if config.getoption("--fictl-gpus"):
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_for_gpus(item: pytest.Item, number: int) -> bool:
-    """A malformed marker stays in: its test says what is wrong."""
+    """True also for a malformed marker, so that its test fails with the reason."""
     from fictl.testing.hooks.markers import gpus_of, malformed
 
     return scope.is_ours(item) and bool(malformed(item) or gpus_of(item) == number)
@@ -108,14 +108,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(trouble, pytrace=False)
     given = getattr(item, "callspec", None)
     for value in given.params.values() if given else ():
-        if isinstance(value, Broken):
+        if isinstance(value, BrokenOp):
             raise value.error
     gates.check(item)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
-    """An op that is not for the device, or cannot be built here, is no failure of its tests."""
+    """Skip a test whose op does not run on the device, or cannot be built here."""
     outcome = yield
     error = outcome.excinfo[1] if outcome.excinfo else None
     if error is None or not scope.is_ours(item):
@@ -136,8 +136,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     wanted = {"fictl_suite", "fictl_spec", "fictl_arch", "fictl_case"} & set(metafunc.fixturenames)
     if wanted:
         option, suites = metafunc.config.option, _suites(metafunc.config)
-        said = (option.fictl_case, option.fictl_seed)
-        rows = [row for suite in suites for row in _rows(suite, wanted, *said)]
+        case, seed = option.fictl_case, option.fictl_seed
+        rows = [row for suite in suites for row in _rows(suite, wanted, case, seed)]
         names = sorted(wanted)
         given = [pytest.param(*(row[name] for name in names), id=_id(row)) for row in rows]
         if not given and "fictl_spec" in wanted:
@@ -146,25 +146,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _rows(suite: OpSuite, wanted: set[str], case: str, seed: int) -> list[dict[str, Any]]:
-    """What to call each contract test with: a suite, and its cases or its specs by architecture."""
+    """Parameters of each contract test: a suite with its cases, or with its specs and archs."""
     from fictl.arch import parse_archs
 
     try:
         if "fictl_case" in wanted:
-            return [
-                {"fictl_suite": suite, "fictl_case": each} for each in suite.variants(case, seed)
-            ]
+            return [{"fictl_suite": suite, "fictl_case": one} for one in suite.variants(case, seed)]
         return [
             {"fictl_suite": suite, "fictl_spec": spec, "fictl_arch": arch}
             for spec in suite.specs
             for arch in parse_archs(spec.fallback_archs)
         ]
     except Exception as error:  # One op's broken file leaves the other ops their tests.
-        return [{name: Broken(error) for name in wanted} | {"fictl_suite": suite}]
+        return [{name: BrokenOp(error) for name in wanted} | {"fictl_suite": suite}]
 
 
 def _id(row: dict[str, Any]) -> str:
-    if any(isinstance(value, Broken) for value in row.values()):
+    if any(isinstance(value, BrokenOp) for value in row.values()):
         return str(row["fictl_suite"].name)
     if "fictl_case" in row:
         return str(row["fictl_case"])

@@ -1,4 +1,4 @@
-"""Choosing tactics by measuring them: the tuner, its file, and what it does over an op's cases."""
+"""Choosing tactics by measuring them: the tuner, its file, and tuning over an op's cases."""
 
 from typing import TYPE_CHECKING
 

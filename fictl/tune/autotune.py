@@ -1,4 +1,4 @@
-"""`with fictl.autotune():` a call of a kind that nobody has tuned times its tactics, and keeps the best."""
+"""`with fictl.autotune():` calls inside it that are not tuned yet time their tactics, once a key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.op.tactics.tuning import tuning
-from fictl.tune.ranks import Ranks
+from fictl.tune.ranks import TuningRanks
 from fictl.tune.tuner import Tuner
 
 
@@ -16,19 +16,19 @@ from fictl.tune.tuner import Tuner
 def autotune(
     *, save: bool | str | Path = False, again: bool = False, group: Any = None
 ) -> Iterator[Tuner]:
-    """Calls of this thread inside it are tuned: a second call of a kind costs what any call does.
+    """Tune this thread's calls inside the block; a second call of the same key costs nothing extra.
 
-    save: add what was measured to a file, True: to that which FICTL_AUTOTUNER_LOAD_FROM_FILE=1
+    save: add the results to this file; True: to the one that FICTL_AUTOTUNER_LOAD_FROM_FILE=1
         loads.
-    again: measure what was tuned before, too.
-    group: the process group whose ranks get the same tactics; None is the default one, if there
-        is one. They all make the same calls inside.
+    again: also measure keys that are tuned already.
+    group: the process group whose ranks get the same tactics; None is the default group, if there
+        is one. All its ranks make the same calls.
     """
-    tuner = Tuner(Ranks.of(group), again)
+    tuner = Tuner(TuningRanks.of(group), again)
     try:
         with tuning(tuner):
             yield tuner
     finally:
-        # Whatever ended the calls: what was measured before is right.
+        # Also after an error: the results before it are right.
         if save:
             tuner.save(None if save is True else Path(save))

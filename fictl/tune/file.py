@@ -1,4 +1,4 @@
-"""Writing what was tuned: added to what others wrote, never in place of what is for another machine."""
+"""File of tuned tactics: results are merged into it; a file of another machine is left alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from fictl.paths import friendly, write_atomic
 
 
 def merge(path: Path, here: Machine, ops: Mapping[str, OpRecords]) -> None:
-    """Entries of the same key are replaced, and all of an op whose kernel was changed since."""
+    """Add results to the file.
+
+    Entries of the same key are replaced, and all entries of an op whose kernel has changed.
+    """
     with writing(path.parent):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = path.with_name(f".{path.name}.lock")
@@ -42,7 +45,7 @@ def _merged(name: str, old: OpRecords | None, new: OpRecords) -> OpRecords:
 
 
 def _readable(path: Path) -> Document | None:
-    """A file that cannot be read is set aside, and said."""
+    """Read the file; one that cannot be read is renamed, with a warning."""
     try:
         return read(path)
     except Corrupt as error:

@@ -1,4 +1,4 @@
-"""What `fictl tune` has to do: the cases of ops with tactics, one for each key."""
+"""Plan of `fictl tune`: the cases of ops with tactics, one for each key."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl import settings
+from fictl.case.outputs import case_sizes
 from fictl.dtype import parse_dtype
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import UsageError
@@ -17,7 +18,7 @@ from fictl.trace import Case, Tensor, TraceTemplate
 
 
 @dataclass(frozen=True)
-class Work:
+class TuningWork:
     """One key of one function, and the first case that has it."""
 
     function: Any
@@ -35,28 +36,31 @@ class Work:
         }
 
 
-def plan(ops: Collection[str], case: str = "", dtype: str = "") -> list[Work]:
-    """`case` is a part of names; an error where nothing is left of what was asked for."""
+def plan(ops: Collection[str], case: str = "", dtype: str = "") -> list[TuningWork]:
+    """Plan the tuning of these ops; a UsageError where the filters leave nothing.
+
+    case: only cases whose text contains this.
+    """
     wanted = parse_dtype(dtype).name if dtype else ""
-    tunable = [each for folder in select(ops) for each in _functions(folder)]
+    tunable = [function for folder in select(ops) for function in _functions(folder)]
     if not tunable:
         raise UsageError(
             f"{' '.join(ops) or 'no op here'} has no tactics",
             "an op declares them by @op(…, tactics=…)",
         )
     cases = [
-        (function, tactics, each)
+        (function, tactics, one)
         for folder, function, tactics in tunable
-        for each in folder.cases()
-        if each.function == tactics.op.name
+        for one in folder.cases()
+        if one.function == tactics.op.name
     ]
-    found = [each for each in cases if case in str(each[2]) and wanted in ("", each[2].dtype)]
-    if not found:
+    wished = [one for one in cases if case in str(one[2]) and wanted in ("", one[2].dtype)]
+    if not wished:
         raise UsageError(
             f"no case matches {' '.join(filter(None, (case, dtype))) or 'anything'}",
-            f"there are {', '.join(str(each[2]) for each in cases[:12]) or 'none'}",
+            f"there are {', '.join(str(one[2]) for one in cases[:12]) or 'none'}",
         )
-    work = list(_distinct(found))
+    work = list(_distinct(wished))
     if not work:
         raise UsageError(
             "of these cases there is nothing to tune: they have one tactic, or are too large",
@@ -74,7 +78,7 @@ def _functions(folder: OpFolder) -> Iterator[tuple[OpFolder, Any, Tactics]]:
             yield folder, function, tactics
 
 
-def _distinct(cases: list[tuple[Any, Tactics, Case]]) -> Iterator[Work]:
+def _distinct(cases: list[tuple[Any, Tactics, Case]]) -> Iterator[TuningWork]:
     seen = set()
     for function, tactics, case in cases:
         template = tactics.op.template
@@ -84,8 +88,8 @@ def _distinct(cases: list[tuple[Any, Tactics, Case]]) -> Iterator[Work]:
         if call is None or len(call.candidates) < 2 or (tactics.op.api, call.text) in seen:
             continue
         seen.add((tactics.op.api, call.text))
-        labels = tuple(label(spelled(each)) for each in call.candidates)
-        yield Work(function, tactics, case, call.text, labels)
+        labels = tuple(label(spelled(tactic)) for tactic in call.candidates)
+        yield TuningWork(function, tactics, case, call.text, labels)
 
 
 def _is_too_large(template: TraceTemplate, case: Case) -> bool:
@@ -94,11 +98,11 @@ def _is_too_large(template: TraceTemplate, case: Case) -> bool:
 
 
 def _stand_ins(tactics: Tactics, template: TraceTemplate, case: Case) -> dict[str, Any]:
-    """Arguments that hold nothing: a key looks at sizes and dtypes only."""
+    """Meta tensors as arguments: a key depends on sizes and dtypes only."""
     import torch
 
-    known = template.check_sizes(case.sizes, absent=template.optional_axes(case.passing))
-    made: dict[str, Any] = dict(tactics.defaults)
+    known = case_sizes(template, case)
+    arguments: dict[str, Any] = dict(tactics.defaults)
     dtypes: dict[str, torch.dtype] = {}
     for name, spec in template.inputs.items():
         parameter = template.parameter(name)
@@ -111,5 +115,5 @@ def _stand_ins(tactics: Tactics, template: TraceTemplate, case: Case) -> dict[st
             shape = [known[axis] for axis in spec.axes]
             value = torch.empty(shape, dtype=dtypes[name], device="meta")
         if parameter in tactics.names:
-            made[parameter] = value
-    return made
+            arguments[parameter] = value
+    return arguments

@@ -1,4 +1,4 @@
-"""Ranks of one job: they launch the same tactic for the same call, as their next collective waits."""
+"""Ranks of one job, which must choose the same tactic for the same call."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fictl.op.tactics.spelling import label, spelled
 from fictl.op.tactics.tactics import Untuned
 
 
-class _Said(NamedTuple):
-    """What one rank tells the others."""
+class _Choice(NamedTuple):
+    """Choice of one rank, which it sends to the others."""
 
     call: str
     winner: str
@@ -20,16 +20,16 @@ class _Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ranks:
-    """Of a process group of several; they all make the same calls, in the same order."""
+class TuningRanks:
+    """A process group of two or more ranks, which make the same calls in the same order."""
 
     group: Any
     rank: int
     size: int
 
     @classmethod
-    def of(cls, group: Any = None) -> Ranks | None:
-        """None without torch.distributed, or alone."""
+    def of(cls, group: Any = None) -> TuningRanks | None:
+        """Ranks of the group; None without torch.distributed, or with one rank alone."""
         import torch.distributed as dist
 
         if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size(group) < 2:
@@ -37,21 +37,21 @@ class Ranks:
         return cls(group, dist.get_rank(group), dist.get_world_size(group))
 
     def agree(self, call: Untuned, winner: int, refused: Collection[int]) -> int:
-        """The first rank's winner, if every rank can use it; else the default."""
+        """Agree on the first rank's winner, if every rank can use it; else on the default."""
         import torch.distributed as dist
 
-        labels = [label(spelled(each)) for each in call.candidates]
-        usable = frozenset(each for i, each in enumerate(labels) if i not in refused)
-        said: list[Any] = [None] * self.size
-        own = _Said(f"{call.tactics.op.api} {call.text}", labels[winner], usable)
-        dist.all_gather_object(said, tuple(own), group=self.group)
-        found = [_Said(*each) for each in said]
-        return labels.index(found[0].winner) if _agreed(found) else 0
+        labels = [label(spelled(tactic)) for tactic in call.candidates]
+        usable = frozenset(name for i, name in enumerate(labels) if i not in refused)
+        gathered: list[Any] = [None] * self.size
+        own = _Choice(f"{call.tactics.op.api} {call.text}", labels[winner], usable)
+        dist.all_gather_object(gathered, tuple(own), group=self.group)
+        choices = [_Choice(*fields) for fields in gathered]
+        return labels.index(choices[0].winner) if _agree(choices) else 0
 
 
-def _agreed(found: list[_Said]) -> bool:
-    if len({each.call for each in found}) > 1:
-        calls = "; ".join(f"rank {rank}: {each.call}" for rank, each in enumerate(found))
+def _agree(choices: list[_Choice]) -> bool:
+    if len({choice.call for choice in choices}) > 1:
+        calls = "; ".join(f"rank {rank}: {choice.call}" for rank, choice in enumerate(choices))
         warn_once(f"ranks tune different calls, and get the default: {calls}")
         return False
-    return all(found[0].winner in each.usable for each in found)
+    return all(choices[0].winner in choice.usable for choice in choices)

@@ -1,4 +1,4 @@
-"""`fictl tune`: the tactics of ops timed over their cases, and the file of what came of it."""
+"""`fictl tune`: times the tactics of ops over their cases, and writes the results to a file."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from pathlib import Path
 from typing import Any
 
 from fictl import settings
-from fictl.case.inputs import make_inputs
+from fictl.case.inputs import case_inputs
 from fictl.op.bound import bind
 from fictl.op.tactics import recorded
 from fictl.op.tactics.machine import Machine, machine
 from fictl.op.tactics.tuning import tuning
 from fictl.timing.gpu_state import gpu_state
-from fictl.tune.plan import Work
-from fictl.tune.tuner import Outcome, Tuner
+from fictl.tune.plan import TuningWork
+from fictl.tune.tuner import Tuner, TuningOutcome
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was measured on which machine, and where it is written."""
+    """Results of tuning on one machine, and the file that holds them."""
 
     machine: Machine
     file: Path
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TuningOutcome, ...]
     notes: tuple[str, ...] = ()
 
     @property
-    def failed(self) -> list[Outcome]:
-        return [each for each in self.outcomes if each.problem]
+    def failed(self) -> list[TuningOutcome]:
+        return [outcome for outcome in self.outcomes if outcome.problem]
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "gpu": self.machine.gpu,
             "driver": self.machine.driver,
             "file": str(self.file),
-            "keys": [each.to_dict() for each in self.outcomes],
+            "keys": [outcome.to_dict() for outcome in self.outcomes],
             "notes": list(self.notes),
         }
 
@@ -46,24 +46,24 @@ def file_in_use(path: Path | None = None) -> Path:
 
 
 def tune(
-    work: Collection[Work],
+    work: Collection[TuningWork],
     path: Path | None = None,
-    done: Callable[[Outcome], object] | None = None,
+    done: Callable[[TuningOutcome], object] | None = None,
     tuner: Tuner | None = None,
 ) -> Tuning:
-    """What was tuned before is measured again. What was measured before an error is kept."""
+    """Measure every key of the plan, also those tuned before; results before an error are kept."""
     tuner = tuner or Tuner(again=True, done=done)
     try:
-        for each in work:
+        for item in work:
             with tuning(tuner):
-                _call(each)
+                _call(item)
     finally:
         tuner.save(path)
     return Tuning(machine(), file_in_use(path), tuple(tuner.outcomes), tuple(_notes()))
 
 
 def _notes() -> Iterator[str]:
-    """What makes the times doubtful."""
+    """Reasons to doubt the times."""
     if settings.DEVICE.get() == "emu":
         yield "emulated: these are times of the host, not of a GPU"
         return
@@ -74,12 +74,9 @@ def _notes() -> Iterator[str]:
         yield f"the GPU slowed itself down: {', '.join(state.throttled)}"
 
 
-def _call(work: Work) -> None:
+def _call(work: TuningWork) -> None:
     place = "cpu" if settings.DEVICE.get() == "emu" else "cuda"
-    template, case = work.tactics.op.template, work.case
-    inputs = make_inputs(
-        template, case.sizes, case.dtype, place, passing=case.passing, scalars=case.scalars
-    )
+    inputs = case_inputs(work.tactics.op.template, work.case, place)
     plan, run = bind(work.function, inputs)
     plan()
     run()

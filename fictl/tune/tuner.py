@@ -1,4 +1,4 @@
-"""The tuner: what a call that is to be tuned asks, once for each key."""
+"""The tuner, which a call without a known tactic asks, once for each key."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from fictl.op.tactics.spelling import spelled
 from fictl.op.tactics.tactics import Untuned
 from fictl.timing.measure import measure
 from fictl.tune.file import merge
-from fictl.tune.ranks import Ranks
-from fictl.tune.trial import Measure, Trial
+from fictl.tune.ranks import TuningRanks
+from fictl.tune.tuning_trial import Measure, TuningTrial
 
-# What is timed at the same time disturbs one another.
+# Calls that are timed at the same time disturb each other.
 _measuring = threading.RLock()
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Of one key: what was measured, or why nothing was."""
+class TuningOutcome:
+    """Result for one key: the measurement, or the problem that prevented it."""
 
     op: Op
     key: str
@@ -43,17 +43,17 @@ class Outcome:
 
 
 class Tuner:
-    """`outcomes` are in the order of the calls. What goes wrong here never breaks a call."""
+    """Measures calls; `outcomes` are in their order. An error in tuning never breaks a call."""
 
     def __init__(
         self,
-        ranks: Ranks | None = None,
+        ranks: TuningRanks | None = None,
         again: bool = False,
         timed: Measure = measure,
-        done: Callable[[Outcome], object] | None = None,
+        done: Callable[[TuningOutcome], object] | None = None,
     ) -> None:
-        """`again` measures what is known, too; `done` is told each outcome."""
-        self.outcomes: list[Outcome] = []
+        """Tune with `timed`; `again` also measures known keys, `done` is called with each outcome."""
+        self.outcomes: list[TuningOutcome] = []
         self._ranks = ranks
         self._again = again
         self._measure = timed
@@ -65,15 +65,15 @@ class Tuner:
             return call.candidates[0] if known is None else known
         with _measuring:
             # Another thread may have been first.
-            found = call.tactics.remembered.get(call.key)
-            return self._decided(call) if found is None else found
+            tactic = call.tactics.remembered.get(call.key)
+            return self._decided(call) if tactic is None else tactic
 
     def save(self, path: Path | None = None) -> list[Path]:
-        """Add what was measured to that file, or the machine's own; those written. Rank 0 alone."""
+        """Add the results to this file, or to the machine's own, on rank 0; return the files."""
         if self._ranks and self._ranks.rank:
             return []
         written = []
-        for device in sorted({each.device for each in self.outcomes if each.entry}):
+        for device in sorted({outcome.device for outcome in self.outcomes if outcome.entry}):
             here = machine(device)
             target = path or recorded.default_path(here)
             merge(target, here, self._records(device))
@@ -84,7 +84,7 @@ class Tuner:
     def _decided(self, call: Untuned) -> Any:
         known = None if self._again else call.tactics.known(call)
         if known is None:
-            entry, winner, refused = self._tried(Trial(call, self._measure))
+            entry, winner, refused = self._tried(TuningTrial(call, self._measure))
         else:
             entry, winner, refused = None, call.candidates.index(known), ()
         if self._ranks:
@@ -98,8 +98,8 @@ class Tuner:
             call.tactics.remembered[call.key] = tactic
         return tactic
 
-    def _tried(self, trial: Trial) -> tuple[Entry | None, int, Collection[int]]:
-        """What was measured, the candidate that wins, and those that are out."""
+    def _tried(self, trial: TuningTrial) -> tuple[Entry | None, int, Collection[int]]:
+        """Run the trial: its measurement, the winning candidate and the refused ones."""
         call = trial.call
         try:
             entry = trial.run()
@@ -108,36 +108,36 @@ class Tuner:
             logger().warning("%s is not tuned for %s: %s", call.tactics.op.api, call.text, why)
             self._record(call, None, why)
             return None, 0, range(1, len(call.candidates))
-        plain = [spelled(each) for each in call.candidates]
+        plain = [spelled(tactic) for tactic in call.candidates]
         return entry, plain.index(entry.winner), trial.problems
 
     def _record(self, call: Untuned, entry: Entry | None, problem: str = "") -> None:
         device = call.tactics.device_of(call.arguments)
-        outcome = Outcome(call.tactics.op, call.text, device, entry, problem)
+        outcome = TuningOutcome(call.tactics.op, call.text, device, entry, problem)
         self.outcomes.append(outcome)
         self._done(outcome)
 
     def _records(self, device: int) -> dict[str, OpRecords]:
-        own = [each for each in self.outcomes if each.entry and each.device == device]
-        ops = {each.op.api: each.op for each in own}
+        own = [(o.op, o.key, o.entry) for o in self.outcomes if o.entry and o.device == device]
+        ops = {op.api: op for op, _, _ in own}
         return {
             api: OpRecords(
                 kernel=recorded.kernel_digest(op),
-                keys={each.key: each.entry for each in own if each.entry and each.op.api == api},
+                keys={key: entry for owner, key, entry in own if owner.api == api},
             )
             for api, op in ops.items()
         }
 
 
 def _can_be_measured(call: Untuned) -> bool:
-    """Not while a CUDA graph is captured, nor on tensors that stand for others."""
-    tensors = [each for each in call.arguments.values() if isinstance(each, torch.Tensor)]
-    if any(type(each) not in (torch.Tensor, torch.nn.Parameter) for each in tensors):
+    """True if it can be timed: not during a CUDA graph capture, nor on subclasses of tensors."""
+    tensors = [value for value in call.arguments.values() if isinstance(value, torch.Tensor)]
+    if any(type(tensor) not in (torch.Tensor, torch.nn.Parameter) for tensor in tensors):
         return False
     return not is_captured(tensors)
 
 
 def is_captured(tensors: Iterable[torch.Tensor]) -> bool:
-    """Whether a call on them becomes part of a CUDA graph."""
-    on_gpu = any(each.is_cuda for each in tensors)
+    """True if a call on them becomes part of a CUDA graph."""
+    on_gpu = any(tensor.is_cuda for tensor in tensors)
     return on_gpu and torch.cuda.is_current_stream_capturing()

@@ -6,8 +6,8 @@ import pytest
 
 from fictl.bench.worker.sides import baseline, declared_baselines
 from fictl.case.subject import of_function
-from fictl.case.trial import Trial
-from fictl.case.workload import Workload
+from fictl.case.trial import CaseTrial
+from fictl.case.workload import TrialWorkload
 from fictl.project import OpFolder, Project, folders
 from fictl.trace import Case
 
@@ -34,7 +34,7 @@ def test_torch_computes_every_small_case(folder: OpFolder) -> None:
         torch = declared_baselines(bench, case.function).get("torch")
         if torch is None:
             continue
-        trial = Trial(baseline("torch", torch), Workload(of(folder, case), case, "cpu"))
+        trial = CaseTrial(baseline("torch", torch), TrialWorkload(of(folder, case), case, "cpu"))
         problems[str(case)] = trial.attempt(0)
     assert problems
     assert [problem for problem in problems.items() if problem[1]] == []

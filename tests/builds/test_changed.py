@@ -112,7 +112,7 @@ def test_a_revision_is_no_option_of_git(repo, tmp_path: Path) -> None:
 
 
 def test_outside_of_a_repository_the_way_out_is_said(tiny: Path) -> None:
-    with pytest.raises(UsageError, match="is in no git repository") as caught:
+    with pytest.raises(UsageError, match="is not in a git repository") as caught:
         touched()
     assert "name the ops instead" in caught.value.hint
 

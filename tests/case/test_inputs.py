@@ -120,7 +120,7 @@ def test_init_makes_what_random_numbers_cannot_be() -> None:
 
 def test_an_init_that_makes_what_is_no_input_is_refused() -> None:
     template = traced(init=lambda sizes, dtype, device, generator: {"page_table": None})
-    with pytest.raises(UsageError, match="init makes page_table, which is no input"):
+    with pytest.raises(UsageError, match="init makes page_table, which is not an input"):
         make_inputs(template, {"rows": 3}, "float16", "cpu")
 
 

@@ -3,14 +3,14 @@ from __future__ import annotations
 import torch
 
 from fictl.case.options import CaseOptions
-from fictl.case.selected import selected
-from fictl.case.workload import Workload
+from fictl.case.selection import selected_cases
+from fictl.case.workload import TrialWorkload
 from fictl.project import OpFolder
 
 
-def workload(folder: OpFolder, function: str, seed: int = 0) -> Workload:
-    ((subject, case),) = selected(folder, [function], CaseOptions(case="-64"))
-    return Workload(subject, case, "cpu", seed)
+def workload(folder: OpFolder, function: str, seed: int = 0) -> TrialWorkload:
+    ((subject, case),) = selected_cases(folder, [function], CaseOptions(case="-64"))
+    return TrialWorkload(subject, case, "cpu", seed)
 
 
 def test_copies_hold_other_data(hostile: OpFolder) -> None:

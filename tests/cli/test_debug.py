@@ -11,12 +11,14 @@ import typer
 from fictl.debug.debugger import Debugger
 from fictl.debug.session import DebugSession
 from fictl.debug.start import DebugRequest
-from fictl.debug.transcript import Stop, Transcript
+from fictl.debug.transcript import DebugStop, Transcript
 from fictl.op.watch.dump.record import METADATA
 
 HANDED_OVER = 44
-STOP = Stop("n::HalveKernel", "", (0, 0, 0), (5, 0, 0), "halve.cuh", 7)
-FAULT = Stop("n::HalveKernel", "SIGSEGV, Segmentation fault", (1, 0, 0), (2, 0, 0), "halve.cuh", 9)
+STOP = DebugStop("n::HalveKernel", "", (0, 0, 0), (5, 0, 0), "halve.cuh", 7)
+FAULT = DebugStop(
+    "n::HalveKernel", "SIGSEGV, Segmentation fault", (1, 0, 0), (2, 0, 0), "halve.cuh", 9
+)
 
 
 @pytest.fixture

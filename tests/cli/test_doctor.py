@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from fictl import doctor
-from fictl.doctor import Finding
+from fictl.doctor import DoctorFinding
 
-FINE = Finding("nvcc", "ok", "13.0, /cuda/bin/nvcc\nCUDA_HOME: not set")
-HINT = Finding("ncu", "warning", "not found", "install [it]")
-BAD = Finding("C++ compiler", "error", "gcc 15\nbeside it: none", "CXX=g++-13")
-PROBE = Finding("probe: link", "error", "undefined", "set CXX", probe=True)
+FINE = DoctorFinding("nvcc", "ok", "13.0, /cuda/bin/nvcc\nCUDA_HOME: not set")
+HINT = DoctorFinding("ncu", "warning", "not found", "install [it]")
+BAD = DoctorFinding("C++ compiler", "error", "gcc 15\nbeside it: none", "CXX=g++-13")
+PROBE = DoctorFinding("probe: link", "error", "undefined", "set CXX", probe=True)
 
 
 @pytest.fixture
 def finds(monkeypatch):
-    def these(*findings: Finding) -> None:
+    def these(*findings: DoctorFinding) -> None:
         monkeypatch.setattr(doctor, "examine", lambda: list(findings))
 
     return these
@@ -39,7 +39,7 @@ def test_the_document_has_every_finding(fictl, finds):
     assert document["schema"] == "fictl.doctor/1"
     assert document["data"] == {
         "findings": [
-            {"name": each.name, "level": each.level, "found": each.found, "fix": each.fix}
+            {"name": each.name, "level": each.level, "found": each.text, "fix": each.fix}
             for each in (FINE, BAD)
         ]
     }

@@ -13,15 +13,15 @@ import pytest
 
 from fictl.errors import FictlError, SetupError
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.instruction import Instruction, Place
-from fictl.inspect.kernel import Kernel, Opcode
-from fictl.inspect.sources import Sources
+from fictl.inspect.instruction import SassInstruction, SourcePlace
+from fictl.inspect.kernel import InspectedKernel, Opcode
+from fictl.inspect.sources import KernelSources
 from fictl.toolchain import find_tool
 
 PLANTED = Path(__file__).parents[1] / "planted_project"
 
 
-def kernel(**changes: Any) -> Kernel:
+def kernel(**changes: Any) -> InspectedKernel:
     opcodes = {"LDG.E.128": Opcode(4, "", None), "MUFU.EX2": Opcode(1, "", None)}
     facts = {
         "mangled": "_ZN1a4copyEPf",
@@ -34,11 +34,11 @@ def kernel(**changes: Any) -> Kernel:
         "spill_loads": 0,
         "barriers": 1,
         "threads": 256,
-        "place": Place("a.cuh", 7),
+        "place": SourcePlace("a.cuh", 7),
         "opcodes": opcodes,
         "code": "c0de",
     }
-    return Kernel(**{**facts, **changes})
+    return InspectedKernel(**{**facts, **changes})
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     return answer
 
 
-def module(*kernels: Kernel, **more: Any) -> Inspected:
+def module(*kernels: InspectedKernel, **more: Any) -> Inspected:
     return Inspected("family.copy", ("9.0a",), "flag", kernels=kernels, **more)
 
 
@@ -113,7 +113,7 @@ def test_gates_that_hold_are_said_to(fictl, repo: Path, found) -> None:
 
 
 def test_a_gate_that_does_not_hold_is_exit_code_1(fictl, repo: Path, found) -> None:
-    spill = {"STL": Opcode(3, "STL [R1], R4", Place("/a.cuh", 12))}
+    spill = {"STL": Opcode(3, "STL [R1], R4", SourcePlace("/a.cuh", 12))}
     found(module(kernel(spill_stores=8, spill_loads=4, opcodes=spill)))
     answer = fictl("inspect", "copy", "--gate", "spill_bytes==0")
     assert answer.code == 1
@@ -194,10 +194,10 @@ def test_json_is_one_document(fictl, repo: Path, found) -> None:
 class Unit:
     """Code that nobody compiled."""
 
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[InspectedKernel, ...]
 
-    def sass(self) -> dict[str, tuple[Instruction, ...]]:
-        load = Instruction(0, "LDG.E", "LDG.E R4, [R2]", Place("/a.cuh", 3))
+    def sass(self) -> dict[str, tuple[SassInstruction, ...]]:
+        load = SassInstruction(0, "LDG.E", "LDG.E R4, [R2]", SourcePlace("/a.cuh", 3))
         return {each.mangled: (load,) for each in self.kernels}
 
     def ptx(self) -> str:
@@ -208,7 +208,7 @@ class Unit:
 
 
 def test_the_document_has_the_code_that_was_asked_for(fictl, repo: Path, found) -> None:
-    found(module(kernel(), units=(Unit((kernel(),)),), sources=Sources.nowhere()))
+    found(module(kernel(), units=(Unit((kernel(),)),), sources=KernelSources.nowhere()))
     answer = fictl("inspect", "copy", "--sass", "--ptx", "--json")
     ((row,),) = [one["kernels"] for one in answer.document["data"]["modules"]]
     assert row["sass"] == [{"offset": 0, "text": "LDG.E R4, [R2]", "place": "/a.cuh:3"}]

@@ -10,7 +10,7 @@ import pytest
 
 from fictl.op.watch.dump.record import METADATA
 from fictl.replay.outcome import ReplayOutcome
-from fictl.report.finding import Finding
+from fictl.report.finding import DefectFinding
 
 
 @pytest.fixture
@@ -119,9 +119,11 @@ def test_a_defect_is_shown_as_sanitize_shows_it_and_accepted_ones_are_counted(
     fictl, dumps, answer, tmp_path: Path
 ) -> None:
     text = f"race: write after read\n  at {tmp_path}/k.cuh:3"
-    accepted = Finding({"text": "a leak"}, suppressed="of torch")
+    accepted = DefectFinding({"text": "a leak"}, suppressed="of torch")
     calls = answer(
-        "defect", findings=(Finding({"kind": "race", "text": text}), accepted), detail="as it was"
+        "defect",
+        findings=(DefectFinding({"kind": "race", "text": text}), accepted),
+        detail="as it was",
     )
     said = fictl("replay", "dumps/one", "--under", "racecheck")
     assert said.code == 1

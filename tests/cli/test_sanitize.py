@@ -11,12 +11,12 @@ import pytest
 
 from fictl.arch import parse_archs
 from fictl.errors import FictlError, SetupError
-from fictl.report.checked import Check, Checked
-from fictl.report.finding import Finding
-from fictl.report.outcome import Outcome
+from fictl.report.checked import CheckedOp, ToolCheck
+from fictl.report.finding import DefectFinding
+from fictl.report.outcome import TestOutcome
 from fictl.report.suppression import Suppression
 from fictl.report.test_report import TestReport
-from fictl.sanitize.gpu import Request
+from fictl.sanitize.gpu import SanitizeRequest
 from fictl.toolchain import Gpu
 
 RACE = {"kind": "race", "test": "test_sum[1-f16]", "text": "race: read after write\n  at [k].cuh:3"}
@@ -29,14 +29,14 @@ SHOWN = {
 }
 OPS = ["my_kernels/elementwise/halve", "my_kernels/gemm/dense"]
 
-SKIPPED = Outcome("test_it", "skipped", 0.0, "needs a GPU")
+SKIPPED = TestOutcome("test_it", "skipped", 0.0, "needs a GPU")
 
 
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     """Answer with these instead of checking; the list fills with what was asked."""
 
-    def answer(*checked: Checked) -> list[Any]:
+    def answer(*checked: CheckedOp) -> list[Any]:
         calls: list[Any] = []
 
         def check_ops(folders, say, arguments, suppressions, timeout):
@@ -51,9 +51,9 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     return answer
 
 
-def halve(*findings: Finding, passed: int = 3, **more: Any) -> Checked:
-    tests = TestReport((Outcome("test_it", "passed"),) * passed, seconds=1.24)
-    return Checked("my_kernels/elementwise/halve", tests, findings, **more)
+def halve(*findings: DefectFinding, passed: int = 3, **more: Any) -> CheckedOp:
+    tests = TestReport((TestOutcome("test_it", "passed"),) * passed, seconds=1.24)
+    return CheckedOp("my_kernels/elementwise/halve", tests, findings, **more)
 
 
 def test_an_op_without_findings_is_one_line_and_exit_code_0(fictl, repo: Path, found) -> None:
@@ -68,7 +68,7 @@ def test_an_op_without_findings_is_one_line_and_exit_code_0(fictl, repo: Path, f
 
 
 def test_a_defect_is_shown_with_its_tests_and_is_exit_code_1(fictl, repo: Path, found) -> None:
-    found(halve(Finding(RACE, tests=3)))
+    found(halve(DefectFinding(RACE, tests=3)))
     answer = fictl("sanitize", "halve")
     assert answer.code == 1
     assert answer.out.splitlines()[1:] == [
@@ -81,7 +81,7 @@ def test_a_defect_is_shown_with_its_tests_and_is_exit_code_1(fictl, repo: Path, 
 
 
 def test_what_is_accepted_is_counted_and_not_shown(fictl, repo: Path, found) -> None:
-    found(halve(Finding(RACE, suppressed="same value")))
+    found(halve(DefectFinding(RACE, suppressed="same value")))
     answer = fictl("sanitize", "halve")
     assert answer.code == 0
     assert "0 defects · 1 suppressed" in answer.out
@@ -105,8 +105,8 @@ def test_a_test_that_ended_the_process_is_told_and_is_exit_code_1(fictl, repo: P
 
 
 def test_a_failed_test_without_a_report_is_exit_code_1(fictl, repo: Path, found) -> None:
-    failed = Outcome("test_sum[1]", "failed", 0.0, "ended with SIGSEGV")
-    found(Checked("my_kernels/elementwise/halve", TestReport((failed,))))
+    failed = TestOutcome("test_sum[1]", "failed", 0.0, "ended with SIGSEGV")
+    found(CheckedOp("my_kernels/elementwise/halve", TestReport((failed,))))
     answer = fictl("sanitize", "halve")
     assert answer.code == 1
     assert "  failed test_sum[1]  ended with SIGSEGV" in answer.out.splitlines()
@@ -122,13 +122,13 @@ def test_a_failed_test_without_a_report_is_exit_code_1(fictl, repo: Path, found)
     ],
 )
 def test_tests_are_all_that_ran(fictl, repo: Path, found, outcomes, said: str) -> None:
-    tests = tuple(Outcome(f"test_{n}", outcome) for n, outcome in enumerate(outcomes))
-    found(Checked("my_kernels/elementwise/halve", TestReport(tests)))
+    tests = tuple(TestOutcome(f"test_{n}", outcome) for n, outcome in enumerate(outcomes))
+    found(CheckedOp("my_kernels/elementwise/halve", TestReport(tests)))
     assert f"halve  {said}" in fictl("sanitize", "halve").out
 
 
 def test_where_no_test_could_run_it_is_exit_code_3(fictl, repo: Path, found) -> None:
-    found(Checked("my_kernels/gemm/dense", TestReport((SKIPPED,))))
+    found(CheckedOp("my_kernels/gemm/dense", TestReport((SKIPPED,))))
     answer = fictl("sanitize", "dense")
     assert answer.code == 3
     assert "! my_kernels/gemm/dense  0 tests · 0 defects" in answer.out
@@ -138,13 +138,13 @@ def test_where_no_test_could_run_it_is_exit_code_3(fictl, repo: Path, found) -> 
 def test_of_several_ops_a_defect_counts_more_than_one_that_could_not_run(
     fictl, repo: Path, found
 ) -> None:
-    nothing = Checked("my_kernels/gemm/dense", TestReport((SKIPPED,)))
-    found(halve(Finding(RACE)), nothing)
+    nothing = CheckedOp("my_kernels/gemm/dense", TestReport((SKIPPED,)))
+    found(halve(DefectFinding(RACE)), nothing)
     assert fictl("sanitize").code == 1
 
 
 def test_json_is_one_document_with_an_item_for_each_op(fictl, repo: Path, found) -> None:
-    found(halve(Finding(RACE)))
+    found(halve(DefectFinding(RACE)))
     answer = fictl("sanitize", "halve", "--json")
     assert answer.code == 1
     assert answer.document == {
@@ -170,7 +170,7 @@ def test_json_is_one_document_with_an_item_for_each_op(fictl, repo: Path, found)
 
 
 def test_a_line_for_each_report_goes_to_a_file(fictl, repo: Path, found, tmp_path: Path) -> None:
-    found(halve(Finding(RACE), Finding({**RACE, "kind": "hang"}, suppressed="slow")))
+    found(halve(DefectFinding(RACE), DefectFinding({**RACE, "kind": "hang"}, suppressed="slow")))
     fictl("sanitize", "halve", "--out", str(tmp_path / "reports.jsonl"))
     lines = (tmp_path / "reports.jsonl").read_text().splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["race", "hang"]
@@ -249,7 +249,7 @@ def test_a_file_that_cannot_be_written_is_told_before_any_test(
 def test_sarif_and_junit_are_files_beside_what_is_shown(
     fictl, repo: Path, found, tmp_path: Path
 ) -> None:
-    found(halve(Finding(SHOWN), checks=(Check("emulated", TestReport()),)))
+    found(halve(DefectFinding(SHOWN), checks=(ToolCheck("emulated", TestReport()),)))
     fictl(
         "sanitize",
         "halve",
@@ -281,7 +281,7 @@ def gpu(found, program, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[A
     monkeypatch.setattr("fictl.toolchain.visible_gpus", lambda: h200)
     monkeypatch.setattr("fictl.toolchain.gpus.visible_gpus", lambda: h200)
 
-    def answer(*checked: Checked) -> list[Any]:
+    def answer(*checked: CheckedOp) -> list[Any]:
         calls: list[Any] = []
 
         def check_ops(folders, say, request):
@@ -294,8 +294,8 @@ def gpu(found, program, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[A
     return answer
 
 
-def by(tool: str, **changes: Any) -> Check:
-    return Check(tool, TestReport((Outcome("test_it", "passed"),), seconds=8.04), **changes)
+def by(tool: str, **changes: Any) -> ToolCheck:
+    return ToolCheck(tool, TestReport((TestOutcome("test_it", "passed"),), seconds=8.04), **changes)
 
 
 def test_with_a_gpu_it_runs_there_under_every_tool(fictl, repo: Path, gpu) -> None:
@@ -308,7 +308,7 @@ def test_with_a_gpu_it_runs_there_under_every_tool(fictl, repo: Path, gpu) -> No
         "  memcheck 8.0 s · racecheck 8.0 s",
     ]
     tools = ("memcheck", "racecheck", "initcheck", "synccheck")
-    assert calls == [Request(tools, ["-k", "edge"], None, 30.0, 7)]
+    assert calls == [SanitizeRequest(tools, ["-k", "edge"], None, 30.0, 7)]
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,11 @@ def test_without_the_program_it_is_said_how_to_get_it(
 
 def test_a_defect_on_a_gpu_has_its_tool_and_how_often(fictl, repo: Path, gpu) -> None:
     facts = {**RACE, "tool": "racecheck", "accesses": 4000}
-    gpu(halve(Finding(facts, tests=2), checks=(by("memcheck"), by("racecheck", unprinted=900))))
+    gpu(
+        halve(
+            DefectFinding(facts, tests=2), checks=(by("memcheck"), by("racecheck", unprinted=900))
+        )
+    )
     answer = fictl("sanitize", "halve")
     assert answer.code == 1
     assert "  racecheck: first in test_sum[1-f16] and 1 more · 4000 accesses" in answer.out
@@ -361,9 +365,9 @@ def test_a_defect_on_a_gpu_has_its_tool_and_how_often(fictl, repo: Path, gpu) ->
 
 def test_failures_where_a_defect_was_found_are_counted_with_it(fictl, repo: Path, gpu) -> None:
     facts = {**SHOWN, "tool": "memcheck", "test": "test_it"}
-    failed = TestReport((Outcome("test_it", "failed", 0.0, "assert 1 == 2"),))
-    check = Check("memcheck", failed, (facts,))
-    gpu(Checked(OPS[0], failed, (Finding(facts),), checks=(check,)))
+    failed = TestReport((TestOutcome("test_it", "failed", 0.0, "assert 1 == 2"),))
+    check = ToolCheck("memcheck", failed, (facts,))
+    gpu(CheckedOp(OPS[0], failed, (DefectFinding(facts),), checks=(check,)))
     answer = fictl("sanitize", "halve")
     assert "  1 test failed where this was found" in answer.out
     assert "assert 1 == 2" not in answer.out

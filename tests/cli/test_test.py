@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 
 from fictl.arch import Arch
-from fictl.report.outcome import Outcome
+from fictl.report.outcome import TestOutcome
 from fictl.report.test_report import TestReport
 from fictl.toolchain import Gpu
 
-PASSED = Outcome("tests/test_halve.py::test_good", "passed", 0.5)
-WRONG = Outcome(
+PASSED = TestOutcome("tests/test_halve.py::test_good", "passed", 0.5)
+WRONG = TestOutcome(
     "tests/test_halve.py::test_wrong[1-2]",
     "failed",
     0.25,
     "assert [1] == 2",
     "fictl test halve -k 'test_wrong[1-2]'",
 )
-SKIPPED = Outcome("tests/test_halve.py::test_gpu", "skipped", 0.0, "needs a GPU")
-FULL = Outcome("tests/test_halve.py::test_large", "out of memory", 1.0, "MemoryError: 32 GB")
+SKIPPED = TestOutcome("tests/test_halve.py::test_gpu", "skipped", 0.0, "needs a GPU")
+FULL = TestOutcome("tests/test_halve.py::test_large", "out of memory", 1.0, "MemoryError: 32 GB")
 
 
 @pytest.fixture

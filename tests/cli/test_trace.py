@@ -81,7 +81,7 @@ def test_update_does_not_hide_what_it_cannot_write(fictl, tiny: Path) -> None:
     path.write_text(path.read_text().replace('"input":', '"source":'))
     answer = fictl("trace", "check", "--update")
     assert answer.code == 1
-    assert "inconsistent  twice: the input source is no parameter" in answer.out
+    assert "inconsistent  twice: the input source is not a parameter" in answer.out
 
 
 def test_run_compares_an_op_with_the_definitions_reference(fictl, users_cache: None) -> None:

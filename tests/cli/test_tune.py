@@ -75,7 +75,7 @@ def test_what_cannot_be_tuned_fails_with_its_reason(
     def broken(self: object) -> None:
         raise MemoryError("no room for copies")
 
-    monkeypatch.setattr("fictl.tune.trial.Trial.run", broken)
+    monkeypatch.setattr("fictl.tune.tuning_trial.TuningTrial.run", broken)
     assert _tune("--json", "--dtype", "f16") == 1
     assert "no room for copies" in _document(capsys)["error"]["message"]
 

@@ -41,7 +41,7 @@ def test_a_call_is_described(tmp_path: Path) -> None:
     made = flashinfer.fi_trace(flashinfer.rmsnorm, tmp_path, input=x, weight=weight)
     assert made["name"].startswith("rmsnorm")
     assert [each.suffix for each in tmp_path.iterdir()] == [".json"]
-    with pytest.raises(ValueError, match="is (no|not an) op"):
+    with pytest.raises(ValueError, match="is not an op"):
         flashinfer.fi_trace(torch.neg, input=x)
 
 
@@ -124,13 +124,13 @@ def test_building_ahead(monkeypatch, tmp_path: Path) -> None:
     from fictl.compat.flashinfer import _aot
     from fictl.errors import FictlError
 
-    made = [building.Built("fictl", "norm.rmsnorm")]
+    made = [building.BuiltModule("fictl", "norm.rmsnorm")]
     asked = []
     monkeypatch.setattr(building, "build", lambda names, *rest: asked.extend(names) or made)
     build = flashinfer.aot.compile_and_package_modules
     build(None, tmp_path, tmp_path)
     assert "fictl/norm/rmsnorm" in asked
-    made.append(building.Built("fictl", "norm.layernorm", error=FictlError("no compiler")))
+    made.append(building.BuiltModule("fictl", "norm.layernorm", error=FictlError("no compiler")))
     with pytest.raises(FictlError, match=r"1 of 2 modules were not built; norm\.layernorm: no c"):
         build(None, tmp_path, tmp_path)
     with pytest.raises(ValueError, match="config="):

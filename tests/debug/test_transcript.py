@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.debug.transcript import Stop, Transcript
+from fictl.debug.transcript import DebugStop, Transcript
 from fictl.process import Finished
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -36,7 +36,7 @@ def test_a_breakpoint_of_cuda_gdb_has_kernel_thread_and_line() -> None:
     said = transcript((RECORDED / "cuda_gdb_breakpoint.txt").read_text(encoding="utf-8"))
     place = "project/kernels/include/planted/planted/faults.cuh"
     kernel = "planted::planted::OutOfBoundsKernel"
-    assert said.stops == (Stop(kernel, "", (0, 0, 0), (0, 0, 0), place, 15),)
+    assert said.stops == (DebugStop(kernel, "", (0, 0, 0), (0, 0, 0), place, 15),)
     assert (said.fault, said.ended, said.exit_code) == (None, "", 0)
 
 
@@ -46,7 +46,7 @@ def test_an_exception_of_cuda_gdb_is_at_the_access_not_where_the_warp_has_come_t
     place = "project/kernels/include/stray/elementwise/shift.cuh"
     exception = "CUDA_EXCEPTION_14, Warp Illegal Address"
     kernel = "stray::elementwise::ShiftKernel"
-    assert said.fault == Stop(kernel, exception, (0, 0, 0), (0, 0, 0), place, 11)
+    assert said.fault == DebugStop(kernel, exception, (0, 0, 0), (0, 0, 0), place, 11)
     assert said.exit_code == 1
 
 
@@ -60,8 +60,10 @@ def test_the_noise_of_a_program_that_starts_is_left_out() -> None:
 def test_stops_of_the_emulated_device_have_the_thread_that_is_said_behind_them() -> None:
     said = transcript(EMULATED)
     assert said.stops == (
-        Stop("planted::LostThreadsKernel<4>", "", (3, 0, 0), (5, 0, 0), "a/faults.cuh", 38),
-        Stop("planted::Wild", "SIGSEGV, Segmentation fault", (4, 0, 0), (0, 1, 0), "a/wild.cuh", 7),
+        DebugStop("planted::LostThreadsKernel<4>", "", (3, 0, 0), (5, 0, 0), "a/faults.cuh", 38),
+        DebugStop(
+            "planted::Wild", "SIGSEGV, Segmentation fault", (4, 0, 0), (0, 1, 0), "a/wild.cuh", 7
+        ),
     )
     assert said.fault is said.stops[1]
     assert said.exit_code == 1
@@ -77,7 +79,7 @@ Thread 1 "python" hit Breakpoint 2, fictl_emu_stop () at a/emu/runtime/report.cp
 
 
 def test_a_kernel_that_ends_itself_is_a_fault_at_its_own_line() -> None:
-    fault = Stop(
+    fault = DebugStop(
         "my::OpKernel<__half, 8>", "the kernel ends itself", (0, 0, 0), (3, 0, 0), "my_op.cuh", 52
     )
     assert transcript(ASSERT).fault == fault

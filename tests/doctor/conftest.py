@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from fictl.arch import Arch
-from fictl.doctor import Facts, Finding, cuda_driver, profilers, run
-from fictl.doctor.cuda_driver import Driver
+from fictl.doctor import DoctorFinding, Facts, cuda_driver, profilers, run
+from fictl.doctor.cuda_driver import CudaDriver
 from fictl.toolchain import Gpu, Nvcc, Probe
 
-Check = Callable[[Facts], Iterator[Finding]]
+Check = Callable[[Facts], Iterator[DoctorFinding]]
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def machine() -> Callable[..., Facts]:
         found = tuple(_gpu(index, words) for index, words in enumerate(gpus))
         facts: dict[str, Any] = {"gpus": Probe(found)}
         if driver:
-            facts["driver"] = Driver(_version(driver), "550.54.15")
+            facts["driver"] = CudaDriver(_version(driver), "550.54.15")
         if nvcc:
             facts["nvcc"] = _nvcc(nvcc) if isinstance(nvcc, str) else nvcc
         return Facts(**{**facts, **others})
@@ -43,14 +43,14 @@ def machine() -> Callable[..., Facts]:
 
 
 @pytest.fixture
-def findings(machine: Callable[..., Facts]) -> Callable[..., list[Finding]]:
+def findings(machine: Callable[..., Facts]) -> Callable[..., list[DoctorFinding]]:
     """What one check finds on such a machine, run as the examination runs it."""
     return lambda check, **facts: run((check,), machine(**facts))
 
 
 @pytest.fixture
-def finding(findings: Callable[..., list[Finding]]) -> Callable[..., Finding]:
-    def only(check: Check, **facts: Any) -> Finding:
+def finding(findings: Callable[..., list[DoctorFinding]]) -> Callable[..., DoctorFinding]:
+    def only(check: Check, **facts: Any) -> DoctorFinding:
         (found,) = findings(check, **facts)
         return found
 

@@ -29,7 +29,7 @@ def disk(monkeypatch):
 
 def test_a_folder_that_is_not_there_yet_is_fine(finding):
     found = finding(cache_folder)
-    assert (found.level, "50 GiB free" in found.found) == ("ok", True)
+    assert (found.level, "50 GiB free" in found.text) == ("ok", True)
     assert not cache_root().exists()
 
 
@@ -38,7 +38,7 @@ def test_a_folder_that_others_can_write_is_refused(finding):
     (cache_root() / "v1").chmod(0o770)
     found = finding(cache_folder)
     assert found.level == "error"
-    assert "can be written by its group" in found.found
+    assert "can be written by its group" in found.text
     assert "chmod 700" in found.fix
 
 
@@ -47,7 +47,7 @@ def test_a_file_in_its_place_is_an_error(finding):
     cache_root().write_text("")
     found = finding(cache_folder)
     assert found.level == "error"
-    assert "not a folder" in found.found
+    assert "not a folder" in found.text
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def read_only(monkeypatch):
 def test_a_folder_that_cannot_be_written_is_an_error(finding, read_only):
     found = finding(cache_folder)
     assert found.level == "error"
-    assert "Read-only file system" in found.found
+    assert "Read-only file system" in found.text
     assert "FICTL_WORKSPACE_BASE" in found.fix
 
 
@@ -85,14 +85,14 @@ def test_a_full_disk_is_met_by_writing(finding, monkeypatch):
     monkeypatch.setattr(module.tempfile, "TemporaryFile", full)
     found = finding(cache_folder)
     assert found.level == "error"
-    assert "No space left on device" in found.found
+    assert "No space left on device" in found.text
 
 
 def test_little_space_is_a_warning(finding, disk):
     disk(free=GIB)
     found = finding(cache_folder)
     assert found.level == "warning"
-    assert "1024 MiB free" in found.found
+    assert "1024 MiB free" in found.text
     assert "fictl cache gc" in found.fix
 
 
@@ -100,7 +100,7 @@ def test_a_file_system_that_runs_nothing_is_an_error(finding, disk):
     disk(flag=os.ST_NOEXEC)
     found = finding(cache_folder)
     assert found.level == "error"
-    assert "noexec" in found.found
+    assert "noexec" in found.text
 
 
 def test_a_network_file_system_is_a_warning(finding, monkeypatch):
@@ -127,4 +127,4 @@ def test_a_store_that_is_not_there_is_a_warning(finding, monkeypatch, tmp_path):
     monkeypatch.setenv("FICTL_STORES", f"{tmp_path}:/nowhere/store")
     found = finding(stores)
     assert found.level == "warning"
-    assert "/nowhere/store" in found.found
+    assert "/nowhere/store" in found.text

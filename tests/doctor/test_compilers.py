@@ -59,7 +59,7 @@ def compiler(program, monkeypatch):
 def test_every_place_is_listed_with_its_outcome(finding, use_nvcc):
     found = finding(nvcc, nvcc=use_nvcc("12.8"))
     assert found.level == "ok"
-    first, *places = found.found.splitlines()
+    first, *places = found.text.splitlines()
     assert first.startswith("12.8, ")
     assert any(line.startswith("FICTL_NVCC: ") and line.endswith(", used") for line in places)
     assert "CUDA_HOME: not set" in places
@@ -69,7 +69,7 @@ def test_every_place_is_listed_with_its_outcome(finding, use_nvcc):
 def test_a_second_nvcc_is_usable_not_used(finding, stand_in_nvcc, monkeypatch, bare):
     monkeypatch.setenv("FICTL_NVCC", str(stand_in_nvcc("12.8")))
     monkeypatch.setenv("CUDA_HOME", str(stand_in_nvcc("13.0").parents[1]))
-    lines = finding(nvcc, nvcc=find_nvcc()).found.splitlines()
+    lines = finding(nvcc, nvcc=find_nvcc()).text.splitlines()
     assert [line.rpartition(", ")[2] for line in lines[1:3]] == ["used", "usable"]
 
 
@@ -77,14 +77,14 @@ def test_a_wrapper_is_shown_with_its_toolkit(finding, stand_in_nvcc, program, mo
     real = stand_in_nvcc("12.8")
     monkeypatch.setenv("FICTL_NVCC", str(program("nvcc", f'exec "{real}" "$@"')))
     found = finding(nvcc, nvcc=find_nvcc())
-    assert f"(a wrapper; the toolkit is {real.parents[1]})" in found.found.splitlines()[0]
+    assert f"(a wrapper; the toolkit is {real.parents[1]})" in found.text.splitlines()[0]
 
 
 def test_no_nvcc_lists_the_places_and_the_ways_out(finding, bare):
     found = finding(nvcc)
     assert found.level == "error"
-    assert found.found.splitlines()[0] == "no usable nvcc"
-    assert "CUDA_HOME: not set" in found.found
+    assert found.text.splitlines()[0] == "no usable nvcc"
+    assert "CUDA_HOME: not set" in found.text
     assert 'pip install "fictl[toolchain]"' in found.fix
 
 
@@ -97,7 +97,7 @@ def test_an_nvcc_that_was_named_and_is_broken_is_not_passed_over(finding, progra
     monkeypatch.setenv("FICTL_NVCC", str(program("nvcc", "echo 'no license'; exit 1")))
     found = finding(nvcc)
     assert found.level == "error"
-    assert "no license" in found.found.splitlines()[0]
+    assert "no license" in found.text.splitlines()[0]
 
 
 def test_an_nvcc_below_the_floor_is_said_in_its_place(finding, bare, program):
@@ -112,14 +112,14 @@ def test_an_nvcc_below_the_floor_is_said_in_its_place(finding, bare, program):
         (old.parents[1] / part).touch()
     found = finding(nvcc)
     assert found.level == "error"
-    assert "nvcc 11.8: CUDA 12.0 or newer is needed" in found.found
+    assert "nvcc 11.8: CUDA 12.0 or newer is needed" in found.text
 
 
 def test_parts_of_the_toolkit_that_are_missing_are_named(finding, use_nvcc):
     found = finding(toolkit, nvcc=replace(use_nvcc("13.0"), cudart_static=None))
     assert found.level == "error"
     for part in ("cuda_fp16.h", "CCCL", "libcudart_static.a"):
-        assert part in found.found
+        assert part in found.text
 
 
 def test_a_whole_toolkit_is_fine(finding, use_nvcc):
@@ -135,8 +135,8 @@ def test_a_compiler_within_the_limit_is_fine(finding, limited, compiler):
     compiler("g++", "g++ (Debian 12.2.0-14) 12.2.0")
     found = finding(host_compiler, nvcc=limited(gcc=13))
     assert found.level == "ok"
-    assert "gcc 12.2.0" in found.found
-    assert "(nvcc takes up to 13)" in found.found
+    assert "gcc 12.2.0" in found.text
+    assert "(nvcc takes up to 13)" in found.text
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_compiler_beyond_the_limit_names_it(
     compiler(name, line)
     found = finding(host_compiler, nvcc=limited())
     assert found.level == "error"
-    assert f"nvcc 12.8 takes {limit}" in found.found
+    assert f"nvcc 12.8 takes {limit}" in found.text
     assert fix in found.fix
 
 
@@ -168,7 +168,7 @@ def test_a_compiler_below_the_floor_is_an_error(finding, compiler, line):
     compiler("c++", line)
     found = finding(host_compiler)
     assert found.level == "error"
-    assert "or newer is needed" in found.found
+    assert "or newer is needed" in found.text
 
 
 def test_a_header_that_sets_no_limit_allows_all(use_nvcc):

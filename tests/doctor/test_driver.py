@@ -14,7 +14,7 @@ from fictl.toolchain.smi import Smi
 def test_a_machine_without_a_driver_can_still_build(finding):
     found = finding(driver.driver)
     assert found.level == "warning"
-    assert "none (libcuda" in found.found
+    assert "none (libcuda" in found.text
     assert "525.60" in found.fix
 
 
@@ -25,20 +25,20 @@ def test_a_kernel_module_without_its_library_is_an_error(finding, words):
     )
     found = finding(driver.driver)
     assert found.level == "error"
-    assert "580.95.05" in found.found
+    assert "580.95.05" in found.text
     assert "--gpus all" in found.fix
 
 
 def test_a_driver_that_only_nvidia_smi_reaches_is_an_error(finding):
     found = finding(driver.driver, smi=Smi(gpus=({"driver_version": "550.54.15"},)))
     assert found.level == "error"
-    assert "driver 550.54.15 is loaded" in found.found
+    assert "driver 550.54.15 is loaded" in found.text
 
 
 def test_a_driver_older_than_nvcc_names_the_driver_that_is_needed(finding):
     found = finding(driver.driver, driver="12.4", nvcc="13.0")
     assert found.level == "error"
-    assert "550.54.15 (CUDA 12.4) does not run what nvcc 13.0 builds" in found.found
+    assert "550.54.15 (CUDA 12.4) does not run what nvcc 13.0 builds" in found.text
     assert "580.65 or newer" in found.fix
 
 
@@ -52,7 +52,7 @@ def test_an_older_nvcc_that_is_here_is_the_other_way_out(
 
 def test_minor_versions_are_compatible(finding):
     found = finding(driver.driver, driver="12.4", nvcc="12.9")
-    assert (found.level, found.found) == ("ok", "550.54.15 (CUDA 12.4)")
+    assert (found.level, found.text) == ("ok", "550.54.15 (CUDA 12.4)")
 
 
 @pytest.mark.parametrize("number", [13000, 12080])

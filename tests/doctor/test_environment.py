@@ -11,14 +11,14 @@ def test_nothing_set_is_nothing_named(finding, monkeypatch):
     monkeypatch.delenv("FICTL_WORKSPACE_BASE")
     for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"):
         monkeypatch.delenv(name, raising=False)
-    assert finding(settings_in_force).found in ("all at their defaults", "FICTL_CONFIG")
+    assert finding(settings_in_force).text in ("all at their defaults", "FICTL_CONFIG")
 
 
 def test_what_is_set_is_named(finding, monkeypatch):
     monkeypatch.setenv("FICTL_MAX_JOBS", "2")
     found = finding(settings_in_force)
     assert found.level == "ok"
-    assert "FICTL_MAX_JOBS" in found.found
+    assert "FICTL_MAX_JOBS" in found.text
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_value_that_cannot_be_read_is_an_error(finding, monkeypatch, name, val
     monkeypatch.setenv(name, value)
     found = finding(settings_in_force, environ={name: value})
     assert found.level == "error"
-    assert f"{name}={value!r} cannot be read" in found.found
+    assert f"{name}={value!r} cannot be read" in found.text
     assert found.fix.startswith("unset it")
 
 
@@ -49,7 +49,7 @@ def test_flags_that_nvcc_adds_by_itself_are_a_warning(finding, monkeypatch):
     monkeypatch.setenv("NVCC_APPEND_FLAGS", "-G")
     found = finding(flags)
     assert (found.name, found.level) == ("NVCC_APPEND_FLAGS", "warning")
-    assert "'-G'" in found.found
+    assert "'-G'" in found.text
 
 
 @pytest.mark.parametrize("name", ["CPATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"])
@@ -65,7 +65,7 @@ def test_empty_ones_do_nothing(findings):
 
 def test_a_stub_of_the_driver_on_the_path_is_a_warning(finding):
     found = finding(stubs, environ={"LD_LIBRARY_PATH": "/a:/cuda/lib64/stubs/"})
-    assert "/cuda/lib64/stubs/" in found.found
+    assert "/cuda/lib64/stubs/" in found.text
 
 
 def test_other_library_folders_are_fine(findings):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.doctor import Finding, exit_code, tally
+from fictl.doctor import DoctorFinding, exit_code, tally
 from fictl.doctor.finding import error, ok, warning
 
 FINE = ok("python", "3.12")
 HINT = warning("ncu", "not found", "install it")
 BAD = error("nvcc", "none", "install one")
-PROBE = Finding("probe: link", "error", "undefined", "…", probe=True)
+PROBE = DoctorFinding("probe: link", "error", "undefined", "…", probe=True)
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_the_tally_counts_in_words():
 
 
 def test_evidence_follows_the_verdict_on_lines_of_its_own():
-    assert ok("nvcc", "13.0", "PATH: used", "conda: no nvcc").found.splitlines()[0] == "13.0"
+    assert ok("nvcc", "13.0", "PATH: used", "conda: no nvcc").text.splitlines()[0] == "13.0"

@@ -32,19 +32,19 @@ def test_without_gpu_and_program_nothing_is_missed(findings):
 def test_with_a_gpu_the_program_is_missed(finding):
     found = finding(gpu_state.answers, gpus=["NVIDIA H200 9.0"])
     assert found.level == "warning"
-    assert "not on PATH" in found.found
+    assert "not on PATH" in found.text
 
 
 @pytest.mark.parametrize(("gpus", "level"), [([], "error"), (["NVIDIA H200 9.0"], "warning")])
 def test_a_program_that_fails_weighs_less_where_cuda_works(finding, gpus, level):
     found = finding(gpu_state.answers, gpus=gpus, smi=Smi(problem="nvidia-smi fails"))
-    assert (found.level, found.found) == (level, "nvidia-smi fails")
+    assert (found.level, found.text) == (level, "nvidia-smi fails")
 
 
 def test_an_idle_gpu_is_fine(finding):
     found = finding(gpu_state.clocks, smi=state())
     assert found.level == "ok"
-    assert "GPU 0: 345 of 1980 MHz, persistence Enabled, MIG Disabled" in found.found
+    assert "GPU 0: 345 of 1980 MHz, persistence Enabled, MIG Disabled" in found.text
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_idle_gpu_is_fine(finding):
 def test_a_gpu_that_is_held_back_says_by_what(finding, mask, why):
     found = finding(gpu_state.clocks, smi=state(**{"clocks_throttle_reasons.active": mask}))
     assert found.level == "warning"
-    assert f"GPU 0 is held back by {why}: 345 of 1980 MHz" in found.found
+    assert f"GPU 0 is held back by {why}: 345 of 1980 MHz" in found.text
 
 
 @pytest.mark.parametrize("mask", ["Active", ""])
@@ -71,7 +71,7 @@ def test_errors_of_the_memory_are_said(finding):
         gpu_state.memory_errors, smi=state(**{"ecc.errors.uncorrected.volatile.total": "2"})
     )
     assert found.level == "warning"
-    assert "GPU 0: 2 errors" in found.found
+    assert "GPU 0: 2 errors" in found.text
 
 
 def test_sound_memory_is_not_mentioned(findings):
@@ -82,7 +82,7 @@ def test_other_processes_are_named(finding):
     row = {"gpu_uuid": "GPU-1", "pid": "77", "used_memory": "512", "process_name": "python"}
     found = finding(gpu_state.processes, smi=Smi((IDLE,), (row,)))
     assert found.level == "warning"
-    assert found.found == "GPU 0: python (pid 77), 512 MiB"
+    assert found.text == "GPU 0: python (pid 77), 512 MiB"
 
 
 def test_this_process_is_no_other(finding):
@@ -92,4 +92,4 @@ def test_this_process_is_no_other(finding):
 
 def test_a_process_of_which_little_is_known_is_still_one(finding):
     found = finding(gpu_state.processes, smi=Smi((IDLE,), ({"pid": "77"},)))
-    assert found.found == "GPU ?: a process (pid 77), ? MiB"
+    assert found.text == "GPU ?: a process (pid 77), ? MiB"

@@ -20,7 +20,7 @@ def test_no_gpu_is_a_warning(finding):
 def test_a_variable_that_hides_them_all_is_named(finding, value):
     found = finding(gpus, smi=TWO, environ={"CUDA_VISIBLE_DEVICES": value})
     assert found.level == "warning"
-    assert f"CUDA_VISIBLE_DEVICES={value!r} hides all 2" in found.found
+    assert f"CUDA_VISIBLE_DEVICES={value!r} hides all 2" in found.text
     assert found.fix == "unset CUDA_VISIBLE_DEVICES"
 
 
@@ -40,24 +40,24 @@ def test_gpus_that_cuda_does_not_see_are_an_error(finding):
 )
 def test_a_driver_that_fails_is_an_error_with_its_own_fix(finding, problem, fix):
     (found,) = run((gpus,), Facts(gpus=Probe(problem=problem)))
-    assert (found.level, found.found) == ("error", problem)
+    assert (found.level, found.text) == ("error", problem)
     assert fix in found.fix
 
 
 def test_equal_gpus_are_counted(finding):
     found = finding(gpus, gpus=["NVIDIA H200 9.0", "NVIDIA H200 9.0", "Tesla T4 7.5"])
-    assert found.found.splitlines()[0] == "2 x NVIDIA H200 (9.0), 1 x Tesla T4 (7.5)"
+    assert found.text.splitlines()[0] == "2 x NVIDIA H200 (9.0), 1 x Tesla T4 (7.5)"
 
 
 def test_a_partial_view_is_shown(finding):
     found = finding(gpus, gpus=["NVIDIA H200 9.0"], environ={"CUDA_VISIBLE_DEVICES": "1"})
-    assert "(CUDA_VISIBLE_DEVICES=1)" in found.found
+    assert "(CUDA_VISIBLE_DEVICES=1)" in found.text
 
 
 def test_only_gpus_below_the_floor_are_an_error(finding):
     found = finding(gpus, gpus=["Tesla V100 7.0"])
     assert found.level == "error"
-    assert "Tesla V100 (7.0): 7.5 or newer is needed" in found.found
+    assert "Tesla V100 (7.0): 7.5 or newer is needed" in found.text
 
 
 def test_beside_a_newer_one_an_old_gpu_is_left_out(finding):

@@ -30,13 +30,13 @@ def refuses(facts: Facts):
 def test_a_check_that_crashes_is_a_finding_that_names_it():
     found = run((crashes, good), Facts())
     assert [(each.name, each.level) for each in found] == [("crashes", "error"), ("good", "ok")]
-    assert "ZeroDivisionError: by nothing" in found[0].found
+    assert "ZeroDivisionError: by nothing" in found[0].text
     assert "--report" in found[0].fix
 
 
 def test_an_error_with_a_hint_is_told_as_such():
     (found,) = run((refuses,), Facts())
-    assert (found.level, found.found, found.fix) == ("error", "the disk is gone", "put it back")
+    assert (found.level, found.text, found.fix) == ("error", "the disk is gone", "put it back")
 
 
 def test_a_check_that_hangs_is_said_and_left_behind(monkeypatch):
@@ -49,7 +49,7 @@ def test_a_check_that_hangs_is_said_and_left_behind(monkeypatch):
     monkeypatch.setattr(doctor, "_SECONDS", 0.1)
     (found,) = run((hangs,), Facts())
     assert (found.name, found.level) == ("hangs", "error")
-    assert "no answer within 0.1 s" in found.found
+    assert "no answer within 0.1 s" in found.text
 
 
 def test_one_setting_that_cannot_be_read_is_one_error(monkeypatch):
@@ -63,7 +63,7 @@ def test_one_setting_that_cannot_be_read_is_one_error(monkeypatch):
 
     found = run((settings_in_force, stopped), Facts(environ={"FICTL_DISABLE_JIT": "maybe"}))
     assert [each.level for each in found] == ["error", "warning"]
-    assert found[1].found.startswith("not run: FICTL_DISABLE_JIT='maybe'")
+    assert found[1].text.startswith("not run: FICTL_DISABLE_JIT='maybe'")
 
 
 def test_a_fact_that_crashes_is_a_finding_and_the_checks_go_on(monkeypatch):
@@ -73,7 +73,7 @@ def test_a_fact_that_crashes_is_a_finding_and_the_checks_go_on(monkeypatch):
     monkeypatch.setattr(facts, "probe", crash)
     found = examine((good,))
     assert [each.name for each in found] == ["gpus", "good"]
-    assert "OSError: driver bug" in found[0].found
+    assert "OSError: driver bug" in found[0].text
 
 
 def test_without_compiler_gpu_or_torch_every_check_still_answers(monkeypatch, tmp_path):
@@ -81,7 +81,7 @@ def test_without_compiler_gpu_or_torch_every_check_still_answers(monkeypatch, tm
     monkeypatch.setenv("CXX", "no-such-compiler")
     monkeypatch.setattr(doctor.python_packages, "_ASK_TORCH", "raise SystemExit('broken')")
     found = examine()
-    assert not [each for each in found if "the check itself failed" in each.found]
+    assert not [each for each in found if "the check itself failed" in each.text]
     assert {each.level for each in found} == {"ok", "warning", "error"}
     assert all(each.fix for each in found if each.level != "ok")
     json.dumps([each.to_dict() for each in found])
@@ -90,4 +90,4 @@ def test_without_compiler_gpu_or_torch_every_check_still_answers(monkeypatch, tm
 @pytest.mark.parametrize("check", doctor.CHECKS, ids=lambda check: check.__name__)
 def test_every_check_answers_on_a_bare_machine(check, machine, monkeypatch):
     monkeypatch.setattr(doctor.python_packages, "_ASK_TORCH", "print('torch 2.9 None 0')")
-    assert not [each for each in run((check,), machine()) if "itself failed" in each.found]
+    assert not [each for each in run((check,), machine()) if "itself failed" in each.text]

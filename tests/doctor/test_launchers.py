@@ -47,7 +47,7 @@ def test_one_before_the_compiler_in_cxx_is_seen(finding, program, monkeypatch):
     monkeypatch.setenv("CXX", "ccache g++")
     found = finding(launchers, cxx=find_cxx())
     assert found.name == "launcher (CXX)"
-    assert found.found.startswith("ccache 4.8")
+    assert found.text.startswith("ccache 4.8")
 
 
 def test_a_launcher_of_ones_own_is_only_looked_for(finding, program, monkeypatch):

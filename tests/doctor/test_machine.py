@@ -22,14 +22,14 @@ def free(monkeypatch):
 def test_jobs_are_those_that_a_build_would_choose(finding, free):
     free(10)
     found = finding(memory)
-    assert (found.level, found.found) == ("ok", "10.0 GiB free for 3 compilers at once, 8 cores")
+    assert (found.level, found.text) == ("ok", "10.0 GiB free for 3 compilers at once, 8 cores")
 
 
 def test_little_memory_is_a_warning(finding, free):
     free(1)
     found = finding(memory)
     assert found.level == "warning"
-    assert "1.0 GiB free for 1 compiler at once" in found.found
+    assert "1.0 GiB free for 1 compiler at once" in found.text
 
 
 @pytest.mark.parametrize("name", ["FICTL_MAX_JOBS", "MAX_JOBS"])
@@ -38,7 +38,7 @@ def test_more_jobs_than_memory_holds_are_a_warning(finding, free, monkeypatch, n
     monkeypatch.setenv(name, "64")
     found = finding(memory)
     assert found.level == "warning"
-    assert f"for 64 compilers at once ({name})" in found.found
+    assert f"for 64 compilers at once ({name})" in found.text
     assert "FICTL_MAX_JOBS=3" in found.fix
 
 

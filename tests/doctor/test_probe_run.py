@@ -29,13 +29,13 @@ def test_right_numbers_on_every_gpu_are_a_launch(child, monkeypatch):
     monkeypatch.setattr(probe_run, "traced", lambda entry: iter(()))
     found = child("loaded\nwrong 0 0\nwrong 1 0\n")
     assert [each.level for each in found] == ["ok", "ok"]
-    assert found[1].found == "65536 right numbers on each of 2 GPUs"
+    assert found[1].text == "65536 right numbers on each of 2 GPUs"
 
 
 def test_wrong_numbers_accuse_the_gpu(child):
     launch = child("loaded\nwrong 0 0\nwrong 1 12\n")[1]
     assert (launch.level, launch.probe) == ("error", True)
-    assert launch.found == "GPU 1: 12 of 65536 numbers are wrong"
+    assert launch.text == "GPU 1: 12 of 65536 numbers are wrong"
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_wrong_numbers_accuse_the_gpu(child):
 )
 def test_an_error_of_cuda_is_told_with_what_mends_it(child, said, fix):
     launch = child(f"loaded\n{said}\nwrong 0 -1\n")[1]
-    assert launch.found == f"GPU 0: {said}"
+    assert launch.text == f"GPU 0: {said}"
     assert fix in launch.fix
 
 
 def test_a_launch_that_crashes_names_the_signal(child):
     launch = child("loaded\nwrong 0 0\n", -11)[1]
-    assert launch.found == "GPU 1: ended by SIGSEGV"
+    assert launch.text == "GPU 1: ended by SIGSEGV"
 
 
 def test_a_child_that_hangs_is_ended(monkeypatch):
@@ -89,7 +89,7 @@ def test_one_record_for_one_launch_is_a_trace(traced):
 def test_a_trace_that_fails_is_a_warning(traced, said):
     (found,) = traced(said + "\n")
     assert found.level == "warning"
-    assert found.found.startswith(f"{said}: timing falls back")
+    assert found.text.startswith(f"{said}: timing falls back")
 
 
 def test_without_cupti_nothing_is_traced(traced):

@@ -30,8 +30,8 @@ def test_without_a_gpu_it_goes_as_far_as_loading(tried):
     found = tried()
     assert list(found) == [f"probe: {step}" for step in ("compile", "link", "load", "launch")]
     assert levels(found) == ["ok", "ok", "ok", "warning"]
-    assert "for 7.5" in found["probe: compile"].found
-    assert found["probe: launch"].found == "not run: there is no GPU"
+    assert "for 7.5" in found["probe: compile"].text
+    assert found["probe: launch"].text == "not run: there is no GPU"
 
 
 @pytest.mark.needs_nvcc
@@ -46,8 +46,8 @@ def test_what_does_not_compile_says_why(tried, monkeypatch):
     monkeypatch.setenv("FICTL_EXTRA_CUDAFLAGS", "--no-such-flag")
     found = tried()
     assert levels(found) == ["error", "warning", "warning", "warning"]
-    assert "no-such-flag" in found["probe: compile"].found.splitlines()[0]
-    assert found["probe: load"].found == "not run: compile failed"
+    assert "no-such-flag" in found["probe: compile"].text.splitlines()[0]
+    assert found["probe: load"].text == "not run: compile failed"
     assert exit_code(found.values()) == 1
 
 
@@ -56,7 +56,7 @@ def test_what_does_not_link_is_told_from_what_does_not_compile(tried, monkeypatc
     monkeypatch.setenv("FICTL_EXTRA_LDFLAGS", "-lno-such-library")
     found = tried()
     assert levels(found) == ["ok", "error", "warning", "warning"]
-    assert "no-such-library" in found["probe: link"].found
+    assert "no-such-library" in found["probe: link"].text
     assert "repeat:" not in found["probe: link"].fix
 
 
@@ -79,7 +79,7 @@ def test_what_does_not_load_says_why(tried, monkeypatch):
     )
     found = tried()
     assert levels(found) == ["ok", "ok", "error", "warning"]
-    assert "failed to map segment" in found["probe: load"].found
+    assert "failed to map segment" in found["probe: load"].text
     assert "FICTL_WORKSPACE_BASE" in found["probe: load"].fix
 
 
@@ -91,19 +91,19 @@ def test_what_cannot_be_tried_is_said_with_its_reason(findings, monkeypatch, set
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     found = findings(probes.probes)
-    assert {each.found for each in found} == {f"not run: {reason}"}
+    assert {each.text for each in found} == {f"not run: {reason}"}
     assert {each.level for each in found} == {"warning"}
 
 
 def test_without_a_host_compiler_nothing_is_tried(findings):
-    assert "C++ compiler" in findings(probes.probes, nvcc="13.0")[0].found
+    assert "C++ compiler" in findings(probes.probes, nvcc="13.0")[0].text
 
 
 def test_a_toolkit_that_lacks_the_target_is_the_environments_fault(use_nvcc, monkeypatch):
     monkeypatch.setenv("FICTL_CUDA_ARCH_LIST", "12.0a")
     found = run((probes.probes,), Facts(nvcc=use_nvcc("12.6"), cxx=find_cxx()))
     assert exit_code(found) == 3
-    assert "nvcc 12.6 cannot target 12.0a" in found[0].found
+    assert "nvcc 12.6 cannot target 12.0a" in found[0].text
 
 
 @pytest.mark.needs_gpu
@@ -115,4 +115,4 @@ def test_a_kernel_runs_on_every_gpu_and_its_numbers_are_right(monkeypatch, tmp_p
     here, broken = facts.gather()
     assert not broken
     found = {each.name: each for each in run((probes.probes,), here)}
-    assert found["probe: launch"].found.startswith("65536 right numbers")
+    assert found["probe: launch"].text.startswith("65536 right numbers")

@@ -37,26 +37,26 @@ def test_without_cupti_the_right_one_is_named(finding, installed, driver, fix):
     installed(None)
     found = finding(cupti, driver=driver)
     assert (found.level, found.fix) == ("warning", fix)
-    assert "CUDA graphs" in found.found
+    assert "CUDA graphs" in found.text
 
 
 def test_a_cupti_newer_than_the_driver_is_a_warning(finding, installed):
     installed("13.0.0")
     found = finding(cupti, driver="12.4")
     assert found.level == "warning"
-    assert "the driver is 550.54.15 (CUDA 12.4)" in found.found
+    assert "the driver is 550.54.15 (CUDA 12.4)" in found.text
 
 
 def test_a_cupti_of_another_cuda_than_torch_is_a_warning(finding, installed):
     installed("13.0.0", torch=12)
     found = finding(cupti, driver="13.0")
     assert found.level == "warning"
-    assert "torch of CUDA 12" in found.found
+    assert "torch of CUDA 12" in found.text
 
 
 def test_a_cupti_that_is_only_metadata_is_a_warning(finding, installed):
     installed("13.0.0", module=None)
-    assert "no module cupti" in finding(cupti).found
+    assert "no module cupti" in finding(cupti).text
 
 
 @pytest.mark.parametrize("torch", [13, None])
@@ -93,19 +93,19 @@ def test_counters_need_a_permission(finding, restricted, admin_only, capabilitie
 
 def test_perfmon_is_enough_from_driver_565_on(finding, machine, restricted):
     from fictl.doctor import run
-    from fictl.doctor.driver import Driver
+    from fictl.doctor.cuda_driver import CudaDriver
 
     restricted("1", 1 << 38)
     facts = machine()
-    (found,) = run((permission,), type(facts)(driver=Driver((13, 0), "580.95.05")))
+    (found,) = run((permission,), type(facts)(driver=CudaDriver((13, 0), "580.95.05")))
     assert found.level == "ok"
 
 
 def test_the_refusal_names_error_and_both_ways_out(finding, restricted):
     restricted("1", 0)
     found = finding(permission)
-    assert "ERR_NVGPUCTRPERM" in found.found
-    assert f"user {os.geteuid()}" in found.found
+    assert "ERR_NVGPUCTRPERM" in found.text
+    assert f"user {os.geteuid()}" in found.text
     assert "NVreg_RestrictProfilingToAdminUsers=0" in found.fix
     assert "--cap-add=SYS_ADMIN" in found.fix
 
@@ -120,7 +120,7 @@ def test_absent_tools_are_warnings_with_what_for(findings, no_tools):
     assert [each.name for each in found] == ["compute-sanitizer", "ncu", "nsys"]
     assert {each.level for each in found} == {"warning"}
     assert "cuda-sanitizer-12-8" in found[0].fix
-    assert "hardware counters" in found[1].found
+    assert "hardware counters" in found[1].text
 
 
 def test_the_newest_nsight_of_the_installers_folder_is_found(findings, no_tools, tmp_path):
@@ -131,7 +131,7 @@ def test_the_newest_nsight_of_the_installers_folder_is_found(findings, no_tools,
         path.chmod(0o755)
     (ncu,) = [each for each in findings(tools) if each.name == "ncu"]
     assert ncu.level == "ok"
-    assert ncu.found.startswith("2025.3.1.0, ")
+    assert ncu.text.startswith("2025.3.1.0, ")
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_a_tool_that_does_not_run_is_a_warning(findings, program, monkeypatch, b
     program("nsys", body)
     (nsys,) = [each for each in findings(tools) if each.name == "nsys"]
     assert nsys.level == "warning"
-    assert seen in nsys.found
+    assert seen in nsys.text

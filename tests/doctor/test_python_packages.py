@@ -35,25 +35,25 @@ def test_an_old_python_is_an_error(finding, monkeypatch):
     monkeypatch.setattr(python_packages.sys, "version_info", (3, 9, 18))
     found = finding(python)
     assert found.level == "error"
-    assert "3.10 or newer" in found.found
+    assert "3.10 or newer" in found.text
 
 
 def test_torch_with_the_cuda_of_nvcc_is_fine(finding, torch_says):
     torch_says("print('torch 2.9.0+cu130 13.0 1')")
     found = finding(torch, gpus=H200, nvcc="13.0")
-    assert (found.level, found.found) == ("ok", "2.9.0+cu130, CUDA 13.0")
+    assert (found.level, found.text) == ("ok", "2.9.0+cu130, CUDA 13.0")
 
 
 def test_noise_of_the_import_is_skipped(finding, torch_says):
     torch_says("print('warning: torch is slow'); print('torch 2.9.0 13.0 1')")
-    assert finding(torch, gpus=H200).found == "2.9.0, CUDA 13.0"
+    assert finding(torch, gpus=H200).text == "2.9.0, CUDA 13.0"
 
 
 def test_torch_of_another_cuda_is_a_warning(finding, torch_says):
     torch_says("print('torch 2.9.0 12.8 1')")
     found = finding(torch, gpus=H200, nvcc="13.0")
     assert found.level == "warning"
-    assert "2.9.0 is of CUDA 12.8, nvcc of 13.0" in found.found
+    assert "2.9.0 is of CUDA 12.8, nvcc of 13.0" in found.text
 
 
 def test_torch_without_cuda_is_fine_where_there_is_no_gpu(finding, torch_says):
@@ -73,7 +73,7 @@ def test_a_torch_newer_than_the_driver_sees_nothing(finding, torch_says):
     torch_says("print('torch 2.9.0 13.0 0')")
     found = finding(torch, gpus=H200, driver="12.4")
     assert found.level == "error"
-    assert "sees no GPU: the driver is 550.54.15 (CUDA 12.4)" in found.found
+    assert "sees no GPU: the driver is 550.54.15 (CUDA 12.4)" in found.text
     assert "cu126" in found.fix
 
 
@@ -96,13 +96,13 @@ def test_a_broken_torch_does_not_end_the_examination(finding, torch_says, code, 
     torch_says(code)
     found = finding(torch)
     assert found.level == "error"
-    assert seen in found.found
+    assert seen in found.text
 
 
 def test_a_missing_torch_is_told_from_a_broken_one(finding, torch_says):
     torch_says("raise ModuleNotFoundError(\"No module named 'torch'\")")
     found = finding(torch)
-    assert (found.found, found.fix) == ("not installed", "pip install torch")
+    assert (found.text, found.fix) == ("not installed", "pip install torch")
 
 
 def test_a_torch_that_hangs_is_ended(finding, torch_says, monkeypatch):
@@ -110,7 +110,7 @@ def test_a_torch_that_hangs_is_ended(finding, torch_says, monkeypatch):
     torch_says("import time; time.sleep(60)")
     found = finding(torch)
     assert found.level == "error"
-    assert "did not end" in found.found
+    assert "did not end" in found.text
 
 
 def test_the_real_torch_is_understood():
@@ -159,7 +159,7 @@ def test_a_ninja_that_does_not_run_is_an_error(finding, monkeypatch, program):
     monkeypatch.setattr(python_packages, "ninja_binary", lambda: str(broken))
     found = finding(ninja)
     assert found.level == "error"
-    assert "bad ELF" in found.found
+    assert "bad ELF" in found.text
 
 
 def test_tvm_ffi_is_whole(finding):
@@ -171,7 +171,7 @@ def test_a_missing_tvm_ffi_is_an_error(finding, monkeypatch):
         raise SetupError("not installed")
 
     monkeypatch.setattr(python_packages, "ffi_paths", fail)
-    assert "not installed" in finding(tvm_ffi).found
+    assert "not installed" in finding(tvm_ffi).text
 
 
 def test_missing_headers_of_tvm_ffi_are_named(finding, monkeypatch):
@@ -180,7 +180,7 @@ def test_missing_headers_of_tvm_ffi_are_named(finding, monkeypatch):
     monkeypatch.setattr(python_packages, "ffi_paths", lambda: paths)
     found = finding(tvm_ffi)
     assert found.level == "error"
-    assert "/nowhere/tvm/ffi/c_api.h" in found.found
+    assert "/nowhere/tvm/ffi/c_api.h" in found.text
 
 
 def test_another_abi_of_tvm_ffi_is_an_error(finding, monkeypatch):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.doctor import Finding, report
+from fictl.doctor import DoctorFinding, report
 from fictl.doctor.finding import ok
 from fictl.doctor.report import make_report
 from fictl.settings import Setting
 from fictl.version import VERSION
 
-BAD = Finding("nvcc", "error", "none\nCUDA_HOME: not set", "install one")
+BAD = DoctorFinding("nvcc", "error", "none\nCUDA_HOME: not set", "install one")
 
 
 def test_it_has_version_machine_findings_settings_and_packages(monkeypatch):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from fictl.inspect.instruction import Place
-from fictl.inspect.kernel import Kernel, Opcode
+from fictl.inspect.instruction import SourcePlace
+from fictl.inspect.kernel import InspectedKernel, Opcode
 
 PLANTED = Path(__file__).parents[1] / "planted_project"
 
@@ -33,10 +33,10 @@ def recorded() -> Path:
 
 
 @pytest.fixture
-def kernel() -> Callable[..., Kernel]:
+def kernel() -> Callable[..., InspectedKernel]:
     """One that nobody compiled."""
 
-    def make(**changes: Any) -> Kernel:
+    def make(**changes: Any) -> InspectedKernel:
         facts: dict[str, Any] = {
             "mangled": "_ZN1a4copyEPf",
             "arch": "9.0a",
@@ -48,13 +48,13 @@ def kernel() -> Callable[..., Kernel]:
             "spill_loads": 0,
             "barriers": 1,
             "threads": 256,
-            "place": Place("a.cuh", 7),
+            "place": SourcePlace("a.cuh", 7),
             "code": "c0de",
             "opcodes": {
-                "LDG.E.128": Opcode(4, "LDG.E.128 R4, [R2]", Place("a.cuh", 9)),
+                "LDG.E.128": Opcode(4, "LDG.E.128 R4, [R2]", SourcePlace("a.cuh", 9)),
                 "IADD3": Opcode(2, "IADD3 R1, R1, R2", None),
             },
         }
-        return Kernel(**{**facts, **changes})
+        return InspectedKernel(**{**facts, **changes})
 
     return make

@@ -10,7 +10,7 @@ import pytest
 from fictl.arch import Arch
 from fictl.errors import UsageError
 from fictl.inspect.binary import inspect_file
-from fictl.inspect.metrics import Launch, values
+from fictl.inspect.metrics import LaunchSize, values
 
 SPILLING = "_ZN7planted7planted14SpillingKernelEPfPKfl"
 
@@ -41,7 +41,7 @@ def test_a_cubin_says_all_but_spills(tmp_path: Path) -> None:
     found = inspect_file(tmp_path / "a.cubin")
     assert (found.module, found.archs, len(found.kernels)) == ("a.cubin", ("9.0a",), 6)
     (spilling,) = [kernel for kernel in found.kernels if kernel.mangled == SPILLING]
-    numbers = values(spilling, Launch())
+    numbers = values(spilling, LaunchSize())
     assert (numbers["registers"], numbers["local_bytes"], numbers["occupancy"]) == (32, 504, 100.0)
     assert numbers["spill_bytes"] is None
     assert spilling.threads == 1024
@@ -94,7 +94,7 @@ def test_a_library_without_kernels_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"text", b"\x7fEL"])
 def test_another_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.so").write_bytes(data)
-    with pytest.raises(UsageError, match=r"a\.so is no compiled file"):
+    with pytest.raises(UsageError, match=r"a\.so is not a compiled file"):
         inspect_file(tmp_path / "a.so")
 
 

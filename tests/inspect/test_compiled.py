@@ -8,9 +8,9 @@ import pytest
 
 from fictl.arch import Arch
 from fictl.errors import SetupError
-from fictl.inspect import compiled, run
+from fictl.inspect import compiled, modules
 from fictl.inspect.compile_unit import compile_unit
-from fictl.inspect.run import inspect_specs
+from fictl.inspect.modules import inspect_specs
 from fictl.jit import JitSpec, gen_jit_spec
 from fictl.jit.build import plan_build
 from fictl.jit.cache.integrity import check_store
@@ -44,7 +44,7 @@ def add(tmp_path: Path) -> JitSpec:
 @pytest.mark.usefixtures("disassembler")
 def test_what_was_read_once_is_not_compiled_again(add: JitSpec, monkeypatch) -> None:
     (first,) = inspect_specs([add], HOPPER, LogObserver())
-    monkeypatch.setattr(run, "compile_unit", None)
+    monkeypatch.setattr(modules, "compile_unit", None)
     (again,) = inspect_specs([add], HOPPER, LogObserver())
     assert first.error is None
     assert again.kernels == first.kernels

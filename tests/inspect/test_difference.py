@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fictl.inspect.difference import compare
 from fictl.inspect.kernel import Opcode
-from fictl.inspect.metrics import Launch
+from fictl.inspect.metrics import LaunchSize
 
 
 def told(before, now) -> list[tuple[str, dict[str, tuple[float | None, float | None]]]]:
     return [
         (each.status, {change.name: (change.before, change.now) for change in each.changes})
-        for each in compare(before, now, Launch())
+        for each in compare(before, now, LaunchSize())
     ]
 
 

@@ -7,21 +7,21 @@ import pytest
 from fictl.errors import UsageError
 from fictl.inspect.gate import check, parse_gates
 from fictl.inspect.inspected import Inspected
-from fictl.inspect.instruction import Instruction, Place
+from fictl.inspect.instruction import SassInstruction, SourcePlace
 from fictl.inspect.kernel import Opcode
-from fictl.inspect.metrics import Launch
+from fictl.inspect.metrics import LaunchSize
 from fictl.inspect.pressure import Peak
 
 SPILL = {
-    "IADD3": Opcode(9, "IADD3 R1, R1, R2", Place("a.cuh", 8)),
-    "STL.64": Opcode(2, "STL.64 [R1], R4", Place("a.cuh", 12)),
-    "LDL": Opcode(5, "LDL R4, [R1]", Place("a.cuh", 20)),
+    "IADD3": Opcode(9, "IADD3 R1, R1, R2", SourcePlace("a.cuh", 8)),
+    "STL.64": Opcode(2, "STL.64 [R1], R4", SourcePlace("a.cuh", 12)),
+    "LDL": Opcode(5, "LDL R4, [R1]", SourcePlace("a.cuh", 20)),
 }
 
 
 def held(kernel, *gates: str) -> list[dict[str, object]]:
     found = Inspected("m", kernels=(kernel,))
-    return [each.to_dict() for each in check(parse_gates(gates), found, Launch())]
+    return [each.to_dict() for each in check(parse_gates(gates), found, LaunchSize())]
 
 
 def test_a_list_is_read_by_commas() -> None:
@@ -69,7 +69,7 @@ def test_what_no_instruction_is_to_blame_for_names_the_kernel(kernel) -> None:
 
 
 def test_too_many_registers_are_where_most_are_in_use(kernel) -> None:
-    add = Instruction(32, "FADD", "FADD R9, R9, R8", Place("/a.cuh", 11))
+    add = SassInstruction(32, "FADD", "FADD R9, R9, R8", SourcePlace("/a.cuh", 11))
 
     class Unit:
         kernels = (kernel(),)
@@ -78,7 +78,7 @@ def test_too_many_registers_are_where_most_are_in_use(kernel) -> None:
             return {kernel().mangled: Peak(38, add)}
 
     found = Inspected("m", units=(Unit(),), kernels=(kernel(),))
-    (violation,) = check(parse_gates(["registers<=32"]), found, Launch())
+    (violation,) = check(parse_gates(["registers<=32"]), found, LaunchSize())
     assert (violation.value, violation.place) == (40, "/a.cuh:11")
     assert violation.instruction == "FADD R9, R9, R8"
     assert violation.why == "38 registers are in use here"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.inspect.instruction import Instruction, Place, digest_of, parse_sass
+from fictl.inspect.instruction import SassInstruction, SourcePlace, digest_of, parse_sass
 
 PREFIX = "/home/me/planted/kernels/include/"
 LOST = "_ZN7planted7planted17LostThreadsKernelEPfPKfl"
@@ -28,7 +28,7 @@ INLINED = """
 """
 
 
-def planted(recorded: Path) -> dict[str, tuple[Instruction, ...]]:
+def planted(recorded: Path) -> dict[str, tuple[SassInstruction, ...]]:
     text = (recorded / "planted_90a.sass").read_text()
     return parse_sass(text, lambda path: path.removeprefix(PREFIX))
 
@@ -37,13 +37,13 @@ def test_each_kernel_has_its_instructions_in_order(recorded: Path) -> None:
     code = planted(recorded)[LOST]
     assert len(planted(recorded)) == 6
     assert [each.offset for each in code] == list(range(0, 16 * len(code), 16))
-    assert code[0] == Instruction(0, "LDC", "LDC R1, c[0x0][0x28]", code[0].place)
+    assert code[0] == SassInstruction(0, "LDC", "LDC R1, c[0x0][0x28]", code[0].place)
     assert {each.opcode for each in code} >= {"BAR.SYNC.DEFER_BLOCKING", "LDG.E", "STG.E"}
 
 
 def test_each_instruction_knows_its_line(recorded: Path) -> None:
     (barrier,) = [each for each in planted(recorded)[LOST] if each.opcode.startswith("BAR")]
-    assert barrier.place == Place("planted/planted/faults.cuh", 41)
+    assert barrier.place == SourcePlace("planted/planted/faults.cuh", 41)
     assert barrier.text.startswith("@!P")
 
 
@@ -73,11 +73,11 @@ def test_text_without_code_has_no_kernel() -> None:
     ],
 )
 def test_numbers_of_labels_do_not_make_other_code(other: str, same: bool) -> None:
-    before = digest_of([Instruction(0, "BRA", "@P0 BRA `(.L_x_7)")])
-    assert (digest_of([Instruction(16, "BRA", other)]) == before) is same
+    before = digest_of([SassInstruction(0, "BRA", "@P0 BRA `(.L_x_7)")])
+    assert (digest_of([SassInstruction(16, "BRA", other)]) == before) is same
 
 
 def test_jumps_to_two_places_are_not_jumps_to_one() -> None:
-    one = [Instruction(0, "BRA", "BRA `(.L_x_1)"), Instruction(0, "BRA", "BRA `(.L_x_1)")]
-    two = [Instruction(0, "BRA", "BRA `(.L_x_1)"), Instruction(0, "BRA", "BRA `(.L_x_2)")]
+    one = [SassInstruction(0, "BRA", "BRA `(.L_x_1)"), SassInstruction(0, "BRA", "BRA `(.L_x_1)")]
+    two = [SassInstruction(0, "BRA", "BRA `(.L_x_1)"), SassInstruction(0, "BRA", "BRA `(.L_x_2)")]
     assert digest_of(one) != digest_of(two)

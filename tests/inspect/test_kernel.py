@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
-from fictl.inspect.instruction import Instruction, Place
-from fictl.inspect.kernel import Kernel, counted
+from fictl.inspect.instruction import SassInstruction, SourcePlace
+from fictl.inspect.kernel import InspectedKernel, counted
 
 HIDDEN = "_ZN37_GLOBAL__N__{}_5_ni_cu_3fddc4013twoIfEEvPT_PKS1_i"
 
 
 def test_a_kernel_comes_back_from_json_as_it_was(kernel) -> None:
     before = kernel()
-    assert Kernel.from_json(json.loads(json.dumps(before.to_json()))) == before
+    assert InspectedKernel.from_json(json.loads(json.dumps(before.to_json()))) == before
 
 
 def test_names_are_those_that_people_read(kernel) -> None:
@@ -33,8 +33,8 @@ def test_spills_that_nobody_said_are_not_none(kernel) -> None:
 
 def test_instructions_are_counted_and_the_first_is_kept() -> None:
     code = [
-        Instruction(0, "STL", "STL [R1], R4", Place("a.cuh", 3)),
-        Instruction(16, "STL", "STL [R1+4], R5", Place("a.cuh", 4)),
+        SassInstruction(0, "STL", "STL [R1], R4", SourcePlace("a.cuh", 3)),
+        SassInstruction(16, "STL", "STL [R1+4], R5", SourcePlace("a.cuh", 4)),
     ]
     (found,) = counted(code).values()
-    assert (found.count, found.text, found.place) == (2, "STL [R1], R4", Place("a.cuh", 3))
+    assert (found.count, found.text, found.place) == (2, "STL [R1], R4", SourcePlace("a.cuh", 3))

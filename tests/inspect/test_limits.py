@@ -12,7 +12,7 @@ import pytest
 from fictl.arch import Arch
 from fictl.inspect import compiled
 from fictl.inspect.limits import limits_of
-from fictl.inspect.metrics import Launch, occupancy_of
+from fictl.inspect.metrics import LaunchSize, occupancy_of
 from fictl.inspect.selection import inspect
 from fictl.jit.progress import LogObserver
 from fictl.toolchain import Nvcc, find_cxx, visible_gpus
@@ -74,7 +74,7 @@ def test_the_driver_of_the_gpu_here_counts_the_same(planted: Path) -> None:
         for kernel in unit.kernels:
             theirs = blocks_by_driver(unit.folder / "unit.cubin", kernel.mangled)
             for (threads, shared), blocks in theirs.items():
-                ours = occupancy_of(kernel, Launch(threads, shared))
+                ours = occupancy_of(kernel, LaunchSize(threads, shared))
                 assert ours is not None
                 assert ours.blocks == blocks, (kernel.name, threads, shared, ours)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fictl.inspect.instruction import Instruction, Place, parse_sass
+from fictl.inspect.instruction import SassInstruction, SourcePlace, parse_sass
 from fictl.inspect.pressure import Peak, peaks
 
 RANGES = """
@@ -23,9 +23,9 @@ _Z1aPf:                                                   // |       |        | 
 """
 CODE = {
     "_Z1aPf": (
-        Instruction(0, "LDC", "LDC R1, c[0x0][0x28]"),
-        Instruction(16, "S2R", "S2R R0, SR_TID.X", Place("a.cuh", 3)),
-        Instruction(32, "BRA", "@!P0 BRA `(.L_x_0)"),
+        SassInstruction(0, "LDC", "LDC R1, c[0x0][0x28]"),
+        SassInstruction(16, "S2R", "S2R R0, SR_TID.X", SourcePlace("a.cuh", 3)),
+        SassInstruction(32, "BRA", "@!P0 BRA `(.L_x_0)"),
     ),
 }
 

@@ -70,7 +70,7 @@ def test_kernels_are_picked_by_a_part_of_their_name(kernel) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "said"), [("zzz", "no kernel's name has 'zzz'"), ("(", "no regular expression")]
+    ("pattern", "said"), [("zzz", "no kernel's name has 'zzz'"), ("(", "not a regular expression")]
 )
 def test_a_pattern_that_finds_nothing_is_refused(kernel, pattern: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):

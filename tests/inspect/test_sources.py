@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fictl.inspect.instruction import Place
-from fictl.inspect.sources import Roots, Sources
+from fictl.inspect.instruction import SourcePlace
+from fictl.inspect.sources import KernelSources, Roots
 from fictl.jit.spec import JitSpec
 
 
@@ -32,9 +32,9 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JitSpec:
 def test_a_file_is_found_where_it_is_now(spec, tmp_path: Path, path, name, shown) -> None:
     roots = Roots.of(spec, tmp_path / "staging")
     assert roots.portable(str(tmp_path / path)) == name
-    sources = Sources.of(spec, [tmp_path / "kept"])
-    assert sources.shown(Place(name, 2)) == shown
-    assert sources.text(Place(name, 2)) == "int x;"
+    sources = KernelSources.of(spec, [tmp_path / "kept"])
+    assert sources.shown(SourcePlace(name, 2)) == shown
+    assert sources.text(SourcePlace(name, 2)) == "int x;"
 
 
 def test_files_of_others_keep_their_path(spec, tmp_path: Path) -> None:
@@ -43,10 +43,10 @@ def test_files_of_others_keep_their_path(spec, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_gone_is_still_named(spec) -> None:
-    sources = Sources.of(spec)
-    assert sources.shown(Place("<mine/gone.cuh>", 3)) == "<mine/gone.cuh>:3"
-    assert sources.text(Place("<mine/gone.cuh>", 3)) == ""
-    assert sources.text(Place("launcher.cu", 99)) == ""
+    sources = KernelSources.of(spec)
+    assert sources.shown(SourcePlace("<mine/gone.cuh>", 3)) == "<mine/gone.cuh>:3"
+    assert sources.text(SourcePlace("<mine/gone.cuh>", 3)) == ""
+    assert sources.text(SourcePlace("launcher.cu", 99)) == ""
     assert sources.shown(None) == "no line known"
 
 

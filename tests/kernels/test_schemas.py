@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import fictl.ops
-from fictl.case.outputs import rooms
+from fictl.case.outputs import argument_specs
 from fictl.op.ffi.schema import Schema, read_schema
 from fictl.project import OpFolder, Project, folders
 from fictl.project.cpp_source import CppSource
@@ -98,8 +98,8 @@ def test_a_kernel_writes_nothing_that_its_schema_does_not_say(
     inputs = make_inputs(
         template, case.sizes, case.dtype, device, passing=case.passing, scalars=case.scalars
     )
-    room = rooms(function, template, case, inputs)
-    outputs = {key: each.empty(device) for key, each in room.items() if each.required}
+    specs = argument_specs(function, template, case)
+    outputs = {key: spec.empty(device) for key, spec in specs.items() if spec.required}
     with torch.no_grad(), Seen() as seen:
         function(**inputs, **outputs)
     assert seen.calls

@@ -10,7 +10,7 @@ import torch
 
 import fictl.ops
 from fictl.arch import parse_archs
-from fictl.case.outputs import rooms
+from fictl.case.outputs import argument_specs
 from fictl.jit import JitSpec
 from fictl.project import OpFolder, Project, folders
 from fictl.testing import make_inputs
@@ -79,7 +79,7 @@ def _first_call(folder: OpFolder, name: str) -> dict[str, Any]:
     made = make_inputs(
         template, case.sizes, case.dtype, "cpu", passing=case.passing, scalars=case.scalars
     )
-    room = rooms(getattr(folder.load("op"), name), template, case, made)
-    outputs = {name: each.empty("meta") for name, each in room.items() if each.required}
+    specs = argument_specs(getattr(folder.load("op"), name), template, case)
+    outputs = {name: spec.empty("meta") for name, spec in specs.items() if spec.required}
     inputs = {k: v.to("meta") if isinstance(v, torch.Tensor) else v for k, v in made.items()}
     return {**inputs, **outputs}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.plot.axes import Frame, LogAxis
+from fictl.plot.axes import LogAxis, PlotFrame
 from fictl.plot.canvas import Words
 
 
@@ -26,6 +26,6 @@ def test_many_marks_are_thinned_out() -> None:
 
 
 def test_millions_are_spelled_short() -> None:
-    frame = Frame.of("t", ("n", LogAxis(2.0**18, 2.0**22, 2)), ("GB/s", LogAxis(1, 10, 10)))
+    frame = PlotFrame.of("t", ("n", LogAxis(2.0**18, 2.0**22, 2)), ("GB/s", LogAxis(1, 10, 10)))
     said = [mark.text for mark in frame.canvas.marks if isinstance(mark, Words)]
     assert {"262144", "1Mi", "4Mi"} <= {*said}

@@ -6,25 +6,27 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from fictl.errors import SetupError
-from fictl.report.checked import Check, Checked
+from fictl.report.checked import CheckedOp, ToolCheck
 from fictl.report.defects_junit import to_junit
-from fictl.report.finding import Finding
-from fictl.report.outcome import Outcome
+from fictl.report.finding import DefectFinding
+from fictl.report.outcome import TestOutcome
 from fictl.report.test_report import TestReport
 
-PASSED = TestReport((Outcome("test_it", "passed"),), seconds=2.5)
+PASSED = TestReport((TestOutcome("test_it", "passed"),), seconds=2.5)
 RACE = {"kind": "race", "test": "test_sum", "tool": "racecheck", "text": "race: <a> & \x07\n  at 3"}
 
 
-def suite(*checks: Check, findings: tuple[Finding, ...] = (), **more: Any) -> ET.Element:
-    text = to_junit([Checked("mine/reduce/sum", PASSED, findings, checks=checks, **more)])
+def suite(*checks: ToolCheck, findings: tuple[DefectFinding, ...] = (), **more: Any) -> ET.Element:
+    text = to_junit([CheckedOp("mine/reduce/sum", PASSED, findings, checks=checks, **more)])
     (found,) = ET.fromstring(text.encode())
     return found
 
 
 def test_a_finding_fails_the_case_of_its_tool_alone() -> None:
     found = suite(
-        Check("memcheck", PASSED), Check("racecheck", PASSED), findings=(Finding(RACE, tests=2),)
+        ToolCheck("memcheck", PASSED),
+        ToolCheck("racecheck", PASSED),
+        findings=(DefectFinding(RACE, tests=2),),
     )
     counts = {name: found.get(name) for name in ("name", "tests", "failures", "errors", "skipped")}
     assert counts == {
@@ -42,25 +44,27 @@ def test_a_finding_fails_the_case_of_its_tool_alone() -> None:
 
 def test_a_finding_of_the_emulated_checker_has_no_tool() -> None:
     facts = {name: value for name, value in RACE.items() if name != "tool"}
-    (case,) = suite(Check("emulated", PASSED), findings=(Finding(facts),))
+    (case,) = suite(ToolCheck("emulated", PASSED), findings=(DefectFinding(facts),))
     assert case.find("failure") is not None
 
 
 def test_what_is_accepted_fails_nothing() -> None:
-    (case,) = suite(Check("racecheck", PASSED), findings=(Finding(RACE, suppressed="so"),))
+    (case,) = suite(
+        ToolCheck("racecheck", PASSED), findings=(DefectFinding(RACE, suppressed="so"),)
+    )
     assert len(case) == 0
 
 
 def test_a_failed_test_fails_the_case() -> None:
-    failed = TestReport((Outcome("test_it", "failed", 0.0, "did not end within 9 s"),))
-    (case,) = suite(Check("memcheck", failed))
+    failed = TestReport((TestOutcome("test_it", "failed", 0.0, "did not end within 9 s"),))
+    (case,) = suite(ToolCheck("memcheck", failed))
     assert case.find("failure").get("message") == "1 test failed"
     assert "test_it  did not end within 9 s" in case.find("failure").text
 
 
 def test_a_tool_that_cannot_look_is_an_error() -> None:
     problem = SetupError("it does not fit", "install another")
-    (case,) = suite(Check("memcheck", TestReport(), problem=problem))
+    (case,) = suite(ToolCheck("memcheck", TestReport(), problem=problem))
     assert case.find("error").get("message") == "it does not fit"
     assert case.find("error").text == "install another"
 
@@ -68,13 +72,13 @@ def test_a_tool_that_cannot_look_is_an_error() -> None:
 def test_reports_that_were_not_printed_are_an_error_where_nothing_else_was_found() -> None:
     problem = SetupError("initcheck left out 3", "more")
     memcheck, initcheck = suite(
-        Check("memcheck", PASSED), Check("initcheck", PASSED, unprinted=3), problem=problem
+        ToolCheck("memcheck", PASSED), ToolCheck("initcheck", PASSED, unprinted=3), problem=problem
     )
     assert len(memcheck) == 0
     assert initcheck.find("error").get("message") == "initcheck left out 3"
 
 
 def test_where_no_test_ran_it_is_skipped_for_that_reason() -> None:
-    skipped = TestReport((Outcome("test_it", "skipped", 0.0, "needs a GPU"),))
-    (case,) = suite(Check("memcheck", skipped))
+    skipped = TestReport((TestOutcome("test_it", "skipped", 0.0, "needs a GPU"),))
+    (case,) = suite(ToolCheck("memcheck", skipped))
     assert case.find("skipped").get("message") == "needs a GPU"

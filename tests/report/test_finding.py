@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fictl.report.finding import Finding, findings
+from fictl.report.finding import DefectFinding, findings
 from fictl.report.suppression import Suppression
 
 RACE: dict[str, Any] = {
@@ -23,10 +23,10 @@ RACE: dict[str, Any] = {
 
 
 def test_programs_read_findings_without_the_words_for_people() -> None:
-    data = Finding(RACE, tests=2, suppressed="same value").to_dict()
+    data = DefectFinding(RACE, tests=2, suppressed="same value").to_dict()
     assert "text" not in data
     assert (data["kind"], data["tests"], data["suppressed"]) == ("race", 2, "same value")
-    assert Finding(RACE).to_dict()["suppressed"] is None
+    assert DefectFinding(RACE).to_dict()["suppressed"] is None
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,17 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from fictl.report.junit import to_junit
-from fictl.report.outcome import Outcome
+from fictl.report.outcome import TestOutcome
 from fictl.report.test_report import TestReport
 
 REPORT = TestReport(
     (
-        Outcome("tests/test_x.py::test_good", "passed", 0.25),
-        Outcome("tests/test_x.py::test_bad[1-<&>]", "failed", 1.0, "1 < 2 \x1b[1m", "fictl test x"),
-        Outcome("tests/test_x.py::test_gpu", "skipped", 0.0, "needs a GPU"),
-        Outcome("tests/test_x.py::test_large", "out of memory", 0.0, "32 GB"),
+        TestOutcome("tests/test_x.py::test_good", "passed", 0.25),
+        TestOutcome(
+            "tests/test_x.py::test_bad[1-<&>]", "failed", 1.0, "1 < 2 \x1b[1m", "fictl test x"
+        ),
+        TestOutcome("tests/test_x.py::test_gpu", "skipped", 0.0, "needs a GPU"),
+        TestOutcome("tests/test_x.py::test_large", "out of memory", 0.0, "32 GB"),
     ),
     1.5,
 )

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from fictl.errors import FictlError
-from fictl.report.checked import Checked
-from fictl.report.finding import Finding
-from fictl.report.outcome import Outcome
+from fictl.report.checked import CheckedOp
+from fictl.report.finding import DefectFinding
+from fictl.report.outcome import TestOutcome
 from fictl.report.sarif import to_sarif
 from fictl.report.test_report import TestReport
 
-PASSED = TestReport((Outcome("test_it", "passed"),))
+PASSED = TestReport((TestOutcome("test_it", "passed"),))
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def race(header: Path) -> dict[str, Any]:
     }
 
 
-def run_of(base: Path, *findings: Finding, **changes: Any) -> dict[str, Any]:
-    document = to_sarif([Checked("mine/reduce/sum", PASSED, findings, **changes)], base)
+def run_of(base: Path, *findings: DefectFinding, **changes: Any) -> dict[str, Any]:
+    document = to_sarif([CheckedOp("mine/reduce/sum", PASSED, findings, **changes)], base)
     assert document["version"] == "2.1.0"
     assert document["$schema"].endswith("sarif-2.1.0.json")
     (run,) = document["runs"]
@@ -51,7 +51,7 @@ def run_of(base: Path, *findings: Finding, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_finding_is_a_result_at_its_line(race, tmp_path: Path) -> None:
-    run = run_of(tmp_path, Finding(race, tests=3))
+    run = run_of(tmp_path, DefectFinding(race, tests=3))
     (result,) = run["results"]
     (location,) = result["locations"]
     assert location["physicalLocation"] == {
@@ -67,21 +67,23 @@ def test_a_finding_is_a_result_at_its_line(race, tmp_path: Path) -> None:
 
 
 def test_the_other_side_is_a_related_location(race, tmp_path: Path) -> None:
-    (related,) = run_of(tmp_path, Finding(race))["results"][0]["relatedLocations"]
+    (related,) = run_of(tmp_path, DefectFinding(race))["results"][0]["relatedLocations"]
     assert related["physicalLocation"]["region"] == {"startLine": 3}
     assert related["message"] == {"text": "a read"}
 
 
 def test_each_kind_is_a_rule_that_is_explained(race, tmp_path: Path) -> None:
     other = {**race, "kind": "kind-of-tomorrow"}
-    driver = run_of(tmp_path, Finding(race), Finding(race), Finding(other))["tool"]["driver"]
+    driver = run_of(tmp_path, DefectFinding(race), DefectFinding(race), DefectFinding(other))[
+        "tool"
+    ]["driver"]
     assert driver["name"] == "fictl sanitize"
     assert [rule["id"] for rule in driver["rules"]] == ["kind-of-tomorrow", "race"]
     assert all(rule["shortDescription"]["text"] for rule in driver["rules"])
 
 
 def test_what_is_accepted_is_a_suppressed_result(race, tmp_path: Path) -> None:
-    (result,) = run_of(tmp_path, Finding(race, suppressed="same value"))["results"]
+    (result,) = run_of(tmp_path, DefectFinding(race, suppressed="same value"))["results"]
     assert result["suppressions"] == [
         {"kind": "external", "status": "accepted", "justification": "same value"}
     ]
@@ -89,7 +91,7 @@ def test_what_is_accepted_is_a_suppressed_result(race, tmp_path: Path) -> None:
 
 def test_a_defect_is_the_same_when_lines_above_it_come_and_go(race, header, tmp_path) -> None:
     def fingerprint(facts: dict[str, Any]) -> str:
-        (result,) = run_of(tmp_path, Finding(facts))["results"]
+        (result,) = run_of(tmp_path, DefectFinding(facts))["results"]
         said: str = result["partialFingerprints"]["fictl/v1"]
         return said
 
@@ -114,15 +116,15 @@ def test_a_defect_is_the_same_when_lines_above_it_come_and_go(race, header, tmp_
 )
 def test_a_place_outside_or_unknown(race, tmp_path: Path, file, line, physical) -> None:
     facts = {**race, "file": file, "line": line, "other": None}
-    (result,) = run_of(tmp_path, Finding(facts))["results"]
+    (result,) = run_of(tmp_path, DefectFinding(facts))["results"]
     assert result["locations"][0].get("physicalLocation") == physical
 
 
 def test_what_kept_it_from_looking_is_no_clean_run(tmp_path: Path) -> None:
-    failed = TestReport((Outcome("test_it", "failed", 0.0, "did not end"),))
+    failed = TestReport((TestOutcome("test_it", "failed", 0.0, "did not end"),))
     assert run_of(tmp_path)["invocations"][0]["executionSuccessful"]
     (stopped,) = run_of(tmp_path, problem=FictlError("it was ended"))["invocations"]
     assert not stopped["executionSuccessful"]
     assert "it was ended" in stopped["toolExecutionNotifications"][0]["message"]["text"]
-    (run,) = to_sarif([Checked("mine/reduce/sum", failed)], tmp_path)["runs"]
+    (run,) = to_sarif([CheckedOp("mine/reduce/sum", failed)], tmp_path)["runs"]
     assert not run["invocations"][0]["executionSuccessful"]

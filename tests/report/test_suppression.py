@@ -61,14 +61,14 @@ def test_the_example_of_the_hint_can_be_read_and_names_an_op_by_its_folder(file)
     [
         ("[[suppress]\n", "cannot be read"),
         ("op = 'a'\nop = 'b'\n", "cannot be read"),
-        ("[[ignore]]\nop = 'a'\nwhy = 'b'\n", r"ignore is no list of \[\[suppress\]\]"),
-        ("[suppress]\nop = 'a'\nwhy = 'b'\n", r"suppress is no list of \[\[suppress\]\]"),
-        ("suppress = ['a']\n", "a is no suppression"),
-        ("[[suppress]]\nop = 'a'\n", "no suppression: it has op and why"),
-        ("[[suppress]]\nop = 'a'\nwhy = ''\n", "no suppression: it has op and why"),
-        ("[[suppress]]\nwhy = 'b'\n", "no suppression: it has op and why"),
+        ("[[ignore]]\nop = 'a'\nwhy = 'b'\n", r"ignore is not a list of \[\[suppress\]\]"),
+        ("[suppress]\nop = 'a'\nwhy = 'b'\n", r"suppress is not a list of \[\[suppress\]\]"),
+        ("suppress = ['a']\n", "a is not a suppression"),
+        ("[[suppress]]\nop = 'a'\n", "not a suppression: it has op and why"),
+        ("[[suppress]]\nop = 'a'\nwhy = ''\n", "not a suppression: it has op and why"),
+        ("[[suppress]]\nwhy = 'b'\n", "not a suppression: it has op and why"),
         ("[[suppress]]\nop = 'a'\nwhy = 'b'\nline = '3'\n", "may have kind and site"),
-        ("[[suppress]]\nop = 'a'\nwhy = 3\n", "no suppression"),
+        ("[[suppress]]\nop = 'a'\nwhy = 3\n", "not a suppression"),
     ],
 )
 def test_a_file_that_means_something_else_is_refused_by_its_name(file, text, said) -> None:

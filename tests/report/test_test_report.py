@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.report.outcome import Outcome, remedy
+from fictl.report.outcome import TestOutcome, remedy
 from fictl.report.test_report import TestReport, merge
 
-PASSED, FAILED = Outcome("a.py::test_good", "passed", 0.5), Outcome("a.py::test_bad", "failed")
+PASSED, FAILED = (
+    TestOutcome("a.py::test_good", "passed", 0.5),
+    TestOutcome("a.py::test_bad", "failed"),
+)
 SKIPPED, FULL = (
-    Outcome("a.py::test_gpu", "skipped", 0.0, "needs a GPU"),
-    Outcome("l", "out of memory"),
+    TestOutcome("a.py::test_gpu", "skipped", 0.0, "needs a GPU"),
+    TestOutcome("l", "out of memory"),
 )
 
 
@@ -32,7 +35,7 @@ def test_the_exit_code_tells_a_failure_from_what_this_machine_cannot_do(tests, c
 
 
 def test_skips_are_counted_by_reason() -> None:
-    again = Outcome("a.py::test_other", "skipped", 0.0, "needs a GPU")
+    again = TestOutcome("a.py::test_other", "skipped", 0.0, "needs a GPU")
     assert TestReport((SKIPPED, again, PASSED)).skipped == {"needs a GPU": 2}
 
 
@@ -43,7 +46,7 @@ def test_reports_of_processes_beside_each_other_are_one() -> None:
 
 
 def test_a_program_reads_every_test_with_its_seconds_reason_and_command() -> None:
-    (row,) = TestReport((Outcome("t", "failed", 0.12345, "why", "fictl test x"),)).to_dict()[
+    (row,) = TestReport((TestOutcome("t", "failed", 0.12345, "why", "fictl test x"),)).to_dict()[
         "tests"
     ]
     assert row == {

@@ -11,8 +11,8 @@ import pytest
 
 from fictl.errors import FictlError, UsageError
 from fictl.project import OpFolder, find
-from fictl.report.checked import Checked
-from fictl.report.outcome import Outcome
+from fictl.report.checked import CheckedOp
+from fictl.report.outcome import TestOutcome
 from fictl.report.test_report import TestReport
 from fictl.sanitize import emulated
 from fictl.sanitize.emulated import check_ops
@@ -28,7 +28,7 @@ RACE = {
     "text": "race: read after write",
 }
 
-PASSED = Outcome("test_it", "passed")
+PASSED = TestOutcome("test_it", "passed")
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def folders(tiny: Path) -> tuple[OpFolder, ...]:
 
 
 @pytest.fixture
-def check(folders, tiny: Path) -> Callable[..., Checked]:
+def check(folders, tiny: Path) -> Callable[..., CheckedOp]:
     """The only op of the project."""
 
-    def run(*words: str, timeout: float = 60, suppressions: Path | None = None) -> Checked:
+    def run(*words: str, timeout: float = 60, suppressions: Path | None = None) -> CheckedOp:
         (checked,) = check_ops(folders, lambda line: None, words, suppressions, timeout)
         return checked
 
@@ -153,8 +153,13 @@ def test_a_file_of_suppressions_that_cannot_be_read_ends_it_before_any_test(
     ("tests", "code"),
     [
         (TestReport((PASSED,)), 0),
-        (TestReport((PASSED, Outcome("test_it", "failed"))), 1),
-        (TestReport((Outcome("test_it", "skipped", 0.0, "too large for the emulated device"),)), 3),
+        (TestReport((PASSED, TestOutcome("test_it", "failed"))), 1),
+        (
+            TestReport(
+                (TestOutcome("test_it", "skipped", 0.0, "too large for the emulated device"),)
+            ),
+            3,
+        ),
         (FictlError("pytest ended with exit code 4 before it ran a test"), 1),
     ],
 )

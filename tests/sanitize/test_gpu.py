@@ -9,8 +9,8 @@ import pytest
 
 from fictl.errors import SetupError, UsageError
 from fictl.project import OpFolder, find
-from fictl.report.checked import Checked
-from fictl.sanitize.gpu import Request, check_ops
+from fictl.report.checked import CheckedOp
+from fictl.sanitize.gpu import SanitizeRequest, check_ops
 from fictl.testing.runner import group
 
 # It runs the program, and reports between the first test that it hears of and the next.
@@ -51,14 +51,14 @@ def folder(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> OpFolder:
 
 
 @pytest.fixture
-def check(folder, program, monkeypatch) -> Callable[..., Checked]:
+def check(folder, program, monkeypatch) -> Callable[..., CheckedOp]:
     """Under one tool, which reports and sums up so."""
     program("compute-sanitizer", SANITIZER)
 
-    def run(report: str = "", summary: str = "", *words: str, timeout: float = 60.0) -> Checked:
+    def run(report: str = "", summary: str = "", *words: str, timeout: float = 60.0) -> CheckedOp:
         monkeypatch.setenv("REPORT", report)
         monkeypatch.setenv("SUMMARY", summary)
-        request = Request(("memcheck",), words, None, timeout)
+        request = SanitizeRequest(("memcheck",), words, None, timeout)
         (checked,) = check_ops([folder], lambda line: None, request)
         return checked
 
@@ -106,7 +106,7 @@ def test_a_test_that_ends_its_process_or_does_not_end_is_told_with_the_tool(chec
 
 def test_a_sanitizer_that_cannot_look_is_told_with_its_fix(folder, program) -> None:
     program("compute-sanitizer", 'echo "========= Error: Device not supported."; exit 1')
-    (checked,) = check_ops([folder], lambda line: None, Request(("memcheck",)))
+    (checked,) = check_ops([folder], lambda line: None, SanitizeRequest(("memcheck",)))
     assert isinstance(checked.problem, SetupError)
     assert "does not fit this driver" in checked.problem.message
     assert checked.exit_code == 3
@@ -127,7 +127,7 @@ def test_every_test_counts_as_badly_as_it_went_under_the_tools(folder, program) 
     folder.test.write_text(
         "import os\ndef test_one(): assert 'race' not in os.environ['TOOL']\ndef test_two(): pass\n"
     )
-    request = Request(("memcheck", "racecheck"))
+    request = SanitizeRequest(("memcheck", "racecheck"))
     (checked,) = check_ops([folder], lambda line: None, request)
     assert [each.reason for each in checked.tests.failed] == [
         "under racecheck: AssertionError: assert 'race' not in '--tool=racecheck'"

@@ -9,8 +9,8 @@ import pytest
 
 from fictl.emu.report import Other, Place, Report
 from fictl.project import OpFolder, find
-from fictl.sanitize.record import HostFrame, Record
 from fictl.sanitize.rows import rows_of
+from fictl.sanitize.sanitizer_report import HostFrame, SanitizerReport
 
 HEADER = Place("/elsewhere/tiny/elementwise/twice.cuh", 9)
 READ = Report("out-of-bounds", "TwiceKernel", "a read of 4 bytes", "", HEADER)
@@ -22,12 +22,12 @@ def folder(tiny: Path) -> OpFolder:
     return find("twice")[0]
 
 
-def rows(folder: OpFolder, *records: Record) -> list[dict[str, Any]]:
+def rows(folder: OpFolder, *records: SanitizerReport) -> list[dict[str, Any]]:
     return list(rows_of(records, "memcheck", folder))
 
 
 def test_a_row_has_op_test_tool_facts_and_words(folder) -> None:
-    (row,) = rows(folder, Record(READ, test="test_one"))
+    (row,) = rows(folder, SanitizerReport(READ, test="test_one"))
     header = str(folder.header)
     assert row == {
         "folder": "tiny/elementwise/twice",
@@ -49,8 +49,8 @@ def test_a_row_has_op_test_tool_facts_and_words(folder) -> None:
 
 
 def test_one_defect_in_one_test_is_one_row(folder) -> None:
-    again = [Record(READ, test="test_one")] * 3
-    first, second = rows(folder, *again, Record(READ, test="test_two"))
+    again = [SanitizerReport(READ, test="test_one")] * 3
+    first, second = rows(folder, *again, SanitizerReport(READ, test="test_two"))
     assert (first["accesses"], second["accesses"]) == (3, 1)
 
 
@@ -65,20 +65,24 @@ def test_a_race_counts_the_times_that_it_happened(folder) -> None:
         Other("a read", HEADER, None),
         {"hazards": 40},
     )
-    (row,) = rows(folder, Record(race, test="test_one"))
+    (row,) = rows(folder, SanitizerReport(race, test="test_one"))
     assert (row["accesses"], row["other"]["file"]) == (40, str(folder.header))
 
 
 def test_what_every_call_says_after_a_fault_is_no_defect_of_its_own(folder) -> None:
-    found = rows(folder, Record(READ, test="test_one"), Record(FAILED, test="test_one"))
+    found = rows(
+        folder, SanitizerReport(READ, test="test_one"), SanitizerReport(FAILED, test="test_one")
+    )
     assert [row["kind"] for row in found] == ["out-of-bounds"]
-    assert [row["kind"] for row in rows(folder, Record(FAILED, test="test_one"))] == ["api-error"]
+    assert [row["kind"] for row in rows(folder, SanitizerReport(FAILED, test="test_one"))] == [
+        "api-error"
+    ]
 
 
 def test_the_function_is_the_one_that_was_called_in_python(folder) -> None:
     folder.op.write_text(folder.op.read_text() + OTHER)
     frames = (HostFrame("launch", "", 0, "module.so"), HostFrame("thrice", "/x/op.py", 9))
-    (row,) = rows(folder, Record(READ, frames, "test_one"))
+    (row,) = rows(folder, SanitizerReport(READ, frames, "test_one"))
     assert row["op"] == "thrice"
 
 
@@ -92,7 +96,7 @@ def test_the_function_is_the_one_that_was_called_in_python(folder) -> None:
 )
 def test_else_the_one_of_the_generated_test_or_the_module(folder, test: str, function: str) -> None:
     folder.op.write_text(folder.op.read_text() + OTHER)
-    (row,) = rows(folder, Record(READ, (), test))
+    (row,) = rows(folder, SanitizerReport(READ, (), test))
     assert row["op"] == function
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from fictl.project import Project
-from fictl.sanitize.sources import Sources
+from fictl.sanitize.sources import ReportSources
 
 
 @pytest.fixture
-def sources(tiny: Path) -> Sources:
-    return Sources(Project.at(tiny))
+def sources(tiny: Path) -> ReportSources:
+    return ReportSources(Project.at(tiny))
 
 
-def test_a_file_that_is_there_is_itself(sources: Sources, tiny: Path) -> None:
+def test_a_file_that_is_there_is_itself(sources: ReportSources, tiny: Path) -> None:
     header = tiny / "kernels" / "include" / "tiny" / "elementwise" / "twice.cuh"
     assert sources.find(str(header)) == str(header)
 
@@ -35,12 +35,12 @@ def test_of_files_of_one_name_the_one_with_the_same_folders_is_meant(sources, ti
 
 
 @pytest.mark.parametrize("said", ["", "vector.h", "/nowhere/else.cu"])
-def test_what_is_not_the_projects_stays_as_it_was_said(sources: Sources, said: str) -> None:
+def test_what_is_not_the_projects_stays_as_it_was_said(sources: ReportSources, said: str) -> None:
     assert sources.find(said) == said
 
 
 def test_a_copy_that_it_was_built_from_is_the_projects_own_while_it_is_the_same(
-    sources: Sources, tiny: Path, tmp_path: Path
+    sources: ReportSources, tiny: Path, tmp_path: Path
 ) -> None:
     header = tiny / "kernels" / "include" / "tiny" / "elementwise" / "twice.cuh"
     copy = tmp_path / "checkout" / "tiny" / "elementwise" / "twice.cuh"
@@ -52,7 +52,7 @@ def test_a_copy_that_it_was_built_from_is_the_projects_own_while_it_is_the_same(
 
 
 def test_a_report_has_the_projects_files_wherever_it_names_one(
-    sources: Sources, tiny: Path
+    sources: ReportSources, tiny: Path
 ) -> None:
     header = str(tiny / "kernels" / "include" / "tiny" / "elementwise" / "twice.cuh")
     row = {

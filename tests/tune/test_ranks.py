@@ -20,7 +20,7 @@ from fictl.op import op
 from fictl.op.tactics.tuning import tuning
 from fictl.timing.samples import Samples
 from fictl.trace import Tensor, TraceTemplate, Var
-from fictl.tune.ranks import Ranks
+from fictl.tune.ranks import TuningRanks
 from fictl.tune.tuner import Tuner
 
 rank, store, seconds, fails, rows = int(sys.argv[1]), sys.argv[2], *map(eval, sys.argv[3:])
@@ -40,7 +40,7 @@ def shown(sides, device):
         return tuple(seconds[i] * (1 + 0.01 * random.gauss(0, 1)) for _ in range(40))
     return {name: Samples(noisy(int(name)), "host", cold=False, copies=1) for name in sides}
 
-with tuning(Tuner(Ranks.of(), timed=shown)):
+with tuning(Tuner(TuningRanks.of(), timed=shown)):
     got = [double(torch.zeros(rows))[1] for _ in range(2)]
 print(got + [double(torch.zeros(rows))[1]])
 dist.destroy_process_group()
@@ -82,6 +82,6 @@ def test_ranks_get_the_same(ranks: list[tuple[object, ...]], tactic: int, tmp_pa
 
 
 def test_without_a_job_there_are_no_ranks() -> None:
-    from fictl.tune.ranks import Ranks
+    from fictl.tune.ranks import TuningRanks
 
-    assert Ranks.of() is None
+    assert TuningRanks.of() is None

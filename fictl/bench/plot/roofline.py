@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fictl.bench.row import Row
-from fictl.plot.axes import Frame, LogAxis
+from fictl.plot.axes import LogAxis, PlotFrame
 from fictl.plot.canvas import COLOURS, INK, Canvas, Dot, Line
 
 
@@ -17,7 +17,7 @@ def roofline(title: str, rows: Sequence[Row], ceilings: Mapping[str, float]) -> 
         return None
     ridge = peak / bandwidth
     work = {row.case: row.flops / row.bytes for row in shown if row.flops and row.bytes}
-    frame = Frame.of(
+    frame = PlotFrame.of(
         f"{title}  roofline",
         ("FLOP a byte", LogAxis.around([*work.values(), ridge], 10)),
         ("TFLOP/s", LogAxis.around([*(row.tflops or 0.0 for row in shown), peak / 1e12], 10)),
@@ -31,7 +31,7 @@ def roofline(title: str, rows: Sequence[Row], ceilings: Mapping[str, float]) -> 
     return frame.canvas
 
 
-def _roof(frame: Frame, bandwidth: float, peak: float) -> None:
+def _roof(frame: PlotFrame, bandwidth: float, peak: float) -> None:
     left = max(frame.x.low, frame.y.low * 1e12 / bandwidth)
     corners = [(left, left * bandwidth / 1e12), (peak / bandwidth, peak / 1e12)]
     corners.append((frame.x.high, peak / 1e12))

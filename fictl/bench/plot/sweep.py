@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fictl.bench.row import Row
-from fictl.plot.axes import Frame, LogAxis
+from fictl.plot.axes import LogAxis, PlotFrame
 from fictl.plot.canvas import COLOURS, Canvas, Dot, Line
 
 # Two sizes are no sweep.
@@ -44,7 +44,7 @@ def _alike(rows: Iterable[Row], axis: str) -> dict[str, list[Row]]:
 def _sweep(title: str, axis: str, rows: Sequence[Row]) -> Canvas:
     unit, rate = _rate(rows)
     shown = [row for row in rows if rate(row) and row.sizes[axis] > 0]
-    frame = Frame.of(
+    frame = PlotFrame.of(
         title,
         (axis, LogAxis.around([row.sizes[axis] for row in shown], 2)),
         (unit, LogAxis.around([rate(row) for row in shown], 10)),

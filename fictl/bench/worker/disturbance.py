@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from fictl.bench.observer import BenchObserver
 from fictl.case.poison import poison
-from fictl.case.trial import Trial
+from fictl.case.trial import CaseTrial
 
 
 @dataclass
 class Disturbance:
     """Called after every round; `index` is the copy that was disturbed after round `at`."""
 
-    trials: Sequence[Trial]
+    trials: Sequence[CaseTrial]
     observer: BenchObserver
     index: int = 0
     at: int = -1
@@ -41,7 +41,7 @@ class Disturbance:
         for trial in self.trials:
             poison(trial.copy(self.index).fresh())
 
-    def problem(self, trial: Trial) -> str:
+    def problem(self, trial: CaseTrial) -> str:
         """Error in the results that the timed calls of a side left.
 
         A call more is made where no round followed, or where calls change their own inputs.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fictl.bench.row import Row
-from fictl.case.trial import Trial
+from fictl.case.trial import CaseTrial
 from fictl.power.energy import Energy, NoEnergy
 from fictl.power.measure import measure_energy
 
@@ -15,7 +15,7 @@ _IDLE_SHARE = 0.2
 
 
 def with_energy(
-    rows: Sequence[Row], trials: Sequence[Trial], device: str, *, cold: bool
+    rows: Sequence[Row], trials: Sequence[CaseTrial], device: str, *, cold: bool
 ) -> list[Row]:
     """Measure each side alone; where the counter does not move, a note says so."""
     sides = {trial.contender.name: trial.side for trial in trials}

@@ -13,8 +13,8 @@ from fictl.bench.worker.energy import with_energy
 from fictl.bench.worker.host_time import time_host, time_plan
 from fictl.case.contender import Contender
 from fictl.case.subject import Subject
-from fictl.case.trial import Prepared, Trial
-from fictl.case.workload import Workload
+from fictl.case.trial import CaseTrial, Prepared
+from fictl.case.workload import TrialWorkload
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import FictlError, NotOnDevice, SetupError
 from fictl.op import BackendRefused
@@ -44,15 +44,15 @@ def measure_case(
     place: Place,
 ) -> Iterator[Row]:
     """The op comes first; where it is wrong, nothing is timed."""
-    workload = Workload(subject, case, place.device, options.seed, refcheck=options.refcheck)
+    workload = TrialWorkload(subject, case, place.device, options.seed, refcheck=options.refcheck)
     reason = _unsuitable(subject, case, place)
     if reason:
         yield replace(_row(workload, contenders[0]), status=SKIPPED, note=reason)
         return
-    fit: list[Trial] = []
+    fit: list[CaseTrial] = []
     refused: list[Row] = []
     for contender in contenders:
-        trial = Trial(contender, workload)
+        trial = CaseTrial(contender, workload)
         status, note = _checked(trial)
         if status == TIMED:
             fit.append(trial)
@@ -73,7 +73,7 @@ def _unsuitable(subject: Subject, case: Case, place: Place) -> str:
     return ""
 
 
-def _checked(trial: Trial) -> tuple[str, str]:
+def _checked(trial: CaseTrial) -> tuple[str, str]:
     """Called once on the first copy, before anything is timed."""
     try:
         problem = trial.attempt(0)
@@ -89,7 +89,7 @@ def _checked(trial: Trial) -> tuple[str, str]:
 
 
 def _timed(
-    workload: Workload, trials: list[Trial], options: BenchOptions, place: Place
+    workload: TrialWorkload, trials: list[CaseTrial], options: BenchOptions, place: Place
 ) -> Iterator[Row]:
     rows = [_with_work(_row(workload, trial.contender), workload) for trial in trials]
     disturbance = Disturbance(trials, place.observer)
@@ -123,7 +123,7 @@ def _timed(
 
 
 def _samples(
-    trials: Sequence[Trial], options: BenchOptions, place: Place, disturbance: Disturbance
+    trials: Sequence[CaseTrial], options: BenchOptions, place: Place, disturbance: Disturbance
 ) -> dict[str, Samples]:
     from fictl.timing.measure import measure
 
@@ -137,7 +137,7 @@ def _samples(
     )
 
 
-def _after(row: Row, trial: Trial, disturbance: Disturbance, options: BenchOptions) -> Row:
+def _after(row: Row, trial: CaseTrial, disturbance: Disturbance, options: BenchOptions) -> Row:
     """Keep the times, or refuse those of calls that left wrong results."""
     workload = trial.workload
     try:
@@ -160,7 +160,7 @@ def _plan(row: Row, prepared: Prepared, options: BenchOptions, device: str) -> R
         return plan.refused(FAILED, _said(error))
 
 
-def _row(workload: Workload, contender: Contender) -> Row:
+def _row(workload: TrialWorkload, contender: Contender) -> Row:
     subject, case = workload.subject, workload.case
     return Row(
         subject.op,
@@ -176,7 +176,7 @@ def _row(workload: Workload, contender: Contender) -> Row:
     )
 
 
-def _with_work(row: Row, workload: Workload) -> Row:
+def _with_work(row: Row, workload: TrialWorkload) -> Row:
     return replace(
         row, bytes=workload.bytes, flops=workload.flops, working_set=workload.working_set
     )

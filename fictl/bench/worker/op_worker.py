@@ -10,7 +10,7 @@ from fictl.bench.options import BenchOptions
 from fictl.bench.worker.respond import Work, respond
 from fictl.bench.worker.sides import contenders, missing_baselines
 from fictl.case.contender import Contender
-from fictl.case.selected import selected
+from fictl.case.selection import selected_cases
 from fictl.child.message import send
 from fictl.child.program import request_in
 from fictl.project import OpFolder
@@ -20,7 +20,7 @@ def of_folder(folder: OpFolder, names: Iterable[str], options: BenchOptions) -> 
     """Cases of an op folder, each with its sides; ours come first."""
     bench = folder.load("bench")
     sides: dict[str, list[Contender]] = {}
-    for subject, case in selected(folder, names, options):
+    for subject, case in selected_cases(folder, names, options):
         if subject.function not in sides:
             sides[subject.function] = contenders(folder, subject, options, bench)
         yield subject, case, sides[subject.function]

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fictl.cli import console
-from fictl.inspect.metrics import Launch, occupancy_of
+from fictl.inspect.metrics import LaunchSize, occupancy_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.inspect.inspected import Inspected
-    from fictl.inspect.kernel import Kernel
+    from fictl.inspect.kernel import InspectedKernel
 
 _COLUMNS = (
     "kernel",
@@ -28,7 +28,7 @@ _COLUMNS = (
 )
 
 
-def show_table(out: Console, one: Inspected, launch: Launch) -> None:
+def show_table(out: Console, one: Inspected, launch: LaunchSize) -> None:
     origin = f" ({one.origin})" if one.origin else ""
     title = f"{one.module}  {' '.join(one.archs)}{origin}".rstrip()
     out.print(title, style="bold", markup=False, soft_wrap=True)
@@ -42,7 +42,7 @@ def show_table(out: Console, one: Inspected, launch: Launch) -> None:
         console.print_table(console.Table(_COLUMNS, rows))
 
 
-def short_names(kernels: Iterable[Kernel]) -> dict[str, str]:
+def short_names(kernels: Iterable[InspectedKernel]) -> dict[str, str]:
     """Short names by mangled name, without the namespace that all share."""
     names = {kernel.mangled: kernel.name for kernel in kernels}
     spaces = {_namespace(name) for name in names.values()}
@@ -56,7 +56,7 @@ def _namespace(name: str) -> str:
     return name.partition("<")[0].rpartition("::")[0]
 
 
-def _row(name: str, kernel: Kernel, launch: Launch) -> tuple[str, ...]:
+def _row(name: str, kernel: InspectedKernel, launch: LaunchSize) -> tuple[str, ...]:
     occupancy = occupancy_of(kernel, launch)
     plural = "" if occupancy and occupancy.blocks == 1 else "s"
     occupied = (

@@ -12,13 +12,13 @@ from fictl.inspect.listing import by_source, changed, in_order, ptx_of, sass_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.inspect.difference import Difference
+    from fictl.inspect.difference import KernelDifference
     from fictl.inspect.gate import Violation
     from fictl.inspect.inspected import Inspected
-    from fictl.inspect.report import Report
+    from fictl.inspect.report import InspectReport
 
 
-def view(out: Console, report: Report, shown: Collection[str]) -> None:
+def view(out: Console, report: InspectReport, shown: Collection[str]) -> None:
     from fictl.cli.no_ops import no_ops
 
     if not report.modules:
@@ -41,7 +41,7 @@ def view(out: Console, report: Report, shown: Collection[str]) -> None:
         _gates(out, report)
 
 
-def data_of(report: Report, shown: Collection[str]) -> dict[str, Any]:
+def data_of(report: InspectReport, shown: Collection[str]) -> dict[str, Any]:
     """Build the document for --json; code is part of its kernel."""
     data = report.to_dict()
     for one, module in zip(report.modules, data["modules"], strict=True):
@@ -93,7 +93,7 @@ def _block(out: Console, title: str, lines: Any) -> None:
         out.print(line, markup=False, style=style, soft_wrap=True)
 
 
-def _changes(out: Console, report: Report, with_code: bool) -> None:
+def _changes(out: Console, report: InspectReport, with_code: bool) -> None:
     names = short_names([difference.kernel for difference in report.differences])
     rows = [
         (
@@ -113,7 +113,7 @@ def _changes(out: Console, report: Report, with_code: bool) -> None:
             _block(out, title, lines)
 
 
-def _diffs(report: Report, names: dict[str, str]) -> Iterator[tuple[str, Iterator[str]]]:
+def _diffs(report: InspectReport, names: dict[str, str]) -> Iterator[tuple[str, Iterator[str]]]:
     old = _codes(report.before)
     new = _codes(report.modules)
     for difference in report.differences:
@@ -128,7 +128,7 @@ def _codes(modules: Sequence[Inspected]) -> dict[tuple[str, str, str], Any]:
     return {key: code for one in modules for key, code in sass_of(one).items()}
 
 
-def _numbers(difference: Difference) -> str:
+def _numbers(difference: KernelDifference) -> str:
     if difference.status == "changed" and not difference.changes:
         return "other instructions, the same numbers"
     return ", ".join(
@@ -141,7 +141,7 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:g}"
 
 
-def _gates(out: Console, report: Report) -> None:
+def _gates(out: Console, report: InspectReport) -> None:
     for violation in report.violations:
         _violation(out, violation)
     kernels = sum(len(one.kernels) for one in report.modules)

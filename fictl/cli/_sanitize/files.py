@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from fictl.user_file import write_text
 
 if TYPE_CHECKING:
-    from fictl.report.checked import Checked
+    from fictl.report.checked import CheckedOp
 
-Write = Callable[["Sequence[Checked]"], str]
+Write = Callable[["Sequence[CheckedOp]"], str]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Files:
     sarif: Path | None
     junit: Path | None
 
-    def write(self, checked: Sequence[Checked]) -> None:
+    def write(self, checked: Sequence[CheckedOp]) -> None:
         for option, path, text in self._wanted():
             write_text(option, path, text(checked))
 
@@ -37,18 +37,18 @@ class Files:
             yield "--junit", self.junit, _junit
 
 
-def _lines(checked: Sequence[Checked]) -> str:
+def _lines(checked: Sequence[CheckedOp]) -> str:
     findings = (finding for checked_op in checked for finding in checked_op.findings)
     return "".join(json.dumps(finding.to_dict()) + "\n" for finding in findings)
 
 
-def _sarif(checked: Sequence[Checked]) -> str:
+def _sarif(checked: Sequence[CheckedOp]) -> str:
     from fictl.report.sarif import to_sarif
 
     return json.dumps(to_sarif(checked, Path.cwd()), indent=2) + "\n"
 
 
-def _junit(checked: Sequence[Checked]) -> str:
+def _junit(checked: Sequence[CheckedOp]) -> str:
     from fictl.report.defects_junit import to_junit
 
     return to_junit(checked)

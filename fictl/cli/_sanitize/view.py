@@ -17,8 +17,8 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.report.checked import Checked
-    from fictl.report.finding import Finding
+    from fictl.report.checked import CheckedOp
+    from fictl.report.finding import DefectFinding
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class View:
     """`where` says on what the kernels ran."""
 
     where: str
-    checked: Sequence[Checked]
+    checked: Sequence[CheckedOp]
 
     def __call__(self, out: Console) -> None:
         where = self.where if self.checked else no_ops()
@@ -35,7 +35,7 @@ class View:
             _op(out, checked_op)
 
 
-def _op(out: Console, checked: Checked) -> None:
+def _op(out: Console, checked: CheckedOp) -> None:
     mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[checked.exit_code]
     parts = " · ".join(_counts(checked))
     out.print(f"{mark} [bold]{checked.op}[/]  {parts}   {checked.tests.seconds:.1f} s")
@@ -60,7 +60,7 @@ def _op(out: Console, checked: Checked) -> None:
         out.print(f"  nothing to suppress: {text} ({accepted.why})", markup=False)
 
 
-def _counts(checked: Checked) -> Iterator[str]:
+def _counts(checked: CheckedOp) -> Iterator[str]:
     suppressed = len(checked.findings) - len(checked.defects)
     yield counted(checked.tests.run, "test")
     yield counted(len(checked.defects), "defect")
@@ -70,7 +70,7 @@ def _counts(checked: Checked) -> Iterator[str]:
         yield f"{len(checked.tests.failed)} failed"
 
 
-def _finding(out: Console, finding: Finding, failed: int) -> None:
+def _finding(out: Console, finding: DefectFinding, failed: int) -> None:
     facts = finding.facts
     out.print()
     # As one would open them from here.

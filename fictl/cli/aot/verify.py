@@ -14,7 +14,7 @@ from fictl.errors import FictlError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.ship.verify import Checked
+    from fictl.ship.verify import VerifiedBuild
 
 
 def command(
@@ -42,7 +42,7 @@ def command(
     console.show(console.Result(data, view, int(bool(bad)), error))
 
 
-def _view(out: Console, checked: list[Checked], error: FictlError | None) -> None:
+def _view(out: Console, checked: list[VerifiedBuild], error: FictlError | None) -> None:
     from fictl.quantity import spell_size
 
     for checked_op in checked:

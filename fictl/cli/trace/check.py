@@ -13,7 +13,7 @@ from fictl.paths import friendly
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.testing.traced.trace_check import Finding
+    from fictl.testing.traced.trace_check import TraceFinding
 
 
 def command(
@@ -54,7 +54,7 @@ def command(
     console.show(console.Result(data, view, code))
 
 
-def _show(out: Console, finding: Finding) -> None:
+def _show(out: Console, finding: TraceFinding) -> None:
     out.print(f"{finding.kind}  {finding.op}: {finding.text}", markup=False, soft_wrap=True)
     for line in finding.diff.splitlines():
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "dim")

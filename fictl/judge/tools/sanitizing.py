@@ -12,7 +12,7 @@ from fictl.judge.tools.look import Look, LookResult
 from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 from fictl.report.finding import findings
 from fictl.sanitize import compute_sanitizer
-from fictl.sanitize.records import records
+from fictl.sanitize.report_parser import records
 
 EMULATED = "emulated"
 

@@ -1,1 +1,1 @@
-"""Tests that nobody writes: every case of an op, called in every way that its trace allows."""
+"""Generated tests: every case of an op, called in every way that its trace allows."""

@@ -1,4 +1,4 @@
-"""The tests that every op has without writing them: it builds, and it computes its reference.
+"""Generated tests of every op: it builds, and its results match its reference.
 
 `fictl test` hands this file to pytest beside the op's own; the plugin supplies the parameters.
 """
@@ -10,9 +10,9 @@ import pytest
 from fictl.arch import Arch
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.jit import JitSpec
+from fictl.testing.generated.guarded_trial import GuardedTrial
 from fictl.testing.generated.suite import OpSuite
-from fictl.testing.generated.trial import Trial
-from fictl.testing.generated.variant import Variant
+from fictl.testing.generated.variant import CaseVariant
 
 
 @pytest.mark.needs_nvcc
@@ -25,9 +25,9 @@ def test_builds(fictl_suite: OpSuite, fictl_spec: JitSpec, fictl_arch: Arch) -> 
     assert fictl_suite.exports_of(entry) >= fictl_suite.exported
 
 
-def test_reference(fictl_suite: OpSuite, fictl_case: Variant, device: str) -> None:
+def test_reference(fictl_suite: OpSuite, fictl_case: CaseVariant, device: str) -> None:
     case = fictl_case.case
     template = fictl_suite.template(case)
     if device == "cpu" and template.elements(case.sizes, case.passing) > MOST_ELEMENTS:
         pytest.skip("too large for the emulated device")
-    Trial(fictl_suite.function(case), template, fictl_case, device).check()
+    GuardedTrial(fictl_suite.function(case), template, fictl_case, device).check()

@@ -1,4 +1,4 @@
-"""Tensors amid bytes that nobody may write, and few may read."""
+"""Tensors between guard bytes, which no kernel may write and which show where one was read."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fictl import settings
-from fictl.testing.generated.layout import Layout
+from fictl.case.poison import POISON_BYTE, bytes_of_elements
+from fictl.testing.generated.layout import MemoryLayout
 
 if TYPE_CHECKING:
     import torch
 
-# NaN in every format of floating point, -1 in integers: a result that was made of it shows it.
-_POISON = 0xFF
-# An ordinary number in all of them: what writes the NaN that it has read is seen as well.
+# An ordinary number in every format: a kernel that writes back a NaN that it has read is seen, too.
 _CANARY = 0xA5
-# On either side: what a block of threads that goes too far can reach.
+# Guard bytes on either side: as far as a block of threads can reach beyond the tensor.
 _MARGIN = 4096
 
 
 class Guarded:
-    """A tensor in the middle of memory that is known byte by byte.
+    """A tensor in the middle of memory whose every byte is known.
 
-    What is beside one that is only read is poison; what is in one that is to be written, too.
-    A bare one has nothing beside it: a tool that knows where its memory ends sees more than these
-    bytes, and what they would fill never counts as unwritten.
+    The bytes around an input are poison, and so are those inside an output. A bare tensor
+    (FICTL_BARE_TENSORS) has no bytes around it and is not filled: compute-sanitizer knows where its
+    memory ends, and reports elements that are read before they are written.
     """
 
     def __init__(
@@ -33,7 +32,7 @@ class Guarded:
         shape: Sequence[int],
         dtype: torch.dtype,
         device: torch.device | str,
-        layout: Layout = Layout.CONTIGUOUS,
+        layout: MemoryLayout = MemoryLayout.CONTIGUOUS,
         written: bool = False,
     ) -> None:
         import torch
@@ -41,30 +40,28 @@ class Guarded:
         size, place = dtype.itemsize, layout.place(shape, dtype.itemsize)
         self.name = name
         self._bare = settings.BARE_TENSORS.get()
-        self._beside = _CANARY if written else _POISON
+        self._beside = _CANARY if written else POISON_BYTE
         margin = 0 if self._bare else _MARGIN
         self._start = margin + place.start * size
         self._end = self._start + place.span(shape) * size
         self._memory = torch.empty(self._end + margin, dtype=torch.uint8, device=device)
         inside = self._memory[self._start : self._end].view(dtype)
         self.tensor = inside.as_strided([*shape], place.strides)
-        self._bytes = self._memory.as_strided(
-            [*shape, size], [*(stride * size for stride in place.strides), 1], self._start
-        )
+        self._bytes = bytes_of_elements(self.tensor)
         if not self._bare:
             self._memory.fill_(self._beside)
-            self._bytes.fill_(_POISON)
+            self._bytes.fill_(POISON_BYTE)
 
     @classmethod
-    def of(cls, name: str, value: torch.Tensor, layout: Layout, written: bool) -> Guarded:
-        """A copy of `value`."""
-        made = cls(name, value.shape, value.dtype, value.device, layout, written)
-        made.tensor.copy_(value)
-        return made
+    def of(cls, name: str, value: torch.Tensor, layout: MemoryLayout, written: bool) -> Guarded:
+        """A guarded copy of `value`."""
+        guarded = cls(name, value.shape, value.dtype, value.device, layout, written)
+        guarded.tensor.copy_(value)
+        return guarded
 
     def check_unchanged(self, value: torch.Tensor) -> None:
-        """That it holds, bit by bit, what `value` does."""
-        differs = (self._bytes != _bytes_of(value)).any(dim=-1)
+        """Raise an AssertionError unless it equals `value` bit by bit."""
+        differs = (self._bytes != bytes_of_elements(value)).any(dim=-1)
         if bool(differs.any()):
             at = tuple(differs.nonzero()[0].tolist())
             raise AssertionError(
@@ -74,7 +71,7 @@ class Guarded:
             )
 
     def check_outside(self) -> None:
-        """That nothing beside it was written. What it holds is lost."""
+        """Raise an AssertionError if a byte around it was written. Its own elements are lost."""
         if self._bare:
             return
         self._bytes.fill_(self._beside)
@@ -95,10 +92,3 @@ class Guarded:
         if byte < self._start:
             return "before its start"
         return "past its end" if byte >= self._end else "between its elements"
-
-
-def _bytes_of(value: torch.Tensor) -> torch.Tensor:
-    import torch
-
-    flat = value.contiguous().flatten().view(torch.uint8)
-    return flat.view(*value.shape, value.element_size())

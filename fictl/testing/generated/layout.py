@@ -1,4 +1,4 @@
-"""How a tensor may lie in memory: what an op has to take, or to refuse in words."""
+"""Layouts of a tensor in memory that an op must support, or refuse with a message."""
 
 from __future__ import annotations
 
@@ -12,44 +12,48 @@ _VECTOR_BYTES = 16
 
 
 @dataclass(frozen=True)
-class Placement:
-    """In elements: where the first one lies, and how far apart the others are."""
+class TensorPlacement:
+    """Strides and offset of a tensor, in elements."""
 
     strides: tuple[int, ...]
     start: int = 0
 
     def span(self, shape: Sequence[int]) -> int:
-        """From the first element to the last one, both included."""
+        """Number of elements from the first to the last one, both included."""
         if 0 in shape:
             return 0
         return 1 + sum(stride * (n - 1) for n, stride in zip(shape, self.strides, strict=True))
 
 
-class Layout(str, Enum):
-    """By the word that stands for it in the name of a test."""
+class MemoryLayout(str, Enum):
+    """A layout; its value is its word in the name of a test."""
 
     CONTIGUOUS = "contiguous"
-    STRIDED = "strided"  # rows at a pitch, each aligned to a vector
-    SKEWED = "skewed"  # rows at a pitch of one element more, so that most are not
+    STRIDED = "strided"  # padded rows, each aligned to a vector
+    SKEWED = "skewed"  # rows padded by one element, so that most are not aligned
     OFFSET = "offset"  # contiguous, from an element that is not aligned
     TRANSPOSED = "transposed"  # columns are contiguous, not rows
 
-    def place(self, shape: Sequence[int], itemsize: int) -> Placement:
-        """Numbers of one dimension lie at a pitch as rows of one element do."""
-        if self is Layout.STRIDED:
-            return Placement(_pitched(shape, max(1, _VECTOR_BYTES // itemsize)))
-        if self is Layout.SKEWED:
-            return Placement(_pitched(shape, 1))
-        if self is Layout.OFFSET:
-            return Placement(_dense(shape), start=1)
-        if self is Layout.TRANSPOSED and len(shape) >= 2:
+    def place(self, shape: Sequence[int], itemsize: int) -> TensorPlacement:
+        """Place a tensor of this shape; one dimension is strided like rows of one element."""
+        if self is MemoryLayout.STRIDED:
+            return TensorPlacement(_padded(shape, max(1, _VECTOR_BYTES // itemsize)))
+        if self is MemoryLayout.SKEWED:
+            return TensorPlacement(_padded(shape, 1))
+        if self is MemoryLayout.OFFSET:
+            return TensorPlacement(_dense(shape), start=1)
+        if self is MemoryLayout.TRANSPOSED and len(shape) >= 2:
             *outer, column, row = _dense([*shape[:-2], shape[-1], shape[-2]])
-            return Placement((*outer, row, column))
-        return Placement(_dense(shape))
+            return TensorPlacement((*outer, row, column))
+        return TensorPlacement(_dense(shape))
 
     def differs(self, ndim: int) -> bool:
-        """From a contiguous tensor of so many dimensions."""
-        least = {Layout.CONTIGUOUS: math.inf, Layout.OFFSET: 0, Layout.TRANSPOSED: 2}
+        """True if it differs from the contiguous layout of so many dimensions."""
+        least = {
+            MemoryLayout.CONTIGUOUS: math.inf,
+            MemoryLayout.OFFSET: 0,
+            MemoryLayout.TRANSPOSED: 2,
+        }
         return ndim >= least.get(self, 1)
 
 
@@ -57,11 +61,11 @@ def _dense(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(max(n, 1) for n in shape[dim + 1 :]) for dim in range(len(shape)))
 
 
-def _pitched(shape: Sequence[int], unit: int) -> tuple[int, ...]:
-    """A row and a gap are whole units; between two groups of rows one row is left out."""
+def _padded(shape: Sequence[int], unit: int) -> tuple[int, ...]:
+    """Strides of rows that are padded to whole units; between groups of rows, one row is padding."""
     if len(shape) < 2:
-        return _pitched((*shape, 1), unit)[:-1] if shape else ()
-    pitches = [(shape[-1] // unit + 1) * unit, 1]
+        return _padded((*shape, 1), unit)[:-1] if shape else ()
+    strides = [(shape[-1] // unit + 1) * unit, 1]
     for n in reversed(shape[1:-1]):
-        pitches.insert(0, pitches[0] * (n + 1))
-    return tuple(pitches)
+        strides.insert(0, strides[0] * (n + 1))
+    return tuple(strides)

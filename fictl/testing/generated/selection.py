@@ -1,4 +1,4 @@
-"""Which variants of an op's cases are tested: enough to find what goes wrong, few enough to be run."""
+"""Selection of the variants that are tested: all cases as they are, a few in every other way."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from contextlib import suppress
 from dataclasses import replace
 
 from fictl.errors import UsageError
-from fictl.testing.generated.layout import Layout
-from fictl.testing.generated.variant import Variant
+from fictl.testing.generated.layout import MemoryLayout
+from fictl.testing.generated.variant import CaseVariant
 from fictl.trace import Case, Tensor, TraceTemplate, Var
 from fictl.trace.extract import case_dtypes
 
-# Of the cases that stand for all of their dtype.
+# Size of the cases that stand for all of their dtype.
 _SMALL_ELEMENTS = 1 << 15
 _FEW = 2
 
 
-def variants(template: TraceTemplate, cases: Sequence[Case], seed: int) -> Iterator[Variant]:
-    """Every case of one function as it is; a few of each dtype in every other way."""
+def variants(template: TraceTemplate, cases: Sequence[Case], seed: int) -> Iterator[CaseVariant]:
+    """Yield every case of one function as it is, and a few of each dtype in every other way."""
     for case in cases:
-        yield Variant(case, Layout.CONTIGUOUS, seed)
+        yield CaseVariant(case, MemoryLayout.CONTIGUOUS, seed)
     for group in _alike(cases):
         few = _few(template, group)
         for case in few:
             for layout in _layouts(template, case):
-                yield Variant(case, layout, seed)
+                yield CaseVariant(case, layout, seed)
         for values in _extremes(template, few[0]):
-            yield Variant(few[0], Layout.CONTIGUOUS, seed, values)
+            yield CaseVariant(few[0], MemoryLayout.CONTIGUOUS, seed, values)
         for case in (*_empty(template, few[0]), *_passing(template, few[0])):
             if case not in cases:
-                yield Variant(case, Layout.CONTIGUOUS, seed, declared=False)
+                yield CaseVariant(case, MemoryLayout.CONTIGUOUS, seed, declared=False)
 
 
 def _alike(cases: Sequence[Case]) -> list[list[Case]]:
-    """Those of one dtype, the same optional inputs and scalars."""
+    """Group cases by dtype, optional inputs and scalars."""
     groups: dict[tuple[str, tuple[str, ...]], list[Case]] = {}
     for case in cases:
         groups.setdefault((case.dtype, case.manner), []).append(case)
@@ -42,7 +42,7 @@ def _alike(cases: Sequence[Case]) -> list[list[Case]]:
 
 
 def _few(template: TraceTemplate, cases: Sequence[Case]) -> list[Case]:
-    """The largest of the small ones, or the smallest."""
+    """Choose the largest of the small cases, or the smallest case."""
 
     def elements(case: Case) -> int:
         return template.elements(case.sizes, case.passing)
@@ -57,13 +57,13 @@ def _tensors(template: TraceTemplate, case: Case) -> list[Tensor]:
     return [t for name, t in template.input_tensors() if not t.optional or name in case.passing]
 
 
-def _layouts(template: TraceTemplate, case: Case) -> Iterator[Layout]:
+def _layouts(template: TraceTemplate, case: Case) -> Iterator[MemoryLayout]:
     dimensions = [len(tensor.axes) for tensor in _tensors(template, case)]
-    return (layout for layout in Layout if any(layout.differs(ndim) for ndim in dimensions))
+    return (layout for layout in MemoryLayout if any(layout.differs(ndim) for ndim in dimensions))
 
 
 def _extremes(template: TraceTemplate, case: Case) -> tuple[str, ...]:
-    """None where an output is no number but a choice: of equal ones, any may be right."""
+    """Extreme values to test; none where an output is an index, which equal numbers leave open."""
     dtypes = case_dtypes(template, case.dtype, case.passing)
     outputs = all("float" in dtypes[name] for name in template.outputs)
     inputs = any("float" in dtypes[n] for n, _ in template.input_tensors() if n in dtypes)
@@ -71,7 +71,7 @@ def _extremes(template: TraceTemplate, case: Case) -> tuple[str, ...]:
 
 
 def _empty(template: TraceTemplate, case: Case) -> Iterator[Case]:
-    """Without elements, along each axis whose size changes from call to call."""
+    """Empty cases, one for each axis whose size changes from call to call."""
     for name in case.sizes:
         if isinstance(template.axes.get(name), Var):
             changed = replace(case, sizes={**case.sizes, name: 0})
@@ -80,7 +80,7 @@ def _empty(template: TraceTemplate, case: Case) -> Iterator[Case]:
 
 
 def _passing(template: TraceTemplate, case: Case) -> Iterator[Case]:
-    """With no optional input, with each, and with all."""
+    """Cases with no optional input, with one of them, and with all."""
     optional = tuple(name for name, spec in template.input_tensors() if spec.optional)
     ways = [(), *((name,) for name in optional), optional] if optional else []
     for passing in dict.fromkeys(ways):

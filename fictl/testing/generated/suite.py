@@ -1,4 +1,4 @@
-"""One op folder as its tests see it: specs, traces, cases and functions, imported on demand."""
+"""An op folder for its tests: specs, traces, cases and functions, imported on demand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.jit import JitSpec
 from fictl.project import OpFolder
 from fictl.testing.generated.seed import seed_of
 from fictl.testing.generated.selection import variants
-from fictl.testing.generated.variant import Variant, choose
+from fictl.testing.generated.variant import CaseVariant, choose
 from fictl.trace import Case, TraceTemplate
 from fictl.user_file import read_text
 
@@ -52,15 +52,16 @@ class OpSuite:
     def function(self, case: Case) -> Any:
         return getattr(self.folder.load("op"), case.function)
 
-    def variants(self, text: str = "", seed: int = 0) -> list[Variant]:
-        """Those that generated tests run; of a `text`, those that it names, with its seed."""
-        said = seed_of(text)
-        found: dict[str, Variant] = {}
+    def variants(self, text: str = "", seed: int = 0) -> list[CaseVariant]:
+        """Variants that generated tests run; those that `text` names, with its seed, if given."""
+        named_seed = seed_of(text)
+        seed = seed if named_seed is None else named_seed
+        by_name: dict[str, CaseVariant] = {}
         for function in dict.fromkeys(case.function for case in self.cases):
             cases = [case for case in self.cases if case.function == function]
-            made = variants(self.template(cases[0]), cases, seed if said is None else said)
-            found |= {str(variant): variant for variant in made}
-        every = [*found.values()]
+            own = variants(self.template(cases[0]), cases, seed)
+            by_name |= {str(variant): variant for variant in own}
+        every = [*by_name.values()]
         return choose(every, text) if text else every
 
     @staticmethod

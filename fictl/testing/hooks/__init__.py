@@ -1,1 +1,1 @@
-"""What the plugin does inside of pytest: gates, schedules, ranks, and a record of each outcome."""
+"""Hooks of the plugin inside pytest: gates, schedules, ranks, and the record of outcomes."""

@@ -1,6 +1,6 @@
-"""Saying which test runs, for who reads what a tool prints beside it: compute-sanitizer does.
+"""Pytest plugin that prints which test runs, so that a tool's output can be tied to it.
 
-A plugin of pytest by itself: -p fictl.testing.hooks.announce.
+Used under compute-sanitizer: -p fictl.testing.hooks.announce.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fictl.testing.hooks.record import name
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that only build are left out: they launch no kernel."""
+    """Leave out tests that only build: they launch no kernel."""
     builds = [item for item in items if "fictl_spec" in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=builds)
     items[:] = [item for item in items if item not in builds]
@@ -33,12 +33,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logfinish() -> None:
-    """What a test has launched is over before the next one begins: what is said of that is its own."""
+    """Wait for the test's kernels, so that their reports come before the next test begins."""
     device_fault()
 
 
 def named(run: Callable[[], Any], text: str) -> Callable[[], Any]:
-    """The same; whoever prints the calls that led to a place prints `text` among them."""
+    """Wrap a function so that tracebacks, also those of tools, name it `text`."""
 
     def call() -> Any:
         return run()

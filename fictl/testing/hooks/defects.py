@@ -1,4 +1,4 @@
-"""What the emulated device reports while tests run, kept beside the name of the test."""
+"""Defects that the emulated device reports, recorded with the name of the running test."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fictl.op.ffi.emulated import listen
 
 
 class Defects:
-    """A plugin of pytest that appends a line to a file for each report.
+    """Pytest plugin that appends a line to a file for each report.
 
-    With it, kernels that run to their end do not fail their test.
+    With it, a test does not fail by a defect after which its kernel ran to the end.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The fixtures that tests of a fictl project have; as a plugin of pytest, all tests have them."""
+"""Fixtures for tests of a fictl project; loaded as a pytest plugin, for all tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SESSION_WIDE = {"_meeting_point"}
 
 
 def register_below(node: pytest.Collector) -> None:
-    """For the tests of `node` alone; a fixture of theirs that has the same name goes first."""
+    """Register the fixtures for the tests below `node`; a fixture of theirs of that name wins."""
     if hasattr(pytest, "register_fixture"):
         _register(node)
     else:
@@ -37,14 +37,14 @@ def _register(node: pytest.Collector) -> None:
 
 
 def _register_by_name(node: pytest.Collector) -> None:
-    """Before pytest 9.1, which has no public way."""
+    """Register them before pytest 9.1, which has no public way."""
     manager: Any = vars(node.session)["_fixturemanager"]
-    # Why a module of its own: what has been searched for fixtures once is not searched again.
+    # Why a module: pytest does not search the same object for fixtures twice.
     holder = ModuleType(__name__)
     vars(holder).update(_FIXTURES)
     manager.parsefactories(holder, node.nodeid)
     for name in _FIXTURES:
-        found = vars(manager)["_arg2fixturedefs"][name]
-        ours = found.pop()
-        theirs = (i for i, each in enumerate(found) if each.baseid.startswith(node.nodeid))
-        found.insert(next(theirs, len(found)), ours)
+        known = vars(manager)["_arg2fixturedefs"][name]
+        ours = known.pop()
+        theirs = (i for i, fixture in enumerate(known) if fixture.baseid.startswith(node.nodeid))
+        known.insert(next(theirs, len(known)), ours)

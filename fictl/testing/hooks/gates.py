@@ -1,4 +1,4 @@
-"""Which tests cannot run here, and why: by compiler, GPU, architecture and number of processes."""
+"""Gates: tests that cannot run here, for lack of nvcc, a GPU, its architecture or ranks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _has_to_run(item: pytest.Item) -> bool:
 
 
 def _is_for_this_machine(item: pytest.Item) -> bool:
-    """Where FICTL_CUDA_ARCH_LIST says what it is there for, tests for others are not."""
+    """True unless FICTL_CUDA_ARCH_LIST is set and the test is for other architectures."""
     from fictl.arch import ArchRule, parse_archs
     from fictl.toolchain import native_targets
 

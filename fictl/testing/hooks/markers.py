@@ -1,4 +1,4 @@
-"""The markers of the plugin, read strictly: one that says nothing, or too much, is named."""
+"""Markers of the plugin, and strict reading of them: a malformed one is an error."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _MEANT = {
 
 
 def rule_of(item: pytest.Item) -> str:
-    """The architectures that a test is for; of them all where it does not say."""
+    """Rule of the architectures that a test is for; '' for all."""
     marker = item.get_closest_marker("arch")
     return str(marker.args[0]) if marker else ""
 
 
 def gpus_of(item: pytest.Item) -> int:
-    """In how many processes a test runs at once; 0 where it does not say."""
+    """Number of processes that run a test together; 0 where it has no such marker."""
     marker = item.get_closest_marker("gpus")
     return int(marker.args[0]) if marker else 0
 
 
 def malformed(item: pytest.Item) -> str:
-    """A sentence about the first marker of a test that cannot be read, or nothing."""
+    """Error message about the first malformed marker of a test, or ''."""
     for name, read in _READERS.items():
         for marker in item.iter_markers(name):
             wrong = _wrong(marker, read)

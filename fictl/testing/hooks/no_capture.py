@@ -1,7 +1,7 @@
-"""Skipping tests that capture CUDA graphs, where torch's caching allocator is off.
+"""Pytest plugin that skips tests that capture CUDA graphs: -p fictl.testing.hooks.no_capture.
 
-A capture that fails spoils the tests behind it, too: torch's random numbers stay in it. A plugin of
-pytest by itself: -p fictl.testing.hooks.no_capture.
+A capture fails where torch's caching allocator is off, and then breaks later tests, too: torch's
+random number generator stays in capture mode.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ REASON = "CUDA graphs are captured with torch's caching allocator, which is off 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems() -> None:
-    """Where a test file has imported torch; one that imports it later captures nothing of ours."""
+    """Patch torch if a test file has imported it; one that imports it later captures nothing."""
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.cuda.graph.__enter__ = _refuse

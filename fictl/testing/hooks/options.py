@@ -1,4 +1,4 @@
-"""The options that `fictl test` gives its pytest; each begins with --fictl, as nobody else's does."""
+"""Options that `fictl test` passes to pytest; all begin with --fictl."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The processes of a multi-GPU test: which one this is, and how they find each other.
+"""Ranks of a multi-GPU test: which one this process is, and how they find each other.
 
-torchrun says it in RANK, WORLD_SIZE and MASTER_ADDR; mpirun and srun have names of their own for
-the first two, and on one machine nothing is needed for the third.
+torchrun sets RANK, WORLD_SIZE and MASTER_ADDR; mpirun and srun have their own names for the first
+two, and on one machine the third is not needed.
 """
 
 from __future__ import annotations
@@ -19,31 +19,33 @@ import pytest
 from fictl import settings
 from fictl.testing.hooks.markers import gpus_of
 
-# Long enough for a first collective on eight GPUs; a rank that has failed holds the others up.
+# Timeout: enough for a first collective on eight GPUs; the others wait for a failed rank.
 _PATIENCE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
-class Ranks:
-    """This process, `rank` of `size`; `local` counts on this machine and chooses the GPU."""
+class TestRank:
+    """Rank of this process among `size`; `local`, its rank on this machine, chooses the GPU."""
+
+    __test__ = False  # The name is right, and pytest must not collect it.
 
     rank: int = 0
     size: int = 1
     local: int = 0
 
     @classmethod
-    def here(cls) -> Ranks:
+    def here(cls) -> TestRank:
         rank = int(settings.RANK.get() or 0)
         local = settings.LOCAL_RANK.get()
         return cls(rank, settings.WORLD_SIZE.get(), rank if local is None else local)
 
 
 def missing(item: pytest.Item) -> str:
-    """Why a test with @pytest.mark.gpus(n) cannot run in this process, or nothing."""
+    """Reason why a test with @pytest.mark.gpus(n) cannot run in this process, or ''."""
     wanted = gpus_of(item)
     if not wanted:
         return ""
-    here = Ranks.here()
+    here = TestRank.here()
     on_gpu = settings.DEVICE.get() == "cuda"
     if on_gpu and _visible() < (1 if here.size == wanted else wanted):
         return f"needs {wanted} GPUs, {_visible()} {'is' if _visible() == 1 else 'are'} visible"
@@ -59,9 +61,9 @@ def _visible() -> int:
 
 
 @pytest.fixture
-def ranks() -> Ranks:
-    """This process among those that run the test."""
-    return Ranks.here()
+def ranks() -> TestRank:
+    """Rank of this process among those that run the test."""
+    return TestRank.here()
 
 
 @pytest.fixture(scope="session")
@@ -69,9 +71,9 @@ def _meeting_point() -> Any:
     """torch's key-value store that all ranks see."""
     from torch.distributed.rendezvous import rendezvous
 
-    here = Ranks.here()
-    found, _, _ = next(iter(rendezvous(_url(), here.rank, here.size, timeout=_PATIENCE)))
-    return found
+    here = TestRank.here()
+    store, _, _ = next(iter(rendezvous(_url(), here.rank, here.size, timeout=_PATIENCE)))
+    return store
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def process_group(request: pytest.FixtureRequest, _meeting_point: Any) -> Iterat
     import torch
     import torch.distributed as dist
 
-    here, on_gpu = Ranks.here(), settings.DEVICE.get() == "cuda"
+    here, on_gpu = TestRank.here(), settings.DEVICE.get() == "cuda"
     if on_gpu:
         # Some launchers show each rank its own GPU alone.
         torch.cuda.set_device(here.local % _visible())
@@ -97,8 +99,8 @@ def process_group(request: pytest.FixtureRequest, _meeting_point: Any) -> Iterat
     dist.destroy_process_group()
 
 
-def _meet(store: Any, here: Ranks) -> None:
-    """One that failed early waits for the rest: ranks must run the same test at the same time."""
+def _meet(store: Any, here: TestRank) -> None:
+    """Wait for all ranks, as they must run the same test at the same time."""
     store.set(f"finished/{here.rank}", "")
     with suppress(RuntimeError):  # A rank that is gone has its own report.
         store.wait([f"finished/{rank}" for rank in range(here.size)], _PATIENCE)
@@ -107,6 +109,6 @@ def _meet(store: Any, here: Ranks) -> None:
 def _url() -> str:
     if settings.MASTER_ADDR.get():
         return "env://"
-    # What only the processes of one job share, as a port that other jobs do not have.
+    # A port by what only the processes of one job share, so that two jobs do not meet.
     job = settings.JOB.get() or str(os.getppid())
     return f"tcp://127.0.0.1:{20000 + zlib.crc32(job.encode()) % 10000}"

@@ -1,4 +1,4 @@
-"""What `fictl test` adds to a pytest of its own: a journal of outcomes, and an end after a CUDA fault."""
+"""Record of outcomes for `fictl test`, and the end of the process after a CUDA fault."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ import pytest
 
 from fictl import settings
 from fictl.case.device_fault import device_fault, is_out_of_memory
-from fictl.report.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, Outcome
+from fictl.report.outcome import FAILED, OUT_OF_MEMORY, PASSED, SKIPPED, TestOutcome
 from fictl.testing.hooks import schedules
-from fictl.testing.runner.journal import Journal, Writer
+from fictl.testing.runner.journal import Journal, JournalWriter
 
 if TYPE_CHECKING:
     from fictl.testing.generated.suite import OpSuite
 
-# What pytest's -k takes for one word.
+# Letters of one word in pytest's -k.
 _KEYWORD = re.compile(r"[\w:+\-.\[\]\\/]+")
 
 
-class Recorder:
-    """A plugin of pytest. What a journal has already is left out, so that it can be gone on with."""
+class OutcomeRecorder:
+    """Pytest plugin that writes a journal of outcomes.
+
+    Tests that the journal has already are left out, so that a new process can continue a run.
+    """
 
     def __init__(self, path: Path, suites: list[OpSuite], part: str) -> None:
         self._done = Journal(path)
         self._done.read()
-        self._writer = Writer(path, int(settings.RANK.get() or 0))
+        self._writer = JournalWriter(path, int(settings.RANK.get() or 0))
         self._suites = suites
         self._part = part
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, TestOutcome] = {}
         self._texts: dict[str, list[str]] = {}
         self._fault = False
 
     def began(self, config: pytest.Config) -> None:
         with suppress(PermissionError):  # The leader of a session leads a group already.
-            os.setpgrp()  # Who ends this process ends what it started, too.
+            os.setpgrp()  # So that whoever kills this group kills its children, too.
         emulated = settings.DEVICE.get() == "emu"
         orders = [*map(str, schedules.schedules(config))] if emulated else []
         self._writer.began(settings.DEVICE.get(), orders)
@@ -59,7 +62,7 @@ class Recorder:
         if report.failed or (report.skipped and isinstance(report.longrepr, tuple)):
             where = report.nodeid or report.fspath
             outcome = FAILED if report.failed else SKIPPED
-            self._writer.finished(Outcome(where, outcome, 0.0, _reason(report)))
+            self._writer.finished(TestOutcome(where, outcome, 0.0, _reason(report)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
@@ -67,7 +70,7 @@ class Recorder:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, None]:
-        """A kernel's fault belongs to the test that launched it, whether that looks or not."""
+        """Fail the test that launched a kernel with a fault, even if it does not synchronize."""
         outcome = yield
         fault = device_fault()
         if fault is not None:
@@ -89,8 +92,8 @@ class Recorder:
         kind = _kind(report, call)
         reason = "" if kind == PASSED else _reason(report)
         command = "" if kind in (PASSED, SKIPPED) else self._command(item)
-        outcome = Outcome(test, kind, seconds, reason, command).worse(before)
-        self._outcomes[test] = Outcome(
+        outcome = TestOutcome(test, kind, seconds, reason, command).worse(before)
+        self._outcomes[test] = TestOutcome(
             test, outcome.outcome, seconds, outcome.reason, outcome.command
         )
 
@@ -104,7 +107,7 @@ class Recorder:
             self._writer.ended()
 
     def _command(self, item: pytest.Item) -> str:
-        """What runs this test of an op alone, on this device and in this order of its threads."""
+        """Command that runs only this test of an op, on this device and with this schedule."""
         given = getattr(item, "callspec", None)
         given = given.params if given else {}
         op = self._op(item, given)
@@ -121,7 +124,7 @@ class Recorder:
 
     def _op(self, item: pytest.Item, given: dict[str, Any]) -> str:
         suite = given.get("fictl_suite")
-        own = (each for each in self._suites if each.folder.test == item.path)
+        own = (suite for suite in self._suites if suite.folder.test == item.path)
         suite = suite or next(own, None)
         return suite.name if suite else ""
 
@@ -131,14 +134,14 @@ def name(item: pytest.Item) -> str:
 
 
 def _name(nodeid: str, location: tuple[str, int | None, str]) -> str:
-    """A test's id; pytest leaves the file out where it lies outside of the root folder."""
+    """Id of a test; pytest leaves the file out where it is outside of the root folder."""
     return Path(location[0]).name + nodeid if nodeid.startswith("::") else nodeid
 
 
 def _keyword(item: pytest.Item) -> str:
-    """One word of -k; a parameter that cannot stand in one stays out."""
-    found = _KEYWORD.fullmatch(item.name)
-    return item.name if found else str(getattr(item, "originalname", item.name))
+    """Word for -k; without the parameters, if they cannot be part of it."""
+    fits = _KEYWORD.fullmatch(item.name)
+    return item.name if fits else str(getattr(item, "originalname", item.name))
 
 
 def _kind(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
@@ -151,7 +154,7 @@ def _kind(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """In a line: why it was skipped, or what was raised."""
+    """Reason in one line: why the test was skipped, or the error that was raised."""
     longrepr = report.longrepr
     if isinstance(longrepr, tuple):
         return longrepr[2].removeprefix("Skipped: ")

@@ -1,4 +1,4 @@
-"""The `device` fixture: where a test's tensors go and, emulated, in which order its threads run."""
+"""The `device` fixture: the device of a test's tensors and, emulated, the order of threads."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def configure(config: pytest.Config) -> None:
-    """One seed for all processes of a run: xdist wants them to have the same tests.
+    """Set one seed for all processes of a run: xdist requires the same tests in each.
 
-    A generated test that is named is repeated with its own, threads in the order of that time.
+    A generated test that is named has its seed in the name, which also gives the same schedule.
     """
     option = config.option
     named = seed_of(option.fictl_case)
@@ -28,7 +28,7 @@ def configure(config: pytest.Config) -> None:
 
 
 def schedules(config: pytest.Config) -> list[Schedule]:
-    """Under which a test with the `device` fixture runs when it is emulated."""
+    """Schedules under which an emulated test with the `device` fixture runs."""
     from fictl.emu.schedule import Schedule
 
     if settings.EMU_SCHEDULE.origin().kind != "default":
@@ -43,7 +43,7 @@ def schedules(config: pytest.Config) -> list[Schedule]:
 
 @pytest.fixture
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Where a test's tensors go: "cuda", or emulated, under every schedule, "cpu"."""
+    """Device of a test's tensors: "cuda" or, emulated, under every schedule, "cpu"."""
     if settings.DEVICE.get() == "cuda":
         yield "cuda"
         return
@@ -57,13 +57,13 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """One call of a test for every schedule."""
+    """Run a test once for every schedule."""
     if settings.DEVICE.get() == "emu" and takes_device(metafunc.definition):
         metafunc.parametrize("device", schedules(metafunc.config), indirect=True, ids=str)
 
 
 def takes_device(item: Any) -> bool:
-    """Whether a test uses the fixture of this file: a project may have a `device` of its own."""
+    """True if a test uses the fixture of this file: a project may have a `device` of its own."""
     info = getattr(item, "_fixtureinfo", None)
-    found = info.name2fixturedefs.get("device") if info else None
-    return found is not None and found[-1].func.__module__ == __name__
+    fixtures = info.name2fixturedefs.get("device") if info else None
+    return fixtures is not None and fixtures[-1].func.__module__ == __name__

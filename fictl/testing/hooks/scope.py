@@ -1,6 +1,6 @@
-"""Which tests the plugin acts on: those below a fictl project, each by the place of its file.
+"""Scope of the plugin: the tests below a fictl project, by the path of their files.
 
-`fictl test` names ops; all that its pytest then collects is meant.
+Under `fictl test`, which names ops, it is every test that pytest collects.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def is_ours(item: pytest.Item | pytest.Collector) -> bool:
 
 
 def is_whole(config: pytest.Config, options: Any) -> bool:
-    """Whether all tests below the root folder are of one project: it lies there, or above."""
+    """True if the root folder is in a fictl project, so that all tests are of one project."""
     return bool(options.fictl_op) or project_folder(config.rootpath) is not None
 
 
 def begin_whole(config: pytest.Config) -> None:
-    """Before anything is collected."""
+    """Set the plugin up before collection, for all tests."""
     give_fixtures(config)
     root = project_folder(config.rootpath)
     error = _begin(config, root) if root else ""
@@ -39,13 +39,13 @@ def begin_whole(config: pytest.Config) -> None:
 
 
 def give_fixtures(config: pytest.Config) -> None:
-    """To all tests; a conftest.py that is registered later replaces what it likes."""
+    """Give the fixtures to all tests; a conftest.py that is registered later may override them."""
     if not config.pluginmanager.has_plugin(_PLUGIN):
         config.pluginmanager.import_plugin(_PLUGIN)
 
 
 def begin_below(collector: pytest.Collector) -> None:
-    """Where a folder of tests turns out to be a fictl project amid others."""
+    """Set the plugin up for the tests below `collector`, if that is in a fictl project."""
     config, home = collector.config, _home(collector)
     if home is None:
         return
@@ -56,7 +56,7 @@ def begin_below(collector: pytest.Collector) -> None:
 
 
 def trouble(item: pytest.Item) -> str:
-    """Why the project of a test cannot be imported, or nothing."""
+    """Reason why the project of a test cannot be imported, or ''."""
     home = _home(item)
     return item.config.stash.get(_BEGUN, {}).get(home, "") if home else ""
 
@@ -69,7 +69,7 @@ def _home(node: pytest.Item | pytest.Collector) -> Path | None:
 
 
 def _begin(config: pytest.Config, home: Path) -> str:
-    """`import my_kernels` works in the tests of a project; says why it does not."""
+    """Make the project importable in its tests, as in `import my_kernels`; return the error or ''."""
     begun = config.stash.setdefault(_BEGUN, {})
     if home not in begun:
         begun[home] = _mount(home)
@@ -91,7 +91,7 @@ def _mount(home: Path) -> str:
 
 
 def _prepare(config: pytest.Config) -> None:
-    """The markers that --strict-markers knows, and the seed of the run: once."""
+    """Register the markers and set the seed of the run, once."""
     if config.stash.get(_PREPARED, False):
         return
     config.stash[_PREPARED] = True

@@ -1,1 +1,1 @@
-"""What `fictl test` does around pytest: processes, outcomes, reports."""
+"""Runner of `fictl test`: pytest processes, outcomes, reports."""

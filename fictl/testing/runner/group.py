@@ -1,4 +1,4 @@
-"""Tests that share a process: those that one of them leaves behind, by ending it, get another."""
+"""A group of tests in one process; if a test ends the process, another one runs the rest."""
 
 from __future__ import annotations
 
@@ -16,20 +16,25 @@ from fictl.errors import FictlError, SetupError
 from fictl.paths import same_packages
 from fictl.process import ending, stream
 from fictl.project import OpFolder
-from fictl.report.outcome import FAILED, Outcome
+from fictl.report.outcome import FAILED, TestOutcome
 from fictl.report.test_report import TestReport
-from fictl.testing.runner.journal import Journal, Writer
+from fictl.testing.runner.journal import Journal, JournalWriter
 from fictl.testing.runner.watch import Told, watched
 
 CONTRACT = Path(__file__).parents[1] / "generated" / "contract.py"
 
 
 @dataclass(frozen=True)
-class Group:
-    """`arguments` are for pytest; `limit` is how long one test may take; `ranks` run it together.
+class TestGroup:
+    """Tests of some op folders that run in one process after another.
 
-    `launcher` stands before the command: a tool that runs it, and whose exit code is its own.
+    arguments: words for pytest.
+    limit: timeout of one test, in seconds.
+    ranks: number of processes that run each test together.
+    launcher: command of a tool that runs pytest, and whose exit code it returns.
     """
+
+    __test__ = False  # The name is right, and pytest must not collect it.
 
     folders: Sequence[OpFolder]
     arguments: Sequence[str] = ()
@@ -39,7 +44,7 @@ class Group:
     launcher: Sequence[str] = ()
 
     def run(self, say: Callable[[str], object], told: Told) -> TestReport:
-        """`say` receives pytest's own lines, `told` now and then the journal."""
+        """Run the tests; `say` receives pytest's lines, `told` the journal at intervals."""
         _require_pytest()
         start = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="fictl-test-") as place:
@@ -51,7 +56,7 @@ class Group:
         return TestReport(outcomes, seconds, journal.device, journal.schedules)
 
     def _go_on(self, journal: Journal, say: Callable[[str], object], told: Told) -> None:
-        """One process, until all tests have run or one of them has ended it."""
+        """Run one process, until all tests have run or one of them has ended it."""
         journal.begin()
         before = len(journal.outcomes)
         root = self.folders[0].project.root
@@ -61,7 +66,9 @@ class Group:
         how = f"did not end within {self.limit:g} s" if late.is_set() else ending
         if journal.ended:
             if code < 0:
-                journal.outcomes["exit"] = Outcome("the exit of the process", FAILED, reason=how)
+                journal.outcomes["exit"] = TestOutcome(
+                    "the exit of the process", FAILED, reason=how
+                )
             return
         if journal.running or code < 0:
             for text in journal.unsaid:
@@ -77,7 +84,7 @@ class Group:
     def _blame_running(journal: Journal, how: str, seconds: float) -> None:
         for rank, outcome in tuple(journal.running.items()):
             ended_it = replace(outcome, reason=how, seconds=seconds)
-            Writer(journal.path, rank).finished(ended_it)
+            JournalWriter(journal.path, rank).finished(ended_it)
         journal.read()
 
     def _argv(self, journal: Path) -> list[str]:
@@ -105,7 +112,7 @@ class Group:
             "-q",
             # One file that cannot be imported leaves the others their tests.
             "--continue-on-collection-errors",
-            # Where it is, said a moment before it is ended.
+            # Prints the traceback of a test shortly before its timeout.
             "-o",
             f"faulthandler_timeout={max(self.limit - 0.5, self.limit / 2)}",
             f"--rootdir={root}",

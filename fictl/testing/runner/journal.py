@@ -1,6 +1,6 @@
-"""What the tests of a process have come to so far, kept on disk: a test may end it at any time.
+"""Journal of outcomes on disk, because a test may end its process at any time.
 
-A process that is given the journal of one before it runs what is left.
+A process that is given the journal of an earlier one runs the tests that are left.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fictl.report.outcome import FAILED, Outcome
+from fictl.report.outcome import FAILED, TestOutcome
 
 
-class Writer:
-    """Of one process; several ranks may write to one file, a line at a time."""
+class JournalWriter:
+    """Appends the events of one process; several ranks may write to one file."""
 
     def __init__(self, path: Path, rank: int = 0) -> None:
         self._rank = rank
@@ -30,12 +30,12 @@ class Writer:
     def started(self, test: str, command: str) -> None:
         self._write(started=test, command=command)
 
-    def finished(self, outcome: Outcome, text: str = "") -> None:
-        """`text` is what pytest has to say of a failure, and says when all tests have run."""
+    def finished(self, outcome: TestOutcome, text: str = "") -> None:
+        """Record an outcome; `text` is pytest's report of a failure, which it prints at the end."""
         self._write(**asdict(outcome), text=text)
 
     def ended(self) -> None:
-        """Every test that was to run has run."""
+        """Record that every test has run."""
         self._write(ended=True)
 
     def _write(self, **event: Any) -> None:
@@ -44,19 +44,19 @@ class Writer:
 
 @dataclass
 class Journal:
-    """The same file as its reader sees it; `begin` forgets the process, not the outcomes.
+    """Contents of the file, read as it grows; `begin` forgets the process, not the outcomes.
 
-    `running` is what each rank is at: a failure, if nothing more comes. `unsaid` is what the
-    process has not had the time to say.
+    running: test of each rank that has not ended; it counts as failed if the process ends.
+    unsaid: reports of failures that the process has not printed yet.
     """
 
     path: Path
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, TestOutcome] = field(default_factory=dict)
     total: int = 0
     device: str = "cuda"
     schedules: tuple[str, ...] = ()
     processes: dict[int, int] = field(default_factory=dict)
-    running: dict[int, Outcome] = field(default_factory=dict)
+    running: dict[int, TestOutcome] = field(default_factory=dict)
     unsaid: list[str] = field(default_factory=list)
     ranks_ended: set[int] = field(default_factory=set)
     _offset: int = 0
@@ -69,7 +69,7 @@ class Journal:
         self.processes, self.running, self.unsaid, self.ranks_ended = {}, {}, [], set()
 
     def read(self) -> bool:
-        """Take in what was written since; whether there was something."""
+        """Read the events written since the last call; True if there were any."""
         if not os.path.isfile(self.path):
             return False
         with self.path.open("rb") as file:
@@ -89,11 +89,11 @@ class Journal:
         elif "collected" in event:
             self.total = len(self.outcomes) + event["collected"]
         elif "started" in event:
-            self.running[rank] = Outcome(event["started"], FAILED, command=event["command"])
+            self.running[rank] = TestOutcome(event["started"], FAILED, command=event["command"])
         elif "ended" in event:
             self.ranks_ended.add(rank)
         else:
             self.unsaid += filter(None, [event.pop("text")])
-            outcome = Outcome(**event)
+            outcome = TestOutcome(**event)
             self.running.pop(rank, None)
             self.outcomes[outcome.test] = outcome.worse(self.outcomes.get(outcome.test))

@@ -1,4 +1,4 @@
-"""What a user of `fictl test` asks for, as words for pytest and processes to run it in."""
+"""Request of `fictl test`, turned into arguments of pytest and processes to run it in."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from fictl.errors import UsageError
 from fictl.project import OpFolder
 from fictl.report.test_report import TestReport
 from fictl.testing.runner.run import run_tests
-from fictl.testing.runner.spread import Slot, find_slots
+from fictl.testing.runner.spread import TestSlot, find_slots
 from fictl.testing.runner.watch import Told
 
 
 @dataclass(frozen=True)
 class TestRequest:
-    """The tests of `folders` on `device`, and of them the ones that the rest names."""
+    """Tests of `folders` on `device`, filtered by the other fields."""
 
     __test__ = False  # The name is right, and pytest must not collect it.
 
@@ -57,29 +57,29 @@ class TestRequest:
         schedule = {settings.EMU_SCHEDULE.name: self.schedule} if self.schedule else {}
         return {settings.DEVICE.name: self.device, **schedule}
 
-    def _slots(self) -> tuple[Slot, ...]:
+    def _slots(self) -> tuple[TestSlot, ...]:
         if self.parallel and self.gpus:
             raise UsageError("-n and --gpus exclude each other", "the ranks of a test are its own")
         return find_slots(self.parallel, self.device) if self.parallel else ()
 
     def _ranks(self) -> int:
-        """Where there are not so many GPUs one process says so, of each test."""
+        """Number of ranks; 1 where GPUs are missing, so that one process skips each test once."""
         from fictl.toolchain import visible_gpus
 
         enough = self.device == "emu" or len(visible_gpus()) >= self.gpus
         return self.gpus if self.gpus and enough else 1
 
     def _having_case(self) -> Sequence[OpFolder]:
-        """Those of the ops that have the generated test; where none has, the error says what is near."""
+        """Ops that have the generated test; if none has, the error lists similar names."""
         from fictl.testing.generated.suite import OpSuite
 
-        found, errors = [], list[UsageError]()
+        having, errors = [], list[UsageError]()
         for folder in self.folders:
             try:
                 OpSuite(folder).variants(self.case)
-                found.append(folder)
+                having.append(folder)
             except UsageError as error:
                 errors.append(error)
-        if not found:
+        if not having:
             raise errors[0]
-        return found
+        return having

@@ -1,4 +1,4 @@
-"""Tests over several GPUs or cores: each slot runs one group after another."""
+"""Tests spread over several GPUs or cores: each slot runs one group after another."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from fictl.case.gpu_lock import gpu_names, held, lock_of
 from fictl.errors import SetupError, UsageError
 from fictl.process import stop_all
 from fictl.report.test_report import TestReport
-from fictl.testing.runner.group import Group
+from fictl.testing.runner.group import TestGroup
 from fictl.testing.runner.journal import Journal
 from fictl.testing.runner.watch import Told
 
 
 @dataclass(frozen=True)
-class Slot:
-    """What one process of several has for itself: a GPU, locked while it is used, or some cores."""
+class TestSlot:
+    """Resources of one of several processes: a GPU, locked while it is used, or some cores."""
+
+    __test__ = False  # The name is right, and pytest must not collect it.
 
     variables: Mapping[str, str] = field(default_factory=dict)
     lock: Path | None = None
 
 
-def find_slots(asked: str, device: str) -> tuple[Slot, ...]:
-    """`asked` is a number, or auto for every GPU, or every core where tests are emulated."""
+def find_slots(asked: str, device: str) -> tuple[TestSlot, ...]:
+    """Find slots: a number of them, or `auto` for every GPU, or every core where emulated."""
     if asked != "auto" and not re.fullmatch(r"0*[1-9][0-9]{0,3}", asked):
         raise UsageError(f"-n {asked}: expected auto or a whole number from 1")
     wanted = None if asked == "auto" else int(asked)
@@ -38,15 +40,15 @@ def find_slots(asked: str, device: str) -> tuple[Slot, ...]:
 
 
 def spread(
-    whole: Group, slots: Sequence[Slot], say: Callable[[str], object], told: Told
+    whole: TestGroup, slots: Sequence[TestSlot], say: Callable[[str], object], told: Told
 ) -> list[TestReport]:
-    """The reports of its parts. A part's lines are said when it has ended, in one piece."""
-    free: SimpleQueue[Slot] = SimpleQueue()
+    """Run parts of the group in slots; a part's output is passed on when the part has ended."""
+    free: SimpleQueue[TestSlot] = SimpleQueue()
     for slot in slots:
         free.put(slot)
     saying, together = threading.Lock(), _Together(told)
 
-    def run(part: Group) -> TestReport:
+    def run(part: TestGroup) -> TestReport:
         slot, lines = free.get(), list[str]()
         try:
             with held(slot.lock):
@@ -67,8 +69,8 @@ def spread(
             raise
 
 
-def parts(whole: Group, slots: int) -> list[Group]:
-    """An op each, so that it is built once; where ops are fewer than slots, shares of an op."""
+def parts(whole: TestGroup, slots: int) -> list[TestGroup]:
+    """Split the group by op, so that each is built once; by shares where ops are too few."""
     shares = -(-slots // len(whole.folders))
     return [
         replace(
@@ -82,7 +84,7 @@ def parts(whole: Group, slots: int) -> list[Group]:
 
 
 class _Together:
-    """What several journals have come to, told as that of one."""
+    """Merges the journals of several processes into one for `told`."""
 
     def __init__(self, told: Told) -> None:
         self._told = told
@@ -91,23 +93,23 @@ class _Together:
     def __call__(self, journal: Journal) -> None:
         self._journals[id(journal)] = journal
         every = [*self._journals.values()]
-        outcomes = {name: each for one in every for name, each in one.outcomes.items()}
+        outcomes = {name: outcome for one in every for name, outcome in one.outcomes.items()}
         total = sum(one.total for one in every)
         self._told(Journal(journal.path, outcomes, total, running=journal.running))
 
 
-def _cores(wanted: int | None) -> tuple[Slot, ...]:
+def _cores(wanted: int | None) -> tuple[TestSlot, ...]:
     cores = len(os.sched_getaffinity(0))
     slots = wanted or cores
     threads = {settings.EMU_THREADS.name: str(max(1, cores // slots))}
-    return (Slot(threads),) * slots
+    return (TestSlot(threads),) * slots
 
 
-def _gpus(wanted: int | None) -> tuple[Slot, ...]:
+def _gpus(wanted: int | None) -> tuple[TestSlot, ...]:
     names = gpu_names()
     if not names:
         raise SetupError("-n spreads tests over GPUs, and none is visible", "--device emu")
     return tuple(
-        Slot({settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))
+        TestSlot({settings.CUDA_VISIBLE_DEVICES.name: name}, lock_of(name))
         for name in names[: wanted or len(names)]
     )

@@ -1,4 +1,4 @@
-"""Looking after a pytest process while it runs: how far it is, and whether a test has no end."""
+"""Watcher of a pytest process: reports its progress, and ends it when a test times out."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from fictl.testing.runner.journal import Journal
 Told = Callable[[Journal], object]
 
 _POLL_SECONDS = 0.1
-# For what is no test: to collect them, and to leave.
+# Timeout outside of tests: to collect them, and to exit.
 _PATIENCE_SECONDS = 300.0
 
 
 @contextmanager
 def watched(journal: Journal, limit: float, told: Told) -> Iterator[threading.Event]:
-    """The event is set once the process was ended because a test took more than `limit` seconds.
+    """Watch the journal while the body runs.
 
-    Whatever ends the process, what its tests have started ends with it.
+    The event is set if the process was killed because a test took more than `limit` seconds. In any
+    case the processes that its tests have started are killed with it.
     """
     late, done = threading.Event(), threading.Event()
     thread = threading.Thread(target=_look, args=(journal, limit, told, late, done), daemon=True)

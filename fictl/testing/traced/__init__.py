@@ -1,1 +1,1 @@
-"""Ops beside the benchmark definitions that their traces make."""
+"""Checks of ops against the benchmark definitions made from their traces."""

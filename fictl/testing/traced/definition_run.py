@@ -1,4 +1,4 @@
-"""An op against the reference that a definition carries."""
+"""Run of an op against the reference that a benchmark definition contains."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fictl.case.compare import assert_right
+from fictl.case.compare import mismatch
 from fictl.case.definitions import Traced
 from fictl.case.inputs import make_inputs
-from fictl.case.outputs import rooms
+from fictl.case.outputs import argument_specs
+from fictl.case.results import as_tuple
 from fictl.errors import UsageError
 from fictl.project import Project
 from fictl.project.discover import find_function
 from fictl.testing.generated.guarded_call import GuardedCall
-from fictl.testing.generated.layout import Layout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.testing.traced.trace_check import run_reference
 from fictl.trace import Case, Definition, TraceTemplate
 from fictl.trace.describe import definition
@@ -25,7 +26,7 @@ from fictl.trace.extract import case_dtype, case_dtypes
 
 _SMALL = (7, 8, 16, 64, 128)
 _MOST_ELEMENTS = 1 << 30
-# What a reference computes with. It still is Python that runs: files of strangers are to be read.
+# Modules that a reference may import. It is Python that runs all the same: read a stranger's file.
 _MODULES = {
     "__future__",
     "collections",
@@ -54,7 +55,7 @@ _ATTRIBUTES = {"classes", "compile", "hub", "jit", "load", "ops", "package", "sa
 
 @dataclass(frozen=True)
 class DefinitionRun:
-    """At which sizes, and what differs; '' where nothing does."""
+    """Result of one run: its sizes, and the mismatch, or ''."""
 
     definition: str
     api: str
@@ -73,35 +74,36 @@ class DefinitionRun:
         }
 
 
-def run_definition(made: Definition, device: str, axes: Mapping[str, int]) -> DefinitionRun:
-    """`device` is cuda or emu; `axes` are sizes of Var axes, the others are small."""
-    traced = _op_of(made)
-    refuse_hostile(made)
-    template, passing = traced.template, [*made.inputs]
-    sizes = _sizes(made, template, axes)
-    dtype = _dtype(made, traced, sizes)
+def run_definition(stored: Definition, device: str, axes: Mapping[str, int]) -> DefinitionRun:
+    """Run the op on cuda or emu and compare; `axes` are sizes of Var axes, the others are small."""
+    traced = _op_of(stored)
+    refuse_hostile(stored)
+    template, passing = traced.template, [*stored.inputs]
+    sizes = _sizes(stored, template, axes)
+    dtype = _dtype(stored, traced, sizes)
     place = "cuda" if device == "cuda" else "cpu"
     inputs = make_inputs(template, sizes, dtype, place, passing=passing)
     try:
-        expected = run_reference(made, template, inputs)
+        expected = run_reference(stored, template, inputs)
     except Exception as error:
-        raise UsageError(f"the reference of {made.name} fails: {error!r}", str(sizes)) from error
+        raise UsageError(f"the reference of {stored.name} fails: {error!r}", str(sizes)) from error
     api = getattr(traced.folder.load("op"), traced.name)
     case = Case(traced.name, sizes, dtype, (*passing,))
-    room = {n: r for n, r in rooms(api, template, case, inputs).items() if r.required}
-    call = GuardedCall(api, inputs, [*template.outputs], room, place)
-    mismatch = _mismatch(template, inputs, call.run(Layout.CONTIGUOUS, []), expected)
-    return DefinitionRun(made.name, made.api, device, sizes, mismatch)
+    specs = argument_specs(api, template, case)
+    call = GuardedCall(api, inputs, {n: s for n, s in specs.items() if s.required}, place)
+    results = call.run(MemoryLayout.CONTIGUOUS, [])
+    problem = _mismatch(template, inputs, results, as_tuple(expected))
+    return DefinitionRun(stored.name, stored.api, device, sizes, problem)
 
 
-def refuse_hostile(made: Definition) -> None:
-    """Before anything of it runs: imports, names and statements that no computation needs."""
-    for source in filter(None, (made.reference, made.init)):
+def refuse_hostile(stored: Definition) -> None:
+    """Refuse code with imports, names or statements that no computation needs, before it runs."""
+    for source in filter(None, (stored.reference, stored.init)):
         for node in ast.walk(ast.parse(source)):
             problem = _strange(node)
             if problem:
                 raise UsageError(
-                    f"{made.name}: its code has {problem}, which computes nothing",
+                    f"{stored.name}: its code has {problem}, which computes nothing",
                     "a reference imports torch, math and the like, and calls nothing beside",
                 )
 
@@ -120,32 +122,34 @@ def _strange(node: ast.AST) -> str:
     return ""
 
 
-def _op_of(made: Definition) -> Traced:
-    package, _, name = made.api.rpartition(".ops.")
+def _op_of(stored: Definition) -> Traced:
+    package, _, name = stored.api.rpartition(".ops.")
     if not package or not name.isidentifier():
         raise UsageError(
-            f"{made.name} names no op", "it needs the tag fi_api:<package>.ops.<function>"
+            f"{stored.name} names no op", "it needs the tag fi_api:<package>.ops.<function>"
         )
     for project in Project.all():
         if package == ("fictl" if project.is_shipped else project.package):
             folder = find_function(name, project)
             if folder is not None:
                 return Traced(folder, name)
-    raise UsageError(f"there is no op {made.api!r} here", "fictl trace list shows those there are")
+    raise UsageError(
+        f"there is no op {stored.api!r} here", "fictl trace list shows those there are"
+    )
 
 
-def _sizes(made: Definition, template: TraceTemplate, axes: Mapping[str, int]) -> dict[str, int]:
-    constants = made.const_axes
-    wrong = sorted({*axes} - ({*made.axes} - {*constants}))
+def _sizes(stored: Definition, template: TraceTemplate, axes: Mapping[str, int]) -> dict[str, int]:
+    constants = stored.const_axes
+    wrong = sorted({*axes} - ({*stored.axes} - {*constants}))
     if wrong:
-        variable = [name for name in made.axes if name not in constants]
+        variable = [name for name in stored.axes if name not in constants]
         raise UsageError(f"--axes names {', '.join(wrong)}", f"it may name {', '.join(variable)}")
-    absent = template.optional_axes([*made.inputs])
+    absent = template.optional_axes([*stored.inputs])
     free = [name for name in template.free_axes() if name not in {*constants, *axes, *absent}]
     known = _first_that_fits(template, {**constants, **axes}, free, absent)
-    if template.elements(known, [*made.inputs]) > _MOST_ELEMENTS:
-        raise UsageError(f"{made.name} is too large to run: {known}", "give smaller --axes")
-    made.sizes({axis: known[axis] for axis in made.var_axes if axis in known})
+    if template.elements(known, [*stored.inputs]) > _MOST_ELEMENTS:
+        raise UsageError(f"{stored.name} is too large to run: {known}", "give smaller --axes")
+    stored.sizes({axis: known[axis] for axis in stored.var_axes if axis in known})
     return known
 
 
@@ -158,19 +162,19 @@ def _first_that_fits(
     return template.check_sizes({**sizes, **dict.fromkeys(free, _SMALL[-1])}, absent=absent)
 
 
-def _dtype(made: Definition, traced: Traced, sizes: Mapping[str, int]) -> str:
-    """Of the case; what the op takes today must be what the definition says."""
-    template, passing = traced.template, (*made.inputs,)
-    dtype = case_dtype(template, {name: torch_name(s.dtype) for name, s in made.inputs.items()})
+def _dtype(stored: Definition, traced: Traced, sizes: Mapping[str, int]) -> str:
+    """Dtype of the case; raises where the op's axes or tensors differ from the definition's."""
+    template, passing = traced.template, (*stored.inputs,)
+    dtype = case_dtype(template, {name: torch_name(s.dtype) for name, s in stored.inputs.items()})
     now = definition(template, traced.op.api, sizes, case_dtypes(template, dtype, passing))
     for part, theirs, ours in (
-        ("axes", {*made.axes}, {*now.axes}),
-        ("inputs", _shapes(made.inputs), _shapes(now.inputs)),
-        ("outputs", _shapes(made.outputs), _shapes(now.outputs)),
+        ("axes", {*stored.axes}, {*now.axes}),
+        ("inputs", _shapes(stored.inputs), _shapes(now.inputs)),
+        ("outputs", _shapes(stored.outputs), _shapes(now.outputs)),
     ):
         if theirs != ours:
             raise UsageError(
-                f"the {part} of {made.name} are not those of {made.api}: {theirs}",
+                f"the {part} of {stored.name} are not those of {stored.api}: {theirs}",
                 f"the op has {ours}; fictl trace check --update writes it again",
             )
     return dtype
@@ -181,11 +185,13 @@ def _shapes(specs: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
 
 
 def _mismatch(
-    template: TraceTemplate, inputs: Mapping[str, Any], actual: Mapping[str, Any], expected: Any
+    template: TraceTemplate,
+    inputs: Mapping[str, Any],
+    results: Mapping[str, Any],
+    expected: tuple[Any, ...],
 ) -> str:
-    want = expected if isinstance(expected, tuple) else (expected,)
+    """Mismatch of the results, or of the number of values that the reference returns."""
     try:
-        assert_right(template, inputs, actual, lambda: want)
-    except (AssertionError, ValueError) as error:
+        return mismatch(template, inputs, lambda: results, lambda: expected)
+    except ValueError as error:
         return str(error)
-    return ""

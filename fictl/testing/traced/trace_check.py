@@ -1,4 +1,4 @@
-"""Whether traces fit their ops, and committed definitions their traces."""
+"""Check of traces against their ops, and of committed definitions against their traces."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from fictl.case.definitions import Traced
-from fictl.case.inputs import make_inputs
-from fictl.case.parameters import flat_parameters
+from fictl.case.inputs import case_inputs
+from fictl.case.parameters import flat_parameters, input_parameters
 from fictl.errors import FictlError
 from fictl.paths import matching, write_atomic
-from fictl.trace import Case, Definition, Expr
+from fictl.trace import Definition, Expr
 from fictl.user_file import read_text
 
 # A reference runs on the CPU here, only to see that its text is whole.
@@ -22,10 +22,10 @@ _MOST_ELEMENTS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What is wrong with one function's trace (`inconsistent`) or one of its files.
+class TraceFinding:
+    """A problem of one function's trace (`inconsistent`) or of one of its files.
 
-    `content` is what the file at `path` should hold; '' if there should be none.
+    content: what the file at `path` should hold; '' if it should not exist.
     """
 
     kind: str
@@ -45,21 +45,21 @@ class Finding:
         }
 
 
-def check(traced: Traced) -> Iterator[Finding]:
-    """Nothing is written."""
+def check(traced: Traced) -> Iterator[TraceFinding]:
+    """Find problems of a function's trace and definitions; no file is written."""
     try:
         problems = list(_inconsistent(traced))
         wanted = traced.definitions()
         problems += _not_alone(traced, wanted)
     except FictlError as error:
-        yield Finding("inconsistent", traced.name, error.message)
+        yield TraceFinding("inconsistent", traced.name, error.message)
         return
-    yield from (Finding("inconsistent", traced.name, problem) for problem in problems)
+    yield from (TraceFinding("inconsistent", traced.name, problem) for problem in problems)
     yield from _files(traced, wanted)
 
 
-def update_definitions(findings: Iterable[Finding]) -> list[Path]:
-    """Write what is missing or differs, remove what is stale; the paths."""
+def update_definitions(findings: Iterable[TraceFinding]) -> list[Path]:
+    """Write files that are missing or differ, remove stale ones; return their paths."""
     changed = []
     for finding in findings:
         if finding.path is None:
@@ -76,69 +76,64 @@ def update_definitions(findings: Iterable[Finding]) -> list[Path]:
 def _inconsistent(traced: Traced) -> Iterator[str]:
     template, op = traced.template, traced.op
     parameters = flat_parameters(getattr(traced.folder.load("op"), traced.name))
-    inputs = {template.parameter(name) for name in template.inputs}
+    inputs = input_parameters(template)
     for name in sorted(inputs - {*parameters}):
-        yield f"the input {name} is no parameter of {traced.name}"
+        yield f"the input {name} is not a parameter of {traced.name}"
     for name, parameter in parameters.items():
         if name not in {*inputs, *op.mutates} and parameter.default is parameter.empty:
-            yield f"the parameter {name} has no default and is no input"
-    said = {axis for _, spec in template.input_tensors() for axis in spec.axes}
+            yield f"the parameter {name} has no default and is not an input"
+    known = {axis for _, spec in template.input_tensors() for axis in spec.axes}
     for name, axis in template.axes.items():
         fixed = getattr(axis, "value", None) is not None or isinstance(axis, Expr)
-        if name not in said and name not in template.inputs and not fixed:
+        if name not in known and name not in template.inputs and not fixed:
             yield f"no input tells the size of the axis {name}"
     if not traced.cases:
         yield "bench.py has no case of it"
     for dtype in sorted({case.dtype for case in traced.cases}):
-        if dtype not in {known.name for known in op.dtypes}:
+        if dtype not in {declared.name for declared in op.dtypes}:
             yield f"a case is for {dtype}, the op for {' '.join(d.short for d in op.dtypes)}"
 
 
 def _not_alone(traced: Traced, wanted: dict[str, Definition]) -> Iterator[str]:
-    """The embedded reference must run by itself: on the smallest case, if that is small."""
+    """Run the embedded reference by itself, on the smallest case, if that is small enough."""
     elements = {id(c): traced.template.elements(c.sizes, c.passing) for c in traced.cases}
     smallest = min(traced.cases, key=lambda case: elements[id(case)], default=None)
     if smallest is None or elements[id(smallest)] > _MOST_ELEMENTS:
         return
-    made = wanted[traced.definition(smallest).name]
-    inputs = _inputs(traced, smallest)
+    definition = wanted[traced.definition(smallest).name]
+    inputs = case_inputs(traced.template, smallest, "cpu")
     if traced.template.validate is not None:
         try:
             traced.template.validate(**inputs)
         except ValueError as error:
             yield f"its own validate refuses the inputs of {smallest}: {error}"
     try:
-        run_reference(made, traced.template, inputs)
+        run_reference(definition, traced.template, inputs)
     except Exception as error:
-        yield f"the reference of {made.name} does not run by itself: {error!r}"
+        yield f"the reference of {definition.name} does not run by itself: {error!r}"
 
 
-def run_reference(made: Definition, template: Any, inputs: dict[str, Any]) -> Any:
-    """What the definition's own text computes; `inputs` are by parameter."""
-    namespace: dict[str, Any] = {"__name__": made.name}
-    exec(compile(made.reference, f"<{made.name}>", "exec"), namespace)  # noqa: S102 what it is for
-    return namespace["run"](*(inputs[template.parameter(name)] for name in made.inputs))
+def run_reference(definition: Definition, template: Any, inputs: dict[str, Any]) -> Any:
+    """Run the reference in the definition's text; `inputs` are by parameter."""
+    namespace: dict[str, Any] = {"__name__": definition.name}
+    code = compile(definition.reference, f"<{definition.name}>", "exec")
+    exec(code, namespace)  # noqa: S102 what it is for
+    return namespace["run"](*(inputs[template.parameter(name)] for name in definition.inputs))
 
 
-def _inputs(traced: Traced, case: Case) -> dict[str, Any]:
-    return make_inputs(
-        traced.template, case.sizes, case.dtype, "cpu", passing=case.passing, scalars=case.scalars
-    )
-
-
-def _files(traced: Traced, wanted: dict[str, Definition]) -> Iterator[Finding]:
+def _files(traced: Traced, wanted: dict[str, Definition]) -> Iterator[TraceFinding]:
     op = traced.name
-    for name, made in wanted.items():
-        path, new = traced.place / f"{name}.json", made.to_json()
+    for name, definition in wanted.items():
+        path, new = traced.place / f"{name}.json", definition.to_json()
         if not os.path.isfile(path):
-            yield Finding("missing", op, f"there is no {path}", path, content=new)
+            yield TraceFinding("missing", op, f"there is no {path}", path, content=new)
             continue
         old = read_text(path, errors="replace")
         if old != new:
             lines = difflib.unified_diff(
                 old.splitlines(), new.splitlines(), "committed", "now", lineterm=""
             )
-            yield Finding("differs", op, f"{path} differs", path, "\n".join(lines), new)
+            yield TraceFinding("differs", op, f"{path} differs", path, "\n".join(lines), new)
     for path in matching(traced.place, "*.json"):
         if path.stem not in wanted:
-            yield Finding("stale", op, f"no case makes {path} any more", path)
+            yield TraceFinding("stale", op, f"no case makes {path} any more", path)

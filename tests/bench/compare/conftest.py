@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import git
 import pytest
 
 from fictl.bench.result import BenchReport, Environment
@@ -60,25 +57,3 @@ def report() -> Callable[..., BenchReport]:
         return BenchReport(replace(made, **changes), rows)
 
     return make
-
-
-@pytest.fixture
-def history(tiny: Path) -> Iterator[Callable[[str], str]]:
-    """Commits all that lies in a copy of tiny_project; the hash. It has one commit already.
-
-    The date is fixed: what is compiled of a commit has its hash in its name in the cache.
-    """
-    repo = git.Repo.init(tiny)
-    who, when = git.Actor("A", "a@b.c"), "2026-01-01T00:00:00"
-
-    def commit(message: str) -> str:
-        repo.git.add("--all")
-        return repo.index.commit(
-            message, author=who, committer=who, author_date=when, commit_date=when
-        ).hexsha
-
-    commit("first")
-    yield commit
-    repo.close()
-    for name in [name for name in sys.modules if name.startswith("tiny_")]:
-        del sys.modules[name]

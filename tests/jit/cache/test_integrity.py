@@ -11,7 +11,7 @@ from fictl.jit.cache.integrity import check_store
 from fictl.jit.store import entry as entry_module
 from fictl.jit.store import kept
 from fictl.jit.store.entry import MANIFEST, MODULE
-from fictl.jit.store.history import History
+from fictl.jit.store.history import BuildHistory
 from fictl.jit.store.stores import Store
 from fictl.jit.store.use import hold
 from fictl.sealed import seal
@@ -174,4 +174,4 @@ def test_every_digit_of_a_manifest_counts(store, add):
 
 def test_what_a_killed_or_older_one_left_without_a_hash_is_no_history(store, put):
     put("mine/norm.rms/history.json", b'{"seconds": {"a.o": 1e9}, "peak_kib": 99}')
-    assert History.read(store.root / "v1" / "mine" / "norm.rms") == History()
+    assert BuildHistory.read(store.root / "v1" / "mine" / "norm.rms") == BuildHistory()

@@ -7,8 +7,8 @@ import torch
 
 from fictl.arch import Arch
 from fictl.inspect.gate import check, parse_gates
-from fictl.inspect.metrics import Launch
-from fictl.inspect.run import inspect_specs
+from fictl.inspect.metrics import LaunchSize
+from fictl.inspect.modules import inspect_specs
 from fictl.jit.progress import LogObserver
 from fictl.kernels.attention._config import Config
 from fictl.kernels.attention.prefill.jit import module
@@ -29,5 +29,5 @@ def test_nothing_is_spilled(config: Config) -> None:
     (found,) = inspect_specs([module(config)], (Arch(9, 0, "a"),), LogObserver())
     assert found.error is None
     gates = parse_gates(["spill_bytes==0, local_bytes==0"])
-    assert [str(each) for each in check(gates, found, Launch())] == []
+    assert [str(each) for each in check(gates, found, LaunchSize())] == []
     assert found.kernels

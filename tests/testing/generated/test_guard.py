@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from fictl.testing.generated.guard import Guarded
-from fictl.testing.generated.layout import Layout
+from fictl.testing.generated.layout import MemoryLayout
 
 DTYPES = (
     torch.float16,
@@ -19,7 +19,7 @@ DTYPES = (
 )
 
 
-def output(layout: Layout = Layout.CONTIGUOUS) -> Guarded:
+def output(layout: MemoryLayout = MemoryLayout.CONTIGUOUS) -> Guarded:
     return Guarded("out", (3, 4), torch.float32, "cpu", layout, written=True)
 
 
@@ -29,9 +29,9 @@ def beside(guarded: Guarded, element: int) -> torch.Tensor:
     return tensor.as_strided((1,), (1,), tensor.storage_offset() + element)
 
 
-@pytest.mark.parametrize("layout", Layout)
+@pytest.mark.parametrize("layout", MemoryLayout)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_copy_holds_the_values_in_its_layout(layout: Layout, dtype: torch.dtype) -> None:
+def test_a_copy_holds_the_values_in_its_layout(layout: MemoryLayout, dtype: torch.dtype) -> None:
     value = torch.randint(0, 2, (3, 5)).to(dtype)
     guarded = Guarded.of("x", value, layout, written=False)
     assert torch.equal(guarded.tensor.double(), value.double())
@@ -41,8 +41,8 @@ def test_a_copy_holds_the_values_in_its_layout(layout: Layout, dtype: torch.dtyp
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 8), (8, 0)])
-@pytest.mark.parametrize("layout", Layout)
-def test_a_number_and_nothing_are_tensors_too(layout: Layout, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("layout", MemoryLayout)
+def test_a_number_and_nothing_are_tensors_too(layout: MemoryLayout, shape: tuple[int, ...]) -> None:
     value = torch.ones(shape)
     guarded = Guarded.of("x", value, layout, written=True)
     assert torch.equal(guarded.tensor, value)
@@ -53,9 +53,9 @@ def test_a_number_and_nothing_are_tensors_too(layout: Layout, shape: tuple[int, 
 def test_only_the_offset_breaks_the_alignment() -> None:
     aligned = {
         layout: Guarded("x", (3, 64), torch.half, "cpu", layout).tensor.data_ptr() % 16 == 0
-        for layout in Layout
+        for layout in MemoryLayout
     }
-    assert [layout for layout in Layout if not aligned[layout]] == [Layout.OFFSET]
+    assert [layout for layout in MemoryLayout if not aligned[layout]] == [MemoryLayout.OFFSET]
 
 
 def test_an_output_is_poisoned() -> None:
@@ -64,7 +64,7 @@ def test_an_output_is_poisoned() -> None:
 
 
 def test_what_is_beside_an_input_is_nan_and_beside_an_output_a_number() -> None:
-    read_only = Guarded.of("x", torch.ones(3, 4), Layout.CONTIGUOUS, written=False)
+    read_only = Guarded.of("x", torch.ones(3, 4), MemoryLayout.CONTIGUOUS, written=False)
     assert bool(beside(read_only, 12).isnan())
     assert bool(beside(output(), 12).isfinite())
 
@@ -84,7 +84,7 @@ def test_a_write_outside_is_said_with_place_and_value(element: int, where: str) 
 
 
 def test_a_write_into_a_gap_is_said() -> None:
-    out = output(Layout.STRIDED)
+    out = output(MemoryLayout.STRIDED)
     beside(out, 4).fill_(7)
     with pytest.raises(
         AssertionError, match=r"the first between its elements, at element 4 .*: 7 "
@@ -100,7 +100,7 @@ def test_a_nan_that_is_written_outside_is_seen() -> None:
 
 
 def test_writes_inside_are_nobodys_business() -> None:
-    for layout in Layout:
+    for layout in MemoryLayout:
         out = output(layout)
         out.tensor.fill_(1.0)
         out.check_outside()
@@ -108,7 +108,7 @@ def test_writes_inside_are_nobodys_business() -> None:
 
 def test_a_change_of_one_bit_is_said_with_both_values() -> None:
     value = torch.zeros(3, 4)
-    guarded = Guarded.of("x", value, Layout.STRIDED, written=False)
+    guarded = Guarded.of("x", value, MemoryLayout.STRIDED, written=False)
     guarded.tensor[1, 2] = -0.0
     with pytest.raises(AssertionError) as info:
         guarded.check_unchanged(value)
@@ -120,11 +120,11 @@ def test_a_change_of_one_bit_is_said_with_both_values() -> None:
 
 def test_a_nan_that_stays_is_no_change() -> None:
     value = torch.full((3, 4), torch.nan)
-    Guarded.of("x", value, Layout.CONTIGUOUS, written=False).check_unchanged(value)
+    Guarded.of("x", value, MemoryLayout.CONTIGUOUS, written=False).check_unchanged(value)
 
 
-@pytest.mark.parametrize("layout", Layout)
-def test_a_bare_tensor_ends_where_its_memory_does(layout: Layout, monkeypatch) -> None:
+@pytest.mark.parametrize("layout", MemoryLayout)
+def test_a_bare_tensor_ends_where_its_memory_does(layout: MemoryLayout, monkeypatch) -> None:
     monkeypatch.setenv("FICTL_BARE_TENSORS", "1")
     value = torch.randn(3, 5)
     guarded = Guarded.of("x", value, layout, written=True)
@@ -139,12 +139,12 @@ def test_a_bare_tensor_ends_where_its_memory_does(layout: Layout, monkeypatch) -
 def test_a_bare_tensor_may_be_empty(shape: tuple[int, ...], monkeypatch) -> None:
     monkeypatch.setenv("FICTL_BARE_TENSORS", "1")
     value = torch.ones(shape)
-    assert torch.equal(Guarded.of("x", value, Layout.OFFSET, written=False).tensor, value)
+    assert torch.equal(Guarded.of("x", value, MemoryLayout.OFFSET, written=False).tensor, value)
 
 
 def test_what_lies_beside_a_bare_tensor_is_for_a_tool_to_see(monkeypatch) -> None:
     monkeypatch.setenv("FICTL_BARE_TENSORS", "1")
-    guarded = output(Layout.STRIDED)
+    guarded = output(MemoryLayout.STRIDED)
     guarded.tensor.fill_(1.0)
     guarded.check_outside()
     assert bool((guarded.tensor == 1.0).all())

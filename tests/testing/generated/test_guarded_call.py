@@ -6,26 +6,28 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.case.outputs import Room
+from fictl.case.outputs import OutputSpec
 from fictl.op import op
 from fictl.testing.generated.guarded_call import GuardedCall
-from fictl.testing.generated.layout import Layout
-from fictl.trace import TraceTemplate
+from fictl.testing.generated.layout import MemoryLayout
+from fictl.trace import Tensor, TraceTemplate
 
-TEMPLATE = TraceTemplate({}, {}, {}, lambda: None)
-ROOM = {"out": Room((2, 3), torch.float32)}
+TEMPLATE = TraceTemplate({}, {}, {"out": Tensor(())}, lambda: None)
+GIVEN = {"out": OutputSpec((2, 3), torch.float32)}
 INPUTS = {"input": torch.ones(2, 3), "factor": 3.0}
 
 
 def call(
-    function: Callable[..., Any], room: dict[str, Room] | None = None, mutates: str = "out"
+    function: Callable[..., Any],
+    outputs: dict[str, OutputSpec] | None = None,
+    mutates: str = "out",
 ) -> GuardedCall:
     api = op(archs=">=8.0", dtypes="f32", mutates=mutates, trace=TEMPLATE)(function)
-    return GuardedCall(api, INPUTS, ["out"], room or {}, "cpu")
+    return GuardedCall(api, INPUTS, outputs or {}, "cpu")
 
 
 def run(guarded: GuardedCall, *laid_out: str) -> dict[str, Any]:
-    return guarded.run(Layout.STRIDED, laid_out)
+    return guarded.run(MemoryLayout.STRIDED, laid_out)
 
 
 def scale(input: torch.Tensor, factor: float, out: Any = None) -> torch.Tensor:
@@ -35,12 +37,12 @@ def scale(input: torch.Tensor, factor: float, out: Any = None) -> torch.Tensor:
 
 def test_its_tensors_are_the_inputs_and_the_outputs_that_are_given() -> None:
     assert call(scale).tensors == ["input"]
-    assert call(scale, ROOM).tensors == ["input", "out"]
+    assert call(scale, GIVEN).tensors == ["input", "out"]
 
 
-@pytest.mark.parametrize("room", [{}, ROOM], ids=["allocated", "given"])
-def test_the_results_are_by_name(room: dict[str, Room]) -> None:
-    assert run(call(scale, room))["out"].tolist() == [[3.0] * 3] * 2
+@pytest.mark.parametrize("outputs", [{}, GIVEN], ids=["allocated", "given"])
+def test_the_results_are_by_name(outputs: dict[str, OutputSpec]) -> None:
+    assert run(call(scale, outputs))["out"].tolist() == [[3.0] * 3] * 2
 
 
 def test_only_what_is_named_is_not_contiguous() -> None:
@@ -51,7 +53,7 @@ def test_only_what_is_named_is_not_contiguous() -> None:
         return scale(input, factor, out)
 
     for laid_out in ((), ("input",), ("input", "out")):
-        run(call(look, ROOM), *laid_out)
+        run(call(look, GIVEN), *laid_out)
     assert seen == [(True, True), (False, True), (False, False)]
 
 
@@ -65,7 +67,7 @@ def test_the_inputs_of_the_next_call_are_as_before() -> None:
 
 
 def test_what_is_given_counts_and_not_what_is_returned() -> None:
-    found = run(call(lambda input, factor, out: scale(input, factor), ROOM))
+    found = run(call(lambda input, factor, out: scale(input, factor), GIVEN))
     assert bool(found["out"].isnan().all())
 
 
@@ -73,13 +75,13 @@ def test_what_returns_nothing_has_written_its_arguments() -> None:
     def silent(input: torch.Tensor, factor: float, out: torch.Tensor) -> None:
         scale(input, factor, out)
 
-    assert run(call(silent, ROOM))["out"].tolist() == [[3.0] * 3] * 2
+    assert run(call(silent, GIVEN))["out"].tolist() == [[3.0] * 3] * 2
     with pytest.raises(AssertionError, match="returned nothing, and has no argument out to write"):
         run(call(lambda input, factor: None))
 
 
 def test_a_number_of_values_that_is_not_the_traces_is_wrong() -> None:
-    with pytest.raises(AssertionError, match="returned 2 values, the trace has the outputs out"):
+    with pytest.raises(AssertionError, match="returned 2 values, its trace has the outputs out"):
         run(call(lambda input, factor: (input, input)))
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from fictl.testing.generated.layout import Layout
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.testing.generated.selection import variants
-from fictl.testing.generated.variant import Variant
+from fictl.testing.generated.variant import CaseVariant
 from fictl.trace import Case, Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
-TWISTED = {*Layout} - {Layout.CONTIGUOUS}
+TWISTED = {*MemoryLayout} - {MemoryLayout.CONTIGUOUS}
 
 
 def template(**changes: Any) -> TraceTemplate:
@@ -26,11 +26,11 @@ def case(rows: int = 3, n: int = 8, dtype: str = "float16", *passing: str) -> Ca
     return Case("norm", {"rows": rows, "n": n}, dtype, passing)
 
 
-def chosen(traced: TraceTemplate, *cases: Case) -> list[Variant]:
+def chosen(traced: TraceTemplate, *cases: Case) -> list[CaseVariant]:
     return list(variants(traced, cases or [case()], seed=7))
 
 
-def of_layout(found: list[Variant], *layouts: Layout) -> list[str]:
+def of_layout(found: list[CaseVariant], *layouts: MemoryLayout) -> list[str]:
     return sorted({str(each.case) for each in found if each.layout in layouts})
 
 
@@ -59,9 +59,9 @@ def test_where_all_are_large_the_smallest_is_taken() -> None:
 
 def test_layouts_that_change_nothing_are_left_out() -> None:
     flat = template(inputs={"input": Tensor(("n",))}, outputs={"out": Tensor(("n",))})
-    assert {each.layout for each in chosen(flat)} == {*Layout} - {Layout.TRANSPOSED}
+    assert {each.layout for each in chosen(flat)} == {*MemoryLayout} - {MemoryLayout.TRANSPOSED}
     number = template(inputs={"input": Scalar("int32")}, outputs={"out": Tensor(())})
-    assert {each.layout for each in chosen(number)} == {Layout.CONTIGUOUS}
+    assert {each.layout for each in chosen(number)} == {MemoryLayout.CONTIGUOUS}
 
 
 @pytest.mark.parametrize("extremes", [("zeros", "small"), ("nonfinite",), ()])

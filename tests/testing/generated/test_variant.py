@@ -3,20 +3,20 @@ from __future__ import annotations
 import pytest
 
 from fictl.errors import UsageError
-from fictl.testing.generated.layout import Layout
-from fictl.testing.generated.variant import Variant, choose
+from fictl.testing.generated.layout import MemoryLayout
+from fictl.testing.generated.variant import CaseVariant, choose
 from fictl.trace import Case
 
 HALF = Case("norm", {"rows": 3, "hidden": 64}, "float16")
 FLOAT = Case("norm", {"rows": 3, "hidden": 64}, "float32", ("bias",))
 EVERY = [
-    *(Variant(case, layout, 7) for case in (HALF, FLOAT) for layout in Layout),
-    Variant(HALF, Layout.CONTIGUOUS, 7, "zeros"),
+    *(CaseVariant(case, layout, 7) for case in (HALF, FLOAT) for layout in MemoryLayout),
+    CaseVariant(HALF, MemoryLayout.CONTIGUOUS, 7, "zeros"),
 ]
 
 
 @pytest.mark.parametrize("variant", EVERY, ids=str)
-def test_its_text_chooses_it_and_no_other(variant: Variant) -> None:
+def test_its_text_chooses_it_and_no_other(variant: CaseVariant) -> None:
     assert choose(EVERY, str(variant)) == [variant]
 
 

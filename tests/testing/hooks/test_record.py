@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.report.outcome import Outcome
+from fictl.report.outcome import TestOutcome
 from fictl.testing.runner.journal import Journal
 
 HEAD = "import pytest\n"
@@ -27,7 +27,7 @@ def journal(run_pytest, tmp_path: Path) -> Callable[..., Journal]:
     return run
 
 
-def only(journal: Journal) -> Outcome:
+def only(journal: Journal) -> TestOutcome:
     (outcome,) = journal.outcomes.values()
     return outcome
 

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from fictl.report.outcome import Outcome
-from fictl.testing.runner.journal import Journal, Writer
+from fictl.report.outcome import TestOutcome
+from fictl.testing.runner.journal import Journal, JournalWriter
 
-GOOD, BAD = Outcome("test_it", "passed", 0.5), Outcome("test_it", "failed", 0.5, "why", "fictl …")
+GOOD, BAD = (
+    TestOutcome("test_it", "passed", 0.5),
+    TestOutcome("test_it", "failed", 0.5, "why", "fictl …"),
+)
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def test_before_the_first_line_there_is_nothing(journal: Journal) -> None:
 
 
 def test_what_a_process_wrote_is_read_once(journal: Journal) -> None:
-    writer = Writer(journal.path)
+    writer = JournalWriter(journal.path)
     writer.began("emu", ["forward"])
     writer.collected(3)
     assert journal.read()
@@ -33,7 +36,7 @@ def test_what_a_process_wrote_is_read_once(journal: Journal) -> None:
 
 
 def test_a_test_that_runs_is_a_failure_until_it_says_otherwise(journal: Journal) -> None:
-    writer = Writer(journal.path)
+    writer = JournalWriter(journal.path)
     writer.started("test_it", "fictl test x -k test_it")
     journal.read()
     running = journal.running[0]
@@ -44,7 +47,7 @@ def test_a_test_that_runs_is_a_failure_until_it_says_otherwise(journal: Journal)
 
 
 def test_half_a_line_waits_for_the_rest(journal: Journal) -> None:
-    Writer(journal.path).collected(3)
+    JournalWriter(journal.path).collected(3)
     line = journal.path.read_bytes()
     journal.path.write_bytes(line[:5])
     assert not journal.read()
@@ -55,13 +58,13 @@ def test_half_a_line_waits_for_the_rest(journal: Journal) -> None:
 @pytest.mark.parametrize("order", [(GOOD, BAD), (BAD, GOOD)])
 def test_a_test_ended_as_on_its_worst_rank(journal: Journal, order) -> None:
     for rank, outcome in enumerate(order):
-        Writer(journal.path, rank).finished(outcome)
+        JournalWriter(journal.path, rank).finished(outcome)
     journal.read()
     assert journal.outcomes == {"test_it": BAD}
 
 
 def test_all_ranks_have_to_end(journal: Journal) -> None:
-    ranks = [Writer(journal.path, rank) for rank in range(2)]
+    ranks = [JournalWriter(journal.path, rank) for rank in range(2)]
     for rank in ranks:
         rank.began("emu", [])
     ranks[1].ended()
@@ -73,7 +76,7 @@ def test_all_ranks_have_to_end(journal: Journal) -> None:
 
 
 def test_another_process_goes_on_with_the_outcomes(journal: Journal) -> None:
-    writer = Writer(journal.path)
+    writer = JournalWriter(journal.path)
     writer.began("cuda", [])
     writer.finished(GOOD)
     writer.started("test_other", "")

@@ -11,9 +11,9 @@ from fictl.arch import Arch
 from fictl.errors import SetupError, UsageError
 from fictl.project import find
 from fictl.testing.runner import group
-from fictl.testing.runner.group import Group
+from fictl.testing.runner.group import TestGroup
 from fictl.testing.runner.run import run_tests
-from fictl.testing.runner.spread import Slot, find_slots, parts
+from fictl.testing.runner.spread import TestSlot, find_slots, parts
 from fictl.toolchain import Gpu
 
 
@@ -27,7 +27,7 @@ def two_gpus(script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
 
-def seen(slots: tuple[Slot, ...]) -> list[str]:
+def seen(slots: tuple[TestSlot, ...]) -> list[str]:
     return [slot.variables["CUDA_VISIBLE_DEVICES"] for slot in slots]
 
 
@@ -84,7 +84,7 @@ def test_a_number_that_means_nothing_is_refused(asked: str) -> None:
     ],
 )
 def test_an_op_is_divided_only_where_slots_would_be_idle(tiny, ops, slots, wanted) -> None:
-    whole = Group(find("twice") * ops)
+    whole = TestGroup(find("twice") * ops)
     divided = parts(whole, slots)
     assert [part.arguments[-1] for part in divided] == [f"--fictl-part={each}" for each in wanted]
 
@@ -97,7 +97,7 @@ def test_every_test_runs_once_and_each_process_has_its_own_variables(tiny, monke
         "@pytest.mark.parametrize('n', range(5))\n"
         "def test_own(n): assert os.environ['PART'] == str(n % 2)\n"
     )
-    slots = [Slot({"PART": "0"}), Slot({"PART": "1"})]
+    slots = [TestSlot({"PART": "0"}), TestSlot({"PART": "1"})]
     report = run_tests(folders, said.append, slots=slots)
     # Which slot takes which part is chance: all are right, or all wrong.
     assert len({each.test for each in report.tests}) == len(report.tests) == 5

@@ -7,7 +7,7 @@ import pytest
 
 from fictl.case.definitions import Traced, traced
 from fictl.project import find
-from fictl.testing.traced.trace_check import Finding, check, update_definitions
+from fictl.testing.traced.trace_check import TraceFinding, check, update_definitions
 
 _TRACE = """from fictl.trace import Const, Expr, Scalar, Tensor, TraceTemplate, Var
 
@@ -22,7 +22,7 @@ twice = TraceTemplate(
 
 
 @pytest.fixture
-def found(tiny: Path) -> Callable[..., list[Finding]]:
+def found(tiny: Path) -> Callable[..., list[TraceFinding]]:
     """What is found in a project whose trace.py is this."""
 
     def run(
@@ -30,7 +30,7 @@ def found(tiny: Path) -> Callable[..., list[Finding]]:
         inputs: str = '{"input": Scalar("int32", 3)}',
         reference: str = "lambda input: input * 2",
         validate: str = "None",
-    ) -> list[Finding]:
+    ) -> list[TraceFinding]:
         path = tiny / "kernels" / "elementwise" / "twice" / "trace.py"
         path.write_text(
             _TRACE.format(axes=axes, inputs=inputs, reference=reference, validate=validate)
@@ -45,14 +45,14 @@ def twice() -> Traced:
     return op
 
 
-def test_a_trace_that_fits_has_no_finding(found: Callable[..., list[Finding]]) -> None:
+def test_a_trace_that_fits_has_no_finding(found: Callable[..., list[TraceFinding]]) -> None:
     assert found() == []
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"inputs": '{"source": Scalar("int32")}'}, "the input source is no parameter of twice"),
+        ({"inputs": '{"source": Scalar("int32")}'}, "the input source is not a parameter of twice"),
         ({"inputs": "{}"}, "makes no definition: inputs"),
         ({"axes": '{"n": Const("")}'}, "no input tells the size of the axis n"),
         ({"reference": "lambda input: missing(input)"}, "does not run by itself: NameError"),
@@ -62,20 +62,20 @@ def test_a_trace_that_fits_has_no_finding(found: Callable[..., list[Finding]]) -
     ],
 )
 def test_what_does_not_fit_is_found(
-    found: Callable[..., list[Finding]], changes: dict[str, str], said: str
+    found: Callable[..., list[TraceFinding]], changes: dict[str, str], said: str
 ) -> None:
     assert said in " | ".join(finding.text for finding in found(**changes))
 
 
 def test_a_case_of_another_dtype_and_no_case_are_found(
-    tiny: Path, found: Callable[..., list[Finding]]
+    tiny: Path, found: Callable[..., list[TraceFinding]]
 ) -> None:
     bench = tiny / "kernels" / "elementwise" / "twice" / "bench.py"
     bench.write_text(bench.read_text().replace('"int32"', '"float16"'))
     assert [finding.text for finding in found()] == ["a case is for float16, the op for i32"]
 
 
-def test_an_op_without_cases_is_found(tiny: Path, found: Callable[..., list[Finding]]) -> None:
+def test_an_op_without_cases_is_found(tiny: Path, found: Callable[..., list[TraceFinding]]) -> None:
     bench = tiny / "kernels" / "elementwise" / "twice" / "bench.py"
     bench.write_text("def cases():\n    return []\n")
     assert [finding.text for finding in found()] == ["bench.py has no case of it"]

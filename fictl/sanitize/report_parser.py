@@ -1,4 +1,4 @@
-"""Reading what compute-sanitizer prints, amid what the program itself prints."""
+"""Parser of compute-sanitizer's reports in the output of a program."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from fictl.emu.report import Place, Report, Thread
 from fictl.emu.symbols import plain_name
 from fictl.report.test_markers import NAMED, STARTED
-from fictl.sanitize.record import HostFrame, Record
-from fictl.sanitize.titles import ASSERT, classify
+from fictl.sanitize.classify import ASSERT, classify
+from fictl.sanitize.sanitizer_report import HostFrame, SanitizerReport
 
-# The program's own words may stand before it: pytest's dots do.
+# Text of the program may come before it on the line, such as pytest's dots.
 _OURS = re.compile(r"(?<!=)={9}(?: (?P<text>.*)|$)")
 _PLACE = re.compile(
     r"(?:at |Device Frame:\s*)(?P<function>.+?)\+0x[0-9a-f]+(?: in (?P<file>.+):(?P<line>\d+))?$"
@@ -24,7 +24,7 @@ _HOST = re.compile(
     r"(?: \[0x[0-9a-f]+\] in (?P<module>.+))?$"
 )
 _ASSERTED = re.compile(r"\S.*: block: \[[\d,]+\], thread: \[[\d,]+\] Assertion `.*` failed\.")
-# Intrinsics, which a line of the project calls.
+# Headers of the toolkit: frames of intrinsics, which a line of the project calls.
 _TOOLKIT = re.compile(r"/(?:targets/[\w-]+|nvidia/cu\w+|cuda[\w.-]*)/include/")
 _UNPRINTED = re.compile(r"={9} ERROR SUMMARY: (\d+) errors? (?:was|were) not printed")
 _COUNTED = re.compile(
@@ -41,53 +41,53 @@ class _Block:
     details: list[str] = field(default_factory=list)
 
     def add(self, line: str) -> None:
-        """With full paths the module of a frame is on a line of its own."""
+        """Add a line; with full paths, the module of a host frame is on a line of its own."""
         if line.startswith("in ") and self.details and self.details[-1].startswith("Host Frame"):
             self.details[-1] += f" {line}"
         else:
             self.details.append(line)
 
-    def record(self) -> Record | None:
-        found = classify(self.title, self.details)
-        if found is None:
+    def record(self) -> SanitizerReport | None:
+        title = classify(self.title, self.details)
+        if title is None:
             return None
         places = [place for place in map(_PLACE.match, self.details) if place]
         thread = next(filter(None, map(_THREAD.match, self.details)), None)
         host = tuple(map(_host, filter(None, map(_HOST.match, self.details))))
         report = Report(
-            kind=found.kind,
-            kernel=found.kernel or (plain_name(places[-1]["function"]) if places else ""),
-            what=found.what,
-            cause=found.cause,
-            place=found.place or _place(places) or _on_host(host),
+            kind=title.kind,
+            kernel=title.kernel or (plain_name(places[-1]["function"]) if places else ""),
+            what=title.what,
+            cause=title.cause,
+            place=title.place or _place(places) or _on_host(host),
             at=Thread(_triple(thread[2]), _triple(thread[1])) if thread else None,
-            other=found.other,
-            facts=found.facts,
+            other=title.other,
+            facts=title.facts,
         )
         named = (frame.function for frame in host if frame.function.startswith(NAMED))
-        return Record(report, host, next(named, self.test).removeprefix(NAMED))
+        return SanitizerReport(report, host, next(named, self.test).removeprefix(NAMED))
 
 
-def records(text: str) -> list[Record]:
-    """In the order of their coming; what is no report is left out."""
+def records(text: str) -> list[SanitizerReport]:
+    """Parse the reports in a tool's output, in their order."""
     return [record for block in _blocks(text) if (record := block.record())]
 
 
 def unprinted(text: str) -> int:
-    """How many reports there are beyond those printed."""
+    """Number of reports that the tool counted and did not print."""
     return sum(map(int, _UNPRINTED.findall(text)))
 
 
 def counted(text: str) -> int:
-    """How many it says there are: where none is read, this tells that there were."""
+    """Number of reports by the tool's own count, to notice reports that were not parsed."""
     return sum(map(int, _COUNTED.findall(text)))
 
 
-def own_words(line: str) -> str:
-    """What the program said on a line, without the sanitizer and what was said for its reader."""
+def program_output(line: str) -> str:
+    """Output of the program on a line, without the tool's and without test markers."""
     match = _OURS.search(line)
-    said = line[: match.start()] if match else line
-    return "" if said.startswith(STARTED) else said
+    output = line[: match.start()] if match else line
+    return "" if output.startswith(STARTED) else output
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -98,14 +98,14 @@ def _blocks(text: str) -> Iterator[_Block]:
             test = line.removeprefix(STARTED) if line.startswith(STARTED) else test
             asserted = line if _ASSERTED.match(line) else asserted
             continue
-        said = match["text"] or ""
-        if block and said.startswith("    "):
-            block.add(said.strip())
+        words = match["text"] or ""
+        if block and words.startswith("    "):
+            block.add(words.strip())
             continue
         if block:
             yield block
-        block = _Block(said, test) if said.strip() else None
-        if block and said == ASSERT:
+        block = _Block(words, test) if words.strip() else None
+        if block and words == ASSERT:
             block.add(asserted)
     if block:
         yield block
@@ -118,7 +118,7 @@ def _host(match: re.Match[str]) -> HostFrame:
 
 
 def _place(frames: Sequence[re.Match[str]]) -> Place | None:
-    """The innermost line, and through which calls the kernel came to it."""
+    """Innermost line of the kernel, with the inlined calls that lead to it."""
     known = [frame for frame in frames if frame["line"]]
     known = [frame for frame in known if not _TOOLKIT.search(frame["file"])] or known
     if not known:
@@ -128,7 +128,7 @@ def _place(frames: Sequence[re.Match[str]]) -> Place | None:
 
 
 def _on_host(host: Sequence[HostFrame]) -> Place:
-    """Of what no kernel did: the line of a source that asked for it; headers are fictl's own."""
+    """Line of a host source, where no kernel is to blame; headers are fictl's own."""
     known = [Place(frame.file, frame.line) for frame in host if frame.module and frame.line]
     sources = [place for place in known if Path(place.file).suffix in (".cu", ".cpp", ".cc")]
     return next(iter(sources or known), Place())

@@ -1,4 +1,4 @@
-"""What the first lines of compute-sanitizer's reports mean, in the words of the emulated checker."""
+"""Titles of compute-sanitizer's reports, translated to the words of the emulated device."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from fictl.sanitize.memory import access, copied, uninitialised
 from fictl.sanitize.order import barrier, hazard, race
 from fictl.sanitize.title import Title, number
 
-# Its line is only in what the kernel itself prints.
+# Title whose line is only in the output of the kernel itself.
 ASSERT = "Warp assert"
 
 
 def classify(title: str, details: Sequence[str]) -> Title | None:
-    """None for what is no report: a banner, a summary."""
+    """Classify a title; None where it is not of a report, but of a banner or a summary."""
     for pattern, make in _TITLES:
         match = re.match(pattern, title)
         if match:
             return make(match, details)
-    # Of a kind that no version had before: better in its own words than lost.
+    # A kind that is not known yet is reported in the tool's own words.
     return Title("other", title.rstrip(".")) if _has_place(details) else None
 
 
@@ -31,15 +31,15 @@ def _has_place(details: Sequence[str]) -> bool:
 
 
 def _assert(match: re.Match[str], details: Sequence[str]) -> Title:
-    said = re.match(
+    printed = re.match(
         r"(?P<file>.+?):(?P<line>\d+): (?P<kernel>.+): block: \S+ thread: \S+ "
         r"Assertion `(?P<what>.*)` failed",
         next(iter(details), ""),
     )
-    if said is None:
+    if printed is None:
         return Title("assert", describe.describe("assert", {}))
-    place = Place(said["file"], int(said["line"]))
-    return Title("assert", said["what"], {}, plain_name(said["kernel"]), place)
+    place = Place(printed["file"], int(printed["line"]))
+    return Title("assert", printed["what"], {}, plain_name(printed["kernel"]), place)
 
 
 def _trap(match: re.Match[str], details: Sequence[str]) -> Title:
@@ -65,8 +65,8 @@ def _stack(match: re.Match[str], details: Sequence[str]) -> Title:
 
 def _plain(kind: str) -> Callable[[re.Match[str], Sequence[str]], Title]:
     def make(match: re.Match[str], details: Sequence[str]) -> Title:
-        said = match[0].strip().rstrip(".")
-        return Title(kind, said[:1].lower() + said[1:])
+        text = match[0].strip().rstrip(".")
+        return Title(kind, text[:1].lower() + text[1:])
 
     return make
 

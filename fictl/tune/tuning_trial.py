@@ -1,4 +1,4 @@
-"""One call that is to be tuned: candidates that are wrong refused, the rest timed, the best chosen."""
+"""Tuning of one call: wrong candidates are refused, the others timed, the fastest chosen."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from fictl.op.tactics.tactics import Untuned
 from fictl.op.tactics.tuning import paused
 from fictl.timing.side import Side
 from fictl.timing.verdict import Verdict, compare_rounds
-from fictl.tune.subject import Subject
+from fictl.tune.tuned_call import TunedCall
 
 if TYPE_CHECKING:
     from fictl.timing.samples import Samples
 
-# As fictl.timing.measure.measure, which see.
+# Has the signature of fictl.timing.measure.measure.
 Measure = Callable[..., "Mapping[str, Samples]"]
 
 
 @dataclass(frozen=True)
-class Trial:
-    """`measure` is who times; `problems` has the candidates that are out, and why."""
+class TuningTrial:
+    """A call to tune; `measure` times sides, `problems` says why a candidate was refused."""
 
     call: Untuned
     measure: Measure
@@ -35,43 +35,46 @@ class Trial:
 
     def run(self) -> Entry:
         with torch.no_grad(), paused():
-            subject = Subject(self.call)
+            tuned = TunedCall(self.call)
             for index in range(1, len(self.call.candidates)):
-                problem = subject.problem(index)
+                problem = tuned.problem(index)
                 if problem:
                     self.problems[index] = problem
-            return self._chosen(subject)
+            return self._chosen(tuned)
 
-    def _chosen(self, subject: Subject) -> Entry:
-        """The fastest of many is partly luck: it wins if it is faster once more, timed alone."""
+    def _chosen(self, tuned: TunedCall) -> Entry:
+        """Choose the fastest, if it is also faster when timed alone with the default.
+
+        The fastest of many candidates is partly luck, so a second timing has to confirm it.
+        """
         count = len(self.call.candidates)
-        samples = self._timed(subject, [i for i in range(count) if i not in self.problems])
+        samples = self._timed(tuned, [i for i in range(count) if i not in self.problems])
         rows = [self._row(index, samples) for index in range(count)]
         faster = [index for index in range(count) if _is_faster(rows[index])]
         best = min(faster, key=lambda index: rows[index].ratio, default=0)
         if best:
-            again = self._timed(subject, [0, best])
+            again = self._timed(tuned, [0, best])
             rows[best] = self._row(best, again)
             best = best if _is_faster(rows[best]) else 0
         return self._entry(rows, best, samples.get(0))
 
-    def _timed(self, subject: Subject, candidates: Collection[int]) -> dict[int, Samples]:
+    def _timed(self, tuned: TunedCall, candidates: Collection[int]) -> dict[int, Samples]:
         if len(candidates) < 2:
             return {}
         copies: dict[int, dict[str, Any]] = {}
 
         def make(copy: int, candidate: int) -> Callable[[], object]:
-            # The candidates share the copies: when one's turn comes, the others have been around.
+            # The candidates share the copies: between two calls of one, the others have used them.
             if copy not in copies:
-                copies[copy] = subject.copy()
-            return lambda: subject.run(copies[copy], candidate)
+                copies[copy] = tuned.copy()
+            return lambda: tuned.run(copies[copy], candidate)
 
         def side(candidate: int) -> Side:
-            return Side(lambda copy: make(copy, candidate), subject.working_set)
+            return Side(lambda copy: make(copy, candidate), tuned.working_set)
 
         sides = {str(candidate): side(candidate) for candidate in candidates}
-        samples = self.measure(sides, device=subject.device)
-        return {int(name): each for name, each in samples.items()}
+        samples = self.measure(sides, device=tuned.device)
+        return {int(name): timed for name, timed in samples.items()}
 
     def _row(self, index: int, samples: Mapping[int, Samples]) -> Candidate:
         tactic = spelled(self.call.candidates[index])

@@ -1,4 +1,4 @@
-"""Inspecting ops: their modules compiled as a build would, each unit once for each architecture."""
+"""Inspection of ops: their modules are compiled as in a build, once for each architecture."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from fictl.errors import FictlError
 from fictl.inspect.binary import inspect_file
 from fictl.inspect.compile_unit import compile_unit
 from fictl.inspect.compiled import Compiled, find, folder_of
-from fictl.inspect.inspected import Inspected
-from fictl.inspect.inspected import Unit as AnyUnit
-from fictl.inspect.kernel import Kernel
-from fictl.inspect.sources import Sources
+from fictl.inspect.inspected import Inspected, InspectedUnit
+from fictl.inspect.kernel import InspectedKernel
+from fictl.inspect.sources import KernelSources
 from fictl.jit import JitSpec
 from fictl.jit.build import ensure, plan_build
 from fictl.jit.compile import SourcesChanged
@@ -33,7 +32,7 @@ _TRIES = 3
 def inspect_specs(
     specs: Sequence[JitSpec], archs: tuple[Arch, ...], observer: BuildObserver
 ) -> list[Inspected]:
-    """Each module by itself: one that does not compile leaves the others alone."""
+    """Inspect each module by itself, so that one that does not compile affects no other."""
     return [_inspect(replace(spec, device="cuda"), archs, observer) for spec in specs]
 
 
@@ -45,7 +44,7 @@ def _inspect(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserver) ->
 
 
 def _inspect_as_is(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserver) -> Inspected:
-    """Of sources that stay as they are while they are compiled."""
+    """Inspect a module; start again if its sources change while they are compiled."""
     for _ in range(_TRIES):
         try:
             return _inspect_plan(plan_build(spec, archs), observer)
@@ -57,22 +56,22 @@ def _inspect_as_is(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserv
 def _inspect_plan(plan: Plan, observer: BuildObserver) -> Inspected:
     compiled = _all(plan, observer)
     others = _made_by_triton(plan, observer) if plan.spec.triton else ()
-    units: tuple[AnyUnit, ...] = (*compiled, *others)
-    known = {each.key: each for unit in reversed(units) for each in unit.kernels}
+    units: tuple[InspectedUnit, ...] = (*compiled, *others)
+    known = {kernel.key: kernel for unit in reversed(units) for kernel in unit.kernels}
     return Inspected(
         module=_title(plan.spec),
         archs=tuple(map(str, plan.targets.archs)),
         origin=plan.targets.origin,
         units=units,
-        sources=Sources.of(plan.spec, [unit.folder for unit in compiled]),
+        sources=KernelSources.of(plan.spec, [unit.folder for unit in compiled]),
         note=_note(plan.spec, known),
         warning=plan.targets.warning,
         kernels=tuple(sorted(known.values(), key=_in_source)),
     )
 
 
-def _made_by_triton(plan: Plan, observer: BuildObserver) -> tuple[AnyUnit, ...]:
-    """Their code is in the built module, as bytes that nvcc has not seen; maybe for more GPUs."""
+def _made_by_triton(plan: Plan, observer: BuildObserver) -> tuple[InspectedUnit, ...]:
+    """Kernels made by Triton, read from the built module, which may hold more architectures."""
     assert plan.spec.triton is not None
     wanted = {arch.plain for arch in targets(plan.spec.triton.name, plan.targets.archs)}
     built = ensure(plan.spec, plan.targets.archs, observer).entry
@@ -80,19 +79,19 @@ def _made_by_triton(plan: Plan, observer: BuildObserver) -> tuple[AnyUnit, ...]:
 
 
 def _all(plan: Plan, observer: BuildObserver) -> tuple[Compiled, ...]:
-    """What is kept, and the rest compiled side by side."""
+    """Stored units; the missing ones are compiled in parallel."""
     plans = {arch: _for_one(plan, arch) for arch in plan.targets.archs}
     jobs = [(one, unit, arch) for arch, one in plans.items() for unit in one.units if unit.device]
-    found = [find(folder_of(*job)) for job in jobs]
-    missing = [job for job, kept in zip(jobs, found, strict=True) if kept is None]
+    stored = [find(folder_of(*job)) for job in jobs]
+    missing = [job for job, kept in zip(jobs, stored, strict=True) if kept is None]
     compiled = iter(_compile(missing, observer) if missing else ())
-    return tuple(kept or next(compiled) for kept in found)
+    return tuple(kept or next(compiled) for kept in stored)
 
 
 def _for_one(plan: Plan, arch: Arch) -> Plan:
-    """As it would be built for this one alone, so that a longer list finds what is kept of it."""
+    """Plan for one architecture alone, so that units are shared by different lists of them."""
     if defines(plan.targets.archs) != defines([arch]):
-        return plan  # Beside a newer one it is compiled with types that it has not alone.
+        return plan  # With a newer one beside it, it is compiled with more types.
     return plan_build(plan.spec, (arch,))
 
 
@@ -114,15 +113,15 @@ def _compile(jobs: Sequence[tuple[Plan, Unit, Arch]], observer: BuildObserver) -
             raise
 
 
-def _in_source(kernel: Kernel) -> tuple[object, ...]:
-    """In the order in which one reads them, its architectures side by side."""
+def _in_source(kernel: InspectedKernel) -> tuple[object, ...]:
+    """Sort key: the order in the source, then the architecture."""
     place = kernel.place
     where = (place.file, place.line) if place else ("", 0)
     return kernel.unit, *where, kernel.mangled, kernel.target
 
 
 def _title(spec: ModuleSpec) -> str:
-    """Modules of one op differ in what they are rendered with."""
+    """Name of the module with its template parameters, by which modules of one op differ."""
     given = spec.template.parameters if spec.template else {}
     words = " ".join(f"{name}={value}" for name, value in given.items())
     return f"{spec.name} {words}".rstrip()

@@ -1,4 +1,4 @@
-"""Record: one report of compute-sanitizer, in the words of the emulated checker."""
+"""One report of compute-sanitizer, translated to a report of the emulated device."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.jit.store.entry import MODULE
 
 @dataclass(frozen=True)
 class HostFrame:
-    """A call on the host that led to a launch; those of Python have a file, libraries a module."""
+    """A host call on the way to a launch: in Python with a file, in a library with a module."""
 
     function: str
     file: str = ""
@@ -20,8 +20,8 @@ class HostFrame:
 
 
 @dataclass(frozen=True)
-class Record:
-    """`test` is the one that ran; `host` begins with the call nearest to the launch."""
+class SanitizerReport:
+    """A report with the test that was running and the host calls, the one at the launch first."""
 
     report: Report
     host: tuple[HostFrame, ...] = ()
@@ -29,9 +29,9 @@ class Record:
 
     @property
     def is_of_an_op(self) -> bool:
-        """A kernel that fictl built has lines of source, and its launch comes by way of a module.
+        """True for a kernel that fictl built: it has source lines, and a module launches it.
 
-        All other kernels, torch's own, are not what was asked about; their assertions have a line.
+        Other kernels, such as torch's, are not reported; their assertions have a line, too.
         """
         lines = self.report.place.line > 0 and self.report.kind != "assert"
         return lines or any(Path(frame.module).name == MODULE for frame in self.host)

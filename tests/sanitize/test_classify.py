@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from fictl.sanitize.record import Record
-from fictl.sanitize.records import records
+from fictl.sanitize.report_parser import records
+from fictl.sanitize.sanitizer_report import SanitizerReport
 
 KINDS = (Path(__file__).parent / "recorded" / "kinds.txt").read_text(encoding="utf-8")
 
 
-def said(name: str) -> Record:
+def said(name: str) -> SanitizerReport:
     (part,) = (part for part in KINDS.split("@@ ") if part.startswith(f"{name}\n"))
     (record,) = records(part)
     return record

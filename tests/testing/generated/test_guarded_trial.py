@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from fictl.op import op
-from fictl.testing.generated.layout import Layout
+from fictl.testing.generated.guarded_trial import GuardedTrial
+from fictl.testing.generated.layout import MemoryLayout
 from fictl.testing.generated.selection import variants
-from fictl.testing.generated.trial import Trial
-from fictl.testing.generated.variant import Variant
+from fictl.testing.generated.variant import CaseVariant
 from fictl.trace import Case, Tensor, TraceTemplate, Var
 
 CASE = Case("double", {"rows": 3, "n": 8}, "float32")
@@ -38,15 +38,15 @@ def declared(function: Callable[..., Any], template: TraceTemplate, mutates: str
 
 def check(
     function: Callable[..., Any],
-    layout: Layout = Layout.CONTIGUOUS,
+    layout: MemoryLayout = MemoryLayout.CONTIGUOUS,
     values: str = "normal",
     case: Case = CASE,
     template: TraceTemplate | None = None,
     mutates: str = "out",
 ) -> None:
     template = template or traced()
-    variant = Variant(case, layout, 7, values, declared=case is CASE)
-    Trial(declared(function, template, mutates), template, variant, "cpu").check()
+    variant = CaseVariant(case, layout, 7, values, declared=case is CASE)
+    GuardedTrial(declared(function, template, mutates), template, variant, "cpu").check()
 
 
 def double(input: torch.Tensor, out: Optional = None) -> torch.Tensor:
@@ -65,7 +65,7 @@ def test_a_right_op_passes_in_every_way() -> None:
     every = list(variants(template, [CASE], seed=7))
     assert len(every) == 11
     for variant in every:
-        Trial(api, template, variant, "cpu").check()
+        GuardedTrial(api, template, variant, "cpu").check()
 
 
 def test_where_several_results_are_right_the_judge_decides() -> None:
@@ -129,7 +129,7 @@ def test_an_output_whose_strides_are_ignored() -> None:
 
     check(dense)
     with pytest.raises(AssertionError, match=r"out was written outside: .* between its elements"):
-        check(dense, Layout.STRIDED)
+        check(dense, MemoryLayout.STRIDED)
 
 
 def test_an_input_whose_strides_are_ignored() -> None:
@@ -137,7 +137,7 @@ def test_an_input_whose_strides_are_ignored() -> None:
         return double(input.as_strided(input.shape, (8, 1)), out)
 
     check(dense)
-    for layout in (Layout.STRIDED, Layout.SKEWED, Layout.TRANSPOSED):
+    for layout in (MemoryLayout.STRIDED, MemoryLayout.SKEWED, MemoryLayout.TRANSPOSED):
         with pytest.raises(AssertionError, match=r"out: \d+ of 24 elements differ"):
             check(dense, layout)
 
@@ -213,7 +213,7 @@ def test_a_layout_that_is_refused_by_name_is_given_up_for_that_argument_alone() 
             seen.append((input.is_contiguous(), out.is_contiguous()))
         return double(input, out)
 
-    check(choosy, Layout.STRIDED)
+    check(choosy, MemoryLayout.STRIDED)
     assert seen == [(True, False)]
 
 
@@ -224,19 +224,19 @@ def test_a_layout_that_is_refused_without_a_name() -> None:
         return double(input)
 
     with pytest.raises(AssertionError, match="refuses, and names no argument: bad strides"):
-        check(mute, Layout.SKEWED)
+        check(mute, MemoryLayout.SKEWED)
 
 
 def test_a_layout_that_ends_in_another_error() -> None:
     with pytest.raises(RuntimeError, match="view size is not compatible"):
-        check(lambda input: double(input).view(-1).view(input.shape), Layout.TRANSPOSED)
+        check(lambda input: double(input).view(-1).view(input.shape), MemoryLayout.TRANSPOSED)
 
 
 def test_what_bench_has_is_not_to_be_refused() -> None:
     def never(input: torch.Tensor) -> torch.Tensor:
         raise ValueError("argument 'input' is not to my taste")
 
-    for layout in (Layout.CONTIGUOUS, Layout.OFFSET):
+    for layout in (MemoryLayout.CONTIGUOUS, MemoryLayout.OFFSET):
         with pytest.raises(ValueError, match="not to my taste"):
             check(never, layout)
 
@@ -276,7 +276,7 @@ def test_what_returns_nothing_writes_its_arguments() -> None:
         input.mul_(2)
 
     template = traced(outputs={"input": Tensor(("rows", "n"))})
-    check(in_place, Layout.STRIDED, template=template, mutates="input")
+    check(in_place, MemoryLayout.STRIDED, template=template, mutates="input")
 
 
 class Planned:
@@ -298,9 +298,9 @@ class Forgetful(Planned):
         input[0] = 0
 
 
-@pytest.mark.parametrize("layout", Layout)
-def test_a_class_is_planned_and_run(layout: Layout) -> None:
-    variant = Variant(CASE, layout, 7)
-    Trial(Planned, traced(), variant, "cpu").check()
+@pytest.mark.parametrize("layout", MemoryLayout)
+def test_a_class_is_planned_and_run(layout: MemoryLayout) -> None:
+    variant = CaseVariant(CASE, layout, 7)
+    GuardedTrial(Planned, traced(), variant, "cpu").check()
     with pytest.raises(AssertionError, match="input was written"):
-        Trial(Forgetful, traced(), variant, "cpu").check()
+        GuardedTrial(Forgetful, traced(), variant, "cpu").check()

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from fictl.op import declaration
-from fictl.tune.trial import Trial
+from fictl.tune.tuning_trial import TuningTrial
 
 Q = torch.randn(5, 64)
 
 
 def _entry(call: Any, measure: Any) -> Any:
-    return Trial(call, measure).run()
+    return TuningTrial(call, measure).run()
 
 
 def test_a_clear_winner_is_taken(declared: Any, untuned: Any, stopwatch: Any) -> None:

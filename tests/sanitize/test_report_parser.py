@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fictl.emu.report import Place, Thread
-from fictl.sanitize.record import HostFrame, Record
-from fictl.sanitize.records import counted, own_words, records, unprinted
+from fictl.sanitize.report_parser import counted, program_output, records, unprinted
+from fictl.sanitize.sanitizer_report import HostFrame, SanitizerReport
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -18,7 +18,7 @@ def read(name: str) -> str:
     return (RECORDED / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def only(name: str) -> Record:
+def only(name: str) -> SanitizerReport:
     """The first report on a kernel of the project."""
     return next(record for record in records(read(name)) if record.is_of_an_op)
 
@@ -154,8 +154,8 @@ def test_what_is_no_report_is_left_out() -> None:
         ("=============== FAILURES ===============", "=============== FAILURES ==============="),
     ],
 )
-def test_the_programs_own_words_are_told_from_those_of_the_tool(line: str, said: str) -> None:
-    assert own_words(line) == said
+def test_the_programs_program_output_are_told_from_those_of_the_tool(line: str, said: str) -> None:
+    assert program_output(line) == said
 
 
 def test_what_no_kernel_did_is_at_the_line_of_the_source_that_asked() -> None:
