@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from fictl.bench.result import Report, load
+from fictl.bench.result import BenchReport, load
 from fictl.bench.row import TIMED, Row
 from fictl.errors import UsageError
 from fictl.project import OpFolder, Project, folders
@@ -103,7 +103,7 @@ def _measured(folder: OpFolder, function: str) -> Iterator[str]:
             return
 
 
-def _table(report: Report, path: Path, rows: list[Row], others: list[Row]) -> Iterator[str]:
+def _table(report: BenchReport, path: Path, rows: list[Row], others: list[Row]) -> Iterator[str]:
     peers = [*dict.fromkeys(row.side for row in others if row.median)]
     gpu = report.environment.gpu.removeprefix("NVIDIA ")
     checked = {row.side for row in others if row.checked}
@@ -124,9 +124,9 @@ def _share(row: Row) -> str:
 
 
 @cache
-def _reports() -> list[tuple[Path, Report]]:
+def _reports() -> list[tuple[Path, BenchReport]]:
     """The newest first; files of other schemas are other things."""
-    found: list[tuple[Path, Report]] = []
+    found: list[tuple[Path, BenchReport]] = []
     for path in RESULTS.glob("*.json"):
         try:
             found.append((path, load(path)))

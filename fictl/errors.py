@@ -58,6 +58,16 @@ class NotOnDevice(SetupError):
     """An op that is not for the device that it was asked to run on."""
 
 
+_OF_CODES: dict[int, type[FictlError]] = {
+    kind.exit_code: kind for kind in (FictlError, UsageError, SetupError)
+}
+
+
+def from_exit_code(code: int) -> type[FictlError]:
+    """The error whose exit code this is: what another process of fictl ended with."""
+    return _OF_CODES.get(code, FictlError)
+
+
 def unreadable(path: object, error: OSError, hint: str = "") -> UsageError:
     """The error for a file that somebody has named, and that the system does not give."""
     missing = isinstance(error, FileNotFoundError | NotADirectoryError)

@@ -1,101 +1,116 @@
-"""What the process of one op has said, and what its end means where it did not say that itself."""
+"""Conversation with the process of one op, and what its end means where it did not say that itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from fictl.bench.observer import Observer
+from fictl.bench.messages import (
+    CasesCounted,
+    CaseStarted,
+    GpuAfter,
+    GpuBefore,
+    RoundTimed,
+    RowMeasured,
+    VersionsFound,
+    Warned,
+)
+from fictl.bench.observer import BenchObserver
 from fictl.bench.row import FAILED, Row
 from fictl.case.contender import OURS
-from fictl.child.message import received
-from fictl.errors import FictlError, SetupError, UsageError
+from fictl.child.listener import Listener
+from fictl.errors import FictlError
 from fictl.process import ending
-
-_ERRORS = {2: UsageError, 3: SetupError}
 
 
 @dataclass
 class Conversation:
-    """`rows` come as they are measured: what was, stays when the process goes.
+    """`rows` come as they are measured: those that came stay when the process goes.
 
     `first_case` is called when the process has started and built what it measures.
     """
 
     op: str
-    observer: Observer
+    observer: BenchObserver
     first_case: Callable[[], object] = lambda: None
     rows: list[Row] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
+    versions: VersionsFound | None = None
+    before: GpuBefore | None = None
+    after: GpuAfter | None = None
     warnings: list[str] = field(default_factory=list)
     _count: int = 0
-    _begun: list[dict[str, Any]] = field(default_factory=list)
-    _error: FictlError | None = None
-    _done: bool = False
-    _last: str = ""
+    _begun: list[CaseStarted] = field(default_factory=list)
 
-    def hear(self, line: str) -> None:
-        message = received(line)
-        if message is not None:
-            getattr(self, f"_on_{message.pop('kind')}")(**message)
-        elif line.strip():
-            self._last = line.strip()
-            self.observer.line(line)
+    def __post_init__(self) -> None:
+        self.listener = Listener(
+            {
+                CasesCounted: self._on_cases,
+                CaseStarted: self._on_case,
+                RoundTimed: lambda message: self.observer.round(message.number),
+                RowMeasured: lambda message: self._add(message.row),
+                Warned: lambda message: self.warnings.append(message.text),
+                VersionsFound: self._on_versions,
+                GpuBefore: self._on_before,
+                GpuAfter: self._on_after,
+            },
+            self.observer.line,
+        )
 
     def closed(self, code: int) -> None:
         """The process has ended; an error that it reported is raised here."""
-        if self._error is not None:
-            raise self._error
-        if not self._done:
+        if self.listener.error is not None:
+            raise self.listener.error
+        if not self.listener.done:
             self.ended(self._how(code))
 
     def _how(self, code: int) -> str:
         if not code:
             return "a fault on the GPU ended its process"
-        how = ending(code)
-        return f"it ended its process with {how}" + (f": {self._last}" if self._last else "")
+        last = self.listener.last_words(1).strip()
+        return f"it ended its process with {ending(code)}" + (f": {last}" if last else "")
 
     def ended(self, why: str) -> None:
         """Too early: the case that was running has failed, those behind it were not run."""
         if not self._begun:
-            raise FictlError(f"{self.op}: {why}", self._last)
+            raise FictlError(f"{self.op}: {why}", self.listener.last_words(1).strip())
         case = self._begun[-1]
-        if not any(
-            row.case == case["case"] and row.function == case["function"] for row in self.rows
-        ):
-            row = Row(self.op, side=OURS, status=FAILED, note=why, **case)
-            self.rows.append(row)
-            self.observer.row(row)
+        if not any(row.case == case.case and row.function == case.function for row in self.rows):
+            self._add(
+                Row(
+                    self.op,
+                    case.function,
+                    OURS,
+                    case.case,
+                    case.sizes,
+                    case.dtype,
+                    case.passing,
+                    status=FAILED,
+                    note=why,
+                )
+            )
         left = self._count - len(self._begun)
         if left:
             self.warnings.append(f"{self.op}: {left} more cases were not run: {why}")
 
-    def _on_cases(self, count: int) -> None:
-        self._count = count
-        self.observer.cases(self.op, count)
+    def _on_cases(self, message: CasesCounted) -> None:
+        self._count = message.count
+        self.observer.cases(self.op, message.count)
 
-    def _on_case(self, **case: Any) -> None:
+    def _on_case(self, message: CaseStarted) -> None:
         if not self._begun:
             self.first_case()
-        self._begun.append({**case, "passing": tuple(case["passing"])})
-        self.observer.case(case["case"])
+        self._begun.append(message)
+        self.observer.case(message.case)
 
-    def _on_round(self, number: int) -> None:
-        self.observer.round(number)
+    def _add(self, row: Row) -> None:
+        self.rows.append(row)
+        self.observer.row(row)
 
-    def _on_row(self, row: dict[str, Any]) -> None:
-        self.rows.append(Row.from_dict(row))
-        self.observer.row(self.rows[-1])
+    def _on_versions(self, message: VersionsFound) -> None:
+        self.versions = message
 
-    def _on_note(self, text: str) -> None:
-        self.warnings.append(text)
+    def _on_before(self, message: GpuBefore) -> None:
+        self.before = message
 
-    def _on_facts(self, **facts: Any) -> None:
-        self.facts.update(facts)
-
-    def _on_error(self, message: str, hint: str, code: int) -> None:
-        self._error = _ERRORS.get(code, FictlError)(message, hint)
-
-    def _on_done(self) -> None:
-        self._done = True
+    def _on_after(self, message: GpuAfter) -> None:
+        self.after = message

@@ -1,48 +1,51 @@
-"""On what a result was measured: machine, versions, and what there is to be wary of."""
+"""Environment of a result: machine, versions, and what there is to be wary of."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
-from typing import Any
 
 from fictl.bench.conversation import Conversation
 from fictl.bench.result import Environment
+from fictl.timing.gpu_state import GpuState
 from fictl.version import VERSION, commit
 
 EMULATED = "emulated: these are times of the host, not of a GPU"
 
 
 def environment(device: str, talks: Sequence[Conversation]) -> Environment:
-    """Of all processes of a run: versions and ceilings are those of the first."""
-    facts: dict[str, Any] = next((talk.facts for talk in talks if talk.facts), {})
-    states = [talk.facts.get(when) for talk in talks for when in ("before", "after")]
-    known = [state for state in states if state]
+    """Environment of all processes of a run: versions and ceilings are those of the first."""
+    versions = next((talk.versions for talk in talks if talk.versions), None)
+    before = next((talk.before for talk in talks if talk.before), None)
+    known = [
+        seen.state for talk in talks for seen in (talk.before, talk.after) if seen and seen.state
+    ]
     return Environment(
         device=device,
         timestamp=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         fictl=VERSION,
         commit=commit(),
         python=platform.python_version(),
-        torch=facts.get("torch", ""),
-        cuda=facts.get("cuda", ""),
-        before=known[0] if known else None,
-        after=known[-1] if known else None,
-        ceilings=facts.get("ceilings"),
+        torch=versions.torch if versions else "",
+        cuda=versions.cuda if versions else "",
+        before=asdict(known[0]) if known else None,
+        after=asdict(known[-1]) if known else None,
+        ceilings=before.ceilings if before else None,
         warnings=(*_warnings(device, known), *(w for talk in talks for w in talk.warnings)),
     )
 
 
-def _warnings(device: str, states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _warnings(device: str, states: Sequence[GpuState]) -> Iterator[str]:
     if device == "emu":
         yield EMULATED
         return
     if not states:
         yield "nvidia-smi says nothing of this GPU: its clocks and other users are unknown"
-    others = sorted({pid for state in states for pid in state["others"]})
+    others = sorted({pid for state in states for pid in state.others})
     if others:
         yield f"other processes use this GPU ({', '.join(map(str, others))}): do not trust the times"
-    reasons = sorted({reason for state in states for reason in state["throttled"]})
+    reasons = sorted({reason for state in states for reason in state.throttled})
     if reasons:
         yield f"the GPU slowed itself down: {', '.join(reasons)}"

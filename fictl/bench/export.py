@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fictl.bench.result import SCHEMA, Report
+from fictl.bench.result import SCHEMA, BenchReport
 from fictl.bench.row import Row
 
 # What is a list or an object has no place in a cell; JSON lines have it.
 _LISTS = {"sizes", "samples", "kernels", "passing"}
 
 
-def write_csv(report: Report, path: Path) -> None:
+def write_csv(report: BenchReport, path: Path) -> None:
     """A line a row, quoted where it must be; `axis.rows` is the size of the axis rows."""
     axes = list(dict.fromkeys(axis for row in report.rows for axis in row.sizes))
     lines = [_environment(report) | _cells(row, axes) for row in report.rows]
@@ -27,7 +27,7 @@ def write_csv(report: Report, path: Path) -> None:
     _write(path, text.getvalue())
 
 
-def write_jsonl(report: Report, path: Path) -> None:
+def write_jsonl(report: BenchReport, path: Path) -> None:
     """A line a row: the schema, the environment, then what the row has."""
     environment = report.to_dict()["environment"]
     rows = ({"schema": SCHEMA, "environment": environment, **row.to_dict()} for row in report.rows)
@@ -35,20 +35,20 @@ def write_jsonl(report: Report, path: Path) -> None:
 
 
 def _cells(row: Row, axes: list[str]) -> dict[str, Any]:
-    said = row.to_dict()
+    document = row.to_dict()
     return {
-        **{name: value for name, value in said.items() if name not in _LISTS},
+        **{name: value for name, value in document.items() if name not in _LISTS},
         "passing": " ".join(row.passing),
         "rounds": len(row.samples),
         **{f"axis.{axis}": row.sizes.get(axis, "") for axis in axes},
     }
 
 
-def _environment(report: Report) -> dict[str, Any]:
+def _environment(report: BenchReport) -> dict[str, Any]:
     return dict(_named(report))
 
 
-def _named(report: Report) -> Iterator[tuple[str, Any]]:
+def _named(report: BenchReport) -> Iterator[tuple[str, Any]]:
     environment = report.environment
     for name in ("timestamp", "device", "gpu", "sm_mhz", "torch", "cuda", "fictl", "commit"):
         yield name, getattr(environment, name)

@@ -1,11 +1,11 @@
-"""How a benchmark says where it is; the command line shows it."""
+"""BenchObserver: the progress of a benchmark, which the command line shows."""
 
 from __future__ import annotations
 
 from fictl.bench.row import Row
 
 
-class Observer:
+class BenchObserver:
     """Hears nothing of it: the default."""
 
     def cases(self, op: str, count: int) -> None:

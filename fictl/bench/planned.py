@@ -1,4 +1,4 @@
-"""What a benchmark would time, for --dry-run: no GPU is touched, and no tensor is made."""
+"""The cases that a benchmark would time, for --dry-run: no GPU is touched, and no tensor is made."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fictl.bench.options import BenchOptions
-from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.op_worker import of_folder
 from fictl.case.selection import functions
 from fictl.case.traffic import moved
 from fictl.project import OpFolder
@@ -34,4 +34,6 @@ class Planned:
 def planned(folder: OpFolder, ops: Collection[str], options: BenchOptions) -> Iterator[Planned]:
     for subject, case, contenders in of_folder(folder, functions(folder, ops), options):
         size = None if subject.template.bytes else moved(subject, case)
-        yield Planned(subject.op, str(case), tuple(each.name for each in contenders), size)
+        yield Planned(
+            subject.op, str(case), tuple(contender.name for contender in contenders), size
+        )

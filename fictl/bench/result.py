@@ -37,18 +37,18 @@ class Environment:
 
     @property
     def gpu(self) -> str:
-        """As NVIDIA names it; '' on the emulated device."""
+        """NVIDIA's name of the GPU; '' on the emulated device."""
         return str((self.before or {}).get("name", ""))
 
     @property
     def sm_mhz(self) -> int | None:
-        """Of the processors, after the run: that is when they were busy."""
+        """Clock of the SMs after the run: that is when they were busy."""
         return (self.after or self.before or {}).get("sm_mhz")
 
 
 @dataclass(frozen=True)
-class Report:
-    """What one run of `fictl bench` found."""
+class BenchReport:
+    """The result of one run of `fictl bench`."""
 
     environment: Environment
     rows: tuple[Row, ...]
@@ -65,21 +65,21 @@ class Report:
         return {"schema": SCHEMA, "environment": asdict(self.environment), "rows": rows}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Report:
+    def from_dict(cls, data: Mapping[str, Any]) -> BenchReport:
         from pydantic import TypeAdapter
 
-        known = {each.name for each in fields(Environment)}
-        said = {name: value for name, value in data["environment"].items() if name in known}
-        environment: Environment = TypeAdapter(Environment).validate_python(said)
+        known = {field.name for field in fields(Environment)}
+        values = {name: value for name, value in data["environment"].items() if name in known}
+        environment: Environment = TypeAdapter(Environment).validate_python(values)
         return cls(environment, tuple(Row.from_dict(row) for row in data["rows"]))
 
 
-def save(report: Report, path: Path) -> None:
+def save(report: BenchReport, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, json.dumps(report.to_dict(), indent=1) + "\n")
 
 
-def load(path: Path) -> Report:
+def load(path: Path) -> BenchReport:
     """A file of `save`, or what `fictl bench --json` printed."""
     try:
         document = json.loads(read_text(path))
@@ -93,7 +93,7 @@ def load(path: Path) -> Report:
     if schema != SCHEMA:
         raise UsageError(f"{path} has the schema {schema!r}, not {SCHEMA!r}", _WRITES)
     try:
-        return Report.from_dict(document.get("data", document))
+        return BenchReport.from_dict(document.get("data", document))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         first = str(error).replace("\n", ": ", 1).splitlines()[0]
         raise UsageError(f"{path} is not a whole result: {first}", _WRITES) from error
@@ -102,11 +102,11 @@ def load(path: Path) -> Report:
 _WRITES = "fictl bench --out FILE writes one"
 
 
-def joined(reports: Sequence[Report]) -> Report:
-    """Of one machine, one after another."""
+def joined(reports: Sequence[BenchReport]) -> BenchReport:
+    """Join reports of one machine that were made one after another."""
     first, last = reports[0].environment, reports[-1].environment
     warnings = tuple(dict.fromkeys(w for report in reports for w in report.environment.warnings))
-    return Report(
+    return BenchReport(
         replace(first, after=last.after or first.after, warnings=warnings),
         tuple(row for report in reports for row in report.rows),
     )

@@ -65,7 +65,7 @@ class Row:
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """Of the median, at 95 % confidence."""
+        """Confidence interval of the median, at 95 %."""
         return statistics.interval(self.samples) if self.samples else (None, None)
 
     @property
@@ -81,7 +81,7 @@ class Row:
         return self.flops / self.joules / 1e12 if self.flops and self.joules else None
 
     def against(self, ceilings: Mapping[str, float]) -> Row:
-        """With the larger of its shares of `copy` (bytes/s) and `matmul` (flop/s)."""
+        """Add the larger of its shares of `copy` (bytes/s) and `matmul` (flop/s)."""
         reached = {"copy": (self.gbps or 0) * 1e9, "matmul": (self.tflops or 0) * 1e12}
         shares = {
             name: value / ceilings[name] for name, value in reached.items() if ceilings.get(name)
@@ -90,7 +90,7 @@ class Row:
         return replace(self, of_ceiling=shares[best], ceiling=best) if best else self
 
     def refused(self, status: str, note: str) -> Row:
-        """Without the times that do not count."""
+        """The same row without the times, which do not count."""
         return replace(
             self,
             status=status,
@@ -104,7 +104,7 @@ class Row:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What is computed from the samples is there for readers; `from_dict` computes it again."""
+        """Add the statistics of the samples, for readers; `from_dict` computes them again."""
         low, high = self.interval
         return asdict(self) | {
             "median": self.median,
@@ -120,7 +120,7 @@ class Row:
     def from_dict(cls, data: Mapping[str, Any]) -> Row:
         from pydantic import TypeAdapter
 
-        known = {each.name: data[each.name] for each in fields(cls) if each.name in data}
+        known = {entry.name: data[entry.name] for entry in fields(cls) if entry.name in data}
         row: Row = TypeAdapter(cls).validate_python(known)
         if not all(isfinite(sample) and sample >= 0 for sample in row.samples):
             raise ValueError(f"{row.case} of {row.function} has a sample that is not a time")

@@ -1,26 +1,25 @@
-"""Benching ops: a process for each, so that a hang or a fault of one leaves the others alone."""
+"""Benchmarks of ops: a process for each, so that a hang or a fault of one leaves the others alone."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fictl import settings
 from fictl.bench.conversation import Conversation
 from fictl.bench.environment import environment
-from fictl.bench.observer import Observer
+from fictl.bench.messages import BenchRequest, FileRequest, RevisionsRequest
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import DEFAULTS, BenchOptions
-from fictl.bench.result import Report
+from fictl.bench.result import BenchReport
 from fictl.bench.row import TIMED, Row
 from fictl.case.selection import functions
+from fictl.child.environment import unwatched
+from fictl.child.program import Program
 from fictl.errors import SetupError, UsageError
-from fictl.paths import same_packages
-from fictl.process import TimedOut, TimeLimit, stream
-from fictl.project import OpFolder, Project, select
+from fictl.process import TimedOut, TimeLimit
+from fictl.project import Project, select
 from fictl.toolchain import require_gpu
 
 # Until the first case: imports and a build, which are not what --timeout bounds.
@@ -28,50 +27,66 @@ _START_SECONDS = 600.0
 
 
 def bench(
-    ops: Sequence[str], options: BenchOptions = DEFAULTS, observer: Observer | None = None
-) -> Report:
-    """Of the ops named, or all of the project here. Sides of one case are timed interleaved.
+    ops: Sequence[str], options: BenchOptions = DEFAULTS, observer: BenchObserver | None = None
+) -> BenchReport:
+    """Benchmark the named ops, or every op of this project. All sides of a case are timed in the
+    same rounds.
 
-    What goes wrong with one side is said in its row; an error is raised for a wrong request.
+    A problem of one side is noted in its row; an error is raised for a wrong request.
     """
     folders = select(ops, [] if ops else [Project.at()])
-    return _run([_of_folder(folder, ops) for folder in folders], options, observer)
+    device = settings.DEVICE.get()
+    requests = [(f, tuple(sorted(functions(f, ops)))) for f in folders]
+    jobs = [
+        Measurement(str(folder), BenchRequest(folder.op, names, device, options))
+        for folder, names in requests
+    ]
+    return _run(jobs, options, observer)
 
 
 def bench_file(
     path: Path,
     values: Mapping[str, str],
     options: BenchOptions = DEFAULTS,
-    observer: Observer | None = None,
-) -> Report:
-    """Of one .cu file; `values` are its tensors ('4096x4096:bfloat16') and scalars ('2.0').
+    observer: BenchObserver | None = None,
+) -> BenchReport:
+    """Benchmark one .cu file; `values` are its tensors ('4096x4096:bfloat16') and scalars ('2.0').
 
     Those left out are in its comment `// bench: …`.
     """
-    said = {"file": str(path.absolute()), "values": dict(values)}
-    return _run([Request(path.name, said)], options, observer)
+    request = FileRequest(path.absolute(), dict(values), settings.DEVICE.get(), options)
+    return _run([Measurement(path.name, request)], options, observer)
 
 
 @dataclass(frozen=True)
-class Request:
-    """An op to measure: `said` to the process of its own that measures it, which is `program`."""
+class Measurement:
+    """A request for one op, which people call `op`; a process of its own measures it."""
 
     op: str
-    said: Mapping[str, Any]
-    program: str = "fictl.bench.worker.one"
+    request: BenchRequest | FileRequest | RevisionsRequest
+
+    @property
+    def program(self) -> Program:
+        variables = unwatched(self.request.device)
+        return Program(_PROGRAMS[type(self.request)], self.request, variables)
 
 
-def _of_folder(folder: OpFolder, ops: Sequence[str]) -> Request:
-    said = {"op": str(folder.op), "functions": sorted(functions(folder, ops))}
-    return Request(str(folder), said)
+_PROGRAMS: Mapping[type, str] = {
+    BenchRequest: "fictl.bench.worker.op_worker",
+    FileRequest: "fictl.bench.worker.file_worker",
+    RevisionsRequest: "fictl.bench.compare.revision_worker",
+}
 
 
-def measured(requests: Sequence[Request], options: BenchOptions, observer: Observer) -> Report:
-    return _report(_talks(requests, options, observer))
+def measure(jobs: Sequence[Measurement], observer: BenchObserver) -> BenchReport:
+    """Rows of all that could be measured; there may be none."""
+    return _report(_talks(jobs, observer))
 
 
-def _run(requests: Sequence[Request], options: BenchOptions, observer: Observer | None) -> Report:
-    talks = _talks(requests, options, observer or Observer())
+def _run(
+    jobs: Sequence[Measurement], options: BenchOptions, observer: BenchObserver | None
+) -> BenchReport:
+    talks = _talks(jobs, observer or BenchObserver())
     report = _report(talks)
     if not report.rows:
         noted = "; ".join(warning for talk in talks for warning in talk.warnings)
@@ -80,52 +95,37 @@ def _run(requests: Sequence[Request], options: BenchOptions, observer: Observer 
     return report
 
 
-def _report(talks: Sequence[Conversation]) -> Report:
+def _report(talks: Sequence[Conversation]) -> BenchReport:
     rows = tuple(row for talk in talks for row in talk.rows)
-    return Report(environment(settings.DEVICE.get(), talks), rows)
+    return BenchReport(environment(settings.DEVICE.get(), talks), rows)
 
 
-def _talks(
-    requests: Sequence[Request], options: BenchOptions, observer: Observer
-) -> list[Conversation]:
-    device = settings.DEVICE.get()
-    if device == "cuda":
+def _talks(jobs: Sequence[Measurement], observer: BenchObserver) -> list[Conversation]:
+    if settings.DEVICE.get() == "cuda":
         require_gpu(
             "there is no GPU here",
             "--device emu runs on the emulated device, whose times say nothing of a GPU's",
         )
-    elif options.power:
+    elif any(job.request.options.power for job in jobs):
         raise UsageError("--power: the emulated device uses no power of a GPU", "leave it out")
-    return [_talk(request, device, options, observer) for request in requests]
+    return [_talk(job, observer) for job in jobs]
 
 
-def _talk(request: Request, device: str, options: BenchOptions, observer: Observer) -> Conversation:
+def _talk(job: Measurement, observer: BenchObserver) -> Conversation:
     limit = TimeLimit(_START_SECONDS)
-    talk = Conversation(request.op, observer, lambda: limit.restart(options.timeout))
-    said = {**request.said, "device": device, "options": options.to_dict()}
-    argv = [sys.executable, "-m", request.program, json.dumps(said)]
+    timeout = job.request.options.timeout
+    talk = Conversation(job.op, observer, lambda: limit.restart(timeout))
     try:
-        done = stream(argv, talk.hear, env=_variables(device), timeout=limit)
+        finished = job.program.listen(talk.listener, limit)
     except TimedOut:
         talk.ended(f"it did not end within {limit.seconds:g} s, and was killed")
     else:
-        talk.closed(done.code)
+        talk.closed(finished.code)
     return talk
 
 
-def _variables(device: str) -> dict[str, str]:
-    """Nothing that watches calls may slow them down."""
-    return {
-        settings.DEVICE.name: device,
-        settings.LOGLEVEL.name: "0",
-        settings.VALIDATE_INPUTS.name: "0",
-        settings.TRACE_DUMP.name: "0",
-        **same_packages(),
-    }
-
-
 def _require_baseline(rows: Sequence[Row], options: BenchOptions) -> None:
-    """Where none of those asked for could be timed, there is nothing to compare with."""
+    """Raise where no requested baseline could be timed: there is nothing to compare with."""
     others = [row for row in rows if row.is_baseline]
     ours = any(row.status == TIMED and not row.is_baseline for row in rows)
     if options.baselines and ours and not any(row.status == TIMED for row in others):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from fictl.bench.result import Environment, Report, save
+from fictl.bench.result import BenchReport, Environment, save
 from fictl.errors import UsageError
 from fictl.project import OpFolder
 
@@ -16,18 +16,18 @@ FOLDER = "benchmarks"
 _BOOSTS = 0.97
 
 
-def store(report: Report, folders: tuple[OpFolder, ...]) -> list[Path]:
-    """As `<project>/benchmarks/<gpu>-<MHz>/<op>.json`; what was there is replaced."""
+def store(report: BenchReport, folders: tuple[OpFolder, ...]) -> list[Path]:
+    """Write `<project>/benchmarks/<gpu>-<MHz>/<op>.json`; a file that is there is replaced."""
     if not report.environment.gpu:
         raise UsageError(
             "times of the emulated device are no baseline", "--out FILE keeps them anywhere else"
         )
     if report.exit_code == 1:
-        raise UsageError("a run with failures is no baseline", "its rows say what is wrong")
+        raise UsageError("a run with failures is not a baseline", "its rows say what is wrong")
     return list(_stored(report, folders))
 
 
-def _stored(report: Report, folders: tuple[OpFolder, ...]) -> Iterator[Path]:
+def _stored(report: BenchReport, folders: tuple[OpFolder, ...]) -> Iterator[Path]:
     for folder in folders:
         rows = tuple(row for row in report.rows if row.op == str(folder))
         if rows:

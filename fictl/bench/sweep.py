@@ -15,7 +15,7 @@ def parse_axis(text: str) -> tuple[str, tuple[int, ...]]:
     """`n=1,2,4`, `n=8:64:8` or `n=1:65536:*2`; both ends are in it, the last one if it is met."""
     name, equals, sizes = text.partition("=")
     if not (equals and name.strip().isidentifier()):
-        raise InvalidValue(f"{text!r} is no axis", _AS_IN)
+        raise InvalidValue(f"{text!r} is not an axis", _AS_IN)
     parts = [part.strip() for part in sizes.split(",")]
     return name.strip(), tuple(dict.fromkeys(size for part in parts for size in _sizes(part, text)))
 
@@ -26,11 +26,11 @@ _AS_IN = "as in n=1,2,4 or n=8:64:8 or n=1:65536:*2"
 def _sizes(part: str, text: str) -> list[int]:
     if re.fullmatch(r"[0-9]+", part):
         return [parse_whole(part, 0, LARGEST_SIZE)]
-    found = _RANGE.fullmatch(part)
-    if not found:
+    match = _RANGE.fullmatch(part)
+    if not match:
         raise InvalidValue(f"{text!r}: {part!r} is neither a size nor a range", _AS_IN)
-    first, last, step = (parse_whole(each or "1", 0, LARGEST_SIZE) for each in found.group(1, 2, 4))
-    factor = bool(found[3])
+    first, last, step = (parse_whole(text or "1", 0, LARGEST_SIZE) for text in match.group(1, 2, 4))
+    factor = bool(match[3])
     if last < first or (step < 2 and (factor or not step)) or (factor and not first):
         raise InvalidValue(f"{text!r}: {part!r} never ends, or never begins", _AS_IN)
     sizes = [first]

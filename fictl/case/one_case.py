@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,11 +10,13 @@ from typing import Any
 
 from fictl import settings
 from fictl.case.contender import own
+from fictl.case.messages import CaseChosen, CaseRequest
 from fictl.case.options import CaseOptions
 from fictl.case.selection import selected_cases
 from fictl.case.trial import CaseTrial
 from fictl.case.workload import TrialWorkload
-from fictl.child.message import send
+from fictl.child.message import Done, Failed, send
+from fictl.child.program import request_in
 from fictl.errors import FictlError
 from fictl.project import OpFolder
 from fictl.trace import Case
@@ -51,23 +52,21 @@ def case_calls(
 def main(arguments: Sequence[str]) -> int:
     """Warm up the first case that a request chooses, then call it.
 
-    The request is {op: its file, functions, options, calls}. cudaProfilerStart and the NVTX range
-    `fictl` enclose the calls alone.
+    cudaProfilerStart and the NVTX range `fictl` enclose the calls alone.
     """
-    request = json.loads(arguments[0])
-    options = CaseOptions.from_dict(request["options"])
-    folder = OpFolder.of(request["op"])
+    request = request_in(arguments, CaseRequest)
+    folder = OpFolder.of(request.op)
     try:
-        call = next(case_calls(folder, request["functions"], options))
+        call = next(case_calls(folder, request.functions, request.options))
         call()
-        send("case", case=str(call.case))
+        send(CaseChosen(str(call.case)))
         with _collected():
-            for _ in range(request.get("calls", 1)):
+            for _ in range(request.calls):
                 call()
     except FictlError as error:
-        send("error", message=error.message, hint=error.hint, code=error.exit_code)
+        send(Failed.of(error))
         return error.exit_code
-    send("done")
+    send(Done())
     return 0
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, TypeVar
-
-Self = TypeVar("Self", bound="CaseOptions")
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True)
@@ -30,13 +27,9 @@ class CaseOptions:
     seed: int = 0
     timeout: float = 600.0
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls: type[Self], data: Mapping[str, Any]) -> Self:
-        """Options from JSON, where tuples are lists; those of another tool are left out."""
-        own: dict[str, Any] = {one.name: data[one.name] for one in fields(cls)}
-        own |= {name: tuple(value) for name, value in own.items() if isinstance(value, list)}
-        axes = {name: tuple(sizes) for name, sizes in own["axes"].items()}
-        return cls(**{**own, "axes": axes})
+    @property
+    def of_cases(self) -> CaseOptions:
+        """These options alone, without those that a tool adds."""
+        return CaseOptions(
+            **{field.name: getattr(self, field.name) for field in fields(CaseOptions)}
+        )

@@ -15,7 +15,7 @@ from fictl.quantity import parse_number
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.bench.compare.outcome import Compared, Outcome
+    from fictl.bench.compare.outcome import Compared, CompareOutcome
 
 _STYLES = {"SAME": "dim", "FASTER": "green", "SLOWER": "bold red", "UNCLEAR": "yellow"}
 
@@ -61,8 +61,8 @@ def command(
 
     Revisions, backends and baselines are timed in the same rounds. Exit code 1 on SLOWER.
     """
+    from fictl.bench.compare.dispatch import compare_two
     from fictl.bench.compare.results import compare_baseline
-    from fictl.bench.compare.two import compare_two
     from fictl.bench.options import BenchOptions
     from fictl.cli._bench.progress import BenchProgress
 
@@ -97,7 +97,7 @@ def _share(text: str) -> float:
     return value
 
 
-def _view(out: Console, outcome: Outcome) -> None:
+def _view(out: Console, outcome: CompareOutcome) -> None:
     out.print(
         f"{outcome.a} → {outcome.b} · {outcome.where} · {outcome.how} · "
         f"threshold {outcome.threshold:.1%}",
@@ -145,7 +145,7 @@ def _energy(case: Compared) -> str:
     return f"{a * 1e3:.3g} → {b * 1e3:.3g} mJ ({b / a:.2f}x)"
 
 
-def _summary(outcome: Outcome) -> str:
+def _summary(outcome: CompareOutcome) -> str:
     mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[outcome.exit_code]
     count = len(outcome.cases)
     counts = " · ".join(f"{number} {verdict}" for verdict, number in outcome.counts.items())

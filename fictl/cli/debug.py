@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.bench.options import BenchOptions
-    from fictl.debug.session import Program, Session
+    from fictl.debug.session import DebugProgram, DebugSession
     from fictl.debug.transcript import DebugStop, Transcript
 
 # Of more kernels their number says enough.
@@ -134,11 +134,11 @@ def command(
     )
 
 
-def _program(word: str, options: BenchOptions) -> Program:
+def _program(word: str, options: BenchOptions) -> DebugProgram:
     """Return the program to debug: the smallest case of an op, or the call of a dump."""
     from fictl.case.selection import functions
     from fictl.cli.one_op import one_op
-    from fictl.debug.session import Program
+    from fictl.debug.session import DebugProgram
     from fictl.op.watch.dump.record import METADATA
 
     path = Path(word)
@@ -147,21 +147,22 @@ def _program(word: str, options: BenchOptions) -> Program:
     folder, name = one_op(word), word.rpartition("/")[2]
     # An op's folder is often named as one of its functions, which is then what is meant.
     exact = {declaration.name for declaration in folder.declarations()} & {name}
-    return Program.of_case(folder, exact or functions(folder, [word]), options)
+    return DebugProgram.of_case(folder, exact or functions(folder, [word]), options)
 
 
-def _dumped(path: Path) -> Program:
+def _dumped(path: Path) -> DebugProgram:
     from fictl import settings
-    from fictl.debug.session import Program
-    from fictl.replay.child import Child
+    from fictl.debug.session import DebugProgram
     from fictl.replay.dump import Dump
+    from fictl.replay.replay_process import ReplayProcess
 
-    child = Child.of(Dump.open(path), settings.DEVICE.get())
-    argv = tuple(child.argv(Path(os.devnull)))
-    return Program(path.name, child.dump.folder(), argv, child.environment())
+    process = ReplayProcess.of(Dump.open(path), settings.DEVICE.get())
+    program = process.program
+    argv = tuple(program.argv())
+    return DebugProgram(path.name, process.dump.folder(), argv, program.variables)
 
 
-def _facts(debugging: Session) -> dict[str, object]:
+def _facts(debugging: DebugSession) -> dict[str, object]:
     return {
         "op": str(debugging.program.folder),
         "device": debugging.device,
@@ -170,7 +171,7 @@ def _facts(debugging: Session) -> dict[str, object]:
     }
 
 
-def _say(debugging: Session) -> None:
+def _say(debugging: DebugSession) -> None:
     what = "emulated: no GPU is used; " if debugging.device == "emu" else ""
     many = f"{len(debugging.places)} kernels" if len(debugging.places) > _SHOWN else ""
     where = many or ", ".join(debugging.places) or "a fault"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.bench.options import BenchOptions
-    from fictl.profile.outcome import Outcome
-    from fictl.profile.request import Request
+    from fictl.profile.outcome import ProfileOutcome
+    from fictl.profile.request import ProfileRequest
 
 
 def command(
@@ -82,7 +82,7 @@ def _options(
     )
 
 
-def _plan(asked: Sequence[Request], name: str) -> None:
+def _plan(asked: Sequence[ProfileRequest], name: str) -> None:
     rows = [(request.case, name, str(request.calls), f"{request.out}/") for request in asked]
     data = [
         {"op": str(request.folder), "case": request.case, "tool": name, "calls": request.calls}
@@ -103,7 +103,7 @@ def _require_device(name: str, chosen: Tool) -> None:
         raise SetupError(f"{name} profiles a GPU: the emulated device has no times of one", hint)
 
 
-def _show(outcomes: Sequence[Outcome], chosen: Tool) -> None:
+def _show(outcomes: Sequence[ProfileOutcome], chosen: Tool) -> None:
     """An error that all of them met is the answer; one of some stands below the others."""
     errors = [outcome.error for outcome in outcomes if outcome.error]
     alike = {(error.message, error.hint) for error in errors}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from fictl.replay.outcome import Outcome
+    from fictl.replay.outcome import ReplayOutcome
 
 _MARKS = {
     "match": "[green]✓[/]",
@@ -54,9 +54,9 @@ def command(
     They run on the device they were recorded on, unless --device or FICTL_DEVICE names one.
     """
     from fictl import settings
-    from fictl.replay.child import checked_under
     from fictl.replay.dump import find_dumps
     from fictl.replay.outcome import worst
+    from fictl.replay.replay_process import checked_under
     from fictl.replay.run import replay
 
     use_device(device)
@@ -68,7 +68,7 @@ def command(
     console.show(console.Result(data, lambda out: _view(out, outcomes), code))
 
 
-def _view(out: Console, outcomes: Sequence[Outcome]) -> None:
+def _view(out: Console, outcomes: Sequence[ReplayOutcome]) -> None:
     from rich.markup import escape
 
     for outcome in outcomes:
@@ -87,12 +87,12 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}".rstrip() for line in text.splitlines())
 
 
-def _looked(outcome: Outcome) -> Iterator[str]:
+def _looked(outcome: ReplayOutcome) -> Iterator[str]:
     """Lines of what the tool has found or measured."""
     for finding in outcome.defects:
         yield finding.text.replace(f"{Path.cwd()}{os.sep}", "")
-    if len(outcome.defects) < len(outcome.found):
-        yield f"{len(outcome.found) - len(outcome.defects)} suppressed"
+    if len(outcome.defects) < len(outcome.findings):
+        yield f"{len(outcome.findings) - len(outcome.defects)} suppressed"
     if outcome.profile:
         yield outcome.profile["text"]
     if outcome.time:

@@ -14,7 +14,7 @@ from fictl.cli.options import Device, Json, Keyword, Ops, use_device
 from fictl.errors import SetupError, UsageError
 
 if TYPE_CHECKING:
-    from fictl.watch.session import Session
+    from fictl.watch.session import WatchSession
 
 Case = Annotated[
     str,
@@ -61,8 +61,8 @@ def command(
     from fictl.project import select
     from fictl.testing.device import choose_device
     from fictl.watch.made_of import MadeOf
-    from fictl.watch.request import Request
-    from fictl.watch.session import Session
+    from fictl.watch.request import WatchRequest
+    from fictl.watch.session import WatchSession
     from fictl.watch.steps import Steps
 
     if not ops:
@@ -70,11 +70,11 @@ def command(
     use_device(device)
     chosen = choose_device(settings.DEVICE.get() if device else "")
     timed = bench and _can_time(chosen)
-    request = Request(ops, chosen, keyword, case, test, timed, timeout, bench_time)
+    request = WatchRequest(ops, chosen, keyword, case, test, timed, timeout, bench_time)
     folders = select(ops)
     screen = Screen(ops, _remark(chosen, bench, timed), to_stderr=json)
     with screen, Steps(Path.cwd()) as steps:
-        session = Session(request, MadeOf(folders), steps, screen)
+        session = WatchSession(request, MadeOf(folders), steps, screen)
         code = _go(session, once)
     history = session.history
     view = "" if once else lambda out: view_summary(out, history)
@@ -86,7 +86,7 @@ def _require_watchdog() -> None:
         raise SetupError("watchdog is not installed, which hears of saves", "pip install watchdog")
 
 
-def _go(session: Session, once: bool) -> int:
+def _go(session: WatchSession, once: bool) -> int:
     if once:
         return session.once()
     session.watch()

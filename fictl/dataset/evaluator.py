@@ -6,32 +6,31 @@ The process that plans and writes has none of them, so that no crash of theirs e
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from fictl.dataset.lines import Lines
-from fictl.errors import FictlError, SetupError, UsageError
+from fictl.child.local_process import LocalProcess
+from fictl.child.message import Failed
+from fictl.child.session import Gone, Late, Session
+from fictl.dataset.messages import (
+    BuildSolution,
+    Evaluated,
+    EvaluateWorkload,
+    JobStarted,
+    JudgeFailed,
+)
+from fictl.errors import FictlError
 from fictl.judge.fault import JudgeFault, own_faults
-from fictl.paths import same_packages
-from fictl.process import ending
 
 if TYPE_CHECKING:
     from fictl.dataset.run_plan import EvaluationJob
     from fictl.dataset.slot import DeviceSlot
-    from fictl.trace import Evaluation, Workload
+    from fictl.trace import Definition, Evaluation, Solution, Workload
 
-_ERRORS = {2: UsageError, 3: SetupError}
 # Added to the judge's own timeouts, for starting.
 _SPARE_SECONDS = 120.0
-_PATIENCE = 5.0
 _PROGRAM = ("-m", "fictl.dataset.worker")
+_ANSWERS = (Evaluated, JudgeFailed, Failed)
 
 
 class Evaluator(Protocol):
@@ -59,38 +58,38 @@ class ProcessEvaluator:
 
     def __init__(self, root: Path, slot: DeviceSlot, isolated: bool = False) -> None:
         self._root, self._slot, self._isolated = root, slot, isolated
-        self._child: subprocess.Popen[bytes] | None = None
-        self._answers: Lines | None = None
+        self._process: LocalProcess | None = None
+        self._session: Session | None = None
         self._job: EvaluationJob | None = None
         self._stopped = False
 
     def build(self, job: EvaluationJob) -> Evaluation | None:
         seconds = job.config.compile_timeout_seconds + _SPARE_SECONDS
-        return self._asked(job, {"kind": "build"}, seconds)
+        return self._ask(job, BuildSolution(), seconds)
 
     def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
         config = job.config
         # Time to build, to call for the first time and to measure, and time of the reference.
         seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
-        asked = {"kind": "workload", "workload": workload.model_dump(mode="json")}
-        evaluation = self._asked(job, asked, seconds)
+        request = EvaluateWorkload(_text(workload))
+        evaluation = self._ask(job, request, seconds)
         assert evaluation is not None
         return evaluation
 
-    def _asked(
-        self, job: EvaluationJob, message: dict[str, Any], seconds: float
+    def _ask(
+        self, job: EvaluationJob, request: BuildSolution | EvaluateWorkload, seconds: float
     ) -> Evaluation | None:
         """Ask the worker; replace one that dies or hangs, and blame no solution for it."""
         try:
             with own_faults("talking to its own process"):
-                return self._answer(job, message, seconds)
-        except (_Gone, JudgeFault) as gone:
-            how = "" if isinstance(gone, _Told) else self._end()
+                return self._answer(job, request, seconds)
+        except (Gone, JudgeFault) as error:
+            how = "" if isinstance(error, _Reported) else self._end()
             if self._stopped:
                 raise Stopped("the run was stopped") from None
-            if isinstance(gone, JudgeFault):
+            if isinstance(error, JudgeFault):
                 raise
-            is_late = isinstance(gone, _Late)
+            is_late = isinstance(error, Late)
             what = f"did not answer within {seconds:g} s" if is_late else f"ended with {how}"
             raise JudgeFault(
                 f"the judge's own process {what}", "this is not a verdict on the solution"
@@ -98,118 +97,64 @@ class ProcessEvaluator:
 
     def stop(self) -> None:
         self._stopped = True
-        child = self._child
-        if child is not None:
-            _signal(child, signal.SIGTERM)
+        process = self._process
+        if process is not None:
+            process.terminate()
 
     def close(self) -> None:
-        child, self._child = self._child, None
-        if child is None:
-            return
-        with suppress(OSError):
-            _stdin(child).close()
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(_PATIENCE)
-        self._child = child
-        self._end()
+        process = self._process
+        if process is not None:
+            process.hang_up()
+            self._end()
 
     def _answer(
-        self, job: EvaluationJob, message: dict[str, Any], seconds: float
+        self, job: EvaluationJob, request: BuildSolution | EvaluateWorkload, seconds: float
     ) -> Evaluation | None:
         from fictl.trace import Evaluation
 
-        child = self._started()
+        session = self._started()
         if job is not self._job:
-            self._send(child, _said(job, self._root, self._isolated))
+            session.send(_job_started(job, self._root, self._isolated))
             self._job = job
-        self._send(child, message)
-        assert self._answers is not None
-        line = self._answers.next(time.monotonic() + seconds)
-        if line is None:
-            raise _Late("it is late")
-        if not line:
-            raise _Gone("it has gone")
-        answer = json.loads(line)
-        if answer["kind"] == "fault":
-            raise _Told(answer["message"], answer["hint"])
-        if answer["kind"] == "error":
-            raise _ERRORS.get(answer["code"], FictlError)(answer["message"], answer["hint"])
-        document = answer["evaluation"]
-        return None if document is None else Evaluation.model_validate_json(json.dumps(document))
+        answer: Evaluated | JudgeFailed | Failed = session.ask(request, seconds)
+        if isinstance(answer, JudgeFailed):
+            raise _Reported(answer.message, answer.hint)
+        if isinstance(answer, Failed):
+            raise answer.error
+        text = answer.evaluation
+        return None if text is None else Evaluation.model_validate_json(text)
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> Session:
         if self._stopped:
             raise Stopped("the run was stopped")
-        if self._child is not None and self._child.poll() is not None:
-            self._end()  # It ended between two requests.
-        if self._child is None:
-            variables = {**os.environ, **same_packages(), **self._slot.variables}
-            self._child = subprocess.Popen(
-                [sys.executable, *_PROGRAM],
-                env=variables,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                start_new_session=True,
-            )
-            assert self._child.stdout is not None
-            self._answers, self._job = Lines(self._child.stdout.fileno()), None
-        return self._child
-
-    def _send(self, child: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
-        pipe = _stdin(child)
-        try:
-            pipe.write(json.dumps(message).encode() + b"\n")
-            pipe.flush()
-        except BrokenPipeError:
-            raise _Gone("it has gone") from None
+        if self._process is not None and self._process.has_ended:
+            self._end()  # It ended while nobody asked it anything.
+        if self._session is None:
+            self._process = LocalProcess(_PROGRAM, self._slot.variables)
+            self._session, self._job = Session(self._process, _ANSWERS), None
+        return self._session
 
     def _end(self) -> str:
-        """End the worker with its process group; return how it ended."""
-        child, self._child = self._child, None
-        if child is None:
-            return ""
-        if child.poll() is None:
-            _signal(child, signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(_PATIENCE)
-        _signal(child, signal.SIGKILL)
-        child.wait()
-        for pipe in (child.stdin, child.stdout):
-            with suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
-        return ending(child.returncode)
+        """End the process with all that it started; how it ended."""
+        process, self._process, self._session = self._process, None, None
+        return process.close() if process is not None else ""
 
 
-class _Told(JudgeFault):
-    """The worker reports a fault of the judge, and continues."""
+class _Reported(JudgeFault):
+    """A fault that the process reports itself: it goes on."""
 
 
-class _Gone(FictlError):
-    """The worker has ended."""
+def _job_started(job: EvaluationJob, root: Path, isolated: bool) -> JobStarted:
+    return JobStarted(
+        root,
+        isolated,
+        job.config,
+        _text(job.definition),
+        _text(job.solution),
+        job.scratch,
+    )
 
 
-class _Late(_Gone):
-    """The worker did not answer in time."""
-
-
-def _said(job: EvaluationJob, root: Path, isolated: bool) -> dict[str, Any]:
-    return {
-        "kind": "job",
-        "root": str(root),
-        "isolated": isolated,
-        "config": asdict(job.config),
-        "scratch": str(job.scratch) if job.scratch else "",
-        "definition": job.definition.model_dump(mode="json"),
-        "solution": job.solution.model_dump(mode="json"),
-    }
-
-
-def _stdin(child: subprocess.Popen[bytes]) -> IO[bytes]:
-    assert child.stdin is not None
-    return child.stdin
-
-
-def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, number)
+def _text(document: Definition | Solution | Workload) -> str:
+    """Its JSON; model_dump_json writes infinity as null."""
+    return json.dumps(document.model_dump(mode="json"))

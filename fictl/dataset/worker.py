@@ -6,18 +6,21 @@ Its own stdout is redirected to stderr, so that a reference that prints disturbs
 from __future__ import annotations
 
 import json
-import math
-import os
-import queue
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NoReturn
 
-from fictl.dataset.lines import Lines
+from fictl.child.message import Failed
+from fictl.child.requests import Answers, Requests
+from fictl.dataset.messages import (
+    BuildSolution,
+    Evaluated,
+    EvaluateWorkload,
+    JobStarted,
+    JudgeFailed,
+)
 from fictl.dataset.previous import kind_of
 from fictl.errors import FictlError
 from fictl.judge.fault import JudgeFault, own_faults
@@ -25,16 +28,14 @@ from fictl.judge.fault import JudgeFault, own_faults
 
 def main() -> int:
     signal.signal(signal.SIGTERM, _terminated)
-    answers = os.dup(1)
-    os.dup2(2, 1)
-    # Not inherited by sandboxed processes, which could otherwise forge answers.
-    os.set_inheritable(answers, False)
-    evaluator = _JudgeServer()
+    answers, evaluator = Answers(), _JudgeServer()
+    kinds = (JobStarted, BuildSolution, EvaluateWorkload)
     try:
-        for line in _lines(evaluator):
-            answer = _answer(evaluator, json.loads(line))
-            if answer is not None:
-                _write(answers, json.dumps(answer).encode() + b"\n")
+        for request in Requests(kinds, lambda: evaluator.is_busy):
+            if isinstance(request, JobStarted):
+                evaluator.begin(request)
+            else:
+                answers.send(_answer(evaluator, request))
     except (KeyboardInterrupt, BrokenPipeError):
         return 130
     finally:
@@ -42,71 +43,46 @@ def main() -> int:
     return 0
 
 
-def _lines(evaluator: _JudgeServer) -> Iterator[bytes]:
-    """Yield requests. The process that asks may end in the middle of an evaluation."""
-    read: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-
-    def listen() -> None:
-        # Not sys.stdin: at the end of the interpreter its lock would still be held.
-        lines = Lines(sys.stdin.fileno())
-        while line := lines.next(math.inf):
-            read.put(line)
-        if evaluator.is_busy:
-            os.kill(os.getpid(), signal.SIGTERM)
-        read.put(b"")
-
-    threading.Thread(target=listen, daemon=True).start()
-    while line := read.get():
-        yield line
-
-
-def _write(handle: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(handle, data) :]
-
-
-def _answer(evaluator: _JudgeServer, message: dict[str, Any]) -> dict[str, Any] | None:
-    if message["kind"] == "job":
-        evaluator.begin(message)
-        return None
+def _answer(
+    evaluator: _JudgeServer, request: BuildSolution | EvaluateWorkload
+) -> Evaluated | JudgeFailed | Failed:
     try:
         with own_faults("judging"):
-            if message["kind"] == "build":
-                return {"kind": "evaluation", "evaluation": evaluator.build()}
-            return {"kind": "evaluation", "evaluation": evaluator.evaluate(message["workload"])}
+            if isinstance(request, BuildSolution):
+                return Evaluated(evaluator.build())
+            return Evaluated(evaluator.evaluate(request.workload))
     except JudgeFault as error:
-        return {"kind": "fault", "message": error.message, "hint": error.hint}
+        return JudgeFailed(error.message, error.hint)
     except FictlError as error:
-        problem = {"message": error.message, "hint": error.hint, "code": error.exit_code}
-        return {"kind": "error", **problem}
+        return Failed.of(error)
 
 
 class _JudgeServer:
     """Holds the judge of the current job; a reference is kept for the next jobs of its definition."""
 
     def __init__(self) -> None:
-        self._message: dict[str, Any] = {}
+        self._job: JobStarted | None = None
         self._judge: Any = None
         self._reference: Any = None
         self.is_busy = False
 
-    def begin(self, message: dict[str, Any]) -> None:
+    def begin(self, job: JobStarted) -> None:
         self._end_judge()
-        self._message = message
+        self._job = job
 
-    def build(self) -> dict[str, Any] | None:
-        """Build the solution; return None, or the evaluation that says why it failed."""
+    def build(self) -> str | None:
+        """None where it was built."""
         with self._busy():
             evaluation = self._opened().build()
         self._end_judge()
-        return None if evaluation is None else _document(evaluation)
+        return None if evaluation is None else str(evaluation.model_dump_json())
 
-    def evaluate(self, workload: dict[str, Any]) -> dict[str, Any]:
+    def evaluate(self, workload: str) -> str:
         from fictl.trace import Workload
 
         with self._busy():
-            evaluation = self._opened().evaluate(Workload.model_validate(workload))
-        return _document(evaluation)
+            evaluation = self._opened().evaluate(Workload.model_validate(json.loads(workload)))
+        return str(evaluation.model_dump_json())
 
     def close(self) -> None:
         self._end_judge()
@@ -127,28 +103,28 @@ class _JudgeServer:
 
     def _opened(self) -> Any:
         if self._judge is None:
-            self._judge = self._made()
+            self._judge = self._new_judge()
         return self._judge
 
-    def _made(self) -> Any:
-        from fictl.judge.config import EvalConfig
+    def _new_judge(self) -> Any:
         from fictl.judge.reference import Reference
         from fictl.judge.solution_judge import Judge
         from fictl.trace import Definition, Solution
 
-        job, root = self._message, Path(self._message["root"])
-        config = EvalConfig(**{**job["config"], "flags": tuple(job["config"]["flags"])})
-        definition = Definition.model_validate(job["definition"])
+        job = self._job
+        assert job is not None
+        definition = Definition.model_validate(json.loads(job.definition))
         if self._reference is None or definition != self._reference.definition:
             self._end_reference()
-            self._reference = Reference(definition, kind_of(config.device), root=root)
+            kind = kind_of(job.config.device)
+            self._reference = Reference(definition, kind, root=job.root)
         return Judge(
             definition,
-            Solution.model_validate(job["solution"]),
-            config,
-            root=root,
-            scratch=Path(job["scratch"]) if job["scratch"] else None,
-            isolated=job["isolated"],
+            Solution.model_validate(json.loads(job.solution)),
+            job.config,
+            root=job.root,
+            scratch=job.scratch,
+            isolated=job.isolated,
             reference=self._reference,
         )
 
@@ -156,11 +132,6 @@ class _JudgeServer:
         reference, self._reference = self._reference, None
         if reference is not None:
             reference.close()
-
-
-def _document(evaluation: Any) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(evaluation.model_dump_json())
-    return document
 
 
 def _terminated(number: int, frame: object) -> NoReturn:

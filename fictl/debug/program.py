@@ -1,14 +1,14 @@
-"""What a debugger runs: a small case of those asked for, called once, in this process."""
+"""The program that a debugger runs: a small case of those asked for, called once, in this process."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 
 from fictl import settings
+from fictl.case.messages import CaseRequest
 from fictl.case.one_case import CaseCall, case_calls
-from fictl.case.options import CaseOptions
+from fictl.child.program import request_in
 from fictl.errors import FictlError
 from fictl.log import logger
 from fictl.project import OpFolder
@@ -18,11 +18,9 @@ _WARP_BYTES = 512
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Of a request {op: its file, functions, options}."""
-    request = json.loads(arguments[0])
-    options = CaseOptions.from_dict(request["options"])
+    request = request_in(arguments, CaseRequest)
     try:
-        calls = case_calls(OpFolder.of(request["op"]), request["functions"], options)
+        calls = case_calls(OpFolder.of(request.op), request.functions, request.options)
         call = min(calls, key=_preference)
         logger().info("calling %s", call.case)
         call()

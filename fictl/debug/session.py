@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
 from fictl import settings
+from fictl.case.messages import CaseRequest
 from fictl.case.options import CaseOptions
+from fictl.child.environment import unwatched
+from fictl.child.program import Program
 from fictl.debug.debugger import Debugger
 from fictl.debug.focus import Focus
 from fictl.debug.transcript import Transcript
 from fictl.errors import SetupError
-from fictl.paths import same_packages
 from fictl.process import run
 from fictl.project import OpFolder
 
@@ -36,7 +36,7 @@ _PATIENCE_SECONDS = "604800"
 
 
 @dataclass(frozen=True)
-class Program:
+class DebugProgram:
     """One call of an op, in a process of its own: `what` is for people."""
 
     what: str
@@ -45,19 +45,16 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of_case(cls, folder: OpFolder, functions: Iterable[str], options: CaseOptions) -> Program:
-        """A small case of those that `options` choose."""
-        said = {
-            "op": str(folder.op),
-            "functions": sorted(functions),
-            "options": options.to_dict(),
-        }
-        argv = (sys.executable, "-m", "fictl.debug.program", json.dumps(said))
-        return cls(str(folder), folder, argv)
+    def of_case(
+        cls, folder: OpFolder, functions: Iterable[str], options: CaseOptions
+    ) -> DebugProgram:
+        """Call a small case of those that `options` choose."""
+        request = CaseRequest(folder.op, tuple(sorted(functions)), options.of_cases)
+        return cls(str(folder), folder, tuple(Program("fictl.debug.program", request).argv()))
 
 
 @dataclass(frozen=True)
-class Session:
+class DebugSession:
     """`places` are where it stops: kernels, or FILE:LINE; none: it runs until a fault.
 
     folders: where sources are looked for beside the places that the build names; moved: those
@@ -66,7 +63,7 @@ class Session:
     """
 
     debugger: Debugger
-    program: Program
+    program: DebugProgram
     places: tuple[str, ...]
     focus: Focus = field(default_factory=Focus)
     folders: tuple[Path, ...] = ()
@@ -128,14 +125,11 @@ class Session:
         return [*setup, where, *stops]
 
     def _environment(self) -> dict[str, str]:
-        """Of the program, not of the debugger, whose Python may be another."""
+        """Variables of the program, not of the debugger, whose Python may be another."""
         own = {
             **self.program.environment,
-            settings.DEVICE.name: self.device,
+            **unwatched(self.device),
             settings.JIT_DEBUG.name: "1",
-            settings.LOGLEVEL.name: "0",
-            settings.TRACE_DUMP.name: "0",
-            **same_packages(),
         }
         if self.device == "cuda":
             return own

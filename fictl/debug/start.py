@@ -12,7 +12,7 @@ from fictl.debug.debugger import find_debugger
 from fictl.debug.focus import Focus
 from fictl.debug.kernels import chosen, compiled, kernel_names, sources_of
 from fictl.debug.moved import moved
-from fictl.debug.session import Program, Session
+from fictl.debug.session import DebugProgram, DebugSession
 from fictl.errors import UsageError
 from fictl.jit.progress import BuildObserver
 from fictl.jit.spec import JitSpec
@@ -30,7 +30,7 @@ class DebugRequest:
         kernels.
     """
 
-    program: Program
+    program: DebugProgram
     kernel: str = ""
     places: tuple[str, ...] = ()
     focus: Focus = field(default_factory=Focus)
@@ -38,7 +38,7 @@ class DebugRequest:
     more: tuple[str, ...] = ()
 
 
-def session(asked: DebugRequest, observer: BuildObserver) -> Session:
+def session(asked: DebugRequest, observer: BuildObserver) -> DebugSession:
     """Make a session on this process's device, with the debug variant of the modules."""
     device = settings.DEVICE.get()
     if device == "cuda":
@@ -54,7 +54,7 @@ def session(asked: DebugRequest, observer: BuildObserver) -> Session:
         places = tuple(chosen(compiled(names, modules) if modules else names, asked.kernel))
     headers = tuple(dict.fromkeys(source.path.parent for source in sources))
     rendered = tuple(module.parent for module in modules)
-    return Session(
+    return DebugSession(
         debugger,
         asked.program,
         places,

@@ -1,4 +1,4 @@
-"""Which cases are profiled: those asked for, else the largest of each function."""
+"""Choice of the cases to profile: those asked for, else the largest of each function."""
 
 from __future__ import annotations
 
@@ -12,39 +12,43 @@ from fictl.case.selection import NoCase, functions, selected_cases
 from fictl.case.subject import Subject
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import UsageError
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder, select
 from fictl.trace import Case
 
 
-def requests(ops: Sequence[str], options: CaseOptions, calls: int, out: Path) -> list[Request]:
+def requests(
+    ops: Sequence[str], options: CaseOptions, calls: int, out: Path
+) -> list[ProfileRequest]:
     """One for each case. Without a choice it is one case a function, as a look at each costs time
     and a small case shows little but its launch.
     """
     if not ops:
         raise UsageError("which op is to be profiled?", "fictl list shows those there are")
-    made: list[Request] = []
+    every: list[ProfileRequest] = []
     missed: NoCase | None = None
     for folder in select(ops, []):
         try:
-            made += _of_folder(folder, ops, options, calls, out)
+            every += _of_folder(folder, ops, options, calls, out)
         except NoCase as error:
             missed = error
-    if missed and not made:
+    if missed and not every:
         raise missed
-    return made
+    return every
 
 
 def _of_folder(
     folder: OpFolder, ops: Sequence[str], options: CaseOptions, calls: int, out: Path
-) -> list[Request]:
+) -> list[ProfileRequest]:
     names = _functions(folder, ops)
-    found = list(selected_cases(folder, names, options))
+    cases = list(selected_cases(folder, names, options))
     if not (options.case or options.axes):
-        found = _largest(found)
+        cases = _largest(cases)
     return [
-        Request(folder, frozenset({case.function}), replace(options, case=str(case)), calls, out)
-        for _, case in found
+        ProfileRequest(
+            folder, frozenset({case.function}), replace(options, case=str(case)), calls, out
+        )
+        for _, case in cases
     ]
 
 
@@ -53,12 +57,12 @@ def _functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
     into is one kernel.
     """
     words = {word.rpartition("/")[2] for word in ops}
-    named = {each.name for each in folder.declarations()} & words
+    named = {declaration.name for declaration in folder.declarations()} & words
     return named if named and folder.family not in words else functions(folder, ops)
 
 
-def _largest(found: Sequence[tuple[Subject, Case]]) -> list[tuple[Subject, Case]]:
-    """Of each function the case with the most elements; of several the first in bench.py, whose
+def _largest(cases: Sequence[tuple[Subject, Case]]) -> list[tuple[Subject, Case]]:
+    """The case of each function with the most elements; of several the first in bench.py, whose
     order is what its author thinks of first. Emulated, the largest that can be run.
     """
 
@@ -69,6 +73,6 @@ def _largest(found: Sequence[tuple[Subject, Case]]) -> list[tuple[Subject, Case]
         return -count if too_many else count
 
     of_function: dict[str, list[tuple[Subject, Case]]] = {}
-    for one in found:
+    for one in cases:
         of_function.setdefault(one[1].function, []).append(one)
     return [max(among, key=elements) for among in of_function.values()]

@@ -44,7 +44,7 @@ class ChromeTrace:
     def arrow(
         self, number: int, begin: tuple[int, int], at: int, end: tuple[int, int], to: int
     ) -> None:
-        """From the span that is at `at` on the track `begin` to the one at `to` on `end`."""
+        """Draw an arrow from the span at `at` on the track `begin` to the one at `to` on `end`."""
         both = {"id": number, "cat": "launch", "name": "launch"}
         self._add("s", begin, at, **both)
         self._add("f", end, to, bp="e", **both)

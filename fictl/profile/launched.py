@@ -1,76 +1,66 @@
-"""The program of a request under a tool of NVIDIA's: what both say, and what was wrong with it."""
+"""The program of a request under a tool of NVIDIA's: what both print, and what was wrong with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from fictl.child.message import received
-from fictl.errors import FictlError, SetupError, UsageError
-from fictl.process import TimedOut, stream
-from fictl.profile.request import Request
-
-_ERRORS = {2: UsageError, 3: SetupError}
-_LAST = 12
+from fictl.case.messages import CaseChosen
+from fictl.child.listener import Listener
+from fictl.errors import FictlError
+from fictl.process import TimedOut
+from fictl.profile.request import ProfileRequest
 
 
-@dataclass
 class Launched:
-    """`lines` are those of the tool and of the program, in the order in which they came.
+    """`code` is the exit code of the tool.
 
-    done: the program made its calls. late: they were killed, for which `done` may be true, too.
+    late: both were killed, for which the program may be done, too.
     """
 
-    say: Callable[[str], object]
-    case: str = ""
-    lines: list[str] = field(default_factory=list)
-    code: int = 0
-    done: bool = False
-    late: bool = False
-    error: FictlError | None = None
+    def __init__(self, on_line: Callable[[str], object]) -> None:
+        self.case = ""
+        self.code = 0
+        self.late = False
+        self.listener = Listener({CaseChosen: self._choose}, on_line)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the tool and of the program, in the order in which they came."""
+        return self.listener.lines
 
     @property
     def output(self) -> str:
         return "\n".join(self.lines)
 
-    def hear(self, line: str) -> None:
-        message = received(line)
-        if message is None:
-            if line.strip():
-                self.lines.append(line.rstrip())
-                self.say(line.rstrip())
-        elif message["kind"] == "case":
-            self.case = message["case"]
-        elif message["kind"] == "error":
-            kind = _ERRORS.get(message["code"], FictlError)
-            self.error = kind(message["message"], message["hint"])
-        else:
-            self.done = self.done or message["kind"] == "done"
+    @property
+    def done(self) -> bool:
+        """The program made its calls."""
+        return self.listener.done
+
+    @property
+    def error(self) -> FictlError | None:
+        return self.listener.error
 
     def last_words(self, marks: Sequence[str] = ()) -> str:
-        """The end of what the program said: not the lines of the tool, which begin with a mark."""
-        own = [line for line in self.lines if not line.startswith(tuple(marks))]
-        return "\n".join(own[-_LAST:])
+        """The end of what the program printed, without lines of the tool, which begin with a mark."""
+        return self.listener.last_words(marks=marks)
+
+    def _choose(self, message: CaseChosen) -> None:
+        self.case = message.case
 
 
 def launch(
     tool: Sequence[str | Path],
-    request: Request,
-    say: Callable[[str], object],
-    environment: Mapping[str, str],
+    request: ProfileRequest,
+    on_line: Callable[[str], object],
+    variables: Mapping[str, str],
 ) -> Launched:
     """`tool` before the request's program; at the end of options.timeout seconds both are killed."""
-    launched = Launched(say)
+    launched = Launched(on_line)
+    program = request.program.under(tool, variables)
     try:
-        done = stream(
-            [*tool, *request.argv()],
-            launched.hear,
-            env={**request.environment(), **environment},
-            timeout=request.options.timeout,
-        )
+        launched.code = program.listen(launched.listener, request.options.timeout).code
     except TimedOut:
         launched.late = True
-    else:
-        launched.code = done.code
     return launched

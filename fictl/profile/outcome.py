@@ -1,4 +1,4 @@
-"""What became of one case that was to be profiled."""
+"""ProfileOutcome: the result of profiling one case, or why there is none."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from fictl.errors import FictlError
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a tool found, with a `to_dict` whatever the tool, or why it found nothing."""
+class ProfileOutcome:
+    """A tool's result, which has a `to_dict` whatever the tool, or the error."""
 
     op: str
     case: str

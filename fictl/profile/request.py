@@ -1,17 +1,17 @@
-"""What is to be profiled: one case of an op, run by a program that any tool can be put before."""
+"""ProfileRequest: one case of an op, run by a program that any tool can be put before."""
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from fictl import settings
+from fictl.case.messages import CaseRequest
 from fictl.case.options import CaseOptions
+from fictl.child.environment import unwatched
+from fictl.child.program import Program
 from fictl.errors import SetupError
-from fictl.paths import same_packages
 from fictl.project import OpFolder
 
 CALLS = 20
@@ -20,7 +20,7 @@ _PROGRAM = "fictl.case.one_case"
 
 
 @dataclass(frozen=True)
-class Request:
+class ProfileRequest:
     """`functions` and `options.case` name one case; `calls` of it are looked at.
 
     out: the folder for what is kept; it is made when there is something to keep.
@@ -36,28 +36,18 @@ class Request:
     def case(self) -> str:
         return self.options.case
 
-    def argv(self) -> list[str]:
-        """The program that warms the case up, and calls it inside cudaProfilerStart and -Stop."""
-        said = {
-            "op": str(self.folder.op),
-            "functions": sorted(self.functions),
-            "options": self.options.to_dict(),
-            "calls": self.calls,
-        }
-        return [sys.executable, "-m", _PROGRAM, json.dumps(said)]
+    @property
+    def of_case(self) -> CaseRequest:
+        functions = tuple(sorted(self.functions))
+        return CaseRequest(self.folder.op, functions, self.options.of_cases, self.calls)
 
-    def environment(self) -> dict[str, str]:
-        """Of that program, beside what this process has: nothing else watches the calls."""
-        return {
-            settings.DEVICE.name: settings.DEVICE.get(),
-            settings.LOGLEVEL.name: "0",
-            settings.VALIDATE_INPUTS.name: "0",
-            settings.TRACE_DUMP.name: "0",
-            **same_packages(),
-        }
+    @property
+    def program(self) -> Program:
+        """The program that warms the case up, and calls it inside cudaProfilerStart and -Stop."""
+        return Program(_PROGRAM, self.of_case, unwatched(settings.DEVICE.get()))
 
     def file(self, suffix: str) -> Path:
-        """Where something of this case is kept: `out` with the case's name and this ending."""
+        """Path of a file that is kept of this case: `out` with the case's name and this ending."""
         try:
             if not os.path.isdir(self.out):
                 self.out.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What a replayed call gave against what was recorded."""
+"""Comparison of the results of a replayed call with the recorded ones."""
 
 from __future__ import annotations
 

@@ -38,11 +38,11 @@ class Dump:
 
     @property
     def name(self) -> str:
-        """Of the public function."""
+        """Name of the public function."""
         return self._parsed()[1]
 
     def folder(self) -> OpFolder:
-        """Where the op is defined, among the projects at hand: nothing else is ever imported."""
+        """Folder of the op, among the projects at hand: nothing else is ever imported."""
         package, name = self._parsed()
         projects = [project for project in Project.all() if _imported_as(project) == package]
         if not projects:
@@ -50,16 +50,18 @@ class Dump:
                 f"{self.record.op}: there is no project {package!r} here",
                 "run it in the project's folder, or install the project",
             )
-        found = find_function(name, projects[0])
-        if found is None:
+        folder = find_function(name, projects[0])
+        if folder is None:
             raise Refused(f"there is no op {self.record.op!r}", _suggestion(name, projects[0]))
-        return found
+        return folder
 
     def _parsed(self) -> tuple[str, str]:
-        said = _API.fullmatch(self.record.op)
-        if said is None:
-            raise Refused(f"{self.record.op!r:.200} is no name of an op, as in 'my_kernels.ops.fn'")
-        return said[1], said[2]
+        match = _API.fullmatch(self.record.op)
+        if match is None:
+            raise Refused(
+                f"{self.record.op!r:.200} is not the name of an op, as in 'my_kernels.ops.fn'"
+            )
+        return match[1], match[2]
 
 
 def find_dumps(paths: Iterable[Path]) -> list[Path]:
@@ -72,23 +74,23 @@ def _dumps_at(path: Path) -> Iterator[Path]:
         yield path
         return
     if not os.path.isdir(path):
-        raise UsageError(f"{path} is no folder", "name a dump, or a folder of dumps")
-    inside = sorted((each.parent for each in matching(path, f"*/{METADATA}")), key=_order)
+        raise UsageError(f"{path} is not a folder", "name a dump, or a folder of dumps")
+    inside = sorted((file.parent for file in matching(path, f"*/{METADATA}")), key=_order)
     if not inside:
         raise UsageError(
-            f"{path} is no dump, and has none in it",
+            f"{path} is not a dump, and has none in it",
             f"a dump is a folder with {METADATA}; FICTL_LOGLEVEL=10 writes them",
         )
     yield from inside
 
 
 def _order(path: Path) -> tuple[str, int, int, str]:
-    said = _CALL.fullmatch(path.name)
-    return (said[1], int(said[2]), int(said[3]), path.name) if said else ("", 0, 0, path.name)
+    match = _CALL.fullmatch(path.name)
+    return (match[1], int(match[2]), int(match[3]), path.name) if match else ("", 0, 0, path.name)
 
 
 def _imported_as(project: Project) -> str:
-    """What `.ops` of it is written behind."""
+    """Name in front of `.ops` by which users import the project."""
     return project.name if project.is_shipped else project.package
 
 

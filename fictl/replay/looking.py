@@ -53,8 +53,8 @@ def reported(folder: str, rows: list[dict[str, Any]]) -> Callable[[str, list[Rep
 
     def add(op: str, reports: list[Report]) -> None:
         rows.extend(
-            {"folder": folder, "op": op, "test": "", **each.to_dict(), "text": each.text()}
-            for each in reports
+            {"folder": folder, "op": op, "test": "", **report.to_dict(), "text": report.text()}
+            for report in reports
         )
 
     return add

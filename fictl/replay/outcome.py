@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +13,10 @@ _EXIT_CODES = {"match": 0, "no reference": 0, "mismatch": 1, "error": 1, "refuse
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplayOutcome:
     """`detail` says what differs, what went wrong, or why there was nothing to compare.
 
-    under: what looked at the call. found: what the sanitizer saw; profile, time: what CUPTI or
+    under: what looked at the call. findings: what the sanitizer saw; profile, time: what CUPTI or
     the timer did. code: of an error of this machine.
     """
 
@@ -27,9 +28,9 @@ class Outcome:
     device: str = ""
     seconds: float = 0.0
     under: str = ""
-    found: tuple[DefectFinding, ...] = ()
-    profile: dict[str, Any] = field(default_factory=dict)
-    time: dict[str, Any] = field(default_factory=dict)
+    findings: tuple[DefectFinding, ...] = ()
+    profile: Mapping[str, Any] = field(default_factory=dict)
+    time: Mapping[str, Any] = field(default_factory=dict)
     code: int = 0
 
     @property
@@ -38,12 +39,12 @@ class Outcome:
 
     @property
     def defects(self) -> tuple[DefectFinding, ...]:
-        return tuple(finding for finding in self.found if not finding.suppressed)
+        return tuple(finding for finding in self.findings if not finding.suppressed)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the tool gives only where there was one."""
+        """JSON for users; what a tool gives is there only where one looked."""
         looked = {
-            "found": [finding.to_dict() for finding in self.found],
+            "found": [finding.to_dict() for finding in self.findings],
             "profile": {name: self.profile[name] for name in self.profile if name != "text"},
             "time": self.time,
         }
@@ -60,7 +61,7 @@ class Outcome:
         }
 
 
-def worst(outcomes: list[Outcome]) -> int:
+def worst(outcomes: list[ReplayOutcome]) -> int:
     """A call that went wrong counts more than a dump that was refused."""
     codes = {outcome.exit_code for outcome in outcomes}
     return 1 if 1 in codes else max(codes, default=0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from fictl.child.family import ancestors
 from fictl.errors import SetupError
 from fictl.toolchain.smi import Row, Smi, read_smi, throttled
 
@@ -33,7 +33,11 @@ def gpu_state(index: int = 0) -> GpuState | None:
     """The state of the GPU that CUDA calls `index`; None where nvidia-smi does not say."""
     smi = read_smi()
     wanted = _uuid(index) or str(index)
-    return state_of(smi, wanted, ours=tuple(_ancestors(os.getpid()))) if smi else None
+    return (
+        state_of(smi, wanted, ours=tuple(process.pid for process in ancestors(os.getpid())))
+        if smi
+        else None
+    )
 
 
 def state_of(smi: Smi, wanted: str, ours: Iterable[int]) -> GpuState | None:
@@ -81,17 +85,6 @@ def _others(pids: list[int], ours: tuple[int, ...]) -> list[int]:
         # In a container the numbers are the host's: one of them is this process.
         others.remove(unseen[0])
     return others
-
-
-def _ancestors(pid: int) -> Iterator[int]:
-    """This process and those that started it."""
-    while pid > 0:
-        yield pid
-        try:
-            status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return
-        pid = int(status.rpartition(")")[2].split()[1])
 
 
 def uuid_of(device: str) -> str:

@@ -1,1 +1,1 @@
-"""What `fictl watch` does: on save build, test, bench; every step in a process of its own."""
+"""The loop of `fictl watch`: on save build, test, bench; every step in a process of its own."""

@@ -1,4 +1,4 @@
-"""What the process of one step left behind."""
+"""Answer: the document that the process of one step left behind."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Answer:
             data, error = document["data"], document["error"]
         except (ValueError, KeyError, TypeError):
             return cls(step, code or 1, seconds, error=_died(step, code, err))
-        said = FictlError(error["message"], error["hint"]) if error else None
-        return cls(step, code, seconds, data, said)
+        problem = FictlError(error["message"], error["hint"]) if error else None
+        return cls(step, code, seconds, data, problem)
 
 
 def _died(step: str, code: int, err: str) -> FictlError:

@@ -1,4 +1,4 @@
-"""How each timed case stands: against its time before, and against its best."""
+"""Board: the standing of each timed case against its time before, and against its best."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Timing:
 @dataclass(frozen=True)
 class Standing:
     """One case now. `before` is the last time that it was timed, `best` its best so far, this one
-    included; `against` compares with `before`. `is_faster_than_ever` is no noise.
+    included; `against` compares with `before`. `is_faster_than_ever` is beyond noise.
     """
 
     label: str
@@ -73,7 +73,7 @@ class Board:
         return tuple(self._stand(row, Timing(row.samples, cycle, at)) for row in own)
 
     def best(self) -> dict[str, Timing]:
-        """By what people call the cases."""
+        """The best timing of each case, by its label."""
         return {_label(*key): timing for key, timing in self._best.items()}
 
     def _stand(self, row: Row, now: Timing) -> Standing:

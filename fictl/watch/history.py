@@ -1,4 +1,4 @@
-"""What has happened since `fictl watch` began."""
+"""History: the runs since `fictl watch` began."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fictl.watch.board import Board
-from fictl.watch.outcome import Outcome
+from fictl.watch.outcome import StepOutcome
 
 
 @dataclass
@@ -21,16 +21,16 @@ class Cycle:
     number: int
     at: float
     saved: Sequence[Path] = ()
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[StepOutcome] = field(default_factory=list)
     cancelled: str = ""
 
     @property
-    def failed(self) -> Outcome | None:
-        return next((each for each in self.outcomes if each.problem), None)
+    def failed(self) -> StepOutcome | None:
+        return next((outcome for outcome in self.outcomes if outcome.problem), None)
 
     @property
     def exit_code(self) -> int:
-        codes = [each.exit_code for each in self.outcomes]
+        codes = [outcome.exit_code for outcome in self.outcomes]
         return 1 if 1 in codes else max(codes, default=0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class Cycle:
             "saved": [str(path) for path in self.saved],
             "ok": not (self.cancelled or self.failed),
             "cancelled": self.cancelled,
-            "steps": [each.to_dict() for each in self.outcomes],
+            "steps": [outcome.to_dict() for outcome in self.outcomes],
         }
 
 
@@ -58,8 +58,8 @@ class History:
     @property
     def builds(self) -> int:
         """Those in which a compiler ran, or said what is wrong."""
-        steps = (each for cycle in self.cycles for each in cycle.outcomes if each.step == "build")
-        return sum(bool(each.problem or each.facts.get("compiled")) for each in steps)
+        steps = (step for cycle in self.cycles for step in cycle.outcomes if step.step == "build")
+        return sum(bool(step.problem or step.facts.get("compiled")) for step in steps)
 
     @property
     def failures(self) -> int:

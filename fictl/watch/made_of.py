@@ -30,59 +30,59 @@ class MadeOf:
         Some are not there yet, as those of the first test. A header that lies in none of them is
         watched by its own folder.
         """
-        found: dict[Path, bool] = {}
+        places: dict[Path, bool] = {}
         folders = _with_used(self.folders)
         for folder in folders:
             project = folder.project
             deep = (folder.path.parent, project.include, folder.test.parent)
-            found |= {real(place): True for place in deep}
+            places |= {real(place): True for place in deep}
         for folder in folders:
             for flat in (folder.project.root, folder.project.tests):
-                found.setdefault(real(flat), False)
+                places.setdefault(real(flat), False)
         for path in self._files():
-            if not any(place == path.parent or place in path.parents for place in found):
-                found[path.parent] = False
-        return found
+            if not any(place == path.parent or place in path.parents for place in places):
+                places[path.parent] = False
+        return places
 
     def contents(self) -> dict[Path, str]:
         """A digest of each: what is the same has not been edited, whatever its time is."""
         return {path: digest for path in self._files() if (digest := _digest(path))}
 
     def _files(self) -> set[Path]:
-        found: set[Path] = set()
+        files: set[Path] = set()
         try:
             for folder in _with_used(self.folders):
-                found.update(_beside(folder))
-                found.update(files_of(folder))
+                files.update(_beside(folder))
+                files.update(files_of(folder))
         except (FictlError, OSError):
             # One of them went while it was read: what it reaches is as before.
-            found |= self._known
-        self._known = found
-        return found
+            files |= self._known
+        self._known = files
+        return files
 
 
 def _with_used(folders: Sequence[OpFolder]) -> list[OpFolder]:
-    """And those whose functions they call, as they declare it."""
-    pending, found = list(folders), list[OpFolder]()
+    """Add the folders whose functions they call, as they declare it."""
+    pending, reached = list(folders), list[OpFolder]()
     while pending:
         folder = pending.pop()
-        if folder not in found:
-            found.append(folder)
+        if folder not in reached:
+            reached.append(folder)
             pending += _used(folder)
-    return found
+    return reached
 
 
 def _used(folder: OpFolder) -> list[OpFolder]:
     projects = (folder.project, Project.shipped())
     try:
-        names = [name for each in folder.declarations() for name in each.uses]
+        names = [name for declaration in folder.declarations() for name in declaration.uses]
         return [used for name in names for used in find(name, projects)]
     except (FictlError, OSError):  # It is being edited, or wrong: a build says how.
         return []
 
 
 def _beside(folder: OpFolder) -> Iterator[Path]:
-    """What is found without reading it: all in its folder, and what its project and tests share."""
+    """Files that are known without reading any: all in its folder, and what its project and tests share."""
     own, project = real(folder.path), folder.project
     yield from (path for path in files_below(own) if not is_leftover(path, own))
     yield from (place / "conftest.py" for place in (project.tests, folder.test.parent))
@@ -91,7 +91,7 @@ def _beside(folder: OpFolder) -> Iterator[Path]:
 
 
 def _digest(path: Path) -> str:
-    """'' of what is no file."""
+    """Hash of a file; '' where it cannot be read."""
     try:
         return hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError:

@@ -1,4 +1,4 @@
-"""How a watch says where it is; the command line shows it."""
+"""WatchObserver: the progress of a watch, which the command line shows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fictl.watch.history import Cycle, History
-from fictl.watch.outcome import Outcome
+from fictl.watch.outcome import StepOutcome
 
 
-class Observer:
+class WatchObserver:
     """Hears nothing of it: the default."""
 
     def watching(self, files: Sequence[Path], polling: str) -> None:
@@ -21,7 +21,7 @@ class Observer:
     def step(self, name: str) -> None:
         """A step of it begins."""
 
-    def outcome(self, outcome: Outcome) -> None:
+    def outcome(self, outcome: StepOutcome) -> None:
         """It has ended."""
 
     def ended(self, cycle: Cycle, history: History) -> None:

@@ -1,11 +1,11 @@
-"""What one step came to, as a watcher tells it."""
+"""StepOutcome: the result of one step, as a watcher tells it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from fictl.bench.result import Report
+from fictl.bench.result import BenchReport
 from fictl.bench.row import FAILED, WRONG
 from fictl.errors import FictlError, SetupError
 from fictl.watch.answer import Answer
@@ -14,15 +14,15 @@ from fictl.watch.problem import Problem
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """`said` is it in some words, `facts` its numbers; `problem` is why it failed.
+class StepOutcome:
+    """`text` is it in some words, `facts` its numbers; `problem` is why it failed.
 
     What this machine cannot do, as tests that need another GPU, is said and fails nothing: `able`.
     """
 
     step: str
     seconds: float
-    said: str = ""
+    text: str = ""
     problem: Problem | None = None
     able: bool = True
     facts: dict[str, Any] = field(default_factory=dict)
@@ -38,37 +38,41 @@ class Outcome:
             "step": self.step,
             "ok": self.exit_code == 0,
             "seconds": round(self.seconds, 3),
-            "said": self.said,
+            "said": self.text,
             "problem": self.problem.to_dict() if self.problem else None,
             **self.facts,
-            **({"cases": [each.to_dict() for each in self.standings]} if self.standings else {}),
+            **(
+                {"cases": [standing.to_dict() for standing in self.standings]}
+                if self.standings
+                else {}
+            ),
         }
 
 
-def outcome_of(answer: Answer, board: Board, cycle: int, at: float) -> Outcome:
+def outcome_of(answer: Answer, board: Board, cycle: int, at: float) -> StepOutcome:
     """Its times go on the board."""
     if answer.data is None:
         error = answer.error or FictlError(f"fictl {answer.step} said nothing")
-        return Outcome(answer.step, answer.seconds, problem=Problem.of(error))
+        return StepOutcome(answer.step, answer.seconds, problem=Problem.of(error))
     if answer.step == "build":
         return _built(answer)
     return _tested(answer) if answer.step == "test" else _timed(answer, board, cycle, at)
 
 
-def _built(answer: Answer) -> Outcome:
-    compiled = [each for each in answer.data if each["compiled"]]
-    seconds = sum(each["seconds"] for each in compiled)
+def _built(answer: Answer) -> StepOutcome:
+    compiled = [module for module in answer.data if module["compiled"]]
+    seconds = sum(module["seconds"] for module in compiled)
     modules = f"{len(compiled)} modules " if len(compiled) > 1 else ""
-    said = f"{modules}compiled in {seconds:.1f} s" if compiled else "was built already"
+    text = f"{modules}compiled in {seconds:.1f} s" if compiled else "was built already"
     facts = {"compiled": len(compiled), "compile_seconds": round(seconds, 3)}
     if answer.error:
-        return Outcome("build", answer.seconds, problem=Problem.of(answer.error), facts=facts)
-    return Outcome("build", answer.seconds, said, facts=facts)
+        return StepOutcome("build", answer.seconds, problem=Problem.of(answer.error), facts=facts)
+    return StepOutcome("build", answer.seconds, text, facts=facts)
 
 
-def _tested(answer: Answer) -> Outcome:
+def _tested(answer: Answer) -> StepOutcome:
     data = answer.data
-    failed = [each for each in data["tests"] if each["outcome"] == "failed"]
+    failed = [test for test in data["tests"] if test["outcome"] == "failed"]
     skipped, full = sum(data["skipped"].values()), len(data["out_of_memory"])
     parts = [
         f"{data['passed']} passed",
@@ -83,22 +87,22 @@ def _tested(answer: Answer) -> Outcome:
     }
     problem = _first_failed(failed[0]) if failed else None
     able = answer.code != SetupError.exit_code
-    return Outcome("test", answer.seconds, " · ".join(parts), problem, able, facts)
+    return StepOutcome("test", answer.seconds, " · ".join(parts), problem, able, facts)
 
 
 def _first_failed(test: dict[str, Any]) -> Problem:
     return Problem.of(FictlError(f"{test['test']}  {test['reason']}".rstrip(), test["command"]))
 
 
-def _timed(answer: Answer, board: Board, cycle: int, at: float) -> Outcome:
-    report = Report.from_dict(answer.data)
+def _timed(answer: Answer, board: Board, cycle: int, at: float) -> StepOutcome:
+    report = BenchReport.from_dict(answer.data)
     wrong = [row for row in report.rows if row.status in (WRONG, FAILED) and not row.is_baseline]
     standings = board.take(report.rows, cycle, at)
     cases = f"{len(standings)} case{'' if len(standings) == 1 else 's'} timed"
     problem = Problem.of(answer.error) if answer.error else None
     if wrong:
         problem = Problem(f"{wrong[0].case}  {wrong[0].status}: {wrong[0].note}")
-    return Outcome(
+    return StepOutcome(
         "bench",
         answer.seconds,
         cases,

@@ -28,12 +28,12 @@ class Problem:
 
     @classmethod
     def of(cls, error: FictlError) -> Problem:
-        found = _PLACE.search(error.message)
-        if not found:
+        match = _PLACE.search(error.message)
+        if not match:
             return cls(error.message, error.hint)
-        line = int(found["nvcc"] or found["line"])
-        source = _line_of(Path(found["file"]), line)
-        return cls(error.message, error.hint, found["file"], line, source)
+        line = int(match["nvcc"] or match["line"])
+        source = _line_of(Path(match["file"]), line)
+        return cls(error.message, error.hint, match["file"], line, source)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

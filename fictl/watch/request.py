@@ -1,15 +1,15 @@
-"""What a user of `fictl watch` asks for, as commands to run at every save."""
+"""WatchRequest: the options of `fictl watch`, as commands to run at every save."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fictl.watch.child import Step
+from fictl.watch.step_process import Step
 
 
 @dataclass(frozen=True)
-class Request:
+class WatchRequest:
     """`ops` are words of the command line; `bench` only where there is a GPU to time.
 
     keyword: of tests. case: of bench cases. timeout: seconds of one test. bench_time: seconds of
@@ -26,7 +26,7 @@ class Request:
     bench_time: float = 0.5
 
     def steps(self) -> tuple[Step, ...]:
-        """In the order in which they run; one that fails is the last."""
+        """Steps in the order in which they run; one that fails is the last."""
         common = (*self.ops, "--json", "--device", self.device)
         named = {"build": (), "test": (*self._test_words(),), "bench": (*self._bench_words(),)}
         wanted = {"build": True, "test": self.test, "bench": self.bench}

@@ -114,7 +114,7 @@ class Saves:
                 self._observer.unschedule(watch)
 
     def _poll(self, error: OSError) -> None:
-        """As where all of inotify's watches are taken."""
+        """Poll instead of inotify, as where all of its watches are taken."""
         self.polling = (
             f"the kernel watches no more folders ({error.strerror}); "
             "a larger fs.inotify.max_user_watches or max_user_instances (sysctl) lets it"

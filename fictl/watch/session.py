@@ -9,13 +9,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from fictl.watch.answer import Answer
-from fictl.watch.child import Step
 from fictl.watch.history import Cycle, History
 from fictl.watch.made_of import MadeOf
-from fictl.watch.observer import Observer
+from fictl.watch.observer import WatchObserver
 from fictl.watch.outcome import outcome_of
-from fictl.watch.request import Request
+from fictl.watch.request import WatchRequest
 from fictl.watch.saves import Saves
+from fictl.watch.step_process import Step
 from fictl.watch.steps import Steps
 
 # A save is several events, and an editor may save several files: together if this close.
@@ -32,13 +32,13 @@ class _Ended:
 
 
 @dataclass
-class Session:
+class WatchSession:
     """`steps` runs what `request` names; `history` is there whatever ends the session."""
 
-    request: Request
+    request: WatchRequest
     made_of: MadeOf
     steps: Steps
-    observer: Observer
+    observer: WatchObserver
     history: History = field(default_factory=History)
     _inbox: SimpleQueue[Path | _Ended] = field(default_factory=SimpleQueue)
     _contents: dict[Path, str] = field(default_factory=dict)
@@ -96,15 +96,15 @@ class Session:
                     return None
 
     def _wait(self, saves: Saves) -> tuple[Path, ...]:
-        """For a save; one that changes nothing is one, too: who times again wants to know."""
+        """Wait for a save; one that changes nothing counts, too: the user wants to time again."""
         self.steps.prepare()
         while True:
             event = self._take(saves)
             if isinstance(event, Path):
-                found = self._edited(event, saves)
+                changed = self._edited(event, saves)
                 again = (event,) if event in self._contents else ()
-                if found or again:
-                    return found or again
+                if changed or again:
+                    return changed or again
 
     def _take(self, saves: Saves | None) -> Path | _Ended:
         while True:
@@ -119,10 +119,10 @@ class Session:
         self._let_pass(first)
         before, self._contents = self._contents, self.made_of.contents()
         every = sorted(before.keys() | self._contents.keys())
-        found = tuple(path for path in every if before.get(path) != self._contents.get(path))
-        if found:
+        changed = tuple(path for path in every if before.get(path) != self._contents.get(path))
+        if changed:
             saves.rearm(self.made_of.places())
-        return found
+        return changed
 
     def _let_pass(self, first: Path) -> None:
         end, others = time.monotonic() + _BURST_SECONDS, list[_Ended]()

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from fictl.watch.answer import Answer
-from fictl.watch.child import Child, Step
+from fictl.watch.step_process import Step, StepProcess
 
 
 class Steps:
@@ -15,8 +15,8 @@ class Steps:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._spare: Child | None = None
-        self._running: Child | None = None
+        self._spare: StepProcess | None = None
+        self._running: StepProcess | None = None
 
     def __enter__(self) -> Steps:
         self.prepare()
@@ -33,16 +33,16 @@ class Steps:
             self._spare.stop()
 
     def prepare(self) -> None:
-        """For when another half second of a core's work disturbs nothing that is timed."""
-        self._spare = self._spare or Child()
+        """Start the next process, when half a second of a core's work disturbs nothing that is timed."""
+        self._spare = self._spare or StepProcess()
 
     def start(self, step: Step, ended: Callable[[], object]) -> None:
         """`ended` is called by another thread, unless the step is stopped before."""
-        self._running, self._spare = self._spare or Child(), None
+        self._running, self._spare = self._spare or StepProcess(), None
         self._running.begin(step, self._folder, ended)
 
     def answer(self) -> Answer:
-        """Of the one that has ended."""
+        """Answer of the step that has ended."""
         assert self._running is not None
         child, self._running = self._running, None
         return child.answer()

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
-from fictl.bench.result import Environment, Report
+from fictl.bench.result import BenchReport, Environment
 from fictl.bench.row import Row
 from fictl.bench.worker.measuring import Place, measure_case
-from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.op_worker import of_folder
 from fictl.project import OpFolder
 
 
@@ -21,7 +21,7 @@ def measure(hostile: OpFolder) -> Callable[..., list[Row]]:
 
     def rows(function: str, case: str = "-64", **options: object) -> list[Row]:
         asked = BenchOptions(**{"rounds": 12, "case": case, **options})  # type: ignore[arg-type]
-        place = Place("cpu", {}, Observer())
+        place = Place("cpu", {}, BenchObserver())
         work = of_folder(hostile, [function], asked)
         return [row for each in work for row in measure_case(*each, asked, place)]
 
@@ -55,10 +55,10 @@ def make_row() -> Callable[..., Row]:
 
 
 @pytest.fixture
-def make_report(make_row: Callable[..., Row]) -> Callable[..., Report]:
+def make_report(make_row: Callable[..., Row]) -> Callable[..., BenchReport]:
     """Of an H200, with these rows."""
 
-    def make(*rows: Row, **changes: object) -> Report:
+    def make(*rows: Row, **changes: object) -> BenchReport:
         state = {
             "name": "NVIDIA H200",
             "uuid": "GPU-1",
@@ -84,6 +84,6 @@ def make_report(make_row: Callable[..., Row]) -> Callable[..., Report]:
             "ceilings": {"copy": 4e12, "read": 4.2e12, "matmul": 8e14},
         }
         environment = Environment(**{**facts, **changes})  # type: ignore[arg-type]
-        return Report(environment, rows or (make_row(),))
+        return BenchReport(environment, rows or (make_row(),))
 
     return make

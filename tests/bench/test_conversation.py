@@ -1,34 +1,28 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
 
 from fictl.bench.conversation import Conversation
-from fictl.bench.observer import Observer
+from fictl.bench.messages import CasesCounted, CaseStarted, RowMeasured
+from fictl.bench.observer import BenchObserver
 from fictl.bench.row import FAILED, Row
-from fictl.child.message import received
+from fictl.child.message import Done, Failed, to_line
 from fictl.errors import FictlError, SetupError, UsageError
 
-CASE = {
-    "function": "right",
-    "case": "right-64-float32",
-    "sizes": {"n": 64},
-    "dtype": "float32",
-    "passing": [],
-}
+CASE = CaseStarted("right", "right-64-float32", {"n": 64}, "float32", ())
 
 
-def told(*messages: tuple[str, dict[str, object]]) -> Conversation:
-    talk = Conversation("hostile/doubling/doubling", Observer())
-    for kind, data in messages:
-        talk.hear("\x1e" + json.dumps({"kind": kind, **data}))
+def told(*messages: object) -> Conversation:
+    talk = Conversation("hostile/doubling/doubling", BenchObserver())
+    for message in messages:
+        talk.listener.hear("\x1e" + to_line(message))
     return talk
 
 
 def test_rows_come_as_they_are_measured(make_row: Callable[..., Row]) -> None:
-    talk = told(("case", CASE), ("row", {"row": make_row().to_dict()}), ("done", {}))
+    talk = told(CASE, RowMeasured(make_row()), Done())
     talk.closed(0)
     assert talk.rows == [make_row()]
 
@@ -36,27 +30,27 @@ def test_rows_come_as_they_are_measured(make_row: Callable[..., Row]) -> None:
 def test_other_output_is_handed_on() -> None:
     lines: list[str] = []
 
-    class Listening(Observer):
+    class Listening(BenchObserver):
         def line(self, text: str) -> None:
             lines.append(text)
 
     talk = Conversation("op", Listening())
     for line in ("fictl: building", "", "\x1enot json", "\x1e[1]"):
-        talk.hear(line)
+        talk.listener.hear(line)
     assert lines == ["fictl: building", "\x1enot json", "\x1e[1]"]
 
 
 @pytest.mark.parametrize(("code", "kind"), [(1, FictlError), (2, UsageError), (3, SetupError)])
 def test_an_error_of_the_process_is_raised_here(code: int, kind: type[FictlError]) -> None:
-    talk = told(("error", {"message": "no", "hint": "so", "code": code}))
+    talk = told(Failed("no", "so", code))
     with pytest.raises(kind, match="no") as caught:
         talk.closed(0)
     assert (caught.value.hint, type(caught.value)) == ("so", kind)
 
 
 def test_the_case_that_was_running_when_it_died_has_failed() -> None:
-    talk = told(("cases", {"count": 3}), ("case", CASE))
-    talk.hear("Segmentation fault somewhere")
+    talk = told(CasesCounted(3), CASE)
+    talk.listener.hear("Segmentation fault somewhere")
     talk.closed(-11)
     (row,) = talk.rows
     assert (row.status, row.case) == (FAILED, "right-64-float32")
@@ -65,7 +59,7 @@ def test_the_case_that_was_running_when_it_died_has_failed() -> None:
 
 
 def test_a_case_that_has_its_row_is_not_failed_again(make_row: Callable[..., Row]) -> None:
-    talk = told(("cases", {"count": 2}), ("case", CASE), ("row", {"row": make_row().to_dict()}))
+    talk = told(CasesCounted(2), CASE, RowMeasured(make_row()))
     talk.closed(0)
     assert len(talk.rows) == 1
     assert "a fault on the GPU ended its process" in talk.warnings[0]
@@ -73,11 +67,6 @@ def test_a_case_that_has_its_row_is_not_failed_again(make_row: Callable[..., Row
 
 def test_a_death_before_the_first_case_is_an_error() -> None:
     talk = told()
-    talk.hear("ImportError: no torch")
+    talk.listener.hear("ImportError: no torch")
     with pytest.raises(FictlError, match="it ended its process with exit code 1: ImportError"):
         talk.closed(1)
-
-
-def test_what_is_no_message_is_none() -> None:
-    assert received("hello") is None
-    assert received('\x1e{"a": 1}') is None

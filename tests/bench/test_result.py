@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.result import Report, joined, load, save
+from fictl.bench.result import BenchReport, joined, load, save
 from fictl.bench.row import FAILED, SKIPPED, WRONG, Row
 from fictl.errors import UsageError
 
-Make = Callable[..., Report]
+Make = Callable[..., BenchReport]
 
 
 def test_a_saved_report_is_loaded_as_it_was(make_report: Make, tmp_path: Path) -> None:

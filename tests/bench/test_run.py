@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, TIMED, Row
 from fictl.bench.run import bench
@@ -69,7 +69,7 @@ def test_without_a_gpu_there_is_nothing_to_time(monkeypatch: pytest.MonkeyPatch)
 def test_an_observer_hears_of_cases_and_rows() -> None:
     heard: list[str] = []
 
-    class Listening(Observer):
+    class Listening(BenchObserver):
         def cases(self, op: str, count: int) -> None:
             heard.append(f"{op} {count}")
 

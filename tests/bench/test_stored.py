@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from fictl.bench.result import Report, load
+from fictl.bench.result import BenchReport, load
 from fictl.bench.row import WRONG, Row
 from fictl.bench.stored import store
 from fictl.errors import UsageError
 from fictl.project import OpFolder
 
-Make = Callable[..., Report]
+Make = Callable[..., BenchReport]
 
 
 def test_a_baseline_lies_in_the_project_by_gpu_and_clock(
@@ -33,7 +33,7 @@ def test_a_run_with_failures_is_no_baseline(
     hostile: OpFolder, make_report: Make, make_row: Callable[..., Row], tmp_path: Path
 ) -> None:
     report = make_report(make_row(), make_row(status=WRONG, samples=()))
-    with pytest.raises(UsageError, match="a run with failures is no baseline"):
+    with pytest.raises(UsageError, match="a run with failures is not a baseline"):
         store(report, (hostile,))
 
 

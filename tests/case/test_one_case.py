@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 
 import pytest
 
+from fictl.case.messages import CaseRequest
 from fictl.case.one_case import case_calls, main
 from fictl.case.options import CaseOptions
+from fictl.child.codec import to_text
 from fictl.project import OpFolder
 
 SMALL = CaseOptions(case="-64")
@@ -18,8 +19,7 @@ def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def messages(folder: OpFolder, names: Collection[str], capfd) -> tuple[int, str]:
-    request = {"op": str(folder.op), "functions": [*names], "options": SMALL.to_dict()}
-    code = main([json.dumps(request)])
+    code = main([to_text(CaseRequest(folder.op, (*names,), SMALL))])
     return code, capfd.readouterr().out
 
 
@@ -34,7 +34,7 @@ def test_the_program_names_its_case_and_ends(hostile: OpFolder, capfd) -> None:
     code, output = messages(hostile, ["right"], capfd)
     assert code == 0
     assert "right-64" in output
-    assert "done" in output
+    assert "Done" in output
 
 
 def test_a_function_without_cases_is_an_error(hostile: OpFolder, capfd) -> None:

@@ -7,13 +7,14 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from fictl.bench import run
 from fictl.bench.result import load
-from fictl.bench.worker import one
+from fictl.bench.worker import respond
+from fictl.child.message import to_line
 from fictl.process import Finished
 
 HOSTILE = Path(__file__).parents[1] / "hostile_project"
@@ -34,13 +35,15 @@ def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process of an op is a call here: importing torch takes longer than all else."""
 
     def stream(argv: list[str], hear: Callable, **_rest: object) -> Finished:
-        def send(kind: str, **data: object) -> None:
-            hear("\x1e" + json.dumps({"kind": kind, **data}))
+        def send(message: object) -> None:
+            hear("\x1e" + to_line(message))
 
-        monkeypatch.setattr(one, "send", send)
-        return Finished(tuple(argv), one.main(argv[-1:]), "", 0.0)
+        worker = import_module(argv[2])
+        for module in (respond, worker):
+            monkeypatch.setattr(module, "send", send, raising=False)
+        return Finished(tuple(argv), worker.main(argv[3:]), "", 0.0)
 
-    monkeypatch.setattr(run, "stream", stream)
+    monkeypatch.setattr("fictl.child.program.stream", stream)
 
 
 def test_a_case_is_a_line_with_its_sides(fictl: Callable) -> None:
@@ -119,10 +122,10 @@ def test_emulated_times_are_no_baseline(fictl: Callable) -> None:
     [
         (["nothing_like_it"], 2, "there is no op 'nothing_like_it'"),
         (["right"], 3, "there is no GPU here"),
-        (["right", "--device", "emu", "--axis", "n"], 2, "'n' is no axis"),
+        (["right", "--device", "emu", "--axis", "n"], 2, "'n' is not an axis"),
         (["right", "--device", "emu", "--case", "9x9"], 2, "no case of right matches 9x9"),
         (["right", "--device", "emu", "--backend", "sm90"], 2, "right has no backend sm90"),
-        (["right", "--device", "emu", "--plot", "r.pdf"], 2, "r.pdf is no picture"),
+        (["right", "--device", "emu", "--plot", "r.pdf"], 2, "r.pdf is not a picture"),
         (["right", "--tensor", "x=4"], 2, "--tensor and --scalar are for one .cu file"),
         (["a.cu", "right"], 2, "a.cu cannot be timed together with other ops"),
         (["a.cu", "--device", "emu"], 2, "a.cu cannot be read"),

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from fictl.bench.compare.outcome import Compared, Outcome, Untimed
-from fictl.bench.result import Environment, Report, save
+from fictl.bench.compare.outcome import Compared, CompareOutcome, Untimed
+from fictl.bench.result import BenchReport, Environment, save
 from fictl.bench.row import Row
 from fictl.timing.verdict import Comparison, Verdict
 
@@ -20,7 +20,7 @@ _SLOWER = Comparison(1.031, 1.029, 1.033, Verdict.SLOWER)
 _UNCLEAR = Comparison(1.02, 0.99, 1.05, Verdict.UNCLEAR, "about 60 rounds would tell; these are 15")
 
 
-def result(micros: float, **changes: Any) -> Report:
+def result(micros: float, **changes: Any) -> BenchReport:
     samples = tuple(micros * 1e-6 * (1 + 0.001 * (i % 5)) for i in range(20))
     state = {"name": "NVIDIA H200", "sm_mhz": 1980, "driver": "580.1", **changes}
     environment = Environment(
@@ -45,7 +45,7 @@ def result(micros: float, **changes: Any) -> Report:
         cold=True,
         samples=samples,
     )
-    return Report(environment, (row,))
+    return BenchReport(environment, (row,))
 
 
 @pytest.fixture
@@ -67,9 +67,9 @@ def answer(monkeypatch: pytest.MonkeyPatch, repo: Path) -> Callable[..., list[An
             for i, each in enumerate(comparisons)
         )
 
-        def compare(*asked: Any) -> Outcome:
+        def compare(*asked: Any) -> CompareOutcome:
             calls.append(asked)
-            return Outcome(
+            return CompareOutcome(
                 "HEAD~1 (3f2a91c)",
                 "working tree",
                 "interleaved in one run",
@@ -79,7 +79,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, repo: Path) -> Callable[..., list[An
                 **more,
             )
 
-        monkeypatch.setattr("fictl.bench.compare.two.compare_revisions", compare)
+        monkeypatch.setattr("fictl.bench.compare.dispatch.compare_revisions", compare)
         monkeypatch.setattr(
             "fictl.bench.compare.request.is_revision", lambda word, root: word.startswith("HEAD")
         )
@@ -94,7 +94,7 @@ def test_two_results_are_a_table_and_a_summary(fictl, files) -> None:
     first, columns, row, last = said.out.splitlines()
     assert first == (
         "old.json → new.json · NVIDIA H200 · 1980 MHz · "
-        "different runs: 1% more is no difference · threshold 1.0%"
+        "different runs: 1% more is not a difference · threshold 1.0%"
     )
     assert columns.split() == [
         "case",

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from fictl.debug.debugger import Debugger
-from fictl.debug.session import Session
+from fictl.debug.session import DebugSession
 from fictl.debug.start import DebugRequest
 from fictl.debug.transcript import DebugStop, Transcript
 from fictl.op.watch.dump.record import METADATA
@@ -26,23 +26,23 @@ def asked(repo: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """No debugger runs: the list fills with what was asked of it, and a batch stops once."""
     calls: list[Any] = []
 
-    def start(asked: DebugRequest, observer: Any) -> Session:
+    def start(asked: DebugRequest, observer: Any) -> DebugSession:
         calls.append(asked)
         gdb = Debugger("gdb", Path("/bin/gdb"))
-        return Session(gdb, asked.program, ("n::HalveKernel",), asked.focus, more=asked.more)
+        return DebugSession(gdb, asked.program, ("n::HalveKernel",), asked.focus, more=asked.more)
 
     monkeypatch.setattr("fictl.debug.start.session", start)
-    monkeypatch.setattr(Session, "hand_over", never_back)
+    monkeypatch.setattr(DebugSession, "hand_over", never_back)
     answer(monkeypatch, Transcript("$1 = 5", (STOP,)))
     return calls
 
 
-def never_back(self: Session) -> None:
+def never_back(self: DebugSession) -> None:
     raise typer.Exit(HANDED_OVER)
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, said: Transcript) -> None:
-    monkeypatch.setattr(Session, "run", lambda self, batch, timeout: said)
+    monkeypatch.setattr(DebugSession, "run", lambda self, batch, timeout: said)
 
 
 def test_what_is_asked_for_reaches_the_debugger(fictl, asked) -> None:
@@ -116,10 +116,10 @@ def test_a_dump_is_a_program_too(fictl, asked, repo: Path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("halve", "--json"), "--json is of a batch"),
+        (("halve", "--json"), "--json needs --batch"),
         (("halve", "--fault", "--kernel", "x"), "--fault stops at faults only"),
         (("halve", "--block", "x"), "--block 'x' is not an index"),
-        (("halve", "--axis", "n"), "'n' is no axis"),
+        (("halve", "--axis", "n"), "'n' is not an axis"),
         (("halved",), "halved"),
         ((), "Missing argument"),
     ],

@@ -9,8 +9,8 @@ import pytest
 
 from fictl.errors import FictlError, SetupError
 from fictl.profile.cupti.row import HostRow, KernelRow
-from fictl.profile.cupti.summary import Summary
-from fictl.profile.outcome import Outcome
+from fictl.profile.cupti.summary import CuptiSummary
+from fictl.profile.outcome import ProfileOutcome
 
 _ROW = KernelRow(
     "twice::Kernel<4>",
@@ -28,7 +28,7 @@ _ROW = KernelRow(
     4,
     2.0,
 )
-_SUMMARY = Summary(
+_SUMMARY = CuptiSummary(
     "twice-1-int32",
     "NVIDIA H200",
     2,
@@ -45,9 +45,9 @@ _SUMMARY = Summary(
 
 
 @pytest.fixture
-def found(monkeypatch) -> list[Outcome]:
+def found(monkeypatch) -> list[ProfileOutcome]:
     """A GPU, and what is found on it."""
-    outcomes = [Outcome("tiny/elementwise/twice", "twice-1-int32", _SUMMARY)]
+    outcomes = [ProfileOutcome("tiny/elementwise/twice", "twice-1-int32", _SUMMARY)]
     monkeypatch.setattr("fictl.toolchain.require_gpu", lambda problem, hint: None)
     monkeypatch.setattr(
         "fictl.profile.cupti.run.profile", lambda requests, trace, say: iter(outcomes)
@@ -76,7 +76,9 @@ def test_json_is_the_summary_of_each_case(tiny, fictl, found):
 
 
 def test_a_case_that_failed_stands_below_the_others(tiny, fictl, found):
-    found.append(Outcome("tiny/elementwise/twice", "twice-2-int32", None, FictlError("it broke")))
+    found.append(
+        ProfileOutcome("tiny/elementwise/twice", "twice-2-int32", None, FictlError("it broke"))
+    )
     answer = fictl("profile", "twice")
     assert answer.code == 1
     assert "twice::Kernel<4>" in answer.out
@@ -84,7 +86,9 @@ def test_a_case_that_failed_stands_below_the_others(tiny, fictl, found):
 
 
 def test_what_all_of_them_met_is_said_once(tiny, fictl, found):
-    found[:] = [Outcome("o", case, None, SetupError("CUPTI is busy", "wait")) for case in "ab"]
+    found[:] = [
+        ProfileOutcome("o", case, None, SetupError("CUPTI is busy", "wait")) for case in "ab"
+    ]
     answer = fictl("profile", "twice")
     assert (answer.code, answer.out) == (3, "")
     assert answer.err.count("CUPTI is busy") == 1

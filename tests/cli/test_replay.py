@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fictl.op.watch.dump.record import METADATA
-from fictl.replay.outcome import Outcome
+from fictl.replay.outcome import ReplayOutcome
 from fictl.report.finding import DefectFinding
 
 
@@ -31,9 +31,9 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
         calls: list[Any] = []
         coming = iter(statuses)
 
-        def replay(path: Path, device: str, timeout: float, under: str) -> Outcome:
+        def replay(path: Path, device: str, timeout: float, under: str) -> ReplayOutcome:
             calls.append((str(path), device, timeout, *filter(None, [under])))
-            return Outcome(
+            return ReplayOutcome(
                 str(path), "toy.ops.halve", next(coming), device="emu", under=under, **more
             )
 
@@ -93,8 +93,8 @@ def test_device_and_time_are_handed_on(fictl, dumps, answer, monkeypatch, by: st
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((".",), "is no dump, and has none in it"),
-        (("nowhere",), "nowhere is no folder"),
+        ((".",), "is not a dump, and has none in it"),
+        (("nowhere",), "nowhere is not a folder"),
         ((), "DUMP"),
         (("dumps", "--device", "tpu"), "--device='tpu' cannot be read"),
         (("dumps", "--under", "valgrind"), "--under valgrind: nothing of that name looks at calls"),
@@ -122,7 +122,7 @@ def test_a_defect_is_shown_as_sanitize_shows_it_and_accepted_ones_are_counted(
     accepted = DefectFinding({"text": "a leak"}, suppressed="of torch")
     calls = answer(
         "defect",
-        found=(DefectFinding({"kind": "race", "text": text}), accepted),
+        findings=(DefectFinding({"kind": "race", "text": text}), accepted),
         detail="as it was",
     )
     said = fictl("replay", "dumps/one", "--under", "racecheck")

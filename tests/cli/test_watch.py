@@ -21,7 +21,7 @@ from fictl.emu.toolchain import current_toolchain
 from fictl.paths import same_packages
 from fictl.watch.board import Board
 from fictl.watch.history import Cycle, History
-from fictl.watch.outcome import Outcome
+from fictl.watch.outcome import StepOutcome
 from fictl.watch.problem import Problem
 
 HANGS = """
@@ -45,7 +45,7 @@ def row(microseconds: float) -> Row:
     return Row("p/f/x", "x", "fictl", "x-16-float32", {}, "float32", samples=samples)
 
 
-def shown(screen: Screen, history: History, *outcomes: Outcome, cancelled: str = "") -> None:
+def shown(screen: Screen, history: History, *outcomes: StepOutcome, cancelled: str = "") -> None:
     """One run."""
     cycle = Cycle(
         len(history.cycles), 0.0, [Path("twice.cuh").absolute()], list(outcomes), cancelled
@@ -62,7 +62,7 @@ def test_a_case_is_a_line_with_its_last_and_its_best_time(screen, capsys) -> Non
     history = History()
     for number, took in enumerate((65.0, 64.9, 50.0, 60.0)):
         standings = history.board.take([row(took)], number, 0.0)
-        shown(screen, history, Outcome("bench", 2.0, "1 case timed", standings=standings))
+        shown(screen, history, StepOutcome("bench", 2.0, "1 case timed", standings=standings))
     lines = capsys.readouterr().out.splitlines()
     clock = time.strftime("%H:%M", time.localtime(0.0))
     assert [line.strip() for line in lines if "x-16" in line] == [
@@ -77,10 +77,10 @@ def test_a_case_is_a_line_with_its_last_and_its_best_time(screen, capsys) -> Non
 def test_times_after_a_failure_name_the_save_that_they_are_against(screen, capsys) -> None:
     history = History()
     first = history.board.take([row(50)], 0, 0.0)
-    shown(screen, history, Outcome("bench", 1.0, standings=first))
-    shown(screen, history, Outcome("build", 1.0, problem=Problem("no ;")))
+    shown(screen, history, StepOutcome("bench", 1.0, standings=first))
+    shown(screen, history, StepOutcome("build", 1.0, problem=Problem("no ;")))
     again = history.board.take([row(60)], 2, 60.0)
-    shown(screen, history, Outcome("bench", 1.0, standings=again))
+    shown(screen, history, StepOutcome("bench", 1.0, standings=again))
     clock = time.strftime("%H:%M", time.localtime(0.0))
     assert f"+20.0 % against the save of {clock}, best" in capsys.readouterr().out
 
@@ -88,7 +88,7 @@ def test_times_after_a_failure_name_the_save_that_they_are_against(screen, capsy
 def test_a_failure_is_its_message_its_line_and_what_to_do(screen, capsys) -> None:
     here = Path.cwd()
     problem = Problem(f"{here}/twice.cuh:7: error: [bold]", "log: x", "twice.cuh", 7, "  int [7]; ")
-    shown(screen, History(), Outcome("build", 1.24, problem=problem))
+    shown(screen, History(), StepOutcome("build", 1.24, problem=problem))
     assert capsys.readouterr().out.splitlines()[1:] == [
         "  ✗ build  failed                    1.2 s",
         "    twice.cuh:7: error: [bold]",
@@ -100,10 +100,10 @@ def test_a_failure_is_its_message_its_line_and_what_to_do(screen, capsys) -> Non
 def test_the_history_is_short_and_says_what_was_cancelled(screen, capsys) -> None:
     history = History()
     for _ in range(10):
-        shown(screen, history, Outcome("test", 1.0, "5 passed"))
+        shown(screen, history, StepOutcome("test", 1.0, "5 passed"))
     shown(screen, history, cancelled="test")
     assert capsys.readouterr().out.splitlines()[-1] == "  · test   ended: a file was saved"
-    shown(screen, history, Outcome("test", 1.0, problem=Problem("t")))
+    shown(screen, history, StepOutcome("test", 1.0, problem=Problem("t")))
     line = capsys.readouterr().out.splitlines()[-1]
     assert line == f"  history  … {'✓ → ' * 8}· → test ✗"
 
@@ -112,7 +112,7 @@ def test_a_warning_is_said_once_and_so_is_that_nothing_was_on_a_gpu(capsys) -> N
     console.begin("fictl.watch", as_json=False)
     screen, history = Screen(["twice"], "emulated: no GPU was used"), History()
     for count in (1, 2):
-        shown(screen, history, Outcome("bench", 1.0, warnings=(f"{count} others",)))
+        shown(screen, history, StepOutcome("bench", 1.0, warnings=(f"{count} others",)))
     said = capsys.readouterr().out
     assert said.count("others") == 1
     assert said.count("emulated: no GPU was used") == 1

@@ -28,10 +28,10 @@ import json, os, signal, sys, time
 print("a line of somebody's on stderr", file=sys.stderr)
 for line in sys.stdin:
     said = json.loads(line)
-    if said["kind"] == "job":
+    if said["kind"] == "JobStarted":
         job = said
         continue
-    what = job["solution"]["name"]
+    what = json.loads(job["solution"])["name"]
     if what == "dies":
         os.kill(os.getpid(), signal.SIGSEGV)
     if what == "hangs":
@@ -40,17 +40,17 @@ for line in sys.stdin:
         print("what?", flush=True)
         continue
     if what == "fault":
-        answer = {"kind": "fault", "message": "no space", "hint": ""}
+        answer = {"kind": "JudgeFailed", "message": "no space", "hint": ""}
     elif what.startswith("error"):
         code = int(what[-1])
-        answer = {"kind": "error", "message": what, "hint": "do it", "code": code}
-    elif said["kind"] == "build":
-        answer = {"kind": "evaluation", "evaluation": None}
+        answer = {"kind": "Failed", "message": what, "hint": "do it", "code": code}
+    elif said["kind"] == "BuildSolution":
+        answer = {"kind": "Evaluated", "evaluation": None}
     else:
         place = {"hardware": str(os.getpid())}
         made = {"status": "RUNTIME_ERROR", "environment": place, "timestamp": "now"}
-        made["log"] = os.environ.get("CUDA_VISIBLE_DEVICES", "") + job["scratch"]
-        answer = {"kind": "evaluation", "evaluation": made}
+        made["log"] = os.environ.get("CUDA_VISIBLE_DEVICES", "") + (job["scratch"] or "")
+        answer = {"kind": "Evaluated", "evaluation": json.dumps(made)}
     print(json.dumps(answer), flush=True)
 """
 
@@ -132,7 +132,7 @@ def test_a_worker_that_cannot_be_started_is_the_judges_fault(
     def refused(*words: object, **more: object) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr("fictl.dataset.evaluator.subprocess.Popen", refused)
+    monkeypatch.setattr("fictl.child.local_process.subprocess.Popen", refused)
     with pytest.raises(JudgeFault, match="Too many open files") as caught:
         evaluator.evaluate(job("fine"), workload("w"))
     assert "ulimit -n" in caught.value.hint
@@ -191,7 +191,7 @@ def test_a_worker_does_not_outlive_who_asks(tmp_path: Path, way: str) -> None:
     code = _BUSY.format(path=str(said))
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as worker:
         assert worker.stdin is not None
-        worker.stdin.write(b'{"kind": "workload", "workload": {}}\n')
+        worker.stdin.write(b'{"kind": "EvaluateWorkload", "workload": "{}"}\n')
         worker.stdin.flush()
         while not said.exists():
             assert worker.poll() is None

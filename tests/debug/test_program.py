@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from fictl.case.messages import CaseRequest
 from fictl.case.options import CaseOptions
+from fictl.child.codec import to_text
 from fictl.debug.program import main
 from fictl.errors import UsageError
 
@@ -31,8 +32,7 @@ class Call:
 def request_of(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
     op = tiny / "kernels" / "elementwise" / "twice" / "op.py"
-    asked = {"op": str(op), "functions": ["twice"], "options": CaseOptions().to_dict()}
-    return json.dumps(asked)
+    return to_text(CaseRequest(op, ("twice",), CaseOptions()))
 
 
 @pytest.mark.parametrize(("sizes", "chosen"), [([1 << 20, 64, 600, 512], 512), ([64, 128, 8], 128)])

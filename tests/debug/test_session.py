@@ -12,7 +12,7 @@ import pytest
 from fictl.case.options import CaseOptions
 from fictl.debug.debugger import Debugger
 from fictl.debug.focus import Focus
-from fictl.debug.session import Program, Session
+from fictl.debug.session import DebugProgram, DebugSession
 from fictl.errors import SetupError
 from fictl.project import OpFolder
 
@@ -21,15 +21,15 @@ CONDITION = "blockIdx.x == 3 && blockIdx.y == 0 && blockIdx.z == 0"
 
 
 @pytest.fixture
-def session(tiny: Path) -> Callable[..., Session]:
+def session(tiny: Path) -> Callable[..., DebugSession]:
     folder = OpFolder.of(tiny / "kernels" / "elementwise" / "twice" / "op.py")
-    program = Program.of_case(folder, ["twice"], CaseOptions(case="1"))
+    program = DebugProgram.of_case(folder, ["twice"], CaseOptions(case="1"))
 
     def make(
         name: str, path: str = "/bin/debugger", focus: Focus = FOCUS, has_python=False, **more
-    ) -> Session:
+    ) -> DebugSession:
         debugger = Debugger(name, Path(path), has_python)
-        return Session(debugger, program, ("a::K", "b.cuh:3"), focus, **more)
+        return DebugSession(debugger, program, ("a::K", "b.cuh:3"), focus, **more)
 
     return make
 

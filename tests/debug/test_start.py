@@ -9,7 +9,7 @@ import pytest
 
 from fictl.case.options import CaseOptions
 from fictl.debug.debugger import Debugger
-from fictl.debug.session import Program, Session
+from fictl.debug.session import DebugProgram, DebugSession
 from fictl.debug.start import DebugRequest, session
 from fictl.errors import SetupError, UsageError
 from fictl.jit.progress import LogObserver
@@ -19,7 +19,7 @@ KERNEL = "tiny::elementwise::TwiceKernel"
 
 
 @pytest.fixture
-def start(tiny: Path, monkeypatch: pytest.MonkeyPatch, program) -> Callable[..., Session]:
+def start(tiny: Path, monkeypatch: pytest.MonkeyPatch, program) -> Callable[..., DebugSession]:
     """Emulated, by a gdb that answers and no more; nothing is built."""
     program("gdb", "echo has Python; echo 'Program stopped.'")
     program("nm", f"echo '0001 t {KERNEL}(int*)'")
@@ -29,8 +29,8 @@ def start(tiny: Path, monkeypatch: pytest.MonkeyPatch, program) -> Callable[...,
     monkeypatch.setattr("fictl.debug.start._built", lambda specs, observer: [module])
     folder = OpFolder.of(tiny / "kernels" / "elementwise" / "twice" / "op.py")
 
-    def make(**asked) -> Session:
-        case = Program.of_case(folder, ["twice"], CaseOptions())
+    def make(**asked) -> DebugSession:
+        case = DebugProgram.of_case(folder, ["twice"], CaseOptions())
         return session(DebugRequest(case, **asked), LogObserver())
 
     return make

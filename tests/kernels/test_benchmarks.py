@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fictl.bench.options import BenchOptions
-from fictl.bench.result import Report
+from fictl.bench.result import BenchReport
 from fictl.bench.row import FAILED, TIMED, WRONG
 from fictl.bench.run import bench
 
@@ -26,7 +26,7 @@ def _in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shutil.copytree(HOSTILE, tmp_path / "hostile"))
 
 
-def measured(timer: str, *functions: str, **options: object) -> Report:
+def measured(timer: str, *functions: str, **options: object) -> BenchReport:
     asked = BenchOptions(**{"timer": timer, "rounds": 12, "max_seconds": 1.0, **options})  # type: ignore[arg-type]
     return bench(functions, asked)
 

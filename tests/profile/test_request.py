@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from fictl.case.messages import CaseRequest
 from fictl.case.options import CaseOptions
+from fictl.child.codec import from_text
 from fictl.errors import SetupError
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
 
 @pytest.fixture
-def request_of(tiny: Path) -> Request:
+def request_of(tiny: Path) -> ProfileRequest:
     folder = OpFolder.of(tiny / "kernels" / "elementwise" / "twice" / "op.py")
-    return Request(folder, frozenset({"twice"}), CaseOptions(case="twice-8"), 3, Path("kept"))
+    return ProfileRequest(
+        folder, frozenset({"twice"}), CaseOptions(case="twice-8"), 3, Path("kept")
+    )
 
 
 def test_its_program_is_told_everything(request_of):
-    python, _, program, said = request_of.argv()
+    python, _, program, text = request_of.program.argv()
     assert (python, program) == (sys.executable, "fictl.case.one_case")
-    document = json.loads(said)
-    assert (document["functions"], document["calls"]) == (["twice"], 3)
-    assert CaseOptions.from_dict(document["options"]) == request_of.options
-    assert document["op"] == str(request_of.folder.op)
+    case = from_text(CaseRequest, text)
+    assert (case.functions, case.calls) == (("twice",), 3)
+    assert case.options == request_of.options
+    assert case.op == request_of.folder.op
 
 
 def test_nothing_else_watches_its_calls(request_of, monkeypatch):
     monkeypatch.setenv("FICTL_LOGLEVEL", "3")
-    variables = request_of.environment()
+    variables = request_of.program.variables
     assert variables["FICTL_LOGLEVEL"] == "0"
     assert variables["FICTL_DEVICE"] == "cuda"
 

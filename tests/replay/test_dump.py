@@ -37,9 +37,9 @@ def test_a_folder_of_dumps_is_in_the_order_of_the_calls(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_dump_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no dump, and has none in it"):
+    with pytest.raises(UsageError, match="is not a dump, and has none in it"):
         find_dumps([tmp_path])
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         find_dumps([tmp_path / "nowhere"])
 
 
@@ -50,8 +50,8 @@ def test_a_folder_that_is_no_dump_is_an_error(tmp_path: Path) -> None:
         ("other.ops.halve", "there is no project 'other' here", "in the project's folder"),
         ("os.ops.system", "there is no project 'os' here", ""),
         ("toy.ops.__doc__", "there is no op", ""),
-        ("toy.few.halve.op.halve", "is no name of an op", ""),
-        ("../../toy.ops.halve", "is no name of an op", ""),
+        ("toy.few.halve.op.halve", "is not the name of an op", ""),
+        ("../../toy.ops.halve", "is not the name of an op", ""),
     ],
 )
 def test_an_op_that_nobody_knows_is_refused(dump, edit, op: str, said: str, hint: str) -> None:

@@ -21,7 +21,7 @@ from fictl.paths import PACKAGE
 from fictl.process import Finished
 from fictl.project import Project, mount
 from fictl.replay.dump import find_dumps
-from fictl.replay.outcome import Outcome, worst
+from fictl.replay.outcome import ReplayOutcome, worst
 from fictl.replay.run import replay
 
 CALL = """
@@ -99,7 +99,7 @@ def test_a_gpu_that_is_not_here_is_told(dump) -> None:
 def test_what_is_refused_starts_no_process(dump, edit, monkeypatch, changes, said) -> None:
     path = dump(torch.ones(2))
     edit(path, **changes)
-    monkeypatch.setattr("fictl.replay.run.run", None)
+    monkeypatch.setattr("fictl.child.program.run", None)
     outcome = replay(path, "", 60.0)
     assert (outcome.status, outcome.exit_code) == ("refused", 2)
     assert said in outcome.detail
@@ -113,7 +113,7 @@ def test_of_a_dumps_settings_only_the_ops_own_reach_the_process(dump, edit, monk
         seen.update(env)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fictl.replay.run.run", run)
+    monkeypatch.setattr("fictl.child.program.run", run)
     with pytest.raises(KeyboardInterrupt):
         replay(path, "", 60.0)
     assert seen["FICTL_DEVICE"] == "emu"
@@ -139,8 +139,8 @@ def test_a_kernel_that_is_stopped_leaves_its_inputs_and_is_stopped_again(
     seen = replay(path, "", 120.0, "memcheck")
     assert (seen.status, seen.exit_code) == ("defect", 1)
     assert seen.detail == "the call itself: error its kernel was stopped there"
-    assert [finding.facts["kind"] for finding in seen.found] == ["out-of-bounds"]
-    assert Path(seen.found[0].facts["file"]).name == "shift.cuh"
+    assert [finding.facts["kind"] for finding in seen.findings] == ["out-of-bounds"]
+    assert Path(seen.findings[0].facts["file"]).name == "shift.cuh"
 
 
 @pytest.mark.parametrize(
@@ -153,23 +153,25 @@ def test_a_kernel_that_is_stopped_leaves_its_inputs_and_is_stopped_again(
     ],
 )
 def test_the_worst_outcome_decides(statuses: list[str], code: int) -> None:
-    assert worst([Outcome("d", "o", status) for status in statuses]) == code
+    assert worst([ReplayOutcome("d", "o", status) for status in statuses]) == code
 
 
 @pytest.fixture
-def sanitized(dump, monkeypatch) -> Callable[..., Outcome]:
+def sanitized(dump, monkeypatch) -> Callable[..., ReplayOutcome]:
     """Replay on a GPU that is not here, under a compute-sanitizer that says this."""
 
-    def use(text: str, tool: str = "memcheck", ends: int = 66, report: bool = True) -> Outcome:
+    def use(
+        text: str, tool: str = "memcheck", ends: int = 66, report: bool = True
+    ) -> ReplayOutcome:
         def run(argv: list[str], env: dict[str, str], timeout: float) -> Finished:
             assert argv[:1] == [f"compute-sanitizer-{tool}"]
             assert env["PYTORCH_NO_CUDA_MEMORY_CACHING"] == "1"
             if report:
-                Path(argv[-2]).write_text('{"status": "match", "detail": ""}', encoding="utf-8")
+                Path(argv[-1]).write_text('{"status": "match", "detail": ""}', encoding="utf-8")
             return Finished(tuple(argv), ends, text, 1.0)
 
-        monkeypatch.setattr("fictl.replay.run.run", run)
-        monkeypatch.setattr("fictl.replay.child.require_gpu", lambda *words: None)
+        monkeypatch.setattr("fictl.child.program.run", run)
+        monkeypatch.setattr("fictl.replay.replay_process.require_gpu", lambda *words: None)
         monkeypatch.setattr(
             "fictl.sanitize.compute_sanitizer.command", lambda tool: [f"compute-sanitizer-{tool}"]
         )
@@ -197,7 +199,7 @@ def test_what_compute_sanitizer_reports_is_a_defect_though_the_result_is_right(s
         "the call itself: match",
         "memcheck",
     )
-    (finding,) = outcome.found
+    (finding,) = outcome.findings
     assert (finding.facts["kind"], finding.facts["line"]) == ("out-of-bounds", 17)
     assert finding.facts["thread"] == (40, 0, 0)
 
@@ -207,7 +209,7 @@ def test_a_defect_that_the_project_accepts_is_none(sanitized, toy: Path) -> None
     (toy / "sanitize.toml").write_text(accepted, encoding="utf-8")
     outcome = sanitized(MEMCHECK)
     assert (outcome.status, outcome.exit_code) == ("match", 0)
-    assert [finding.suppressed for finding in outcome.found] == ["read and never used"]
+    assert [finding.suppressed for finding in outcome.findings] == ["read and never used"]
 
 
 def test_a_call_that_a_fault_has_ended_has_its_reason(sanitized) -> None:

@@ -9,12 +9,12 @@ import pytest
 from fictl.errors import FictlError
 from fictl.watch.answer import Answer
 from fictl.watch.board import Board
-from fictl.watch.outcome import Outcome, outcome_of
+from fictl.watch.outcome import StepOutcome, outcome_of
 
 ENVIRONMENT = {"device": "cuda", "timestamp": "", "fictl": "", "commit": "", "python": ""}
 
 
-def of(step: str, data: Any, code: int = 0, error: FictlError | None = None) -> Outcome:
+def of(step: str, data: Any, code: int = 0, error: FictlError | None = None) -> StepOutcome:
     return outcome_of(Answer(step, code, 1.5, data, error), Board(), 0, 0.0)
 
 
@@ -57,9 +57,9 @@ def bench(status: str = "timed", **more: Any) -> dict[str, Any]:
 
 def test_a_build_says_what_it_compiled_and_how_long() -> None:
     two = [{"compiled": True, "seconds": 1.0}, {"compiled": True, "seconds": 2.0}]
-    assert of("build", two).said == "2 modules compiled in 3.0 s"
-    assert of("build", two[:1]).said == "compiled in 1.0 s"
-    assert of("build", [{"compiled": False, "seconds": 9.0}]).said == "was built already"
+    assert of("build", two).text == "2 modules compiled in 3.0 s"
+    assert of("build", two[:1]).text == "compiled in 1.0 s"
+    assert of("build", [{"compiled": False, "seconds": 9.0}]).text == "was built already"
 
 
 def test_a_build_that_fails_is_its_error() -> None:
@@ -70,7 +70,7 @@ def test_a_build_that_fails_is_its_error() -> None:
 
 def test_tests_are_counted_and_the_first_that_failed_is_told_with_what_repeats_it() -> None:
     found = of("test", ran("passed", "failed", "failed", skipped={"needs a GPU": 2}), 1)
-    assert found.said == "1 passed · 2 failed · 2 not run here"
+    assert found.text == "1 passed · 2 failed · 2 not run here"
     assert found.problem is not None
     assert found.problem.message == "t.py::test_1  because 1"
     assert found.problem.hint == "run 1"
@@ -80,17 +80,17 @@ def test_tests_are_counted_and_the_first_that_failed_is_told_with_what_repeats_i
 def test_tests_that_this_machine_cannot_run_fail_nothing() -> None:
     found = of("test", ran(skipped={"needs a GPU": 2}), 3)
     assert (found.problem, found.exit_code) == (None, 3)
-    assert found.said == "0 passed · 2 not run here · needs a GPU"
+    assert found.text == "0 passed · 2 not run here · needs a GPU"
 
 
 def test_tests_without_memory_neither_pass_nor_fail() -> None:
     found = of("test", ran("passed", "out of memory"), 3)
-    assert (found.said, found.problem, found.exit_code) == ("1 passed · 1 out of memory", None, 3)
+    assert (found.text, found.problem, found.exit_code) == ("1 passed · 1 out of memory", None, 3)
 
 
 def test_a_bench_is_its_cases() -> None:
     found = of("bench", bench())
-    assert (found.said, found.exit_code, found.warnings) == ("1 case timed", 0, ("hot",))
+    assert (found.text, found.exit_code, found.warnings) == ("1 case timed", 0, ("hot",))
     assert found.to_dict()["cases"][0]["case"] == "x-16-float32"
 
 

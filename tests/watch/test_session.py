@@ -15,11 +15,11 @@ import pytest
 from fictl.errors import FictlError
 from fictl.project import select
 from fictl.watch.answer import Answer
-from fictl.watch.child import Step
 from fictl.watch.made_of import MadeOf
-from fictl.watch.observer import Observer
-from fictl.watch.request import Request
-from fictl.watch.session import Session
+from fictl.watch.observer import WatchObserver
+from fictl.watch.request import WatchRequest
+from fictl.watch.session import WatchSession
+from fictl.watch.step_process import Step
 
 # Of a save: the promise of the issue.
 PROMISED_SECONDS = 0.1
@@ -68,7 +68,7 @@ class StandIn:
         self.stopped.append(self.begun - 1)
 
 
-class Heard(Observer):
+class Heard(WatchObserver):
     """What was told, in words; `at` are the times at which steps began."""
 
     def __init__(self) -> None:
@@ -96,11 +96,11 @@ def header(tiny: Path) -> Path:
 
 
 @pytest.fixture
-def session(tiny: Path) -> Callable[..., Session]:
-    def make(script: Script, **request: Any) -> Session:
-        asked = Request(("twice",), "emu", **{"test": False, "bench": False, **request})
+def session(tiny: Path) -> Callable[..., WatchSession]:
+    def make(script: Script, **request: Any) -> WatchSession:
+        asked = WatchRequest(("twice",), "emu", **{"test": False, "bench": False, **request})
         steps: Any = StandIn(script)
-        return Session(asked, MadeOf(select(["twice"])), steps, Heard())
+        return WatchSession(asked, MadeOf(select(["twice"])), steps, Heard())
 
     return make
 

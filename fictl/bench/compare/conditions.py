@@ -1,10 +1,10 @@
-"""Whether two results were measured alike: another GPU, clock or timer is another number."""
+"""Check that two results were measured alike: another GPU, clock or timer gives another number."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fictl.bench.result import Environment, Report
+from fictl.bench.result import BenchReport, Environment
 from fictl.bench.row import Row
 from fictl.errors import UsageError
 
@@ -20,17 +20,17 @@ def where(environment: Environment) -> str:
     return " · ".join(filter(None, (environment.gpu or "unknown GPU", clock)))
 
 
-def require_alike(a: Report, b: Report, labels: tuple[str, str]) -> None:
+def require_alike(a: BenchReport, b: BenchReport, labels: tuple[str, str]) -> None:
     """A refusal names every difference with both values."""
-    found = list(differences(a, b))
-    if found:
+    problems = list(differences(a, b))
+    if problems:
         raise UsageError(
-            f"{labels[0]} and {labels[1]} were not measured alike: {'; '.join(found)}",
+            f"{labels[0]} and {labels[1]} were not measured alike: {'; '.join(problems)}",
             "measure both here, in one run; or --force, and do not trust the verdicts",
         )
 
 
-def differences(a: Report, b: Report) -> Iterator[str]:
+def differences(a: BenchReport, b: BenchReport) -> Iterator[str]:
     old, new = a.environment, b.environment
     if old.device != new.device:
         yield f"device {old.device} and {new.device}"
@@ -45,8 +45,8 @@ def differences(a: Report, b: Report) -> Iterator[str]:
             return  # One of the cases says what is to be said of all.
 
 
-def _ways(report: Report) -> dict[str, str]:
-    """How each case was timed."""
+def _ways(report: BenchReport) -> dict[str, str]:
+    """Timer and L2 state of each case."""
     timed = (row for row in report.rows if row.samples and not row.is_baseline)
     return {f"{row.case} {row.side} {row.step}".removesuffix(" run"): _way(row) for row in timed}
 

@@ -24,11 +24,11 @@ class Compared:
     joules: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        found = asdict(self.comparison) | {"verdict": self.comparison.verdict.value}
+        document = asdict(self.comparison) | {"verdict": self.comparison.verdict.value}
         energy = (
             dict(zip(("joules_a", "joules_b"), self.joules, strict=True)) if self.joules else {}
         )
-        return {"op": self.op, "case": self.case, "a": self.a, "b": self.b, **found, **energy}
+        return {"op": self.op, "case": self.case, "a": self.a, "b": self.b, **document, **energy}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Untimed:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CompareOutcome:
     """`how` says whether one run has both, round by round, or each has its own; `where`, on what."""
 
     a: str
@@ -58,20 +58,20 @@ class Outcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many cases have each verdict, in the order of the verdicts."""
-        found = Counter(each.comparison.verdict for each in self.cases)
-        return {verdict.value: found[verdict] for verdict in Verdict if found[verdict]}
+        """Count the cases of each verdict, in the order of the verdicts."""
+        counts = Counter(case.comparison.verdict for case in self.cases)
+        return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
 
     @property
     def exit_code(self) -> int:
         """1 where the second is slower, or wrong; 3 where nothing could be compared."""
         slower = Verdict.SLOWER.value in self.counts
-        if slower or any(each.fails for each in self.untimed):
+        if slower or any(case.fails for case in self.untimed):
             return 1
         return 0 if self.cases else 3
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {
-            "cases": [each.to_dict() for each in self.cases],
+            "cases": [case.to_dict() for case in self.cases],
             "counts": self.counts,
         }

@@ -16,7 +16,7 @@ Name: TypeAlias = Callable[[Row], str]
 
 @dataclass(frozen=True)
 class Pairs:
-    """What was compared, what only one has, and what one was not timed at."""
+    """The cases that were compared, those that only one side has, and those that one was not timed at."""
 
     cases: tuple[Compared, ...]
     only_a: tuple[str, ...]
@@ -68,7 +68,7 @@ def case_name(row: Row) -> str:
 
 
 def case_and_side(row: Row) -> str:
-    """For results that may have timed several backends."""
+    """Name a row by case and side, for results that may have timed several backends."""
     return f"{case_name(row)} {row.backend}".rstrip()
 
 

@@ -1,4 +1,4 @@
-"""What the A and B of `fictl compare A B` are: results, git revisions, or sides of one run."""
+"""CompareRequest: A and B of `fictl compare A B` are results, git revisions, or sides of one run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fictl.bench.compare.one_run import declared_backends
+from fictl.bench.compare.sides import declared_backends
 from fictl.case.contender import OURS
 from fictl.errors import UsageError
 from fictl.project.revision import WORKING_TREE, is_revision, project_of
@@ -15,7 +15,7 @@ RESULTS, REVISIONS, SIDES = "results", "revisions", "sides"
 
 
 @dataclass(frozen=True)
-class Request:
+class CompareRequest:
     """Two of one kind."""
 
     kind: str
@@ -23,21 +23,21 @@ class Request:
     b: str
 
 
-def understand(words: Sequence[str], ops: Sequence[str]) -> Request:
+def understand(words: Sequence[str], ops: Sequence[str]) -> CompareRequest:
     """Files come first, then backends, then revisions; what is none of them may be a baseline."""
     a, b = _two(words)
     if any(map(_is_result, (a, b))):
         for word in (a, b):
             if not os.path.isfile(word):
                 raise UsageError(f"there is no result {word}", "fictl bench --out FILE writes one")
-        return Request(RESULTS, a, b)
+        return CompareRequest(RESULTS, a, b)
     kinds = {word: _kind(word, ops) for word in (a, b)}
     if SIDES in kinds.values() or (ops and REVISIONS not in kinds.values()):
-        return Request(SIDES, a, b)
+        return CompareRequest(SIDES, a, b)
     for word, kind in kinds.items():
         if kind != REVISIONS:
-            raise UsageError(f"{word!r} is no result, no git revision and no backend", _HINT)
-    return Request(REVISIONS, a, b)
+            raise UsageError(f"{word!r} is not a result, a git revision or a backend", _HINT)
+    return CompareRequest(REVISIONS, a, b)
 
 
 _HINT = (

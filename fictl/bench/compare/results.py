@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from fictl.bench.compare.conditions import differences, require_alike, where
-from fictl.bench.compare.outcome import Outcome
+from fictl.bench.compare.outcome import CompareOutcome
 from fictl.bench.compare.pairs import case_and_side, of_two_runs, pair
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
-from fictl.bench.result import Report, load
+from fictl.bench.result import BenchReport, load
 from fictl.bench.row import Row
 from fictl.bench.run import bench
 from fictl.bench.stored import FOLDER
@@ -23,14 +23,14 @@ from fictl.timing.verdict import RUN_TO_RUN
 _MAKE = "fictl bench OP --save makes one, for this GPU"
 
 
-def compare_files(a: Path, b: Path, threshold: float, force: bool = False) -> Outcome:
+def compare_files(a: Path, b: Path, threshold: float, force: bool = False) -> CompareOutcome:
     """Different conditions are refused, unless by force: then they are said."""
     return compare_reports(load(a), load(b), (friendly(a), friendly(b)), threshold, force)
 
 
 def compare_reports(
-    a: Report, b: Report, labels: tuple[str, str], threshold: float, force: bool = False
-) -> Outcome:
+    a: BenchReport, b: BenchReport, labels: tuple[str, str], threshold: float, force: bool = False
+) -> CompareOutcome:
     if not force:
         require_alike(a, b, labels)
     pairs = pair(_own(a), _own(b), of_two_runs(threshold), case_and_side, labels)
@@ -41,9 +41,9 @@ def compare_reports(
         for warning in report.environment.warnings
     ]
     notes = (*forced, *doubts, *_updates(a, b))
-    return Outcome(
+    return CompareOutcome(
         *labels,
-        f"different runs: {RUN_TO_RUN:.0%} more is no difference",
+        f"different runs: {RUN_TO_RUN:.0%} more is not a difference",
         where(b.environment),
         threshold,
         pairs.cases,
@@ -54,7 +54,7 @@ def compare_reports(
     )
 
 
-def stored(projects: Iterable[Project]) -> list[tuple[Path, Report]]:
+def stored(projects: Iterable[Project]) -> list[tuple[Path, BenchReport]]:
     """Every baseline that the projects keep; none is an error that says how to make one."""
     folders = [project.root / FOLDER for project in projects]
     paths = [path for folder in folders for path in matching(folder, "*/*.json")]
@@ -68,9 +68,9 @@ def compare_baseline(
     ops: Sequence[str],
     threshold: float,
     options: BenchOptions,
-    observer: Observer,
+    observer: BenchObserver,
     force: bool = False,
-) -> Outcome:
+) -> CompareOutcome:
     """A run of now with the baselines of the projects that the ops are of."""
     folders = select(ops, [] if ops else [Project.at()])
     kept = stored(dict.fromkeys(folder.project for folder in folders))
@@ -81,8 +81,11 @@ def compare_baseline(
 
 
 def compare_with_stored(
-    fresh: Report, kept: Sequence[tuple[Path, Report]], threshold: float, force: bool = False
-) -> Outcome:
+    fresh: BenchReport,
+    kept: Sequence[tuple[Path, BenchReport]],
+    threshold: float,
+    force: bool = False,
+) -> CompareOutcome:
     """Those of this GPU at this clock count; where there are none, by force, at another clock."""
     here = [report for _, report in kept if report.environment.gpu == fresh.environment.gpu]
     alike = [report for report in here if not _machine(report, fresh)] or (here if force else [])
@@ -99,22 +102,22 @@ def compare_with_stored(
     return compare_reports(old, fresh, ("baseline", "now"), threshold, force)
 
 
-def _machine(a: Report, b: Report) -> list[str]:
-    """How the machines of two results differ, whatever was timed on them."""
+def _machine(a: BenchReport, b: BenchReport) -> list[str]:
+    """Differences between the machines of two results, whatever was timed on them."""
     return list(differences(replace(a, rows=()), replace(b, rows=())))
 
 
-def _own(report: Report) -> list[Row]:
+def _own(report: BenchReport) -> list[Row]:
     """Baselines of others are not what is judged."""
     return [row for row in report.rows if not row.is_baseline]
 
 
-def _updates(a: Report, b: Report) -> Iterable[str]:
-    """What is new beside the op, and may be the reason."""
+def _updates(a: BenchReport, b: BenchReport) -> Iterable[str]:
+    """Changes beside the op that may be the reason."""
     for name in ("fictl", "torch", "cuda"):
         old, new = getattr(a.environment, name), getattr(b.environment, name)
         if old != new:
             yield f"{name} was {old or 'unknown'}, and is {new or 'unknown'}"
-    old, new = ((each.environment.before or {}).get("driver", "") for each in (a, b))
+    old, new = ((report.environment.before or {}).get("driver", "") for report in (a, b))
     if old != new:
         yield f"the driver was {old or 'unknown'}, and is {new or 'unknown'}"

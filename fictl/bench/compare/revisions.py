@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fictl.bench.compare.measured import Request, measured
-from fictl.bench.compare.one_run import compare_in
-from fictl.bench.compare.outcome import Outcome
-from fictl.bench.observer import Observer
+from fictl import settings
+from fictl.bench.compare.outcome import CompareOutcome
+from fictl.bench.compare.sides import compare_in
+from fictl.bench.messages import RevisionsRequest
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import DEFAULTS, BenchOptions
+from fictl.bench.run import Measurement, measure
 from fictl.case.selection import functions
 from fictl.errors import UsageError
 from fictl.project import OpFolder, Project, discover, select
@@ -22,8 +24,8 @@ def compare_revisions(
     b: str,
     threshold: float,
     options: BenchOptions = DEFAULTS,
-    observer: Observer | None = None,
-) -> Outcome:
+    observer: BenchObserver | None = None,
+) -> CompareOutcome:
     """The fictl that runs them is this one; kernels, launchers and Python of the ops are theirs."""
     project = project_of(ops)
     # A checkout has another name than its project.
@@ -33,13 +35,13 @@ def compare_revisions(
             raise UsageError(f"{a} and {b} are the same", "one of them may be '.', what lies here")
         had = _functions(old.project)
         wanted = {name: f for f in select(names, [new.project]) for name in functions(f, names)}
-        requests = list(_requests(project, old, new, had, wanted))
-        if not requests:
+        jobs = list(_jobs(project, old, new, had, wanted, options))
+        if not jobs:
             raise UsageError(
                 f"{old.label} and {new.label} have none of the functions in common",
                 f"{new.label} has {', '.join(sorted(wanted)) or 'none'}",
             )
-        report = measured(requests, options, observer or Observer())
+        report = measure(jobs, observer or BenchObserver())
         gone = set() if ops else {*had} - {*wanted}
     outcome = compare_in(report, old.label, new.label, threshold)
     return replace(
@@ -53,18 +55,21 @@ def _functions(project: Project) -> dict[str, OpFolder]:
     return {declared.name: folder for folder, declared in discover.functions(project)}
 
 
-def _requests(
+def _jobs(
     project: Project,
     old: Checkout,
     new: Checkout,
     had: dict[str, OpFolder],
     wanted: dict[str, OpFolder],
-) -> Iterator[Request]:
+    options: BenchOptions,
+) -> Iterator[Measurement]:
     """One for each op folder; a function that has moved since is still the same function."""
     places: dict[tuple[OpFolder, OpFolder], list[str]] = {}
     for name in sorted(wanted):
         if name in had:
             places.setdefault((wanted[name], had[name]), []).append(name)
     for (now, before), names in places.items():
-        sides = {new.label: str(now.op), old.label: str(before.op)}
-        yield Request(f"{project.name}/{now.family}/{now.module}", sides, tuple(names))
+        op = f"{project.name}/{now.family}/{now.module}"
+        sides = {new.label: now.op, old.label: before.op}
+        device = settings.DEVICE.get()
+        yield Measurement(op, RevisionsRequest(op, sides, tuple(names), device, options))

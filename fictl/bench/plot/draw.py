@@ -9,7 +9,7 @@ from pathlib import Path
 from fictl.bench.plot.bars import bars
 from fictl.bench.plot.roofline import roofline
 from fictl.bench.plot.sweep import sweeps
-from fictl.bench.result import Report
+from fictl.bench.result import BenchReport
 from fictl.bench.row import TIMED
 from fictl.errors import UsageError
 from fictl.plot.canvas import Canvas, stacked
@@ -22,10 +22,10 @@ _KINDS = (".svg", ".html", ".png")
 def require_kind(path: Path) -> None:
     """Before anything is measured."""
     if path.suffix not in _KINDS:
-        raise UsageError(f"{path} is no picture", f"its name ends in {', '.join(_KINDS)}")
+        raise UsageError(f"{path} is not a picture", f"its name ends in {', '.join(_KINDS)}")
 
 
-def draw(report: Report, path: Path) -> Path:
+def draw(report: BenchReport, path: Path) -> Path:
     """A sweep where an axis was swept, bars else; a roofline where one is known."""
     require_kind(path)
     pictures = list(_pictures(report))
@@ -41,7 +41,7 @@ def draw(report: Report, path: Path) -> Path:
     return path
 
 
-def _pictures(report: Report) -> Iterator[Canvas]:
+def _pictures(report: BenchReport) -> Iterator[Canvas]:
     timed = [row for row in report.rows if row.status == TIMED and row.step == "run"]
     machine = report.environment.gpu or "emulated device"
     for function in dict.fromkeys(row.function for row in timed):
@@ -53,7 +53,7 @@ def _pictures(report: Report) -> Iterator[Canvas]:
             yield roof
 
 
-def _page(report: Report, canvas: Canvas) -> str:
+def _page(report: BenchReport, canvas: Canvas) -> str:
     environment = report.environment
     title = f"fictl bench · {environment.gpu or 'emulated device'} · {environment.timestamp}"
     remarks = "".join(f"<p>{escape(warning)}</p>\n" for warning in environment.warnings)

@@ -1,4 +1,4 @@
-"""What the op reaches of what the device can do, by how much it computes on what it moves."""
+"""Roofline: FLOP/s of the op and of the device, by operations per byte moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast each side is along the axis that a benchmark swept."""
+"""Speed of each side along the axis that a benchmark swept."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def _swept(rows: Iterable[Row]) -> str:
 
 
 def _alike(rows: Iterable[Row], axis: str) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    by_side: dict[str, list[Row]] = {}
     for row in rows:
         others = [f"{name}={size}" for name, size in row.sizes.items() if name != axis]
-        found.setdefault(" ".join([*others, row.dtype, *row.passing]), []).append(row)
-    return found
+        by_side.setdefault(" ".join([*others, row.dtype, *row.passing]), []).append(row)
+    return by_side
 
 
 def _sweep(title: str, axis: str, rows: Sequence[Row]) -> Canvas:
@@ -59,7 +59,7 @@ def _sweep(title: str, axis: str, rows: Sequence[Row]) -> Canvas:
 
 
 def _rate(rows: Sequence[Row]) -> tuple[str, Any]:
-    """Of what bounds it."""
+    """Unit and value of a rate: that of the resource that bounds the op."""
     if any(row.tflops and row.ceiling == "matmul" for row in rows):
         return "TFLOP/s", lambda row: row.tflops
     if any(row.gbps for row in rows):

@@ -1,1 +1,1 @@
-"""What measures one op, in a process of its own that it may take down."""
+"""The program that measures one op, in a process of its own that it may take down."""

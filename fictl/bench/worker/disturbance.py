@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.case.poison import poison
 from fictl.case.trial import CaseTrial
 
@@ -18,7 +18,7 @@ class Disturbance:
     """Called after every round; `index` is the copy that was disturbed after round `at`."""
 
     trials: Sequence[CaseTrial]
-    observer: Observer
+    observer: BenchObserver
     index: int = 0
     at: int = -1
     rounds: int = 0
@@ -42,7 +42,7 @@ class Disturbance:
             poison(trial.copy(self.index).fresh())
 
     def problem(self, trial: CaseTrial) -> str:
-        """What is wrong with what the timed calls of a side left.
+        """Error in the results that the timed calls of a side left.
 
         A call more is made where no round followed, or where calls change their own inputs.
         """

@@ -1,4 +1,4 @@
-"""What calls cost the host: plans, and the way to a launch."""
+"""Host time of calls: plans, and the way to a launch."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from fictl.timing.side import Side
 from fictl.timing.stop import Stop
 
 
-def time_plan(made: Prepared, device: str, stop: Stop) -> Samples:
-    """By the host's clock until the GPU is done: most of what a plan does is on the host."""
+def time_plan(prepared: Prepared, device: str, stop: Stop) -> Samples:
+    """Time a plan by the host's clock until the GPU is done: most of its work is on the host."""
     from fictl.timing.measure import measure
 
     def plan() -> None:
-        made.plan()
+        prepared.plan()
         if device != "cpu":
             import torch
 
@@ -23,8 +23,8 @@ def time_plan(made: Prepared, device: str, stop: Stop) -> Samples:
     return measure(sides, device="cpu", cold=False, stop=stop)["plan"]
 
 
-def time_host(made: Prepared, device: str) -> float:
+def time_host(prepared: Prepared, device: str) -> float:
     """Seconds until a call returns; what it has launched is not waited for."""
     from fictl.timing.host_overhead import host_overhead
 
-    return host_overhead(made, device)
+    return host_overhead(prepared, device)

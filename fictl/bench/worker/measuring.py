@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
 from fictl.bench.worker.disturbance import Disturbance
@@ -25,11 +25,11 @@ from fictl.trace import Case
 
 @dataclass(frozen=True)
 class Place:
-    """Where it runs: torch's word for the device, and the ceilings measured there."""
+    """Device of a measurement, in torch's word, and the ceilings measured there."""
 
     device: str
     ceilings: Mapping[str, float]
-    observer: Observer
+    observer: BenchObserver
 
     @property
     def is_emulated(self) -> bool:
@@ -138,7 +138,7 @@ def _samples(
 
 
 def _after(row: Row, trial: CaseTrial, disturbance: Disturbance, options: BenchOptions) -> Row:
-    """What the timed calls left decides whether their times count."""
+    """Keep the times, or refuse those of calls that left wrong results."""
     workload = trial.workload
     try:
         problem = disturbance.problem(trial)
@@ -152,10 +152,10 @@ def _after(row: Row, trial: CaseTrial, disturbance: Disturbance, options: BenchO
     return replace(row, checked=workload.refcheck, host_seconds=host, note=note)
 
 
-def _plan(row: Row, made: Prepared, options: BenchOptions, device: str) -> Row:
+def _plan(row: Row, prepared: Prepared, options: BenchOptions, device: str) -> Row:
     plan = replace(row, step="plan")
     try:
-        return _with_samples(plan, time_plan(made, device, options.stop))
+        return _with_samples(plan, time_plan(prepared, device, options.stop))
     except Exception as error:
         return plan.refused(FAILED, _said(error))
 

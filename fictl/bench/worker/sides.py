@@ -15,7 +15,7 @@ from fictl.project import OpFolder
 
 
 def declared_baselines(bench: ModuleType, function: str) -> dict[str, Callable[..., Any]]:
-    """What `baselines()` of a bench.py has; `baselines(function)` where a module has several."""
+    """Result of `baselines()` of a bench.py; of `baselines(function)` where a module has several."""
     declared = getattr(bench, "baselines", None)
     if declared is None:
         return {}
@@ -35,7 +35,7 @@ def contenders(
 def missing_baselines(folder: OpFolder, names: set[str], options: BenchOptions) -> list[str]:
     """Those asked for that no function of the folder has."""
     bench = folder.load("bench")
-    there = {name for each in names for name in declared_baselines(bench, each)}
+    there = {name for function in names for name in declared_baselines(bench, function)}
     return [name for name in options.baselines if name not in there | {ALL}]
 
 
@@ -55,7 +55,7 @@ def _own(folder: OpFolder, subject: Subject, options: BenchOptions) -> Iterator[
 
 
 def baseline(name: str, function: Callable[..., Any]) -> Contender:
-    """What it returns may be callable: then it has prepared the call, which alone is timed."""
+    """Wrap a baseline. If it returns a callable, it has prepared the call, which alone is timed."""
 
     def prepare(inputs: Mapping[str, Any], _outputs: Mapping[str, Any]) -> tuple[Call, Call]:
         first = function(**inputs)

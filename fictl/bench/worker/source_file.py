@@ -33,22 +33,22 @@ class _Shaped:
     @classmethod
     def parse(cls, text: str) -> _Shaped:
         """`4096x4096:bfloat16`; float32 where nothing else is said."""
-        found = _TENSOR.fullmatch(text)
-        if not found:
-            raise InvalidValue(f"{text!r} is no tensor", _AS_IN)
-        shape = tuple(int(size) for size in found["shape"].split("x"))
-        return cls(shape, parse_dtype(found["dtype"] or "float32").name)
+        match = _TENSOR.fullmatch(text)
+        if not match:
+            raise InvalidValue(f"{text!r} is not a tensor", _AS_IN)
+        shape = tuple(int(size) for size in match["shape"].split("x"))
+        return cls(shape, parse_dtype(match["dtype"] or "float32").name)
 
 
 def assignments(words: Iterable[str]) -> dict[str, str]:
     """`name=value` each."""
-    found = {}
+    values = {}
     for word in words:
         name, _, value = word.partition("=")
         if not (name.isidentifier() and value):
             raise InvalidValue(f"{word!r} gives nothing a value", _AS_IN)
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def source_subjects(path: Path, values: Mapping[str, str]) -> list[tuple[Subject, Case]]:
@@ -60,9 +60,9 @@ def source_subjects(path: Path, values: Mapping[str, str]) -> list[tuple[Subject
     own = assignments(word for line in _COMMENT.findall(text) for word in line.split())
     launchers = chosen(CppSource(path).code, ())
     _refuse_strange(path, launchers, values)
-    made = [_subject(path, launcher, {**own, **values}) for launcher in launchers]
+    subjects = [_subject(path, launcher, {**own, **values}) for launcher in launchers]
     module = load_inline(re.sub(r"\W", "_", path.stem), cuda=text)
-    return [(each.bound_to(module), each.case) for each in made]
+    return [(subject.bound_to(module), subject.case) for subject in subjects]
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,13 @@ class _Unbuilt:
 
 
 def _refuse_strange(path: Path, launchers: Sequence[Launcher], values: Mapping[str, str]) -> None:
-    strange = sorted({*values} - {name for each in launchers for _, name in each.parameters})
+    strange = sorted(
+        {*values} - {name for launcher in launchers for _, name in launcher.parameters}
+    )
     if strange:
         raise UsageError(
             f"no launcher of {path.name} has a parameter {', '.join(strange)}",
-            "; ".join(f"{each.name}({each.declared})" for each in launchers),
+            "; ".join(f"{launcher.name}({launcher.declared})" for launcher in launchers),
         )
 
 
@@ -112,7 +114,7 @@ def _subject(path: Path, launcher: Launcher, values: Mapping[str, str]) -> _Unbu
         )
     shaped = {name: _Shaped.parse(values[name]) for name in launcher.views}
     axes, sizes = _axes(shaped.values())
-    tensors = {name: Tensor(axes[each.shape], each.dtype) for name, each in shaped.items()}
+    tensors = {name: Tensor(axes[tensor.shape], tensor.dtype) for name, tensor in shaped.items()}
     written = {name for name in tensors if name.startswith(_WRITTEN)}
     template = TraceTemplate(
         axes={axis: Var("of a tensor") for axis in sizes},
@@ -134,7 +136,7 @@ def _axes(
     """Tensors of one shape share their axes: the case's name has each once."""
     axes: dict[tuple[int, ...], tuple[str, ...]] = {}
     sizes: dict[str, int] = {}
-    for shape in dict.fromkeys(each.shape for each in shaped):
+    for shape in dict.fromkeys(tensor.shape for tensor in shaped):
         axes[shape] = tuple(f"n{len(sizes) + position}" for position in range(len(shape)))
         sizes |= dict(zip(axes[shape], shape, strict=True))
     return axes, sizes
@@ -147,7 +149,7 @@ def _scalar(text: str) -> Scalar:
         value = None
     kinds = {bool: "bool", int: "int64", float: "float64"}
     if type(value) not in kinds:
-        raise InvalidValue(f"{text!r} is no number", _AS_IN)
+        raise InvalidValue(f"{text!r} is not a number", _AS_IN)
     return Scalar(kinds[type(value)], value)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fictl.bench.result import Report
+    from fictl.bench.result import BenchReport
     from fictl.project import OpFolder
 
 
@@ -31,16 +31,16 @@ class BenchOutputs:
             require_kind(flags["plot"])
         return cls(*(flags[name] for name in ("save", "out", "csv", "jsonl", "plot")))
 
-    def write(self, report: Report, folders: Iterable[OpFolder]) -> list[Path]:
+    def write(self, report: BenchReport, folders: Iterable[OpFolder]) -> list[Path]:
         """Write them all, and return where they are."""
         return [*self._stored(report, folders), *self._exported(report), *self._drawn(report)]
 
-    def _stored(self, report: Report, folders: Iterable[OpFolder]) -> list[Path]:
+    def _stored(self, report: BenchReport, folders: Iterable[OpFolder]) -> list[Path]:
         from fictl.bench import stored
 
         return [*stored.store(report, tuple(dict.fromkeys(folders)))] if self.save else []
 
-    def _exported(self, report: Report) -> Iterator[Path]:
+    def _exported(self, report: BenchReport) -> Iterator[Path]:
         from fictl.bench import export, result
 
         writers = (
@@ -53,7 +53,7 @@ class BenchOutputs:
                 write(report, path)
                 yield path
 
-    def _drawn(self, report: Report) -> Iterator[Path]:
+    def _drawn(self, report: BenchReport) -> Iterator[Path]:
         if self.plot is not None:
             from fictl.bench.plot.draw import draw
 

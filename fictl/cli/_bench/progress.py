@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.row import SKIPPED, Row
 from fictl.cli import console
 from fictl.cli.late_bar import LateBar
 
 
-class BenchProgress(Observer):
+class BenchProgress(BenchObserver):
     """Progress on stderr; with `quiet`, only the lines of an op's own process."""
 
     def __init__(self, quiet: bool = False) -> None:

@@ -12,9 +12,9 @@ from fictl.bench.sweep import parse_axis
 from fictl.errors import FictlError, UsageError
 
 if TYPE_CHECKING:
-    from fictl.bench.observer import Observer
+    from fictl.bench.observer import BenchObserver
     from fictl.bench.planned import Planned
-    from fictl.bench.result import Report
+    from fictl.bench.result import BenchReport
     from fictl.project import OpFolder
 
 
@@ -46,7 +46,7 @@ class BenchRequest:
             )
         return cls(ops, _options(flags), next(iter(files), None), values, place)
 
-    def run(self, observer: Observer) -> Report:
+    def run(self, observer: BenchObserver) -> BenchReport:
         from fictl.bench.run import bench, bench_file
 
         if self.file is not None:

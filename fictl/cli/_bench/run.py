@@ -13,7 +13,7 @@ from fictl.cli._bench.request import BenchRequest
 from fictl.errors import FictlError
 
 if TYPE_CHECKING:
-    from fictl.bench.result import Report
+    from fictl.bench.result import BenchReport
     from fictl.project import OpFolder
 
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class BenchOutcome:
     """The report of every line that could be measured, the errors of the others, files written."""
 
-    report: Report
+    report: BenchReport
     errors: Sequence[FictlError]
     written: Sequence[Path]
 
@@ -42,7 +42,7 @@ def run(
     """
     from fictl.bench.result import joined
 
-    reports: list[Report] = []
+    reports: list[BenchReport] = []
     folders: list[OpFolder] = []
     errors = [*unread]
     with BenchProgress(quiet) as progress:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from fictl.bench.result import Environment, Report
+from fictl.bench.result import BenchReport, Environment
 from fictl.bench.row import SKIPPED, TIMED, Row
 from fictl.cli import console
 from fictl.dtype import parse_dtype
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _BAR = 20
 
 
-def show_report(out: Console, report: Report, written: Sequence[Path], verbose: bool) -> None:
+def show_report(out: Console, report: BenchReport, written: Sequence[Path], verbose: bool) -> None:
     out.print(f"  {_headline(report)}", markup=False, style="dim", soft_wrap=True)
     for warning in report.environment.warnings:
         out.print("  [bold yellow]![/]", end=" ")
@@ -37,7 +37,7 @@ def show_report(out: Console, report: Report, written: Sequence[Path], verbose: 
         out.print(f"  wrote {friendly(path)}", markup=False, soft_wrap=True)
 
 
-def _headline(report: Report) -> str:
+def _headline(report: BenchReport) -> str:
     environment = report.environment
     timed = [row for row in report.rows if row.status == TIMED and row.step == "run"]
     parts = [_machine(environment), " ".join(dict.fromkeys(row.timer for row in timed))]

@@ -11,10 +11,10 @@ from fictl.profile.cupti.table import grids, remarks
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.profile.cupti.summary import Summary
+    from fictl.profile.cupti.summary import CuptiSummary
 
 
-def show(out: Console, result: Summary) -> None:
+def show(out: Console, result: CuptiSummary) -> None:
     out.print(f"  {_head(result)}", markup=False, style="dim", soft_wrap=True)
     out.print(f"\n[bold]{result.name}[/]", soft_wrap=True)
     for grid in grids(result):
@@ -26,7 +26,7 @@ def show(out: Console, result: Summary) -> None:
     )
 
 
-def _head(result: Summary) -> str:
+def _head(result: CuptiSummary) -> str:
     parts = [
         result.device.removeprefix("NVIDIA "),
         f"{result.sm_mhz} MHz" if result.sm_mhz else "",

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.profile.events.recording import Kernel
-    from fictl.profile.events.result import Result
+    from fictl.profile.events.result import EventsResult
 
 _COLUMNS = ("event", "count", "at", "median", "5 %", "95 %", "max", "share")
 
 
-def show(out: Console, result: Result) -> None:
+def show(out: Console, result: EventsResult) -> None:
     from rich.markup import escape
 
     out.print(f"  {_head(result)}", markup=False, style="dim", soft_wrap=True)
@@ -40,7 +40,7 @@ def show(out: Console, result: Result) -> None:
     )
 
 
-def _head(result: Result) -> str:
+def _head(result: EventsResult) -> str:
     if not result.device:
         return f"{result.case} · emulated: these times say nothing of a GPU's"
     cycle, tick = result.recording.cycle, result.recording.tick

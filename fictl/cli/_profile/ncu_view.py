@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.profile.ncu.digest.kernel import Digest
-    from fictl.profile.ncu.report import Report
+    from fictl.profile.ncu.report import NcuReport
 
 _WIDTH = 15
 
 
-def show(out: Console, result: Report) -> None:
+def show(out: Console, result: NcuReport) -> None:
     head = f"{result.case} · ncu {result.version} · {result.collected}"
     out.print(f"  {head}", markup=False, style="dim", soft_wrap=True)
     for digest in result.digests:

@@ -13,13 +13,13 @@ from fictl.profile.spelling import respelt
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.profile.nsys.summary import Summary
+    from fictl.profile.nsys.summary import NsysSummary
     from fictl.profile.nsys.table import Row
 
 _TITLES = {KERNELS: "kernel", COPIES: "copy", API: "host"}
 
 
-def show(out: Console, result: Summary) -> None:
+def show(out: Console, result: NsysSummary) -> None:
     calls = f"{result.calls} call{'s' * (result.calls != 1)}"
     head = f"{result.case} · nsys {result.version} · {calls}"
     out.print(f"  {head}", markup=False, style="dim", soft_wrap=True)

@@ -12,8 +12,8 @@ from fictl.errors import FictlError, SetupError, UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.profile.outcome import Outcome
-    from fictl.profile.request import Request
+    from fictl.profile.outcome import ProfileOutcome
+    from fictl.profile.request import ProfileRequest
 
 Flags = Mapping[str, Any]
 Say = Callable[[str], object]
@@ -26,7 +26,7 @@ class Tool:
     flags: parameters of the command that this tool alone takes.
     """
 
-    look: Callable[[Sequence[Request], Flags, Say], Iterator[Outcome]]
+    look: Callable[[Sequence[ProfileRequest], Flags, Say], Iterator[ProfileOutcome]]
     show: Callable[[Console, Any], None]
     calls: int
     flags: tuple[str, ...] = ()
@@ -48,13 +48,13 @@ def tool(name: str, flags: Flags) -> Tool:
     return _TOOLS[name]
 
 
-def _cupti(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Outcome]:
+def _cupti(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
     from fictl.profile.cupti.run import profile
 
     return profile(requests, flags["trace"], say)
 
 
-def _ncu(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Outcome]:
+def _ncu(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
     from fictl.profile.ncu.collection import Collection
     from fictl.profile.ncu.run import profile
 
@@ -67,13 +67,13 @@ def _ncu(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Outcom
     return _each(requests, lambda request: profile(request, collection, say))
 
 
-def _nsys(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Outcome]:
+def _nsys(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
     from fictl.profile.nsys.run import profile
 
     return _each(requests, lambda request: profile(request, say))
 
 
-def _events(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Outcome]:
+def _events(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
     from fictl.profile.events.run import profile
 
     blocks, events = flags["blocks"], flags["events"]
@@ -81,17 +81,19 @@ def _events(requests: Sequence[Request], flags: Flags, say: Say) -> Iterator[Out
     return _each(requests, lambda request: profile(request, blocks, events, trace, say))
 
 
-def _each(requests: Sequence[Request], look: Callable[[Request], Any]) -> Iterator[Outcome]:
+def _each(
+    requests: Sequence[ProfileRequest], look: Callable[[ProfileRequest], Any]
+) -> Iterator[ProfileOutcome]:
     """Run the tool for every request; an error about this machine ends all, other errors their own."""
-    from fictl.profile.outcome import Outcome
+    from fictl.profile.outcome import ProfileOutcome
 
     for request in requests:
         try:
-            yield Outcome(str(request.folder), request.case, look(request))
+            yield ProfileOutcome(str(request.folder), request.case, look(request))
         except SetupError:
             raise
         except FictlError as error:
-            yield Outcome(str(request.folder), request.case, error=error)
+            yield ProfileOutcome(str(request.folder), request.case, error=error)
 
 
 def _show_cupti(out: Console, result: Any) -> None:

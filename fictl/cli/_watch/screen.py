@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from fictl.cli import console
 from fictl.cli._watch.words import against, edited, microseconds, token
 from fictl.paths import friendly
-from fictl.watch.observer import Observer
+from fictl.watch.observer import WatchObserver
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from fictl.watch.board import Standing
     from fictl.watch.history import Cycle, History
-    from fictl.watch.outcome import Outcome
+    from fictl.watch.outcome import StepOutcome
     from fictl.watch.problem import Problem
 
 _DOING = {"build": "building", "test": "testing", "bench": "timing"}
@@ -29,7 +29,7 @@ _NUMBERS = re.compile(r"[\d., ]+")
 _SHOWN = 10
 
 
-class Screen(Observer):
+class Screen(WatchObserver):
     """`to_stderr` where stdout is for a document; the `remark` is said once."""
 
     def __init__(self, ops: Sequence[str], remark: str = "", to_stderr: bool = False) -> None:
@@ -68,10 +68,10 @@ class Screen(Observer):
             self._status = self._out.status(f"{_DOING[name]} …")
             self._status.start()
 
-    def outcome(self, outcome: Outcome) -> None:
+    def outcome(self, outcome: StepOutcome) -> None:
         self._rest()
         mark = {0: "[green]✓[/]", 1: "[red]✗[/]", 3: "[yellow]![/]"}[outcome.exit_code]
-        text = _plain(outcome.said or "failed")
+        text = _plain(outcome.text or "failed")
         line = f"  {mark} {outcome.step:5}  {text:24}  [dim]{outcome.seconds:.1f} s[/]"
         self._out.print(line, soft_wrap=True)
         if outcome.problem:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fictl.child.family import descendants, end_descendants
 from fictl.judge.process.scheduled import waited
 from fictl.judge.sandbox import kernel
 from fictl.judge.sandbox.policy import SandboxPolicy
@@ -97,8 +98,8 @@ def _answer(watch: socket.socket) -> bool:
 
 def _judged(root: int) -> int:
     """Process id of the sandboxed process, found once; 0 before it exists."""
-    if root not in _known and (below := _descendants(root)[_LEADING - 1 :]):
-        _known[root] = below[0]
+    if root not in _known and (below := descendants(root)[_LEADING - 1 :]):
+        _known[root] = below[0].pid
     return _known.get(root, 0)
 
 
@@ -189,8 +190,8 @@ def survey(root: int) -> dict[str, Any]:
 
     The three processes between supervisor and sandbox are not counted.
     """
-    below = _descendants(root)
-    return {"left": [_name(pid) for pid in below[_LEADING:]], "signals": _signals(_judged(root))}
+    left = descendants(root)[_LEADING:]
+    return {"left": [_name(process.pid) for process in left], "signals": _signals(_judged(root))}
 
 
 def _hold(root: int) -> dict[str, Any]:
@@ -202,10 +203,9 @@ def _release(root: int) -> dict[str, Any]:
     return _signal(root, signal.SIGCONT)
 
 
-def _signal(root: int, number: int) -> dict[str, Any]:
-    for pid in _descendants(root)[_LEADING - 1 :]:
-        with suppress(OSError):
-            os.kill(pid, number)
+def _signal(root: int, number: signal.Signals) -> dict[str, Any]:
+    for process in descendants(root)[_LEADING - 1 :]:
+        process.signal(number)
     return {}
 
 
@@ -216,46 +216,6 @@ def _signals(pid: int) -> dict[str, int]:
         return {}
     fields = dict(line.split(":\t", 1) for line in lines.splitlines() if ":\t" in line)
     return {word: int(fields[name], 16) for word, name in _SIGNALS.items() if name in fields}
-
-
-def _descendants(root: int) -> list[int]:
-    """Process ids, children before grandchildren."""
-    parents = {pid: parent for pid in _pids() if (parent := _parent(pid))}
-    below, front = [], [root]
-    while front:
-        front = sorted(pid for pid, parent in parents.items() if parent in front)
-        below += front
-    return below
-
-
-def end_descendants() -> None:
-    """Kill every descendant, also those in other sessions: orphans become our children."""
-    while True:
-        for pid in _descendants(os.getpid()):
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
-
-
-def _pids() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-
-
-def _stat(path: Path) -> list[str]:
-    """Fields of /proc/<pid>/stat from the third on: the second, a name, may hold anything."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
-def _parent(pid: int) -> int:
-    """Process id of the parent; 0 if the process has ended."""
-    fields = _stat(Path(f"/proc/{pid}/stat"))
-    return int(fields[1]) if fields and fields[0] not in "ZX" else 0
 
 
 def _name(pid: int) -> str:

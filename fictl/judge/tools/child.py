@@ -1,4 +1,4 @@
-"""The process that a tool observes: builds a solution and calls it (python -m … JOB OUTCOME).
+"""The process that a tool observes: builds a solution and calls it.
 
 Only the calls lie between cudaProfilerStart and cudaProfilerStop.
 """
@@ -10,15 +10,19 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fictl import settings
-from fictl.child.message import send
+from fictl.case.messages import CaseChosen
+from fictl.child.message import Done, send
+from fictl.child.program import leave_answer, request_in
 from fictl.errors import FictlError
 from fictl.judge.inputs import make_inputs
+from fictl.judge.tools.messages import LookAnswer, LookRequest
 from fictl.op.ffi.emulated import KernelDefect, listen
 from fictl.project import OpFolder, Project
 from fictl.project.discover import folders
@@ -29,42 +33,39 @@ BUILD, CALLS = "build", "calls"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the outcome as a document; the exit code adds nothing to it."""
-    job, outcome = (Path(word) for word in arguments)
-    request = json.loads(job.read_text(encoding="utf-8"))
+    """Leave a LookAnswer; the exit code adds nothing to it."""
+    request = request_in(arguments, LookRequest)
     rows: list[dict[str, Any]] = []
     if settings.EMU_CHECK.get():
         listen(_heard(rows))
     answer = _answer(request)
-    text = json.dumps({**answer, "rows": rows}, default=str)
-    outcome.write_text(text, encoding="utf-8")
+    leave_answer(arguments, replace(answer, rows=(*rows,)))
     return 0
 
 
-def _answer(job: Mapping[str, Any]) -> dict[str, Any]:
-    definition = Definition.model_validate(job["definition"])
-    solution = Solution.model_validate(job["solution"])
+def _answer(request: LookRequest) -> LookAnswer:
+    definition = Definition.model_validate(json.loads(request.definition))
+    solution = Solution.model_validate(json.loads(request.solution))
     start = time.perf_counter()
     try:
         runnable = BuilderRegistry.get_instance().build(definition, solution)
-        if job["mode"] == BUILD:
+        if request.mode == BUILD:
             _build_kernels(runnable)
-            took = time.perf_counter() - start
-            return {"status": "built", "builder": runnable.metadata.build_type, "seconds": took}
-        _call(definition, runnable, job)
+            seconds = time.perf_counter() - start
+            return LookAnswer("built", builder=runnable.metadata.build_type, seconds=seconds)
+        _call(definition, runnable, request)
     except BuildError as error:
         text = "\n".join(filter(None, (error.first_error, error.log)))
         return _failed("COMPILE_ERROR", error, text)
     except KernelDefect as error:
         return _failed("RUNTIME_ERROR", error, error.message)
     except FictlError as error:
-        return _failed(
-            "COMPILE_ERROR" if job["mode"] == BUILD else "RUNTIME_ERROR", error, _traced()
-        )
+        status = "COMPILE_ERROR" if request.mode == BUILD else "RUNTIME_ERROR"
+        return _failed(status, error, _traced())
     except BaseException as error:
         problem = FictlError(f"{type(error).__name__}: {error}")
         return _failed("RUNTIME_ERROR", problem, _traced())
-    return {"status": "called"}
+    return LookAnswer("called")
 
 
 def _build_kernels(runnable: Runnable) -> None:
@@ -88,22 +89,21 @@ def _specs(folder: OpFolder, package: str) -> list[Any]:
     return list(import_module(f"{package}.kernels.{folder.family}.{folder.module}.jit").aot())
 
 
-def _call(definition: Definition, runnable: Runnable, job: Mapping[str, Any]) -> None:
-    device = job["device"]
-    workload = Workload.model_validate(job["workload"])
-    root = Path(job["root"]) if job["root"] else None
+def _call(definition: Definition, runnable: Runnable, request: LookRequest) -> None:
+    assert request.workload is not None
+    workload = Workload.model_validate(json.loads(request.workload))
 
     def once() -> Callable[[], object]:
-        inputs = make_inputs(definition, workload, root, job["seed"], device)
+        inputs = make_inputs(definition, workload, request.root, request.seed, request.device)
         return lambda: runnable.call_value_returning(*inputs.values())
 
     once()()
-    send("case", case=definition.name)
-    calls = [once() for _ in range(job["calls"])]
-    with _collected(device):
+    send(CaseChosen(definition.name))
+    calls = [once() for _ in range(request.calls)]
+    with _collected(request.device):
         for call in calls:
             call()
-    send("done")
+    send(Done())
 
 
 @contextmanager
@@ -134,14 +134,8 @@ def _traced() -> str:
     return traceback.format_exc()
 
 
-def _failed(status: str, error: FictlError, text: str) -> dict[str, Any]:
-    return {
-        "status": status,
-        "message": error.message,
-        "hint": error.hint,
-        "code": error.exit_code,
-        "log": text,
-    }
+def _failed(status: str, error: FictlError, text: str) -> LookAnswer:
+    return LookAnswer(status, error.message, error.hint, error.exit_code, text)
 
 
 if __name__ == "__main__":

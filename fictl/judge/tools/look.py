@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fictl import settings
+from fictl.child.environment import unwatched
+from fictl.child.program import Program
 from fictl.errors import SetupError
 from fictl.judge.process.scratch import scratch_folder
 from fictl.judge.tools.first_error import FirstError, first_error
+from fictl.judge.tools.messages import LookAnswer, LookRequest
 from fictl.judge.tools.subject import SolutionSubject
-from fictl.paths import same_packages
-from fictl.process import TimedOut, ending, run
+from fictl.process import TimedOut, ending
 from fictl.toolchain import require_gpu
+
+if TYPE_CHECKING:
+    from fictl.trace import Definition, Solution, Workload
 
 PROGRAM = "fictl.judge.tools.child"
 # A log is for reading: what is longer has its end.
@@ -36,25 +37,10 @@ class Look:
     calls: int = 1
     seed: int = 0
 
-    @contextmanager
-    def job(self) -> Iterator[tuple[Path, Path]]:
-        """Write the job's file; yields its path and that of the outcome."""
-        with scratch_folder("look") as place:
-            job, outcome = place / "job.json", place / "outcome.json"
-            job.write_text(json.dumps(self._document()), encoding="utf-8")
-            yield job, outcome
-
-    def argv(self, job: Path, outcome: Path) -> list[str]:
-        return [sys.executable, "-m", PROGRAM, str(job), str(outcome)]
-
-    def environment(self) -> dict[str, str]:
-        own = {} if self.device == "cpu" else {settings.DEVICE.name: self.device}
-        return {
-            **own,
-            settings.LOGLEVEL.name: "0",
-            settings.TRACE_DUMP.name: "0",
-            **same_packages(),
-        }
+    @property
+    def program(self) -> Program:
+        own = "" if self.device == "cpu" else self.device
+        return Program(PROGRAM, self._request(), unwatched(own))
 
     def take(
         self, before: Sequence[str | Path] = (), variables: Mapping[str, str] | None = None
@@ -62,53 +48,57 @@ class Look:
         """Run the child; `before` are the words of a tool's command line that precede it."""
         if self.device == "cuda":
             require_gpu("there is no GPU here", "--device emu runs it on the emulated device")
-        environment = {**self.environment(), **(variables or {})}
-        with self.job() as (job, outcome):
+        with scratch_folder("look") as folder:
+            program = self.program.under(before, variables or {}).filed(folder)
             try:
-                done = run([*before, *self.argv(job, outcome)], environment, self.timeout)
+                finished = program.run(self.timeout)
             except TimedOut as error:
                 return LookResult(
                     "TIMEOUT", f"it did not end within {self.timeout:g} s", error.hint
                 )
-            if os.path.isfile(outcome):
-                return self._seen(json.loads(outcome.read_text(encoding="utf-8")), done.output)
-        died = f"it ended its process with {ending(done.code)}"
-        return LookResult(
-            "RUNTIME_ERROR", died, log=done.output[-_LONGEST_LOG:], output=done.output
-        )
+            answer = program.answer(LookAnswer)
+        if answer is not None:
+            return self._seen(answer, finished.output)
+        died = f"it ended its process with {ending(finished.code)}"
+        output = finished.output
+        return LookResult("RUNTIME_ERROR", died, log=output[-_LONGEST_LOG:], output=output)
 
-    def _seen(self, answer: dict[str, Any], output: str) -> LookResult:
+    def _seen(self, answer: LookAnswer, output: str) -> LookResult:
         sources = [source.path for source in self.subject.solution.sources]
-        message, log = answer.get("message", ""), answer.get("log", "")
+        message, log = answer.message, answer.log
         error = None
         if message:
             error = first_error((message, log, output), sources, message)
         return LookResult(
-            answer["status"],
+            answer.status,
             message,
-            answer.get("hint", ""),
+            answer.hint,
             error,
             log[-_LONGEST_LOG:],
-            answer.get("code", 0),
-            answer.get("rows", []),
+            answer.code,
+            [*answer.rows],
             output,
-            answer.get("builder", ""),
-            answer.get("seconds", 0.0),
+            answer.builder,
+            answer.seconds,
         )
 
-    def _document(self) -> dict[str, Any]:
+    def _request(self) -> LookRequest:
         subject = self.subject
-        workload = subject.ready.model_dump(mode="json") if self.mode != "build" else None
-        return {
-            "mode": self.mode,
-            "device": self.device,
-            "definition": subject.definition.model_dump(mode="json"),
-            "solution": subject.solution.model_dump(mode="json"),
-            "workload": workload,
-            "root": str(subject.root.resolve()) if subject.root else None,
-            "calls": self.calls,
-            "seed": self.seed,
-        }
+        return LookRequest(
+            self.mode,
+            self.device,
+            _text(subject.definition),
+            _text(subject.solution),
+            _text(subject.ready) if self.mode != "build" else None,
+            subject.root.resolve() if subject.root else None,
+            self.calls,
+            self.seed,
+        )
+
+
+def _text(document: Definition | Solution | Workload) -> str:
+    """Its JSON; model_dump_json writes infinity as null."""
+    return json.dumps(document.model_dump(mode="json"))
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fictl.case.options import CaseOptions
+from fictl.child.program import Program
+from fictl.judge.process.scratch import scratch_folder
 from fictl.judge.tools.child import CALLS
 from fictl.judge.tools.first_error import own_path
 from fictl.judge.tools.look import Look
 from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 from fictl.profile.ncu.collection import Collection
-from fictl.profile.ncu.report import Report
+from fictl.profile.ncu.report import NcuReport
 from fictl.profile.ncu.run import profile
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder, Project
 from fictl.toolchain import require_gpu
 
@@ -43,24 +44,23 @@ def profile_solution(
 
 def profiled(
     subject: SolutionSubject, collection: Collection, out: Path, timeout: float, seed: int = 0
-) -> Report:
+) -> NcuReport:
     require_gpu("ncu measures GPUs, and there is none here", "run it on a machine with a GPU")
     look = Look(subject, CALLS, "cuda", timeout, seed=seed)
-    with look.job() as (job, outcome):
-        asked = _Program(
+    with scratch_folder("look") as folder:
+        asked = _SolutionRequest(
             _folder(subject),
             frozenset(),
             CaseOptions(case=subject.solution.name, timeout=timeout),
             1,
             out,
-            tuple(look.argv(job, outcome)),
-            look.environment(),
+            look.program.filed(folder),
         )
         report = profile(asked, collection)
     return replace(report, op=subject.solution.name)
 
 
-def answered(subject: SolutionSubject, report: Report) -> dict[str, Any]:
+def answered(subject: SolutionSubject, report: NcuReport) -> dict[str, Any]:
     sources = [source.path for source in subject.solution.sources]
     kernels = [_located(kernel, sources) for kernel in report.to_dict()["kernels"]]
     document = {**report.to_dict(), "kernels": kernels}
@@ -77,17 +77,15 @@ def _located(kernel: dict[str, Any], sources: list[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Program(Request):
-    """Runs the child that calls a solution, instead of the one that runs an op's case."""
+class _SolutionRequest(ProfileRequest):
+    """A request whose program calls a solution, in place of the one that runs an op's case."""
 
-    words: tuple[str, ...] = ()
-    variables: Mapping[str, str] | None = None
+    caller: Program | None = None
 
-    def argv(self) -> list[str]:
-        return [*self.words]
-
-    def environment(self) -> dict[str, str]:
-        return {**(self.variables or {})}
+    @property
+    def program(self) -> Program:
+        assert self.caller is not None
+        return self.caller
 
 
 def _folder(subject: SolutionSubject) -> OpFolder:

@@ -12,7 +12,7 @@ from fictl.profile.cupti.recorder import Recorder
 
 @contextmanager
 def profile_kernel(name: str = "profile") -> Iterator[Profile]:
-    """What runs on the GPU inside, recorded by CUPTI: kernels, copies, fills, and the host's calls.
+    """Record by CUPTI what runs on the GPU inside: kernels, copies, fills, and the host's calls.
 
     The GPU is waited for at both ends, so that what was begun before is not counted and what is
     begun inside is whole. Where CUPTI cannot be used, it is a SetupError that says why, before
@@ -32,7 +32,7 @@ def profile_kernel(name: str = "profile") -> Iterator[Profile]:
 
 
 def _wait() -> None:
-    """For all GPUs that this process has given memory: only these have work of it."""
+    """Synchronize all GPUs on which this process has memory: only these have work of it."""
     import torch
 
     if not torch.cuda.is_available():

@@ -25,7 +25,7 @@ class Device:
 
 @cache
 def device(index: int) -> Device | None:
-    """As CUDA numbers it; None where the driver does not say."""
+    """The device with this CUDA number; None where the driver does not say."""
     gpus = {gpu.index: gpu for gpu in visible_gpus()}
     if index not in gpus:
         return None

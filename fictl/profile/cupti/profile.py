@@ -1,4 +1,4 @@
-"""What was recorded between two points of a program."""
+"""Profile: the work recorded between two points of a program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from fictl.profile.cupti.device import device
 from fictl.profile.cupti.summarise import summarise
-from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.summary import CuptiSummary
 from fictl.profile.cupti.table import text
 from fictl.profile.cupti.work import ApiCall, Copy, Kernel, Work
 
@@ -27,12 +27,12 @@ class Profile:
     @property
     def kernels(self) -> list[Kernel]:
         """Every launch, with name, grid, block, cluster, registers, shared, local, seconds …"""
-        return [each for each in self.work if isinstance(each, Kernel)]
+        return [entry for entry in self.work if isinstance(entry, Kernel)]
 
     @property
     def copies(self) -> list[Copy]:
-        """And fills, with name, bytes, seconds, gbps."""
-        return [each for each in self.work if isinstance(each, Copy)]
+        """Copies and fills, with name, bytes, seconds, gbps."""
+        return [entry for entry in self.work if isinstance(entry, Copy)]
 
     @property
     def total(self) -> float:
@@ -40,7 +40,7 @@ class Profile:
         return sum(self.summary.spans)
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> CuptiSummary:
         """Launches that are alike in one line, with their median, share and occupancy."""
         return summarise(self.name, self.work, self.api, device)
 
@@ -55,7 +55,7 @@ class Profile:
         return {
             **self.summary.to_dict(),
             "total": self.total,
-            "launches": [{**asdict(each), "seconds": each.seconds} for each in self.work],
+            "launches": [{**asdict(entry), "seconds": entry.seconds} for entry in self.work],
         }
 
     def __str__(self) -> str:

@@ -72,7 +72,7 @@ class Recorder(Tracing):
                 self._heard.append(_copy(kind, record))
 
     def forget(self) -> None:
-        """What was recorded until now, to warm up, counts for nothing."""
+        """Drop the records until now, which were made to warm up."""
         self.flush()
         self._heard.clear()
         self._call_of.clear()
@@ -89,11 +89,14 @@ class Recorder(Tracing):
                 "record fewer calls at a time",
             )
         calls = self._call_of
-        heard = [replace(each, call=calls.get(each.correlation, otherwise)) for each in self._heard]
+        heard = [
+            replace(activity, call=calls.get(activity.correlation, otherwise))
+            for activity in self._heard
+        ]
         heard.sort(key=lambda one: one.start)
-        self.work = [each for each in heard if isinstance(each, Work)]
-        self.api = [each for each in heard if isinstance(each, ApiCall)]
-        if not self.work and any("Launch" in each.name for each in self.api):
+        self.work = [activity for activity in heard if isinstance(activity, Work)]
+        self.api = [activity for activity in heard if isinstance(activity, ApiCall)]
+        if not self.work and any("Launch" in call.name for call in self.api):
             raise SetupError(
                 "CUPTI saw launches, but recorded no kernel of this process", "fictl doctor"
             )
@@ -109,7 +112,7 @@ class Recorder(Tracing):
         )
 
     def _api_name(self, kind: str, number: int) -> str:
-        """Without the release that a function has this form since."""
+        """Name of an API function, without the release since which it has this form."""
         if (kind, number) not in self._names:
             try:
                 name = getattr(self._cupti, _API[kind])(number).name

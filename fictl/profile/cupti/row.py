@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,13 +31,6 @@ class Row:
             "max": max(self.seconds),
         }
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Any:
-        """What JSON makes lists of are tuples here; what is derived is left out."""
-        known: dict[str, Any] = {name: data[name] for name in cls.__dataclass_fields__}
-        tuples = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-        return cls(**{**known, **tuples})
-
 
 @dataclass(frozen=True)
 class KernelRow(Row):
@@ -60,7 +52,7 @@ class KernelRow(Row):
 
 @dataclass(frozen=True)
 class CopyRow(Row):
-    """Of copies and fills; `bytes` of one."""
+    """Row of copies or fills; `bytes` of one."""
 
     bytes: int
 

@@ -1,4 +1,4 @@
-"""From every launch to lines of those that are alike."""
+"""Summary of a profile: launches that are alike become one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fictl.profile.cupti.device import Device
 from fictl.profile.cupti.row import CopyRow, HostRow, KernelRow
-from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.summary import CuptiSummary
 from fictl.profile.cupti.work import BETWEEN, ApiCall, Copy, Kernel, Work
 from fictl.timing.activity import Activity
 from fictl.timing.cupti import spans
@@ -23,20 +23,20 @@ def summarise(
     work: Iterable[Work],
     api: Iterable[ApiCall],
     device: Callable[[int], Device | None],
-) -> Summary:
-    """Of what belongs to calls; `device` knows the GPUs by their numbers."""
-    counted = [each for each in work if each.call != BETWEEN]
-    of_host = [each for each in api if each.call != BETWEEN]
+) -> CuptiSummary:
+    """Summarise the work that belongs to calls; `device` knows the GPUs by their numbers."""
+    counted = [entry for entry in work if entry.call != BETWEEN]
+    of_host = [entry for entry in api if entry.call != BETWEEN]
     took = spans(counted)
     gaps = [_gaps(call) for call in _by_call(counted)]
     longest, after = max((gap for call in gaps for gap in call), default=(0.0, ""))
-    calls, whole = len(took), sum(each.seconds for each in counted)
+    calls, whole = len(took), sum(entry.seconds for entry in counted)
     idle = [sum(gap for gap, _ in call) for call in gaps]
     busy = sum(took) - sum(idle)
-    found = device(counted[0].device) if counted else None
-    return Summary(
+    gpu = device(counted[0].device) if counted else None
+    return CuptiSummary(
         name=name,
-        device=found.name if found else "",
+        device=gpu.name if gpu else "",
         calls=calls,
         kernels=tuple(
             _kernel_row(launches, calls, whole, device)
@@ -58,11 +58,11 @@ def summarise(
 
 
 def _alike(launches: Iterable[One], key: Callable[[One], Hashable]) -> list[list[One]]:
-    """In the order of their first launches."""
-    found: defaultdict[Hashable, list[One]] = defaultdict(list)
+    """Groups of equal key, in the order of their first launches."""
+    groups: defaultdict[Hashable, list[One]] = defaultdict(list)
     for launch in launches:
-        found[key(launch)].append(launch)
-    return list(found.values())
+        groups[key(launch)].append(launch)
+    return list(groups.values())
 
 
 def _by_call(work: Iterable[Work]) -> list[list[Work]]:
@@ -81,18 +81,18 @@ def _shape(one: Kernel) -> Hashable:
 
 def _gaps(call: Sequence[Work]) -> list[tuple[float, str]]:
     """Seconds in which nothing of a call ran, each with what ran before."""
-    found, last = [], call[0]
+    gaps, last = [], call[0]
     for one in call[1:]:
         if one.start > last.end:
-            found.append(((one.start - last.end) / 1e9, last.name))
-        last = max(last, one, key=lambda each: each.end)
-    return found
+            gaps.append(((one.start - last.end) / 1e9, last.name))
+        last = max(last, one, key=lambda entry: entry.end)
+    return gaps
 
 
 def _kernel_row(
     launches: Sequence[Kernel], calls: int, whole: float, device: Callable[[int], Device | None]
 ) -> KernelRow:
-    one, seconds = launches[0], tuple(each.seconds for each in launches)
+    one, seconds = launches[0], tuple(launch.seconds for launch in launches)
     row = KernelRow(
         one.name,
         len(launches) / calls,
@@ -105,28 +105,28 @@ def _kernel_row(
         one.static_shared,
         one.dynamic_shared,
     )
-    found = device(one.device)
-    if found is None:
+    gpu = device(one.device)
+    if gpu is None:
         return row
-    fits = occupancy(found.limits, one.threads, one.registers, one.shared)
-    waves = one.blocks / (fits.blocks * found.sms) if fits.blocks else None
+    fits = occupancy(gpu.limits, one.threads, one.registers, one.shared)
+    waves = one.blocks / (fits.blocks * gpu.sms) if fits.blocks else None
     return replace(
         row, occupancy=fits.share, limits=fits.limits, blocks_per_sm=fits.blocks, waves=waves
     )
 
 
 def _copy_row(launches: Sequence[Copy], calls: int, whole: float) -> CopyRow:
-    seconds = tuple(each.seconds for each in launches)
+    seconds = tuple(launch.seconds for launch in launches)
     share = sum(seconds) / whole if whole else 0.0
     return CopyRow(launches[0].name, len(launches) / calls, seconds, share, launches[0].bytes)
 
 
 def _host_rows(api: Sequence[ApiCall], calls: int) -> tuple[HostRow, ...]:
     """The longest first."""
-    whole = sum(each.seconds for each in api)
+    whole = sum(call.seconds for call in api)
     rows = []
     for alike in _alike(api, lambda one: one.name):
-        of_call = [sum(each.seconds for each in one) for one in _alike(alike, _call)]
+        of_call = [sum(call.seconds for call in one) for one in _alike(alike, _call)]
         share = sum(of_call) / whole if whole else 0.0
         rows.append(HostRow(alike[0].name, len(alike) / max(calls, 1), tuple(of_call), share))
     return tuple(sorted(rows, key=lambda row: -row.share))

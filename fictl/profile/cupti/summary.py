@@ -1,9 +1,8 @@
-"""What a profile says, in lines of launches that are alike: what crosses processes, and is shown."""
+"""CuptiSummary: a profile in lines of launches that are alike, which crosses processes and is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fictl.profile.cupti.row import CopyRow, HostRow, KernelRow
@@ -11,7 +10,7 @@ from fictl.timing import statistics
 
 
 @dataclass(frozen=True)
-class Summary:
+class CuptiSummary:
     """`spans` are the calls, from the first beginning to the last end on the GPU, in seconds;
     `idle` is the time of each in which nothing ran, `longest_gap` the longest piece of that, and
     `overlap` the time of a call in which several launches ran, of it or of the call before.
@@ -42,13 +41,3 @@ class Summary:
             for part in ("kernels", "copies", "host")
         }
         return {**asdict(self), **rows, "median": self.median}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Summary:
-        rows: dict[str, Any] = {
-            part: tuple(kind.from_dict(row) for row in data[part])
-            for part, kind in (("kernels", KernelRow), ("copies", CopyRow), ("host", HostRow))
-        }
-        times = {part: tuple(data[part]) for part in ("spans", "idle")}
-        known = {field.name: data[field.name] for field in fields(cls)}
-        return cls(**{**known, **rows, **times})

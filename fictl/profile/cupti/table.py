@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fictl.profile.cupti.row import CopyRow, HostRow, KernelRow, Row
-from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.summary import CuptiSummary
 from fictl.quantity import spell_size, spell_time
 
 _LONGEST = 56
@@ -26,8 +26,10 @@ class Grid:
 
     @classmethod
     def of(cls, rows: Sequence[Any], columns: Mapping[str, Callable[[Any], str]]) -> Grid:
-        said = {name: text for name, text in columns.items() if any(map(text, rows))}
-        return cls(tuple(said), tuple(tuple(text(row) for text in said.values()) for row in rows))
+        filled = {name: text for name, text in columns.items() if any(map(text, rows))}
+        return cls(
+            tuple(filled), tuple(tuple(text(row) for text in filled.values()) for row in rows)
+        )
 
     def lines(self) -> list[str]:
         """Aligned, for where there is no terminal."""
@@ -37,18 +39,18 @@ class Grid:
         return ["  ".join(line).rstrip() for line in padded]
 
 
-def grids(summary: Summary) -> list[Grid]:
-    """Of kernels, and of copies, where there are some."""
+def grids(summary: CuptiSummary) -> list[Grid]:
+    """Tables of kernels and of copies, if there are any."""
     several = any(row.launches != 1 for row in (*summary.kernels, *summary.copies))
-    made = []
+    tables = []
     if summary.kernels:
-        made.append(Grid.of(summary.kernels, {**_names("kernel", several), **_KERNEL, **_TIMES}))
+        tables.append(Grid.of(summary.kernels, {**_names("kernel", several), **_KERNEL, **_TIMES}))
     if summary.copies:
-        made.append(Grid.of(summary.copies, {**_names("copy", several), **_COPY, **_TIMES}))
-    return made
+        tables.append(Grid.of(summary.copies, {**_names("copy", several), **_COPY, **_TIMES}))
+    return tables
 
 
-def remarks(summary: Summary) -> Iterator[str]:
+def remarks(summary: CuptiSummary) -> Iterator[str]:
     if not summary.spans:
         yield "nothing ran on the GPU"
         return
@@ -68,13 +70,13 @@ def remarks(summary: Summary) -> Iterator[str]:
         yield f"host: {_host(summary.host)} (recording them takes some of that)"
 
 
-def text(summary: Summary) -> str:
+def text(summary: CuptiSummary) -> str:
     head = f"{summary.name}  {summary.device}".rstrip()
     tables = [line for grid in grids(summary) for line in (*grid.lines(), "")]
     return "\n".join([head, "", *tables, *remarks(summary)])
 
 
-def _calls(summary: Summary) -> str:
+def _calls(summary: CuptiSummary) -> str:
     """One call is the whole of what was recorded."""
     if summary.calls == 1:
         return (
@@ -104,7 +106,7 @@ def _short(name: str) -> str:
 
 
 def _size(size: tuple[int, int, int]) -> str:
-    """Without the dimensions that are not used."""
+    """Spell a grid or block without the dimensions that are not used."""
     used = max([i for i, n in enumerate(size) if n > 1], default=0)
     return "x".join(str(n) for n in size[: used + 1])
 

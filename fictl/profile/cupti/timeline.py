@@ -19,9 +19,9 @@ Track = tuple[int, int]
 
 def save(name: str, work: Iterable[Work], api: Iterable[ApiCall], path: Path) -> None:
     work, api = list(work), list(api)
-    base = min((each.start for each in (*work, *api)), default=0)
+    base = min((entry.start for entry in (*work, *api)), default=0)
     trace = ChromeTrace(base, {"name": name, "by": "fictl profile"})
-    threads = dict.fromkeys(each.thread for each in api)
+    threads = dict.fromkeys(call.thread for call in api)
     # Viewers want small numbers, and those of threads are addresses.
     tracks = {thread: (_HOST, number) for number, thread in enumerate(threads)}
     _host(trace, api, tracks)
@@ -35,22 +35,22 @@ def _host(trace: ChromeTrace, api: Iterable[ApiCall], tracks: Mapping[int, Track
     trace.process(_HOST, "host: CUDA calls")
     for track in tracks.values():
         trace.thread(*track, f"thread {track[1]}")
-    for each in api:
-        facts = {"correlation": each.correlation}
-        trace.span(tracks[each.thread], each.name, each.start, each.end, **facts)
+    for call in api:
+        facts = {"correlation": call.correlation}
+        trace.span(tracks[call.thread], call.name, call.start, call.end, **facts)
 
 
 def _gpu(trace: ChromeTrace, number: int, work: Iterable[Work]) -> None:
-    process, found = _GPUS + number, device(number)
-    trace.process(process, f"GPU {number}{f': {found.name}' if found else ''}")
+    process, gpu = _GPUS + number, device(number)
+    trace.process(process, f"GPU {number}{f': {gpu.name}' if gpu else ''}")
     trace.thread(process, _CALLS, "calls")
-    for stream in sorted({each.stream for each in work}):
+    for stream in sorted({entry.stream for entry in work}):
         trace.thread(process, stream, f"stream {stream}")
     extents: dict[int, tuple[int, int]] = {}
-    for each in work:
-        trace.span((process, each.stream), each.name, each.start, each.end, **_facts(each))
-        first, last = extents.get(each.call, (each.start, each.end))
-        extents[each.call] = min(first, each.start), max(last, each.end)
+    for entry in work:
+        trace.span((process, entry.stream), entry.name, entry.start, entry.end, **_facts(entry))
+        first, last = extents.get(entry.call, (entry.start, entry.end))
+        extents[entry.call] = min(first, entry.start), max(last, entry.end)
     for call, (first, last) in extents.items():
         if call != BETWEEN:
             trace.span((process, _CALLS), f"call {call}", first, last)
@@ -59,7 +59,7 @@ def _gpu(trace: ChromeTrace, number: int, work: Iterable[Work]) -> None:
 def _facts(one: Work) -> dict[str, object]:
     facts: dict[str, object] = {"correlation": one.correlation}
     if one.call == BETWEEN:
-        facts["between"] = "it is no part of a call: it makes L2 cold"
+        facts["between"] = "it is not part of a call: it makes L2 cold"
     if one.graph:
         facts["graph"] = one.graph
     if isinstance(one, Copy):
@@ -82,17 +82,17 @@ def _arrows(
     api: Iterable[ApiCall],
     tracks: Mapping[int, Track],
 ) -> None:
-    """From the call that launched it; of a graph, to its first node."""
-    asked = {each.correlation: each for each in api}
-    for each in {one.correlation: one for one in reversed(list(work))}.values():
-        call = asked.get(each.correlation)
+    """Draw arrows from calls to what they launched; to the first node of a graph."""
+    asked = {call.correlation: call for call in api}
+    for entry in {one.correlation: one for one in reversed(list(work))}.values():
+        call = asked.get(entry.correlation)
         if call is not None:
-            end = (_GPUS + each.device, each.stream)
-            trace.arrow(each.correlation, tracks[call.thread], call.start, end, each.start)
+            end = (_GPUS + entry.device, entry.stream)
+            trace.arrow(entry.correlation, tracks[call.thread], call.start, end, entry.start)
 
 
 def _of_each_gpu(work: Iterable[Work]) -> Iterator[tuple[int, list[Work]]]:
-    found: defaultdict[int, list[Work]] = defaultdict(list)
-    for each in work:
-        found[each.device].append(each)
-    yield from sorted(found.items())
+    by_device: defaultdict[int, list[Work]] = defaultdict(list)
+    for entry in work:
+        by_device[entry.device].append(entry)
+    yield from sorted(by_device.items())

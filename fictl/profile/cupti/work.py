@@ -1,4 +1,4 @@
-"""What ran on the GPU while it was recorded, and the calls of the host that asked for it."""
+"""Work that ran on the GPU while it was recorded, and the calls of the host that launched it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Copy(Work):
 
 @dataclass(frozen=True)
 class ApiCall(Activity):
-    """Of the CUDA runtime or driver, by a thread of this process."""
+    """Call of the CUDA runtime or driver by a thread of this process."""
 
     correlation: int
     thread: int

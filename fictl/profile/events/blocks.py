@@ -1,4 +1,4 @@
-"""Which blocks of a grid are recorded."""
+"""Blocks: the choice of blocks of a grid that are recorded."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Blocks:
             or not re.search(r"[0-9]", text)
         ):
             raise UsageError(
-                f"--blocks {text} is no choice of blocks",
+                f"--blocks {text} is not a choice of blocks",
                 "one by its number, first:stop, first:stop:step, or all",
             )
         first = int(match["first"] or 0)

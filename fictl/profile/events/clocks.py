@@ -1,4 +1,4 @@
-"""From the cycles of an SM to one time for all of them.
+"""Conversion of each SM's cycles to one time for all of them.
 
 A GPU has a clock in ns that all SMs read, but on some of them it ticks once a microsecond; that of
 an SM counts every cycle, but starts where it likes. Every warp reads both at its begin and its end.
@@ -33,7 +33,7 @@ class Clocks:
 
 
 def clocks(anchors: Sequence[Anchor], others: Iterable[Anchor] = ()) -> Clocks:
-    """From what warps have read. `others`, some time before, tell better how long a cycle is."""
+    """Fit clocks to what warps have read. `others`, some time before, tell better how long a cycle is."""
     start = min(time for _, time, _ in anchors)
     cycle = _cycle([*others, *anchors])
     by_sm: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -44,7 +44,7 @@ def clocks(anchors: Sequence[Anchor], others: Iterable[Anchor] = ()) -> Clocks:
 
 
 def _cycle(anchors: Iterable[Anchor]) -> float:
-    """Of all SMs together: they run at one frequency."""
+    """Nanoseconds a cycle, over all SMs: they run at one frequency."""
     by_sm: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for sm, time, cycles in anchors:
         by_sm[sm].append((cycles, time))

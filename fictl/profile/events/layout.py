@@ -1,4 +1,4 @@
-"""What lies in memory: the structures of <fictl/device/profiler.cuh>, as the host sees them."""
+"""Layout of the memory: structures of <fictl/device/profiler.cuh>, as the host sees them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Region(ctypes.Structure):
 
 
 class Session(ctypes.Structure):
-    """What the kernels of a module record; nothing, where it has no regions."""
+    """Record of the kernels of a module; nothing where it has no regions."""
 
     _fields_ = (
         ("memory", ctypes.c_uint64),
@@ -42,7 +42,7 @@ class Session(ctypes.Structure):
 
 
 def division(step: int) -> tuple[int, int, int]:
-    """By a step, of numbers below 2^32: (inverse, rotation, limit).
+    """Constants to divide numbers below 2^32 by a step: (inverse, rotation, limit).
 
     A product with the inverse of the step's odd part, rotated to the right, is the quotient where
     it is at most the limit; else the number is not divisible.
@@ -53,7 +53,7 @@ def division(step: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Slot:
-    """What one warp, or a group of warps, has written.
+    """Events that one warp, or a group of warps, has written.
 
     begin, end: (the time in ns on the clock of all SMs, cycles of the SM's own). end is None, and
     `tried` the number of events found, where the warp did not come to its end.
@@ -81,7 +81,7 @@ def slot_bytes(capacity: int) -> int:
 
 
 def launches(memory: bytes, region: int) -> int:
-    """How often a kernel was launched that recorded into this region."""
+    """Number of launches that recorded into this region."""
     return int(_PAIR.unpack_from(memory, region * _PAIR.size)[0])
 
 

@@ -24,13 +24,13 @@ _MACRO = re.compile(
 
 @dataclass(frozen=True)
 class Names:
-    """By the ids that kernels write."""
+    """Names by the ids that kernels write."""
 
     kernels: Mapping[int, str]
     events: Mapping[int, str]
 
     def event(self, number: int) -> str:
-        """Of one that no source names as a literal, its id."""
+        """The name of an id, or the id itself where no source has its name as a literal."""
         return self.events.get(number, f"{number:#010x}")
 
 
@@ -43,7 +43,7 @@ def identity(name: str) -> int:
 
 
 def names_of(specs: Iterable[JitSpec]) -> Names:
-    """Of all that the modules' sources reach."""
+    """Collect the names from all files that the modules' sources reach."""
     files: dict[str, Path] = {}
     for spec in specs:
         files.update(reached_by(spec, *spec.sources, *spec.made_from).files)
@@ -52,7 +52,7 @@ def names_of(specs: Iterable[JitSpec]) -> Names:
 
 
 def names_in(sources: Iterable[str]) -> Names:
-    """Of texts in C++."""
+    """Collect the names from C++ texts."""
     kernels: dict[int, str] = {}
     events: dict[int, str] = {}
     for source in sources:

@@ -25,6 +25,7 @@ from fictl.profile.events.layout import (
     slot_bytes,
     slots,
 )
+from fictl.profile.events.messages import RecordedPart
 
 # Of the call that shows how large grids are, how often each is launched, and what a warp leaves.
 _PROBE_SLOTS, _PROBE_LAYERS, _PROBE_EVENTS = 64, 16, 256
@@ -35,7 +36,7 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Room:
-    """What one kernel may write: its blocks of these have `slots` in all, in each of the layers.
+    """Room of one kernel: its blocks of these have `slots` in all, in each of the layers.
 
     With several, launches whose numbers differ by no multiple of that leave each other alone.
     """
@@ -48,7 +49,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Written:
-    """What a kernel has left in its slots."""
+    """Content of a kernel's slots."""
 
     kernel: int
     launches: int
@@ -62,7 +63,7 @@ def modules() -> list[Any]:
 
 
 class Recorder:
-    """Of the modules loaded; `device` is torch's word for where their kernels run."""
+    """Records the loaded modules; `device` is torch's word for where their kernels run."""
 
     def __init__(self, device: str, libraries: Sequence[Any] | None = None) -> None:
         self._device = device
@@ -75,17 +76,17 @@ class Recorder:
         with self.recording(rooms, capacity) as lent:
             call()
         memory = lent.cpu().numpy().tobytes()
-        found = []
+        loaded = []
         for number, region in _regions(rooms):
             size = slot_bytes(capacity)
             start = COUNTS_BYTES + region.base * size
             end = start + region.slots * region.layers * size
-            found.append(Written(region.kernel, launches(memory, number), memory[start:end]))
-        return found
+            loaded.append(Written(region.kernel, launches(memory, number), memory[start:end]))
+        return loaded
 
     @contextmanager
     def recording(self, rooms: Mapping[int, Room], capacity: int) -> Iterator[Any]:
-        """What the kernels write into for as long as it lasts, as a tensor of bytes."""
+        """Provide the memory that kernels write into meanwhile, as a tensor of bytes."""
         lent = self._lend(rooms, capacity)
         self._attach(_session(rooms, lent.data_ptr(), capacity))
         try:
@@ -122,22 +123,22 @@ def _session(rooms: Mapping[int, Room], memory: int, capacity: int) -> Session:
 
 def _regions(rooms: Mapping[int, Room]) -> list[tuple[int, Region]]:
     """Each with its number: the place where its kernel looks first, or one behind all places."""
-    found: dict[int, Region] = {}
+    regions: dict[int, Region] = {}
     base = 0
     for kernel, room in rooms.items():
         number = kernel % PLACES
-        if number in found:
-            number = max(PLACES, *(taken + 1 for taken in found))
+        if number in regions:
+            number = max(PLACES, *(taken + 1 for taken in regions))
         if number >= MOST_REGIONS:
             raise SetupError(
                 f"{len(rooms)} kernels of the module record, which are too many at a time",
                 "take FICTL_KERNEL out of some",
             )
-        found[number] = Region(
+        regions[number] = Region(
             kernel, room.first, *division(room.step), base, room.slots, room.layers
         )
         base += room.slots * room.layers
-    return list(found.items())
+    return list(regions.items())
 
 
 def probe_rooms(kernels: Sequence[int]) -> tuple[dict[int, Room], int]:
@@ -151,7 +152,7 @@ def rooms_for(
     blocks: Blocks,
     events: int,
 ) -> tuple[dict[int, Room], int]:
-    """What the kernels of a call need, by what the first warps of each have left.
+    """Room that the kernels of a call need, by what the first warps of each have left.
 
     launched: how often each kernel was.
     """
@@ -183,17 +184,14 @@ def layers_for(numbers: Collection[int], launched: int) -> int:
 
 
 def left(written: Sequence[Written], capacity: int) -> dict[int, list[Slot]]:
-    """By kernel, where one was launched."""
-    found = {each.kernel: list(slots(each.memory, capacity)) for each in written}
-    return {number: seen for number, seen in found.items() if seen}
+    """Slots by kernel, of those that were launched."""
+    by_kernel = {part.kernel: list(slots(part.memory, capacity)) for part in written}
+    return {number: seen for number, seen in by_kernel.items() if seen}
 
 
-def write_memory(written: Sequence[Written], path: Path) -> list[dict[str, int]]:
-    """One after the other; what is needed to take them apart."""
+def write_memory(written: Sequence[Written], path: Path) -> tuple[RecordedPart, ...]:
+    """Write one after the other; what is needed to take them apart."""
     with path.open("wb") as file:
-        for each in written:
-            file.write(each.memory)
-    return [
-        {"kernel": each.kernel, "launches": each.launches, "bytes": len(each.memory)}
-        for each in written
-    ]
+        for part in written:
+            file.write(part.memory)
+    return tuple(RecordedPart(part.kernel, part.launches, len(part.memory)) for part in written)

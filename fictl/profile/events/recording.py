@@ -1,4 +1,4 @@
-"""What one call of an op recorded: its kernels, their warps, and what happened in them when."""
+"""Recording of one call of an op: its kernels, their warps, and what happened in them when."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Kernel:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of its blocks recorded."""
+        """True if all of its blocks recorded."""
         return self.recorded_blocks == self.blocks
 
     @property
@@ -104,7 +104,7 @@ def anchors(slots: Sequence[Slot]) -> Iterator[Anchor]:
 
 
 def decode(raws: Mapping[int, Raw], names: Names, others: Sequence[Anchor] = ()) -> Recording:
-    """By the kernels' ids. `others`: what warps of an earlier call have read of the clocks."""
+    """Decode slots by the kernels' ids. `others`: what warps of an earlier call have read of the clocks."""
     read = [anchor for raw in raws.values() for anchor in anchors(raw.slots)]
     known = clocks(read, others)
     kernels = (
@@ -117,15 +117,15 @@ def decode(raws: Mapping[int, Raw], names: Names, others: Sequence[Anchor] = ())
 
 
 def _launches(raw: Raw) -> Iterator[tuple[int, list[Slot]]]:
-    """From the first to the last; where they took each other's room, the last with the number 0.
+    """Launches from first to last; where they overwrote each other, the last with the number 0.
 
     That one has all slots that fit its grid: of others those are left that it has no blocks for.
     """
-    found: dict[int, list[Slot]] = {}
+    by_launch: dict[int, list[Slot]] = {}
     for slot in sorted(raw.slots, key=lambda slot: slot.begin):
-        found.setdefault(slot.launch, []).append(slot)
-    if len(found) == raw.launches:
-        yield from enumerate(found.values(), 1)
+        by_launch.setdefault(slot.launch, []).append(slot)
+    if len(by_launch) == raw.launches:
+        yield from enumerate(by_launch.values(), 1)
     else:
         last = _grid(max(raw.slots, key=lambda slot: slot.begin))
         yield 0, [slot for slot in raw.slots if _grid(slot) == last]
@@ -158,8 +158,8 @@ def _warp(slot: Slot, names: Names, known: Clocks) -> Warp:
         end = max([begin, *(time for time, _, _ in seen)])
     lost = max(0, slot.tried - len(slot.events))
     # Of a begin whose end found no room nobody knows how long it lasted.
-    found = _happened(seen, names, None if lost else end)
-    happened = tuple(sorted(found, key=lambda each: each.begin))
+    events = _happened(seen, names, None if lost else end)
+    happened = tuple(sorted(events, key=lambda event: event.begin))
     return Warp(slot.block, slot.group, slot.sm, begin, end, happened, lost, slot.end is not None)
 
 

@@ -1,4 +1,4 @@
-"""What `fictl profile OP --tool events` has found, for people's view and for JSON."""
+"""EventsResult: the result of `fictl profile OP --tool events`, for people's view and for JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.profile.events.statistics import event_rows, sm_rows
 
 
 @dataclass(frozen=True)
-class Result:
+class EventsResult:
     """`capacity` is how many events a warp had room for; `trace` a file for ui.perfetto.dev."""
 
     op: str

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fictl import settings
-from fictl.child.message import received
-from fictl.errors import FictlError, SetupError, UsageError
-from fictl.process import TimedOut, stream
+from fictl.case.messages import CaseChosen
+from fictl.child.listener import Listener
+from fictl.child.program import Program
+from fictl.errors import FictlError
+from fictl.process import TimedOut
 from fictl.profile.events.blocks import Blocks
 from fictl.profile.events.layout import slots
+from fictl.profile.events.messages import EventsRecorded, EventsRequest
 from fictl.profile.events.names import HEADER, Names, names_of
 from fictl.profile.events.recording import Raw, Recording, decode
-from fictl.profile.events.result import Result
+from fictl.profile.events.result import EventsResult
 from fictl.profile.events.timeline import write_trace
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 
-_PROGRAM = "fictl.profile.events.one"
-_ERRORS = {2: UsageError, 3: SetupError}
-_LAST = 12
+_PROGRAM = "fictl.profile.events.events_worker"
 
 
 def profile(
-    request: Request,
+    request: ProfileRequest,
     blocks: str = "",
     events: int = 0,
     trace: Path | None = None,
     say: Callable[[str], object] = lambda line: None,
-) -> Result:
+) -> EventsResult:
     """`blocks` as Blocks.parse reads it; so many `events` a warp has room for, 0: as it needs.
 
     `trace` is written in any case, into the request's folder where it is None.
@@ -41,17 +39,24 @@ def profile(
     chosen, names = Blocks.parse(blocks), _names(request)
     with tempfile.TemporaryDirectory() as folder:
         memory = Path(folder) / "memory"
-        said = _said(request, names, chosen, events, memory)
-        heard = _listen(request, said, say)
+        kernels = tuple(sorted(names.kernels))
+        heard = _listen(
+            request, EventsRequest(request.of_case, kernels, chosen, events, memory), say
+        )
         recording = _decoded(heard.recorded, memory.read_bytes(), names)
     path = trace or request.file(".events.json")
-    write_trace(recording, path, heard.case)
-    return Result(
-        str(request.folder), heard.case, heard.device, heard.recorded["capacity"], recording, path
+    write_trace(recording, path, heard.case.case)
+    return EventsResult(
+        str(request.folder),
+        heard.case.case,
+        heard.case.device,
+        heard.recorded.capacity,
+        recording,
+        path,
     )
 
 
-def _names(request: Request) -> Names:
+def _names(request: ProfileRequest) -> Names:
     """An op without events needs no build to be told so."""
     names = names_of(request.folder.specs())
     if names.kernels and names.events:
@@ -66,83 +71,53 @@ def _names(request: Request) -> Names:
     )
 
 
-def _said(
-    request: Request, names: Names, blocks: Blocks, events: int, memory: Path
-) -> dict[str, Any]:
-    return {
-        "op": str(request.folder.op),
-        "functions": sorted(request.functions),
-        "options": request.options.to_dict(),
-        "kernels": sorted(names.kernels),
-        "blocks": asdict(blocks),
-        "events": events,
-        "file": str(memory),
-    }
-
-
-@dataclass
+@dataclass(frozen=True)
 class _Heard:
-    """Of the program: what it said, and its last lines, should it end before it is done."""
+    """The case that was recorded, and how."""
 
-    say: Callable[[str], object]
-    case: str = ""
-    device: str = ""
-    recorded: dict[str, Any] = field(default_factory=dict)
-    error: FictlError | None = None
-    lines: list[str] = field(default_factory=list)
-
-    def hear(self, line: str) -> None:
-        message = received(line)
-        if message is None:
-            if line.strip():
-                self.lines.append(line.rstrip())
-                self.say(line.rstrip())
-        elif message["kind"] == "case":
-            self.case, self.device = message["case"], message["device"]
-        elif message["kind"] == "recorded":
-            self.recorded = message
-        elif message["kind"] == "error":
-            kind = _ERRORS.get(message["code"], FictlError)
-            self.error = kind(message["message"], message["hint"])
+    case: CaseChosen
+    recorded: EventsRecorded
 
 
-def _listen(request: Request, said: Mapping[str, Any], say: Callable[[str], object]) -> _Heard:
-    heard = _Heard(say)
+def _listen(request: ProfileRequest, asked: EventsRequest, say: Callable[[str], object]) -> _Heard:
+    cases: list[CaseChosen] = []
+    recorded: list[EventsRecorded] = []
+    listener = Listener({CaseChosen: cases.append, EventsRecorded: recorded.append}, say)
     seconds = request.options.timeout
-    argv = [sys.executable, "-m", _PROGRAM, json.dumps(said)]
     try:
-        done = stream(argv, heard.hear, env=_environment(request), timeout=seconds)
+        code = Program(_PROGRAM, asked, _environment(request)).listen(listener, seconds).code
     except TimedOut:
         raise FictlError(
             f"it did not end within {seconds:g} s, and was killed", "--timeout gives more"
         ) from None
-    if heard.error:
-        raise heard.error
-    if not heard.recorded:
-        last = "\n".join(heard.lines[-_LAST:])
-        raise FictlError(f"its process ended before it had recorded (exit code {done.code})", last)
-    return heard
+    if listener.error:
+        raise listener.error
+    if not (cases and recorded):
+        raise FictlError(
+            f"its process ended before it had recorded (exit code {code})", listener.last_words()
+        )
+    return _Heard(cases[-1], recorded[-1])
 
 
-def _environment(request: Request) -> dict[str, str]:
+def _environment(request: ProfileRequest) -> dict[str, str]:
     """Other variants would come before the one that records."""
     return {
-        **request.environment(),
+        **request.program.variables,
         settings.JIT_PROFILE.name: "1",
         settings.JIT_DEBUG.name: "0",
         settings.EMU_CHECK.name: "0",
     }
 
 
-def _decoded(recorded: Mapping[str, Any], memory: bytes, names: Names) -> Recording:
+def _decoded(recorded: EventsRecorded, memory: bytes, names: Names) -> Recording:
     raws = {}
     start = 0
-    for part in recorded["parts"]:
-        region = memory[start : start + part["bytes"]]
-        start += part["bytes"]
-        found = list(slots(region, recorded["capacity"]))
-        if found:
-            raws[part["kernel"]] = Raw(part["launches"], found)
+    for part in recorded.parts:
+        region = memory[start : start + part.bytes]
+        start += part.bytes
+        events = list(slots(region, recorded.capacity))
+        if events:
+            raws[part.kernel] = Raw(part.launches, events)
     if not raws:
         raise FictlError("the second call launched none of the kernels of the first")
-    return decode(raws, names, [tuple(anchor) for anchor in recorded["anchors"]])
+    return decode(raws, names, recorded.anchors)

@@ -1,4 +1,4 @@
-"""What a recording says in numbers: each event's durations, and how evenly the SMs were busy."""
+"""Statistics of a recording: each event's durations, and how evenly the SMs were busy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EventRow:
 
 @dataclass(frozen=True)
 class SmRow:
-    """What one SM did of a kernel, in ns after the kernel's first begin."""
+    """Share of one SM in a kernel, in ns after the kernel's first begin."""
 
     sm: int
     blocks: int
@@ -38,19 +38,19 @@ class SmRow:
 
 
 def event_rows(kernel: Kernel) -> list[EventRow]:
-    """In the order in which a warp comes to them."""
-    found: dict[tuple[str, bool], list[tuple[Warp, Happened]]] = defaultdict(list)
+    """Rows of a kernel's events, in the order in which a warp comes to them."""
+    by_event: dict[tuple[str, bool], list[tuple[Warp, Happened]]] = defaultdict(list)
     for warp in kernel.warps:
-        for each in warp.happened:
-            found[each.name, each.end is None].append((warp, each))
+        for event in warp.happened:
+            by_event[event.name, event.end is None].append((warp, event))
     total = sum(warp.end - warp.begin for warp in kernel.warps)
-    rows = [_row(name, both, total) for (name, _), both in found.items()]
+    rows = [_row(name, both, total) for (name, _), both in by_event.items()]
     return sorted(rows, key=lambda row: row.at)
 
 
 def _row(name: str, both: Sequence[tuple[Warp, Happened]], total: float) -> EventRow:
-    at = quantile(sorted(each.begin - warp.begin for warp, each in both), 0.5)
-    lengths = sorted(each.length for _, each in both if each.end is not None)
+    at = quantile(sorted(event.begin - warp.begin for warp, event in both), 0.5)
+    lengths = sorted(event.length for _, event in both if event.end is not None)
     if not lengths:
         return EventRow(name, len(both), at)
     return EventRow(

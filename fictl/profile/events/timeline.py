@@ -22,11 +22,11 @@ def _add(trace: ChromeTrace, kernel: Kernel, warp: Warp, track: tuple[int, int])
     trace.thread(*track, f"block {warp.block} {warps_of(kernel, warp)}")
     begin, end = round(warp.begin), round(warp.end)
     trace.span(track, kernel.name, begin, end, block=warp.block, lost=warp.lost)
-    for each in warp.happened:
-        if each.end is None:
-            trace.instant(track, each.name, round(each.begin))
+    for event in warp.happened:
+        if event.end is None:
+            trace.instant(track, event.name, round(event.begin))
         else:
-            trace.span(track, each.name, round(each.begin), round(each.end))
+            trace.span(track, event.name, round(event.begin), round(event.end))
 
 
 def warps_of(kernel: Kernel, warp: Warp) -> str:

@@ -1,4 +1,4 @@
-"""What ncu is asked to collect."""
+"""Collection: the counters that ncu collects."""
 
 from __future__ import annotations
 

@@ -58,11 +58,11 @@ _COUNTERS = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
 
 
 def raise_problem(launched: Launched, collection: Collection, version: str) -> None:
-    """Of a run that left no report; what the program itself said comes before ncu's view of it."""
-    said = launched.output
+    """Raise the problem of a run that left no report; the program's own error comes before ncu's view."""
+    output = launched.output
     for pattern, message, hint in _KNOWN:
         if re.search(pattern, _tools(launched)):
-            raise SetupError(f"{message}: {_line(said, pattern)}", hint)
+            raise SetupError(f"{message}: {_line(output, pattern)}", hint)
     if launched.error:
         raise launched.error
     refused = _USAGE.search(_tools(launched))
@@ -74,9 +74,9 @@ def raise_problem(launched: Launched, collection: Collection, version: str) -> N
     if not launched.done:
         raise FictlError(
             f"the program ended before its calls did (exit code {launched.code})",
-            launched.last_words(MARKS) or said[-500:],
+            launched.last_words(MARKS) or output[-500:],
         )
-    if "No kernels were profiled" in said:
+    if "No kernels were profiled" in output:
         raise _no_kernels(launched.lines, collection)
     errors = [line for line in launched.lines if line.startswith("==ERROR==")]
     said_last = errors or launched.lines[-1:] or ["nothing"]
@@ -111,5 +111,5 @@ def _tools(launched: Launched) -> str:
 
 
 def _line(text: str, pattern: str) -> str:
-    found = (line for line in text.splitlines() if re.search(pattern, line))
-    return re.sub(r"^==\w+== ", "", next(found, "")).strip()
+    matching = (line for line in text.splitlines() if re.search(pattern, line))
+    return re.sub(r"^==\w+== ", "", next(matching, "")).strip()

@@ -46,7 +46,7 @@ class Launch:
 
     @property
     def waves(self) -> float | None:
-        """How often the blocks fill the GPU. ncu prints two digits of it, which may be 0.00."""
+        """Waves: how often the blocks fill the GPU. ncu prints two digits of it, which may be 0.00."""
         sms = self.get("launch__sm_count")
         limits = [count for name, count in self.metrics.items() if name.startswith(_LIMIT)]
         if not sms or not limits:
@@ -82,7 +82,7 @@ def table(text: str, column: str = _OF_A_KERNEL) -> list[str]:
 
 
 def _launch(names: Sequence[str], units: Sequence[str], row: Sequence[str]) -> Launch:
-    said = dict(zip(names, row, strict=True))
+    columns = dict(zip(names, row, strict=True))
     metrics: dict[str, float] = {}
     without: list[str] = []
     for name, unit, text in zip(names, units, row, strict=True):
@@ -92,10 +92,10 @@ def _launch(names: Sequence[str], units: Sequence[str], row: Sequence[str]) -> L
         elif (value is not None or text == "n/a") and not name.startswith(_INNER):
             without.append(name)
     return Launch(
-        said["ID"],
-        said[_OF_A_KERNEL],
-        tuple(_sizes(said["Grid Size"])),
-        tuple(_sizes(said["Block Size"])),
+        columns["ID"],
+        columns[_OF_A_KERNEL],
+        tuple(_sizes(columns["Grid Size"])),
+        tuple(_sizes(columns["Block Size"])),
         metrics,
         tuple(without),
     )
@@ -109,8 +109,8 @@ def _number(text: str) -> float | None:
 
 
 def _scale(unit: str) -> float:
-    found = _UNIT.fullmatch(unit)
-    return _SCALES[found["prefix"]] if found else 1.0
+    match = _UNIT.fullmatch(unit)
+    return _SCALES[match["prefix"]] if match else 1.0
 
 
 def _sizes(text: str) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""What `fictl profile --tool ncu` found of one case, and where it is kept."""
+"""NcuReport: the result of `fictl profile --tool ncu` for one case, and where it is kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.profile.ncu.digest.kernel import Digest
 
 
 @dataclass(frozen=True)
-class Report:
+class NcuReport:
     """path: ncu's own file; pages: the CSV that the digests come from; notes: what to know."""
 
     op: str

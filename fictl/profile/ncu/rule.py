@@ -1,4 +1,4 @@
-"""What ncu's own rules say of a launch: the details page of its report, as CSV."""
+"""Rules of ncu about a launch: the details page of its report, as CSV."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Rule:
 
 
 def parse_rules(text: str) -> dict[str, tuple[Rule, ...]]:
-    """Of each launch, by its ID: those that estimate a speedup, the largest first."""
-    found: defaultdict[str, list[Rule]] = defaultdict(list)
+    """Rules of each launch, by its ID: those that estimate a speedup, the largest first."""
+    by_launch: defaultdict[str, list[Rule]] = defaultdict(list)
     for row in csv.DictReader(table(text)):
         name, speedup = row.get("Rule Name"), row.get("Estimated Speedup")
         if name and speedup and row["Rule Type"] == _ADVICE and name not in _BESIDE_THE_POINT:
             local = row["Estimated Speedup Type"] == "local"
-            found[row["ID"]].append(Rule(name, row["Rule Description"], float(speedup), local))
+            by_launch[row["ID"]].append(Rule(name, row["Rule Description"], float(speedup), local))
     return {
         launch: tuple(sorted(rules, key=lambda rule: (rule.local, -rule.speedup)))
-        for launch, rules in found.items()
+        for launch, rules in by_launch.items()
     }

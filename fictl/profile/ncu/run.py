@@ -15,10 +15,10 @@ from fictl.profile.ncu.collection import Collection
 from fictl.profile.ncu.diagnosis import MARKS, raise_problem, raise_without_numbers
 from fictl.profile.ncu.digest.kernel import digests
 from fictl.profile.ncu.launch import Launch, parse_launches
-from fictl.profile.ncu.report import Report
+from fictl.profile.ncu.report import NcuReport
 from fictl.profile.ncu.rule import parse_rules
 from fictl.profile.ncu.source import parse_source
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 from fictl.toolchain.profilers import find_profiler, version_of
 
@@ -38,10 +38,10 @@ _LISTED = re.compile(r"Available Kernels:|\d+\. \w+")
 
 
 def profile(
-    request: Request,
+    request: ProfileRequest,
     collection: Collection | None = None,
     say: Callable[[str], object] = lambda line: None,
-) -> Report:
+) -> NcuReport:
     """`say` hears which kernel ncu is at, and what the program prints."""
     collection = collection or Collection()
     ncu = find_profiler("ncu")
@@ -57,18 +57,18 @@ def profile(
 
 def _read(
     ncu: Path,
-    request: Request,
+    request: ProfileRequest,
     collection: Collection,
     launched: Launched,
     path: Path,
     version: str,
-) -> Report:
+) -> NcuReport:
     pages = {name: _page(ncu, path, name) for name in _PAGES}
     texts = {name: page.read_text(encoding="utf-8") for name, page in pages.items()}
     launches = parse_launches(texts["raw"])
     _check(launches, version)
     sources = parse_source(texts["source"], _near(request.folder))
-    return Report(
+    return NcuReport(
         op=str(request.folder),
         case=launched.case,
         version=version,
@@ -81,7 +81,11 @@ def _read(
 
 
 def _launch(
-    ncu: Path, request: Request, collection: Collection, path: Path, say: Callable[[str], object]
+    ncu: Path,
+    request: ProfileRequest,
+    collection: Collection,
+    path: Path,
+    say: Callable[[str], object],
 ) -> Launched:
     lines = {settings.JIT_LINEINFO.name: "1"}
     launched = launch([ncu, *collection.argv(path)], request, _progress(say), lines)
@@ -99,8 +103,8 @@ def _near(folder: OpFolder) -> Callable[[str], int]:
     top = folder.project.top.resolve()
 
     def rank(path: str) -> int:
-        found = Path(path)
-        return (found.parent.name == folder.family) + found.is_relative_to(top)
+        place = Path(path)
+        return (place.parent.name == folder.family) + place.is_relative_to(top)
 
     return rank
 
@@ -126,8 +130,8 @@ def _page(ncu: Path, report: Path, name: str) -> Path:
 
 
 def _check(launches: Sequence[Launch], version: str) -> None:
-    for each in launches:
-        raise_without_numbers(len(each.metrics), each.without, version)
+    for one in launches:
+        raise_without_numbers(len(one.metrics), one.without, version)
 
 
 def _notes(launched: Launched, collection: Collection, launches: Sequence[Launch]) -> Iterator[str]:
@@ -136,6 +140,6 @@ def _notes(launched: Launched, collection: Collection, launches: Sequence[Launch
     refused = re.search(r"Unable to access the following (\d+) metrics: (\w+)", launched.output)
     if refused:
         yield f"ncu has no access to {refused[1]} metrics of this GPU, as {refused[2]}"
-    without = max((len(each.without) for each in launches), default=0)
+    without = max((len(launch.without) for launch in launches), default=0)
     if without:
         yield f"{without} metrics have no value (nan): what needs them is not said"

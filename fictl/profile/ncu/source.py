@@ -1,4 +1,4 @@
-"""Where in its source a kernel waits: the source page of ncu's report, as CSV."""
+"""Source lines where a kernel waits: the source page of ncu's report, as CSV."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Line:
 
     @property
     def stall(self) -> str:
-        """What its warps waited for most; '' where they did not."""
+        """The most frequent stall of its warps; '' where they did not wait."""
         waits = {name: count for name, count in self.stalls.items() if name not in _BUSY}
         return max(waits, key=waits.__getitem__) if any(waits.values()) else ""
 
@@ -80,7 +80,7 @@ def parse_source(text: str, near: Near = lambda path: 0) -> dict[str, list[tuple
     launches: defaultdict[str, list[dict[str, _Table]]] = defaultdict(list)
     for table in _tables(text):
         known = launches[table.function]
-        if any(each.get(table.path) == table for each in known):
+        if any(kernel.get(table.path) == table for kernel in known):
             continue
         if not known or table.path in known[-1]:
             known.append({})
@@ -147,9 +147,9 @@ def _read(table: _Table, head: Sequence[str], row: Sequence[str], number: int) -
 
     Of the two columns `Source` the first is the file's, the other the machine's.
     """
-    said, address = row[head.index("Line No")], row[head.index("Address")]
-    if said.isdigit():
-        number = int(said)
+    word, address = row[head.index("Line No")], row[head.index("Address")]
+    if word.isdigit():
+        number = int(word)
         table.texts[number] = row[head.index("Source")].strip()
     elif number in table.texts and address.startswith("0x"):
         stalls = {
@@ -165,8 +165,8 @@ def _read(table: _Table, head: Sequence[str], row: Sequence[str], number: int) -
 
 
 def _local(head: Sequence[str], row: Sequence[str]) -> int:
-    said = dict(zip(head, row, strict=True))
-    return _count(said.get(_EXECUTED, "")) if said.get("Address Space") == "Local" else 0
+    columns = dict(zip(head, row, strict=True))
+    return _count(columns.get(_EXECUTED, "")) if columns.get("Address Space") == "Local" else 0
 
 
 def _count(text: str) -> int:

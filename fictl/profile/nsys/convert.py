@@ -1,4 +1,4 @@
-"""From the raw stream that nsys records to its report, where nsys did not do that itself."""
+"""Conversion of the raw stream that nsys records to its report, where nsys did not do that itself."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def convert(nsys: Path, stream: Path, report: Path) -> None:
     except TimedOut as late:
         raise SetupError(f"{importer} did not end within {_SECONDS:g} s: {kept}", _PROPER) from late
     if done.code or not os.path.isfile(report):
-        said = next(reversed(done.output.strip().splitlines()), "nothing")
-        said = said.removeprefix(f"{importer}: ")
-        raise SetupError(f"{importer} made no report, it says {said}; {kept}", _fix(said))
+        last = next(reversed(done.output.strip().splitlines()), "nothing")
+        last = last.removeprefix(f"{importer}: ")
+        raise SetupError(f"{importer} made no report, it says {last}; {kept}", _fix(last))
 
 
-def _fix(said: str) -> str:
+def _fix(text: str) -> str:
     """Some machines lack a library of the importer's, which the profiler itself does not need."""
-    missing = re.search(r"shared libraries: (lib[\w+-]+)\.so(?:\.(\d+))?", said)
+    missing = re.search(r"shared libraries: (lib[\w+-]+)\.so(?:\.(\d+))?", text)
     if not missing:
         return _PROPER
     package = missing[1] + (missing[2] or "")
@@ -49,6 +49,6 @@ def _fix(said: str) -> str:
 
 
 def _importers(nsys: Path) -> Iterator[Path]:
-    """In the folders beside that of nsys, the real one: `nsys` on PATH is often a link."""
+    """Look in the folders beside the real folder of nsys: `nsys` on PATH is often a link."""
     for folder in (nsys.resolve().parent.parent, nsys.parent.parent):
         yield from (path for path in matching(folder, f"*/{_IMPORTER}") if os.path.isfile(path))

@@ -11,9 +11,9 @@ from fictl.errors import FictlError, SetupError
 from fictl.process import Finished, TimedOut, run
 from fictl.profile.launched import Launched, launch
 from fictl.profile.nsys.convert import convert
-from fictl.profile.nsys.summary import Summary
+from fictl.profile.nsys.summary import NsysSummary
 from fictl.profile.nsys.table import Row, parse_rows, table
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.toolchain.profilers import find_profiler, version_of
 
 KERNELS, COPIES, API = "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_api_sum"
@@ -36,7 +36,9 @@ _ITS_OWN = re.compile(
 )
 
 
-def profile(request: Request, say: Callable[[str], object] = lambda line: None) -> Summary:
+def profile(
+    request: ProfileRequest, say: Callable[[str], object] = lambda line: None
+) -> NsysSummary:
     """`say` hears what the program prints."""
     nsys = find_profiler("nsys")
     if nsys is None:
@@ -52,7 +54,7 @@ def profile(request: Request, say: Callable[[str], object] = lambda line: None) 
     if not os.path.isfile(report):
         raise _no_report(launched, request)
     tables, pages = _tables(nsys, report)
-    return Summary(
+    return NsysSummary(
         str(request.folder), launched.case, request.calls, version_of(nsys), report, pages, tables
     )
 
@@ -65,7 +67,7 @@ def _program(say: Callable[[str], object]) -> Callable[[str], None]:
     return hear
 
 
-def _require_calls(launched: Launched, request: Request) -> None:
+def _require_calls(launched: Launched, request: ProfileRequest) -> None:
     if launched.error:
         raise launched.error
     if not launched.done and launched.late:
@@ -77,7 +79,7 @@ def _require_calls(launched: Launched, request: Request) -> None:
         )
 
 
-def _late(request: Request) -> TimedOut:
+def _late(request: ProfileRequest) -> TimedOut:
     return TimedOut(
         f"nsys did not end within {request.options.timeout:g} s",
         "fewer --calls, or --timeout gives more; an nsys that hangs after 'Generating' lacks its "
@@ -85,19 +87,19 @@ def _late(request: Request) -> TimedOut:
     )
 
 
-def _no_report(launched: Launched, request: Request) -> FictlError:
+def _no_report(launched: Launched, request: ProfileRequest) -> FictlError:
     """Most often nothing was captured, or nsys may not trace here."""
-    said = launched.output
+    output = launched.output
     if launched.late:
         return _late(request)
-    if re.search(r"[Nn]o (?:data|capture)|was never (?:started|triggered)", said):
-        return FictlError("nsys captured nothing: the calls launched nothing", said[-500:])
-    if re.search(r"[Pp]ermission|privileges", said):
+    if re.search(r"[Nn]o (?:data|capture)|was never (?:started|triggered)", output):
+        return FictlError("nsys captured nothing: the calls launched nothing", output[-500:])
+    if re.search(r"[Pp]ermission|privileges", output):
         hint = "in a container: start it with --cap-add=SYS_ADMIN; else sysctl "
         return SetupError(
-            f"nsys may not trace here: {said[-500:]}", hint + "kernel.perf_event_paranoid=2"
+            f"nsys may not trace here: {output[-500:]}", hint + "kernel.perf_event_paranoid=2"
         )
-    return SetupError(f"nsys made no report: {said[-500:] or 'it says nothing'}", "fictl doctor")
+    return SetupError(f"nsys made no report: {output[-500:] or 'it says nothing'}", "fictl doctor")
 
 
 def _tables(nsys: Path, report: Path) -> tuple[dict[str, tuple[Row, ...]], tuple[Path, ...]]:
@@ -126,9 +128,9 @@ def _stats(nsys: Path, report: Path, name: str) -> Finished:
     ]
     done = run(argv, timeout=_STATS_SECONDS)
     if done.code:
-        said = next(reversed(done.output.strip().splitlines()), "nothing")
+        last = next(reversed(done.output.strip().splitlines()), "nothing")
         raise SetupError(
-            f"nsys stats cannot read {report}: {said}",
+            f"nsys stats cannot read {report}: {last}",
             "it is kept: open it in Nsight Systems, or install a complete one",
         )
     return done

@@ -1,4 +1,4 @@
-"""What `fictl profile --tool nsys` found of one case, and where it is kept."""
+"""NsysSummary: the result of `fictl profile --tool nsys` for one case, and where it is kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.profile.nsys.table import Row
 
 
 @dataclass(frozen=True)
-class Summary:
+class NsysSummary:
     """tables: by the name of the report of `nsys stats`; pages: their CSV."""
 
     op: str

@@ -1,4 +1,4 @@
-"""What `nsys stats` says, as CSV: a line a kernel, a kind of copy, or a function of the API."""
+"""Tables of `nsys stats`, as CSV: a line a kernel, a kind of copy, or a function of the API."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ def table(text: str) -> str:
 
 def parse_rows(text: str) -> tuple[Row, ...]:
     """() where there is no table: 'does not contain' is what nsys says of what did not happen."""
-    said = csv.DictReader(table(text).splitlines())
-    return tuple(_row(each) for each in said if each.get(_TIME))
+    lines = csv.DictReader(table(text).splitlines())
+    return tuple(_row(line) for line in lines if line.get(_TIME))
 
 
-def _row(said: Mapping[str, str]) -> Row:
+def _row(line: Mapping[str, str]) -> Row:
     return Row(
-        name=next((said[column] for column in _NAMES if column in said), ""),
-        count=int(_first(said, _COUNTS)),
-        total=_number(said[_TIME]) * _NS,
-        median=_number(said.get("Med (ns)")) * _NS,
-        least=_number(said.get("Min (ns)")) * _NS,
-        most=_number(said.get("Max (ns)")) * _NS,
-        share=_number(said.get("Time (%)")),
+        name=next((line[column] for column in _NAMES if column in line), ""),
+        count=int(_first(line, _COUNTS)),
+        total=_number(line[_TIME]) * _NS,
+        median=_number(line.get("Med (ns)")) * _NS,
+        least=_number(line.get("Min (ns)")) * _NS,
+        most=_number(line.get("Max (ns)")) * _NS,
+        share=_number(line.get("Time (%)")),
     )
 
 
-def _first(said: Mapping[str, str], columns: tuple[str, ...]) -> float:
-    return next((_number(said[column]) for column in columns if column in said), 0.0)
+def _first(line: Mapping[str, str], columns: tuple[str, ...]) -> float:
+    return next((_number(line[column]) for column in columns if column in line), 0.0)
 
 
 def _number(text: str | None) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fictl.bench.result import Environment, Report
+from fictl.bench.result import BenchReport, Environment
 from fictl.bench.row import Row
 
 # A percent of noise that is the same each time.
@@ -38,8 +38,10 @@ def row() -> Callable[..., Row]:
 
 
 @pytest.fixture
-def report() -> Callable[..., Report]:
-    def make(*rows: Row, gpu: str = "NVIDIA H200", sm_mhz: int = 1980, **changes: Any) -> Report:
+def report() -> Callable[..., BenchReport]:
+    def make(
+        *rows: Row, gpu: str = "NVIDIA H200", sm_mhz: int = 1980, **changes: Any
+    ) -> BenchReport:
         state = {"name": gpu, "sm_mhz": sm_mhz, "driver": changes.pop("driver", "580.1")}
         made = Environment(
             "cuda",
@@ -52,6 +54,6 @@ def report() -> Callable[..., Report]:
             before=state,
             after=state,
         )
-        return Report(replace(made, **changes), rows)
+        return BenchReport(replace(made, **changes), rows)
 
     return make

@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from fictl.bench.compare.outcome import Compared, Outcome, Untimed
+from fictl.bench.compare.outcome import Compared, CompareOutcome, Untimed
 from fictl.timing.verdict import Comparison, Verdict
 
 
-def outcome(*verdicts: Verdict, **more: object) -> Outcome:
+def outcome(*verdicts: Verdict, **more: object) -> CompareOutcome:
     cases = tuple(
         Compared("p/f/op", f"op-{i}", 1e-6, 2e-6, Comparison(2.0, 1.9, 2.1, verdict))
         for i, verdict in enumerate(verdicts)
     )
-    return Outcome("a", "b", "in one run", "NVIDIA H200", 0.01, cases, **more)  # type: ignore[arg-type]
+    return CompareOutcome("a", "b", "in one run", "NVIDIA H200", 0.01, cases, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

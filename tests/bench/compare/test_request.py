@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.bench.compare.request import RESULTS, REVISIONS, SIDES, Request, understand
+from fictl.bench.compare.request import RESULTS, REVISIONS, SIDES, CompareRequest, understand
 from fictl.errors import UsageError
 
 
@@ -19,7 +19,7 @@ from fictl.errors import UsageError
 )
 def test_revisions(history, words: list[str], a: str, b: str) -> None:
     history("second")
-    assert understand(words, []) == Request(REVISIONS, a, b)
+    assert understand(words, []) == CompareRequest(REVISIONS, a, b)
 
 
 def test_an_op_may_be_named_with_revisions(history) -> None:
@@ -30,7 +30,7 @@ def test_files_are_results(history, tmp_path) -> None:
     paths = [tmp_path / "old.json", tmp_path / "new"]
     for path in paths:
         path.touch()
-    assert understand([*map(str, paths)], []) == Request(RESULTS, *map(str, paths))
+    assert understand([*map(str, paths)], []) == CompareRequest(RESULTS, *map(str, paths))
 
 
 def test_a_result_that_is_not_there_is_named(history, tmp_path) -> None:
@@ -56,7 +56,7 @@ def test_backends_come_before_branches_of_their_name(history, monkeypatch) -> No
 
 @pytest.mark.parametrize("words", [["HEAD", "nonsense"], ["nonsense", "HEAD"], ["x", "nonsense"]])
 def test_what_is_nothing_is_named(history, words: list[str]) -> None:
-    with pytest.raises(UsageError, match="no result, no git revision and no backend"):
+    with pytest.raises(UsageError, match="not a result, a git revision or a backend"):
         understand(words, [])
 
 
@@ -67,5 +67,5 @@ def test_other_than_two_are_refused(history, words: list[str]) -> None:
 
 
 def test_outside_of_a_repository_nothing_is_a_revision(tiny) -> None:
-    with pytest.raises(UsageError, match="'HEAD' is no result"):
+    with pytest.raises(UsageError, match="'HEAD' is not a result"):
         understand(["HEAD", "."], [])

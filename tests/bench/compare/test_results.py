@@ -13,7 +13,7 @@ from fictl.bench.compare.results import (
     compare_with_stored,
     stored,
 )
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.result import save
 from fictl.bench.stored import FOLDER
@@ -142,4 +142,4 @@ def test_cases_that_are_gone_are_listed_unless_some_were_asked_for(
     kept = report(row(), row(case="halve-16-float16"))
     save(kept, tiny / FOLDER / "h200-1980" / "halve.json")
     monkeypatch.setattr("fictl.bench.compare.results.bench", lambda *_asked: report(row()))
-    assert compare_baseline([], 0.01, options, Observer()).only_a == missing
+    assert compare_baseline([], 0.01, options, BenchObserver()).only_a == missing

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from fictl import settings
-from fictl.bench.compare.measured import Request
 from fictl.bench.compare.revisions import compare_revisions
+from fictl.bench.messages import RevisionsRequest
 from fictl.bench.options import BenchOptions
+from fictl.bench.run import Measurement
 from fictl.errors import UsageError
 from fictl.timing.verdict import Verdict
 
@@ -35,16 +36,17 @@ def emulated(users_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch, row, report) -> list[Request]:
+def requests(monkeypatch: pytest.MonkeyPatch, row, report) -> list[RevisionsRequest]:
     """What would be run, which both revisions answer alike; whether its files were there."""
-    asked: list[Request] = []
+    asked: list[RevisionsRequest] = []
 
-    def measured(them: Sequence[Request], options: BenchOptions, observer: Any) -> Any:
+    def measure(jobs: Sequence[Measurement], observer: Any) -> Any:
+        them = [job.request for job in jobs]
         assert all(Path(op).is_file() for each in them for op in each.sides.values())
         asked.extend(them)
         return report(*(row(side=label, op=each.op) for each in them for label in each.sides))
 
-    monkeypatch.setattr("fictl.bench.compare.revisions.measured", measured)
+    monkeypatch.setattr("fictl.bench.compare.revisions.measure", measure)
     return asked
 
 

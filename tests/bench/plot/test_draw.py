@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from fictl.bench.plot.draw import draw
-from fictl.bench.result import Report
+from fictl.bench.result import BenchReport
 from fictl.bench.row import WRONG, Row
 from fictl.errors import SetupError, UsageError
 
-Make = Callable[..., Report]
+Make = Callable[..., BenchReport]
 
 
 def words(path: Path) -> list[str]:
@@ -78,7 +78,7 @@ def test_png_is_drawn_where_matplotlib_is(make_report: Make, tmp_path: Path) -> 
 
 
 def test_another_kind_of_file_is_refused(make_report: Make, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"r\.pdf is no picture"):
+    with pytest.raises(UsageError, match=r"r\.pdf is not a picture"):
         draw(make_report(), tmp_path / "r.pdf")
 
 

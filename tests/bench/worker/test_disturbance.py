@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.worker.disturbance import Disturbance
-from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.op_worker import of_folder
 from fictl.bench.worker.sides import baseline
 from fictl.case.contender import own
 from fictl.case.trial import CaseTrial
@@ -28,7 +28,7 @@ def trials(hostile: OpFolder) -> list[CaseTrial]:
 
 
 def test_the_last_copy_is_disturbed_after_the_first_round(trials: list[CaseTrial]) -> None:
-    disturbance = Disturbance(trials, Observer())
+    disturbance = Disturbance(trials, BenchObserver())
     disturbance(1)
     assert disturbance.index == 2
     assert trials[0].prepared[2].outputs["out"].isnan().all()
@@ -37,7 +37,7 @@ def test_the_last_copy_is_disturbed_after_the_first_round(trials: list[CaseTrial
 
 
 def test_what_is_computed_in_later_rounds_is_right(trials: list[CaseTrial]) -> None:
-    disturbance = Disturbance(trials, Observer())
+    disturbance = Disturbance(trials, BenchObserver())
     disturbance(1)
     for trial in trials:
         trial.copy(2)()
@@ -46,7 +46,7 @@ def test_what_is_computed_in_later_rounds_is_right(trials: list[CaseTrial]) -> N
 
 
 def test_what_is_not_computed_again_is_found(trials: list[CaseTrial]) -> None:
-    disturbance = Disturbance(trials, Observer())
+    disturbance = Disturbance(trials, BenchObserver())
     disturbance(1)
     disturbance(2)
     assert disturbance.problem(trials[0]) == "it wrote nothing to out"
@@ -55,7 +55,7 @@ def test_what_is_not_computed_again_is_found(trials: list[CaseTrial]) -> None:
 
 @pytest.mark.parametrize("rounds", [0, 1])
 def test_where_no_round_followed_a_call_is_made(trials: list[CaseTrial], rounds: int) -> None:
-    disturbance = Disturbance(trials, Observer())
+    disturbance = Disturbance(trials, BenchObserver())
     for number in range(rounds):
         disturbance(number + 1)
     assert [disturbance.problem(trial) for trial in trials] == ["", ""]

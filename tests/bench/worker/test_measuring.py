@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, SKIPPED, TIMED, WRONG, Row
 from fictl.bench.worker.measuring import Place, measure_case
-from fictl.bench.worker.one import of_folder
+from fictl.bench.worker.op_worker import of_folder
 from fictl.project import OpFolder
 from fictl.timing.timer import TooShort
 
@@ -115,7 +115,7 @@ def test_what_is_too_large_to_emulate_is_skipped(measure: Measure) -> None:
 def test_an_op_that_is_not_for_the_device_is_skipped(hostile: OpFolder) -> None:
     ((subject, case, sides),) = of_folder(hostile, ["right"], BenchOptions(case="-64"))
     elsewhere = replace(subject, devices=("cuda",))
-    (row,) = measure_case(elsewhere, case, sides, BenchOptions(), Place("cpu", {}, Observer()))
+    (row,) = measure_case(elsewhere, case, sides, BenchOptions(), Place("cpu", {}, BenchObserver()))
     assert row.note == "it is for cuda, not for emu"
 
 
@@ -131,7 +131,7 @@ def test_the_hosts_share_is_measured_on_request(measure: Measure) -> None:
 
 
 def test_rounds_are_heard_of(hostile: OpFolder) -> None:
-    class Listening(Observer):
+    class Listening(BenchObserver):
         def __init__(self) -> None:
             self.heard: list[int] = []
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import TIMED, WRONG, Row
 from fictl.bench.worker import source_file
@@ -52,7 +52,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]
 
 def rows(path: Path, **values: str) -> list[Row]:
     options = BenchOptions(rounds=5)
-    place = Place("cpu", {}, Observer())
+    place = Place("cpu", {}, BenchObserver())
     return [
         row
         for subject, case in source_subjects(path, values)
@@ -100,11 +100,11 @@ def test_a_value_of_no_parameter_is_named(file: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"x": "8xq"}, "'8xq' is no tensor"),
-        ({"x": "8x"}, "'8x' is no tensor"),
+        ({"x": "8xq"}, "'8xq' is not a tensor"),
+        ({"x": "8x"}, "'8x' is not a tensor"),
         ({"x": "8:f17"}, "unknown dtype 'f17'"),
-        ({"factor": "two"}, "'two' is no number"),
-        ({"factor": "'2'"}, "is no number"),
+        ({"factor": "two"}, "'two' is not a number"),
+        ({"factor": "'2'"}, "is not a number"),
     ],
 )
 def test_a_value_that_cannot_be_read_is_quoted(

@@ -8,7 +8,7 @@ import random
 import pytest
 from rich.console import Console
 
-from fictl.bench.result import Environment, Report
+from fictl.bench.result import BenchReport, Environment
 from fictl.bench.row import SKIPPED, WRONG, Row
 from fictl.cli._bench.table import show_report
 from fictl.timing.samples import Kernel
@@ -51,7 +51,7 @@ def shown(*rows: Row, verbose: bool = False, **changes: object) -> str:
     out = Console(file=text, width=400)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", text)
-        show_report(out, Report(environment, rows), [], verbose)
+        show_report(out, BenchReport(environment, rows), [], verbose)
     return text.getvalue()
 
 

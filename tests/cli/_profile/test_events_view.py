@@ -9,7 +9,7 @@ from rich.console import Console
 
 from fictl.cli._profile.events_view import show
 from fictl.profile.events.recording import Happened, Kernel, Recording, Warp
-from fictl.profile.events.result import Result
+from fictl.profile.events.result import EventsResult
 
 
 def warp(block: int, sm: int, begin: float, length: float, lost: int = 0) -> Warp:
@@ -25,7 +25,7 @@ def warp(block: int, sm: int, begin: float, length: float, lost: int = 0) -> War
 def shown(capsys):
     def lines(kernel: Kernel, device: str = "NVIDIA H200") -> list[str]:
         recording = Recording((kernel,), 1000 / 1980, 32)
-        result = Result("p/f/op", "op-8", device, 16, recording, Path("out/op-8.events.json"))
+        result = EventsResult("p/f/op", "op-8", device, 16, recording, Path("out/op-8.events.json"))
         show(Console(width=400, highlight=False), result)
         return capsys.readouterr().out.splitlines()
 

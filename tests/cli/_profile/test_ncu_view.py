@@ -12,7 +12,7 @@ from fictl.cli._profile.ncu_view import show
 from fictl.profile.ncu.digest.kernel import Digest, Hot
 from fictl.profile.ncu.digest.remark import Remark
 from fictl.profile.ncu.launch import Launch
-from fictl.profile.ncu.report import Report
+from fictl.profile.ncu.report import NcuReport
 from fictl.profile.ncu.rule import Rule
 from fictl.profile.ncu.source import Line
 
@@ -38,7 +38,7 @@ DIGEST = Digest(
 def shown(capsys: pytest.CaptureFixture[str]):
     def of(*digests: Digest, notes: tuple[str, ...] = ()) -> list[str]:
         pages = (Path("out/k.ncu.raw.csv"), Path("out/k.ncu.source.csv"))
-        report = Report(
+        report = NcuReport(
             "p/a/k", "k-8", "2025.3.1", "set full", Path("out/k.ncu-rep"), pages, digests, notes
         )
         show(Console(width=400, highlight=False), report)

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from fictl.cli._profile.nsys_view import show
 from fictl.profile.nsys.run import API, COPIES, KERNELS
-from fictl.profile.nsys.summary import Summary
+from fictl.profile.nsys.summary import NsysSummary
 from fictl.profile.nsys.table import Row
 
 
@@ -16,7 +16,7 @@ def test_each_table_that_has_rows_is_shown(capsys) -> None:
     kernel = Row("void a::K<8>(float *)", 10, 652e-6, 65e-6, 64e-6, 67e-6, 100.0)
     call = Row("cudaLaunchKernel", 10, 50e-6, 4.5e-6, 4e-6, 12e-6, 98.4)
     tables = {KERNELS: (kernel,), COPIES: (), API: (call,)}
-    summary = Summary("p/a/k", "k-8", 10, "2025.3.1", Path("out/k.nsys-rep"), (), tables)
+    summary = NsysSummary("p/a/k", "k-8", 10, "2025.3.1", Path("out/k.nsys-rep"), (), tables)
     show(Console(width=400, highlight=False), summary)
     assert capsys.readouterr().out.splitlines() == [
         "  k-8 · nsys 2025.3.1 · 10 calls",

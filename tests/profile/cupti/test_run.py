@@ -8,26 +8,32 @@ from pathlib import Path
 import pytest
 
 from fictl.case.options import CaseOptions
+from fictl.child.codec import to_text
 from fictl.errors import SetupError
 from fictl.profile.cupti import run
 from fictl.profile.cupti.summarise import summarise
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
 _PROGRAM = """
-import json, os, signal, sys, time
-from fictl.child.message import send
-summary = json.loads(open("summary.json").read())
-for request in json.loads(sys.argv[1]):
-    case = request["options"]["case"]
+import os, signal, sys, time
+from dataclasses import replace
+from fictl.child.codec import from_text
+from fictl.child.message import Failed, send
+from fictl.child.program import request_in
+from fictl.profile.cupti.messages import CaseFailed, CaseProfiled, CuptiRequest
+from fictl.profile.cupti.summary import CuptiSummary
+summary = from_text(CuptiSummary, open("summary.json").read())
+for traced in request_in(sys.argv[1:], CuptiRequest).cases:
+    case = traced.case.options.case
     with open("ran", "a") as file:
         file.write(case + " ")
     if case == "good":
-        send("summary", summary={**summary, "name": case, "trace": request["trace"]})
+        send(CaseProfiled(replace(summary, name=case, trace=str(traced.trace))))
     elif case == "busy":
-        send("failed", message="CUPTI refuses", hint="one at a time", code=3)
+        send(CaseFailed(Failed("CUPTI refuses", "one at a time", 3)))
     elif case == "fault":
-        send("failed", message="AcceleratorError: illegal address", hint="", code=1)
+        send(CaseFailed(Failed("AcceleratorError: illegal address", "", 1)))
         sys.exit(1)
     elif case == "dies":
         print("what a driver says", flush=True)
@@ -40,18 +46,16 @@ for request in json.loads(sys.argv[1]):
 @pytest.fixture
 def profiled(tiny: Path, monkeypatch, kernel) -> Callable[..., list]:
     """The outcomes of cases whose names say what becomes of them."""
-    import json
-
     folder = OpFolder.of(tiny / "kernels" / "elementwise" / "twice" / "op.py")
     (tiny / "stand_in_worker.py").write_text(_PROGRAM, encoding="utf-8")
-    summary = summarise("s", [kernel()], [], lambda index: None).to_dict()
-    (tiny / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    summary = summarise("s", [kernel()], [], lambda index: None)
+    (tiny / "summary.json").write_text(to_text(summary), encoding="utf-8")
     monkeypatch.syspath_prepend(tiny)
     monkeypatch.setattr(run, "_PROGRAM", "stand_in_worker")
 
     def outcomes(*cases: str, timeout: float = 60.0, **more) -> list:
         asked = [
-            Request(folder, frozenset({"twice"}), CaseOptions(case=case, timeout=timeout), 2)
+            ProfileRequest(folder, frozenset({"twice"}), CaseOptions(case=case, timeout=timeout), 2)
             for case in cases
         ]
         return list(run.profile(asked, **more))

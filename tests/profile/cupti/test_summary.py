@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
+from fictl.child.codec import from_text, to_text
 from fictl.profile.cupti.summarise import summarise
-from fictl.profile.cupti.summary import Summary
+from fictl.profile.cupti.summary import CuptiSummary
 
 
 def test_it_is_the_same_behind_json(kernel, copy, api_call, h200):
     work = [kernel(), copy(start=12, end=20)]
     summary = summarise("s", work, [api_call()], lambda index: h200)
-    assert Summary.from_dict(json.loads(json.dumps(summary.to_dict()))) == summary
+    assert from_text(CuptiSummary, to_text(summary)) == summary
 
 
 def test_its_document_has_what_rows_amount_to(kernel):

@@ -27,7 +27,7 @@ def test_it_is_written_as_a_slice(text: str, chosen: range) -> None:
 
 @pytest.mark.parametrize("text", ["x", "-1", "1:2:0", ":", "::", "1,2", "1:2:3:4"])
 def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no choice of blocks"):
+    with pytest.raises(UsageError, match="is not a choice of blocks"):
         Blocks.parse(text)
 
 

@@ -216,9 +216,9 @@ def test_regions_are_written_one_after_the_other(recorder, library, works, tmp_p
     written = recorder.record(works, {WORKS: Room(0, 1, 1), GROUPED: Room(0, 1, 2)}, 4)
     path = tmp_path / "memory"
     parts = write_memory(written, path)
-    assert [part["kernel"] for part in parts] == [WORKS, GROUPED]
+    assert [part.kernel for part in parts] == [WORKS, GROUPED]
     assert path.read_bytes() == b"".join(each.memory for each in written)
-    assert sum(part["bytes"] for part in parts) == path.stat().st_size
+    assert sum(part.bytes for part in parts) == path.stat().st_size
 
 
 def test_a_duration_is_as_long_as_it_lasted(recorder, library) -> None:

@@ -10,7 +10,7 @@ import pytest
 from fictl.case.options import CaseOptions
 from fictl.errors import FictlError, UsageError
 from fictl.profile.events.run import profile
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import find
 
 HEADER = "kernels/include/stray/elementwise/shift.cuh"
@@ -22,9 +22,9 @@ EVENTS = """  FICTL_KERNEL("shift");
 
 
 @pytest.fixture
-def request_of(stray: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
+def request_of(stray: Path, monkeypatch: pytest.MonkeyPatch) -> ProfileRequest:
     monkeypatch.setenv("FICTL_DEVICE", "emu")
-    return Request(
+    return ProfileRequest(
         find("shift")[0], frozenset({"shift"}), CaseOptions(case="shift-40", timeout=120)
     )
 
@@ -38,7 +38,7 @@ def recording_op(stray: Path) -> None:
     path.write_text(text.replace(INDEX, EVENTS + INDEX), encoding="utf-8")
 
 
-def test_an_op_records_what_its_kernel_says(recording_op, request_of: Request) -> None:
+def test_an_op_records_what_its_kernel_says(recording_op, request_of: ProfileRequest) -> None:
     result = profile(request_of)
     (kernel,) = result.recording.kernels
     assert (kernel.name, kernel.blocks, kernel.launches, len(kernel.warps)) == ("shift", 2, 1, 2)
@@ -48,7 +48,7 @@ def test_an_op_records_what_its_kernel_says(recording_op, request_of: Request) -
     assert {"shift", "here", "copy"} <= {event["name"] for event in trace["traceEvents"]}
 
 
-def test_an_op_without_events_is_told_which_lines_to_add(request_of: Request) -> None:
+def test_an_op_without_events_is_told_which_lines_to_add(request_of: ProfileRequest) -> None:
     with pytest.raises(FictlError) as caught:
         profile(request_of)
     assert caught.value.message == "the kernels of stray/elementwise/shift have no events"
@@ -74,6 +74,8 @@ def test_a_program_that_ends_too_early_is_an_error_with_its_last_words(
     assert "The Zen of Python" in caught.value.hint or "Namespaces" in caught.value.hint
 
 
-def test_a_choice_that_is_none_is_refused_before_anything_is_built(request_of: Request) -> None:
-    with pytest.raises(UsageError, match="--blocks many is no choice of blocks"):
+def test_a_choice_that_is_none_is_refused_before_anything_is_built(
+    request_of: ProfileRequest,
+) -> None:
+    with pytest.raises(UsageError, match="--blocks many is not a choice of blocks"):
         profile(request_of, blocks="many")

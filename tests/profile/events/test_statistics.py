@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fictl.profile.events.recording import Happened, Kernel, Recording, Warp
-from fictl.profile.events.result import Result
+from fictl.profile.events.result import EventsResult
 from fictl.profile.events.statistics import EventRow, SmRow, event_rows, quantile, sm_rows
 from fictl.profile.events.timeline import write_trace
 
@@ -26,8 +26,8 @@ KERNEL = Kernel(
 )
 
 
-def result(*kernels: Kernel, path: Path = Path("trace.json")) -> Result:
-    return Result("p/f/op", "op-1", "", 16, Recording(kernels, 0.5, 32), path)
+def result(*kernels: Kernel, path: Path = Path("trace.json")) -> EventsResult:
+    return EventsResult("p/f/op", "op-1", "", 16, Recording(kernels, 0.5, 32), path)
 
 
 def test_an_event_s_durations_and_its_share_of_the_warps_time() -> None:

@@ -29,9 +29,17 @@ BUSY = (
 def problem() -> Callable[..., FictlError]:
     """What is raised where these lines were said."""
 
-    def of(text: str, done: bool = False, code: int = 0, **more: object) -> FictlError:
-        collection = more.pop("collection", Collection())
-        launched = Launched(str, lines=text.splitlines(), done=done, code=code, **more)
+    def of(
+        text: str,
+        done: bool = False,
+        code: int = 0,
+        error: FictlError | None = None,
+        collection: Collection | None = None,
+    ) -> FictlError:
+        collection = collection or Collection()
+        launched = Launched(str)
+        launched.listener.lines.extend(text.splitlines())
+        launched.listener.done, launched.listener.error, launched.code = done, error, code
         with pytest.raises(FictlError) as raised:
             raise_problem(launched, collection, "2025.3.1")
         return raised.value

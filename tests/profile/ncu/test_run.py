@@ -13,14 +13,16 @@ from fictl.errors import FictlError, SetupError, UsageError
 from fictl.process import TimedOut
 from fictl.profile.ncu.collection import Collection
 from fictl.profile.ncu.run import _near, profile
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
 TESTS = Path(__file__).parents[2]
 OP = TESTS / "tiny_project/kernels/elementwise/twice/op.py"
 RECORDED = Path(__file__).parent / "recorded"
 
-SAID = """printf '\\n\\036{{"kind": "case", "case": "twice-8"}}\\n\\036{{"kind": "done"}}\\n'"""
+SAID = (
+    """printf '\\n\\036{{"kind": "CaseChosen", "case": "twice-8"}}\\n\\036{{"kind": "Done"}}\\n'"""
+)
 NCU = """
 case "$*" in
 *--version*) echo "Version 2025.3.1.0 (build 36398880) (public-release)";;
@@ -47,10 +49,10 @@ def ncu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script) -> Callable[[st
 
 
 @pytest.fixture
-def request_of(tmp_path: Path) -> Callable[..., Request]:
-    def make(**options: float | str) -> Request:
+def request_of(tmp_path: Path) -> Callable[..., ProfileRequest]:
+    def make(**options: float | str) -> ProfileRequest:
         chosen = CaseOptions(**{"case": "twice-8", **options})
-        return Request(OpFolder.of(OP), frozenset({"twice"}), chosen, 1, tmp_path / "out")
+        return ProfileRequest(OpFolder.of(OP), frozenset({"twice"}), chosen, 1, tmp_path / "out")
 
     return make
 

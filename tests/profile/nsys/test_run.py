@@ -12,13 +12,13 @@ from fictl.case.options import CaseOptions
 from fictl.errors import FictlError, SetupError
 from fictl.process import TimedOut
 from fictl.profile.nsys.run import API, COPIES, KERNELS, profile
-from fictl.profile.request import Request
+from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
 TESTS = Path(__file__).parents[2]
 OP = TESTS / "tiny_project/kernels/elementwise/twice/op.py"
 
-SAID = """printf '\\n\\036{"kind": "case", "case": "twice-8"}\\n\\036{"kind": "done"}\\n'"""
+SAID = """printf '\\n\\036{"kind": "CaseChosen", "case": "twice-8"}\\n\\036{"kind": "Done"}\\n'"""
 REPORTS = 'for word; do case $word in --output=*) echo it > "${word#--output=}";; esac; done'
 STREAMS = (
     'for word; do case $word in --output=*) f="${word#--output=}"; '
@@ -49,10 +49,10 @@ def nsys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script) -> Callable[..
 
 
 @pytest.fixture
-def request_of(tmp_path: Path) -> Callable[..., Request]:
-    def make(**options: float | str) -> Request:
+def request_of(tmp_path: Path) -> Callable[..., ProfileRequest]:
+    def make(**options: float | str) -> ProfileRequest:
         chosen = CaseOptions(**{"case": "twice-8", **options})
-        return Request(OpFolder.of(OP), frozenset({"twice"}), chosen, 10, tmp_path / "out")
+        return ProfileRequest(OpFolder.of(OP), frozenset({"twice"}), chosen, 10, tmp_path / "out")
 
     return make
 
@@ -106,7 +106,7 @@ def test_an_nsys_that_does_not_end_is_ended(nsys, request_of, said) -> None:
 
 
 def test_the_programs_own_error_is_the_answer(nsys, request_of) -> None:
-    error = '{"kind": "error", "message": "no such case", "hint": "h", "code": 2}'
+    error = '{"kind": "Failed", "message": "no such case", "hint": "h", "code": 2}'
     nsys(f"printf '\\n\\036{error}\\n'; exit 2")
     with pytest.raises(FictlError, match="no such case") as raised:
         profile(request_of())

@@ -1,1 +1,1 @@
-"""What runs in the process of an op that is profiled."""
+"""The program of the process in which an op is profiled."""

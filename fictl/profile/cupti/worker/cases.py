@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from fictl.case.device_fault import device_fault
+from fictl.case.messages import CaseRequest
 from fictl.case.one_case import CaseCall, case_calls
-from fictl.case.options import CaseOptions
-from fictl.child.message import send
+from fictl.child.message import Failed, send
+from fictl.child.program import request_in
 from fictl.errors import FictlError, NotOnDevice
+from fictl.profile.cupti.messages import CaseFailed, CaseProfiled, CuptiRequest, TracedCase
 from fictl.profile.cupti.profile import Profile
 from fictl.profile.cupti.recorder import Recorder
+from fictl.profile.cupti.summary import CuptiSummary
 from fictl.project import OpFolder
 from fictl.timing.rotation import Rotation, rotations
 
@@ -24,45 +25,44 @@ _WARM_UP_SECONDS = 0.1
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Of requests {op, functions, options, calls, trace}, in their order, a message for each."""
-    for request in json.loads(arguments[0]):
+    """Record the cases of a request, in their order, and send a message for each."""
+    for traced in request_in(arguments, CuptiRequest).cases:
         try:
-            send("summary", summary=_profiled(request))
+            send(CaseProfiled(_profiled(traced)))
         except FictlError as error:
-            send("failed", message=error.message, hint=error.hint, code=error.exit_code)
+            send(CaseFailed(Failed.of(error)))
         except Exception as error:
-            said = f"{type(error).__name__}: {error}".strip().partition("\n")[0]
-            send("failed", message=said, hint="fictl test checks the op", code=1)
+            text = f"{type(error).__name__}: {error}".strip().partition("\n")[0]
+            send(CaseFailed(Failed(text, "fictl test checks the op", 1)))
             if device_fault() is not None:
                 return 1
     return 0
 
 
-def _profiled(request: Mapping[str, Any]) -> dict[str, Any]:
+def _profiled(traced: TracedCase) -> CuptiSummary:
     from fictl.timing.gpu_state import gpu_state
 
-    call, options = _case(request), CaseOptions.from_dict(request["options"])
-    turn = rotations({str(call.case): call.trial.side}, "cuda", cold=options.cold)[0]
-    profile = record(turn, request["calls"])
+    call, cold = _chosen(traced.case), traced.case.options.cold
+    turn = rotations({str(call.case): call.trial.side}, "cuda", cold=cold)[0]
+    profile = record(turn, traced.case.calls)
     state = gpu_state()
-    profile.save_trace(request["trace"])
-    found = replace(
+    profile.save_trace(traced.trace)
+    return replace(
         profile.summary,
         sm_mhz=state.sm_mhz if state else None,
         cold=turn.cold,
-        trace=request["trace"],
+        trace=str(traced.trace),
     )
-    return found.to_dict()
 
 
-def _case(request: Mapping[str, Any]) -> CaseCall:
-    options, folder = CaseOptions.from_dict(request["options"]), OpFolder.of(request["op"])
-    calls = case_calls(folder, request["functions"], options)
-    found = next(call for call in calls if str(call.case) == options.case)
-    devices = found.trial.workload.subject.devices
+def _chosen(request: CaseRequest) -> CaseCall:
+    folder = OpFolder.of(request.op)
+    calls = case_calls(folder, request.functions, request.options)
+    call = next(call for call in calls if str(call.case) == request.options.case)
+    devices = call.trial.workload.subject.devices
     if "cuda" not in devices:
         raise NotOnDevice(f"{folder} is for {' '.join(devices)}, not for cuda")
-    return found
+    return call
 
 
 def record(turn: Rotation, calls: int) -> Profile:

@@ -1,1 +1,1 @@
-"""From counters to sentences: each says one thing, from metrics that are there, or is left out."""
+"""Counters as sentences: each says one thing, from metrics that are there, or is left out."""

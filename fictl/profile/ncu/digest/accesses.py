@@ -1,4 +1,4 @@
-"""How a kernel reaches memory: coalescing, bank conflicts, and local memory."""
+"""Memory accesses of a kernel: coalescing, bank conflicts, and local memory."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def accesses(launch: Launch, lines: Sequence[Line] = ()) -> Iterator[Remark]:
         remark = _global(launch, op, word)
         if remark:
             yield remark
-    for each in (_shared(launch), _local(launch, lines)):
-        if each:
-            yield each
+    for sentence in (_shared(launch), _local(launch, lines)):
+        if sentence:
+            yield sentence
 
 
 def _global(launch: Launch, op: str, word: str) -> Remark | None:
@@ -30,10 +30,10 @@ def _global(launch: Launch, op: str, word: str) -> Remark | None:
     sectors = launch.get(_L1.format(what="sectors", space="global", op=op))
     if used is None or not requests or sectors is None:
         return None
-    each = sectors / requests
+    per_request = sectors / requests
     text = (
         f"global {word} use {used:.0f} of the {_SECTOR:.0f} bytes of a sector, "
-        f"{each:.3g} sectors a request"
+        f"{per_request:.3g} sectors a request"
     )
     advice = ""
     if 100 * used / _SECTOR < COALESCED:
@@ -41,14 +41,14 @@ def _global(launch: Launch, op: str, word: str) -> Remark | None:
             "neighbouring threads should access neighbouring addresses, from an aligned start: "
             "another order of the loops, or a transpose through shared memory"
         )
-    elif each <= NARROW and requests >= FEW_REQUESTS:
-        advice = f"coalesced but narrow: 16-byte vectors need {16 / each:.0f} times fewer requests"
-    facts = {"bytes_per_sector": used, "sectors_per_request": each}
+    elif per_request <= NARROW and requests >= FEW_REQUESTS:
+        advice = f"coalesced but narrow: 16-byte vectors need {16 / per_request:.0f} times fewer requests"
+    facts = {"bytes_per_sector": used, "sectors_per_request": per_request}
     return Remark("coalescing", text, advice, facts)
 
 
 def _shared(launch: Launch) -> Remark | None:
-    """By the compiler's count of what a request needs; older reports: by the hardware's."""
+    """Bank conflicts by the compiler's count of what a request needs; in older reports by the hardware's."""
     passes, ideal = _passes(launch)
     if passes is None or ideal is None or not passes:
         return None
@@ -71,7 +71,7 @@ def _passes(launch: Launch) -> tuple[float | None, float | None]:
 
 
 def _places(lines: Sequence[Line]) -> str:
-    """Where most of it is."""
+    """The lines with most of it."""
     most = sorted((line for line in lines if line.local), key=lambda line: -line.local)[:_PLACES]
     return f", most of them at {', '.join(line.place for line in most)}" if most else ""
 

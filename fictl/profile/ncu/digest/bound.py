@@ -1,4 +1,4 @@
-"""What a kernel is bound by: memory and which level, compute and which unit, or latency."""
+"""The bound of a kernel: memory and which level, compute and which unit, or latency."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bound(launch: Launch) -> Remark | None:
 
 
 def at_ceiling(launch: Launch) -> bool:
-    """Whether only less work makes it faster."""
+    """True if only less work makes it faster."""
     reached = (launch.peak("gpu__compute_memory_throughput"), launch.peak("sm__throughput"))
     return any(percent is not None and percent >= NEAR_PEAK for percent in reached)
 

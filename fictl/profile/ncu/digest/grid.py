@@ -1,4 +1,4 @@
-"""Whether there are blocks for all SMs, and what the last of them cost."""
+"""Grid of a kernel: blocks for all SMs, and the cost of the last wave."""
 
 from __future__ import annotations
 

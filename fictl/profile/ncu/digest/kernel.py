@@ -34,7 +34,7 @@ class Hot:
 
 @dataclass(frozen=True)
 class Digest:
-    """Of several launches alike it is that of the one with the median time.
+    """Digest of launches that are alike: that of the one with the median time.
 
     share: of the time of all kernels, in percent; of a minor one nothing else is said.
     """
@@ -76,8 +76,8 @@ def digests(
         alike[launch.kernel, launch.grid, launch.block].append(launch)
     whole = sum(launch.seconds or 0.0 for launch in launches)
     lines = _by_launch(launches, sources)
-    found = [_digest(each, whole, rules, lines) for each in alike.values()]
-    return tuple(sorted(found, key=lambda digest: -digest.share))
+    unordered = [_digest(group, whole, rules, lines) for group in alike.values()]
+    return tuple(sorted(unordered, key=lambda digest: -digest.share))
 
 
 def _digest(
@@ -93,7 +93,7 @@ def _digest(
         name=one.name,
         launch=one,
         launches=len(alike),
-        share=100 * sum(each.seconds or 0.0 for each in alike) / whole if whole else 100.0,
+        share=100 * sum(launch.seconds or 0.0 for launch in alike) / whole if whole else 100.0,
         remarks=tuple(_remarks(one, lines)),
         lines=_hot(lines),
         rules=tuple(rules.get(one.id, ())),
@@ -102,7 +102,7 @@ def _digest(
 
 def _remarks(launch: Launch, lines: Sequence[Line]) -> list[Remark]:
     full = at_ceiling(launch)
-    found = [
+    sentences = [
         bound(launch),
         *stalls(launch, full),
         occupancy(launch, full),
@@ -110,7 +110,7 @@ def _remarks(launch: Launch, lines: Sequence[Line]) -> list[Remark]:
         *accesses(launch, lines),
         lanes(launch),
     ]
-    return [remark for remark in found if remark]
+    return [remark for remark in sentences if remark]
 
 
 def _hot(lines: Sequence[Line]) -> tuple[Hot, ...]:
@@ -123,9 +123,9 @@ def _by_launch(launches: Sequence[Launch], sources: Sources) -> dict[str, Sequen
     """The page of sources has launches by their order alone; some spell kernels another way."""
     queues = {function: list(tables) for function, tables in sources.items()}
     short = {short_name(function): function for function in sources}
-    found: dict[str, Sequence[Line]] = {}
+    by_file: dict[str, Sequence[Line]] = {}
     for launch in launches:
         queue = queues.get(launch.kernel) or queues.get(short.get(short_name(launch.kernel), ""))
         if queue:
-            found[launch.id] = queue.pop(0) if len(queue) > 1 else queue[0]
-    return found
+            by_file[launch.id] = queue.pop(0) if len(queue) > 1 else queue[0]
+    return by_file

@@ -1,4 +1,4 @@
-"""How many warps an SM holds, how many it could, and what keeps it from holding more."""
+"""Occupancy: warps that an SM holds, how many it could, and what keeps it from holding more."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def occupancy(launch: Launch, at_ceiling: bool = False) -> Remark | None:
 
 
 def _limit(launch: Launch) -> str:
-    """What lets the fewest blocks in; whole blocks may also just not fill an SM's warps."""
+    """The resource that lets the fewest blocks in; whole blocks may also just not fill an SM's warps."""
     blocks = {
         name: count
         for key, name in _LIMITS.items()

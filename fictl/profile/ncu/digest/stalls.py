@@ -1,4 +1,4 @@
-"""What the warps of a kernel wait for, and what to do about it."""
+"""Stalls: reasons why the warps of a kernel wait, and what to do about it."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ COLUMNS = {
 def shares(launch: Launch) -> dict[str, float]:
     """Percent of the time of a warp, by what it waited for; {} where nothing was collected."""
     for pattern in (_CYCLES, _SAMPLED):
-        found = _counts(launch.metrics, pattern)
-        total = sum(found.values())
+        counts = _counts(launch.metrics, pattern)
+        total = sum(counts.values())
         if total:
-            return {name: 100 * count / total for name, count in found.items()}
+            return {name: 100 * count / total for name, count in counts.items()}
     return {}
 
 
@@ -127,5 +127,5 @@ def _remark(name: str, share: float, at_ceiling: bool) -> Remark:
 
 
 def _counts(metrics: Mapping[str, float], pattern: re.Pattern[str]) -> dict[str, float]:
-    found = ((pattern.fullmatch(name), value) for name, value in metrics.items())
-    return {_SAME.get(match[1], match[1]): value for match, value in found if match}
+    matches = ((pattern.fullmatch(name), value) for name, value in metrics.items())
+    return {_SAME.get(match[1], match[1]): value for match, value in matches if match}

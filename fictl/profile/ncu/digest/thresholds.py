@@ -1,4 +1,4 @@
-"""Where a number begins to mean something: all of them, each with its reason."""
+"""Thresholds above which a number means something, each with its reason."""
 
 from __future__ import annotations
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import ast
-import json
-import os
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fictl import process
+from fictl.child.program import Program
 from fictl.dtype import parse_dtype
 from fictl.errors import FictlError, UsageError, shown
 from fictl.paths import real, same_packages
+from fictl.process import TimedOut
+from fictl.scaffold.new.reference.messages import ReferenceAnswer, ReferenceRequest
 from fictl.scaffold.new.reference.parameters import ReferenceParameter
 from fictl.scaffold.new.reference.source import FunctionSource
 from fictl.scaffold.new.reference.translate import Translation
 from fictl.scaffold.new.signature import parse_tensor
 from fictl.syntax import parse_module
 
+_PROGRAM = "fictl.scaffold.new.reference.child"
 _SECONDS = 120.0
 _WAYS = (
     'annotate them, as in x: Float[torch.Tensor, "n hidden"] or x: "n hidden", or show a call: '
@@ -130,19 +130,19 @@ def call_reference(
         )
     if example:
         _check_example(example, function.node.name)
-    job = {
-        "path": str(real(function.path)),
-        "function": function.node.name,
-        "example": shown,
-        "arguments": arguments,
-        "standalone": standalone,
-        "parameters": {p.name: renamed.get(p.name, p.name) for p in parameters},
-    }
-    answer = _child(function, job)
-    if "error" in answer:
+    request = ReferenceRequest(
+        str(real(function.path)),
+        function.node.name,
+        shown,
+        arguments,
+        standalone,
+        {p.name: renamed.get(p.name, p.name) for p in parameters},
+    )
+    answer = _child(function, request)
+    call = answer.call
+    if call is None:
         hint = "" if shown else _WAYS.format(name=function.node.name)
-        raise UsageError(f"{function.path}:{function.node.name} {answer['error']}", hint)
-    call = answer["call"]
+        raise UsageError(f"{function.path}:{function.node.name} {answer.error}", hint)
     values = {name: _value(described) for name, described in call["arguments"].items()}
     return ReferenceCall(values, tuple(map(_value, call["results"])), tuple(call["changed"]))
 
@@ -178,20 +178,18 @@ def _check_example(text: str, name: str) -> None:
         )
 
 
-def _child(function: FunctionSource, job: Mapping[str, Any]) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="fictl-reference-") as place:
-        asked, outcome = Path(place) / "job.json", Path(place) / "outcome.json"
-        asked.write_text(json.dumps(job), encoding="utf-8")
-        words = ("-m", "fictl.scaffold.new.reference.child", asked, outcome)
+def _child(function: FunctionSource, request: ReferenceRequest) -> ReferenceAnswer:
+    with tempfile.TemporaryDirectory(prefix="fictl-reference-") as folder:
+        program = Program(_PROGRAM, request, same_packages()).filed(Path(folder))
         try:
-            done = process.run([sys.executable, *words], same_packages(), _SECONDS)
-        except process.TimedOut:
+            done = program.run(_SECONDS)
+        except TimedOut:
             raise FictlError(
                 f"{function.path}:{function.node.name} did not return within {_SECONDS:g} s",
                 "show a call of smaller tensors with --example",
             ) from None
-        if os.path.isfile(outcome):
-            return dict(json.loads(outcome.read_text(encoding="utf-8")))
+        if answer := program.answer(ReferenceAnswer):
+            return answer
     last = next(reversed(done.output.strip().splitlines()), "")
     raise FictlError(
         f"{function.path}:{function.node.name} ended its process, with {done.code}", last

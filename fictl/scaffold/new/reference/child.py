@@ -1,20 +1,22 @@
-"""One call of a reference, in a process that it may take down: python -m … JOB OUTCOME.
+"""One call of a reference, in a process that it may take down.
 
-The job says how to call it: with an example's text, or with tensors of given shapes.
+The request says how to call it: with an example's text, or with tensors of given shapes.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 import runpy
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from fictl.child.program import leave_answer, request_in
+from fictl.scaffold.new.reference.messages import ReferenceAnswer, ReferenceRequest
 
 _ON_CUDA = re.compile(r"""(["'])cuda(?::\d+)?\1""")
 
@@ -140,19 +142,20 @@ def _described(error: BaseException, path: str) -> str:
     return f"{place}{type(error).__name__}: {error}"
 
 
-def main(job_file: str, outcome_file: str) -> int:
-    job = json.loads(Path(job_file).read_text(encoding="utf-8"))
+def main(arguments: Sequence[str]) -> int:
+    request = request_in(arguments, ReferenceRequest)
+    job = vars(request)
     try:
         call = answer(job)
         if not call["changed"]:
             alone(job, call)
         del call["values"]
-        reply: dict[str, Any] = {"call": call}
+        reply = ReferenceAnswer(call)
     except Asked as error:
-        reply = {"error": str(error)}
-    Path(outcome_file).write_text(json.dumps(reply), encoding="utf-8")
+        reply = ReferenceAnswer(error=str(error))
+    leave_answer(arguments, reply)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fictl.case.messages import CaseRequest
 from fictl.case.options import CaseOptions
-from fictl.child.message import received
+from fictl.child.codec import to_text
+from fictl.child.message import document_in
 from fictl.errors import NotOnDevice
+from fictl.profile.cupti.messages import CuptiRequest, TracedCase
+from fictl.profile.cupti.summarise import summarise
+from fictl.profile.cupti.summary import CuptiSummary
 from fictl.profile.cupti.work import BETWEEN
 from fictl.profile.cupti.worker import cases
 from fictl.timing.rotation import Rotation
@@ -43,34 +48,47 @@ def test_what_makes_l2_cold_is_of_no_call(cupti):
     assert profile.summary.copies == ()
 
 
-def request(folder: Path, case: str, functions: list[str]) -> dict:
-    options = CaseOptions(case=case).to_dict()
-    return {
-        "op": str(folder / "op.py"),
-        "functions": functions,
-        "options": options,
-        "calls": 2,
-        "trace": "t.json",
-    }
+def traced(folder: Path, case: str) -> TracedCase:
+    request = CaseRequest(folder / "op.py", ("twice",), CaseOptions(case=case), 2)
+    return TracedCase(request, Path("t.json"))
 
 
-def said(capfd) -> list[dict]:
-    return [m for m in map(received, capfd.readouterr().out.split("\n")) if m]
+def sent(capfd) -> list[dict]:
+    lines = capfd.readouterr().out.split("\n")
+    return [document for document in map(document_in, lines) if document]
 
 
-def test_a_case_that_fails_leaves_the_others_to_be_run(capfd, monkeypatch):
-    monkeypatch.setattr(cases, "_profiled", lambda request: request["name"])
+def test_a_case_that_fails_leaves_the_others_to_be_run(capfd, monkeypatch, kernel):
+    summary = summarise("s", [kernel()], [], lambda index: None)
+    names = {"first": {}, "second": {"second": replace(summary, name="second")}}
+
+    def profiled(case: TracedCase) -> CuptiSummary:
+        name = case.case.options.case
+        return names[name][name]
+
+    monkeypatch.setattr(cases, "_profiled", profiled)
     monkeypatch.setattr(cases, "device_fault", lambda: None)
-    assert cases.main([json.dumps([{}, {"name": "second"}])]) == 0
-    failed, summary = said(capfd)
-    assert (failed["kind"], failed["message"], failed["code"]) == ("failed", "KeyError: 'name'", 1)
-    assert summary["summary"] == "second"
+    request = CuptiRequest((traced(Path(), "first"), traced(Path(), "second")))
+    assert cases.main([to_text(request)]) == 0
+    failed, second = sent(capfd)
+    failure = failed["failure"]
+    assert (failed["kind"], failure["message"], failure["code"]) == (
+        "CaseFailed",
+        "KeyError: 'first'",
+        1,
+    )
+    assert second["summary"]["name"] == "second"
 
 
 def test_behind_a_fault_of_the_gpu_nothing_is_run(monkeypatch, capfd):
+    def fails(case: TracedCase) -> None:
+        raise RuntimeError("illegal address")
+
+    monkeypatch.setattr(cases, "_profiled", fails)
     monkeypatch.setattr(cases, "device_fault", RuntimeError)
-    assert cases.main([json.dumps([{}, {}])]) == 1
-    assert len(said(capfd)) == 1
+    request = CuptiRequest((traced(Path(), "first"), traced(Path(), "second")))
+    assert cases.main([to_text(request)]) == 1
+    assert len(sent(capfd)) == 1
 
 
 def test_an_op_for_another_device_says_so(tiny):
@@ -78,4 +96,4 @@ def test_an_op_for_another_device_says_so(tiny):
     text = op.read_text(encoding="utf-8").replace('devices="cuda emu"', 'devices="emu"')
     op.write_text(text, encoding="utf-8")
     with pytest.raises(NotOnDevice, match="is for emu, not for cuda"):
-        cases._case(request(op.parent, "twice-1-int32", ["twice"]))
+        cases._chosen(traced(op.parent, "twice-1-int32").case)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from fictl import process
 from fictl.errors import FictlError, UsageError
 from fictl.process import Finished
 from fictl.project.python_source import SourceError
@@ -19,14 +18,14 @@ Read = Callable[..., ReadReference]
 
 def in_this_process(argv: Sequence[str | Path], env: object, timeout: float) -> Finished:
     """What a process of its own would do; it takes seconds to import torch."""
-    child.main(*map(str, argv[3:]))
+    child.main([*map(str, argv[3:])])
     return Finished((), 0, "", 0.0)
 
 
 @pytest.fixture
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
     """The function `f` of a file."""
-    monkeypatch.setattr(process, "run", in_this_process)
+    monkeypatch.setattr("fictl.child.program.run", in_this_process)
 
     def of(text: str, example: str = "", **said: tuple[str, ...]) -> ReadReference:
         path = tmp_path / "ref.py"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fictl.bench.compare.one_run import compare_sides
-from fictl.bench.compare.outcome import Outcome
+from fictl.bench.compare.outcome import CompareOutcome
 from fictl.bench.compare.request import RESULTS, SIDES, understand
 from fictl.bench.compare.results import compare_files
 from fictl.bench.compare.revisions import compare_revisions
-from fictl.bench.observer import Observer
+from fictl.bench.compare.sides import compare_sides
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 
 
@@ -19,9 +19,9 @@ def compare_two(
     ops: Sequence[str],
     threshold: float,
     options: BenchOptions,
-    observer: Observer,
+    observer: BenchObserver,
     force: bool = False,
-) -> Outcome:
+) -> CompareOutcome:
     """`force` is for results that were not measured alike; what runs here is."""
     wanted = understand(words, ops)
     if wanted.kind == RESULTS:

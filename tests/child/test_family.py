@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
 
-import pytest
-
-from fictl.watch import ending
-from fictl.watch.ending import end
+from fictl.child.family import ancestors, descendants, end_family, member
 
 
 def start(body: str, tmp_path: Path) -> tuple[subprocess.Popen[bytes], list[int]]:
@@ -38,22 +36,45 @@ def gone(process: int) -> bool:
 
 def test_what_it_started_goes_with_it_whatever_group_it_is_in(tmp_path: Path) -> None:
     popen, below = start("sleep 60 & say $!\nsetsid sleep 60 & say $!", tmp_path)
-    end(popen)
+    end_family(popen)
     assert popen.returncode == -15
     assert all(map(gone, below))
 
 
-def test_who_does_not_listen_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ending, "_PATIENCE_SECONDS", 0.05)
+def test_who_does_not_listen_is_killed(tmp_path: Path) -> None:
     deaf = "sh -c 'trap \"\" TERM; sleep 60' & say $!"
     popen, below = start(f"trap '' TERM\n{deaf}", tmp_path)
-    end(popen)
+    end_family(popen, 0.05)
     assert popen.returncode == -9
     assert all(map(gone, below))
 
 
 def test_one_that_has_ended_is_left_alone(tmp_path: Path) -> None:
     popen, _ = start("", tmp_path)
-    end(popen)
-    end(popen)
+    end_family(popen)
+    end_family(popen)
     assert popen.returncode in (0, -15)
+
+
+def test_descendants_are_told_by_their_distance(tmp_path: Path) -> None:
+    popen, (child,) = start("sh -c 'sleep 60; true' & say $!", tmp_path)
+    while len(descendants(popen.pid)) < 2:
+        time.sleep(0.005)
+    near, far = descendants(popen.pid)
+    assert (near.pid, near.parent, far.parent) == (child, popen.pid, child)
+    end_family(popen)
+    assert member(far.pid) is None or gone(far.pid)
+    assert descendants(popen.pid) == []
+
+
+def test_a_group_whose_leader_has_died_is_ended_too(tmp_path: Path) -> None:
+    popen, (orphan,) = start("sleep 60 & say $!", tmp_path)
+    popen.kill()
+    popen.wait()
+    end_family(popen)
+    assert gone(orphan)
+
+
+def test_ancestors_begin_with_the_process_itself() -> None:
+    own, parent, *_ = ancestors(os.getpid())
+    assert (own.pid, own.parent, parent.pid) == (os.getpid(), parent.pid, os.getppid())

@@ -1,4 +1,4 @@
-"""One op in two revisions, in a process that it may take down: see fictl.bench.compare.measured."""
+"""One op in two revisions, in a process that it may take down: see fictl.bench.compare.revisions."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from fictl.bench.options import BenchOptions
-from fictl.bench.worker.one import Work, respond
+from fictl.bench.messages import RevisionsRequest
+from fictl.bench.worker.respond import Work, respond
 from fictl.case.contender import Contender, own
 from fictl.case.selection import chosen
 from fictl.case.subject import Call, Subject, of_function
+from fictl.child.program import request_in
 from fictl.project import OpFolder
 
 
 def main(arguments: Sequence[str]) -> int:
-    return respond(arguments, work)
+    return respond(request_in(arguments, RevisionsRequest), work)
 
 
-def work(request: Mapping[str, Any], options: BenchOptions) -> Iterator[Work]:
+def work(request: RevisionsRequest) -> Iterator[Work]:
     """The cases and the reference are those of the newer one, which comes first."""
-    folders = {label: OpFolder.of(op) for label, op in request["sides"].items()}
+    folders = {label: OpFolder.of(op) for label, op in request.sides.items()}
 
     @cache
     def subjects(function: str) -> dict[str, Subject]:
         return {
-            label: replace(of_function(folder, function, ""), op=request["op"])
+            label: replace(of_function(folder, function, ""), op=request.op)
             for label, folder in folders.items()
         }
 
     newer = next(iter(folders.values()))
-    for case in chosen(newer.cases(), request["functions"], options):
+    for case in chosen(newer.cases(), request.functions, request.options):
         sides = subjects(case.function)
         yield next(iter(sides.values())), case, [_side(*side) for side in sides.items()]
 

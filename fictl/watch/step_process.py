@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -15,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from fictl.paths import same_packages
+from fictl.child.family import PATIENCE_SECONDS
+from fictl.child.local_process import LocalProcess
+from fictl.child.session import Gone, Session
 from fictl.watch.answer import Answer
-from fictl.watch.ending import end
 
 
 @dataclass(frozen=True)
@@ -28,23 +25,21 @@ class Step:
     words: Sequence[str]
 
 
-class Child:
-    """Python is started and imports what it needs; `begin` gives it something to do, once.
+@dataclass(frozen=True)
+class StartCommand:
+    """Run a fictl command in this folder, which may be another one of that name by now."""
 
-    Its stdin stays open while we are there: however we end, it ends then.
-    """
+    folder: Path
+    words: tuple[str, ...]
+
+
+class StepProcess:
+    """Python is started and imports what it needs; `begin` gives it something to do, once."""
 
     def __init__(self) -> None:
         # Why files: a pipe that nobody reads yet would hold it up.
         self._out, self._err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115
-        self._popen = subprocess.Popen(
-            [sys.executable, "-m", "fictl.watch.standby"],
-            stdin=subprocess.PIPE,
-            stdout=self._out,
-            stderr=self._err,
-            env={**os.environ, **same_packages()},
-            start_new_session=True,
-        )
+        self._process = LocalProcess(("-m", "fictl.watch.standby"), {}, self._out, self._err)
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._step, self._start = "", 0.0
@@ -52,35 +47,29 @@ class Child:
     def begin(self, step: Step, folder: Path, ended: Callable[[], object]) -> None:
         """`ended` is called by another thread, unless it is stopped before."""
         self._step, self._start = step.name, time.monotonic()
-        assert self._popen.stdin is not None
-        with suppress(BrokenPipeError):  # It has died, which the wait for it tells.
-            self._popen.stdin.write(json.dumps([str(folder), list(step.words)]).encode() + b"\n")
-            self._popen.stdin.flush()
+        with suppress(Gone):  # The wait for it tells how it ended.
+            Session(self._process, ()).send(StartCommand(folder, (*step.words,)))
         self._thread = threading.Thread(target=self._wait, args=(ended,), daemon=True)
         self._thread.start()
 
     def answer(self) -> Answer:
-        """Once it has ended."""
-        code, seconds = self._popen.wait(), time.monotonic() - self._start
+        """Its answer, once it has ended."""
+        code, seconds = self._process.wait(), time.monotonic() - self._start
         out, err = _text(self._out), _text(self._err)
         self.stop()
         return Answer.read(self._step, code, seconds, out, err)
 
     def stop(self) -> None:
-        """With all that it started; when this returns, it has gone."""
+        """End it with all that it started; when this returns, it has gone."""
         self._stopped.set()
-        if self._popen.poll() is None:
-            end(self._popen)
+        self._process.close(PATIENCE_SECONDS)
         if self._thread is not None:
             self._thread.join()
-        assert self._popen.stdin is not None
-        with suppress(BrokenPipeError):
-            self._popen.stdin.close()
         self._out.close()
         self._err.close()
 
     def _wait(self, ended: Callable[[], object]) -> None:
-        self._popen.wait()
+        self._process.wait()
         if not self._stopped.is_set():
             ended()
 

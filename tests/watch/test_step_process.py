@@ -12,37 +12,37 @@ import pytest
 
 from fictl.paths import same_packages
 from fictl.watch.answer import Answer
-from fictl.watch.child import Child, Step
+from fictl.watch.step_process import Step, StepProcess
 
 
 @pytest.fixture
-def child() -> Iterator[Child]:
-    found = Child()
+def child() -> Iterator[StepProcess]:
+    found = StepProcess()
     yield found
     found.stop()
 
 
-def told(child: Child, folder: Path, *words: str) -> Answer:
+def told(child: StepProcess, folder: Path, *words: str) -> Answer:
     ended = threading.Event()
     child.begin(Step("step", words), folder, ended.set)
     assert ended.wait(30)
     return child.answer()
 
 
-def test_it_answers_with_the_document_of_the_command(child: Child, tiny: Path) -> None:
+def test_it_answers_with_the_document_of_the_command(child: StepProcess, tiny: Path) -> None:
     answer = told(child, tiny, "list", "--json")
     assert (answer.code, answer.error) == (0, None)
     assert "twice" in str(answer.data)
 
 
-def test_one_that_is_stopped_does_not_tell(child: Child) -> None:
+def test_one_that_is_stopped_does_not_tell(child: StepProcess) -> None:
     ended = threading.Event()
     child.begin(Step("step", ("list", "--json")), Path.cwd(), ended.set)
     child.stop()
     assert not ended.is_set()
 
 
-def test_a_folder_that_is_gone_is_said(child: Child, tmp_path: Path) -> None:
+def test_a_folder_that_is_gone_is_said(child: StepProcess, tmp_path: Path) -> None:
     answer = told(child, tmp_path / "gone", "list", "--json")
     assert answer.error is not None
     assert "No such file or directory" in answer.error.hint

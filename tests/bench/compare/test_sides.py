@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fictl.bench.compare.one_run import compare_in, compare_sides
 from fictl.bench.compare.outcome import Untimed
+from fictl.bench.compare.sides import compare_in, compare_sides
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED
 from fictl.errors import UsageError
@@ -41,7 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, row, report) -> list[BenchOptions]:
         rows = [row(20.0, side="sm80"), row(19.0, side="sm90"), row(30.0, side="torch")]
         return report(*rows, row(19.0))
 
-    monkeypatch.setattr("fictl.bench.compare.one_run.bench", bench)
+    monkeypatch.setattr("fictl.bench.compare.sides.bench", bench)
     return calls
 
 

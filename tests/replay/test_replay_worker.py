@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 import torch
 
+from fictl.child.codec import to_text
 from fictl.errors import SetupError
 from fictl.op.watch.dump.record import METADATA, Refused
 from fictl.profile import Profile
 from fictl.replay.dump import Dump
-from fictl.replay.one import main, replay_one
+from fictl.replay.messages import ReplayRequest
+from fictl.replay.replay_worker import main, replay_one
 from fictl.timing.samples import Samples
 from fictl.timing.side import Side
 
@@ -105,9 +107,9 @@ def test_a_failed_call_that_runs_now_has_no_reference(dump, edit) -> None:
 
 
 def outcome(path: Path, place: Path, under: str = "") -> dict[str, Any]:
-    report = place / "outcome.json"
-    assert main([str(path), "cpu", str(report), under]) == 0
-    return dict(json.loads(report.read_text()))
+    file = place / "answer.json"
+    assert main([to_text(ReplayRequest(path, "cpu", under)), str(file)]) == 0
+    return dict(json.loads(file.read_text()))
 
 
 def test_a_call_that_fails_again_says_so(dump, tmp_path: Path) -> None:
@@ -118,6 +120,8 @@ def test_a_call_that_fails_again_says_so(dump, tmp_path: Path) -> None:
         "hint": "",
         "code": 0,
         "rows": [],
+        "profile": {},
+        "time": {},
     }
 
 
@@ -134,8 +138,8 @@ def test_an_argument_that_the_op_does_not_have_is_an_error(dump, edit, tmp_path:
     [
         ({"input": {"opaque": "numpy.random.Generator"}}, "was given numpy.random.Generator"),
         ({"input": {"tensor": "secret"}}, "is in no file"),
-        ({"round": {"enum": ["signal", "Signals", "SIGKILL"]}}, "no enum that the op knows"),
-        ({"round": {"enum": ["toy.few.halve.op", "os", "DOWN"]}}, "no enum that the op knows"),
+        ({"round": {"enum": ["signal", "Signals", "SIGKILL"]}}, "not an enum that the op knows"),
+        ({"round": {"enum": ["toy.few.halve.op", "os", "DOWN"]}}, "not an enum that the op knows"),
     ],
 )
 def test_arguments_that_cannot_be_had_are_refused(dump, edit, arguments, said: str) -> None:

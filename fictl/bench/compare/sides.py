@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fictl.bench.compare.conditions import where
-from fictl.bench.compare.outcome import Outcome, Untimed
+from fictl.bench.compare.outcome import CompareOutcome, Untimed
 from fictl.bench.compare.pairs import case_name, of_one_run, pair
-from fictl.bench.observer import Observer
+from fictl.bench.observer import BenchObserver
 from fictl.bench.options import DEFAULTS, BenchOptions
-from fictl.bench.result import Report
+from fictl.bench.result import BenchReport
 from fictl.bench.row import FAILED, WRONG, Row
 from fictl.bench.run import bench
 from fictl.case.contender import OURS
@@ -26,8 +26,8 @@ def compare_sides(
     b: str,
     threshold: float,
     options: BenchOptions = DEFAULTS,
-    observer: Observer | None = None,
-) -> Outcome:
+    observer: BenchObserver | None = None,
+) -> CompareOutcome:
     """Each is a backend of the ops, 'fictl' for the one that they choose, or a baseline."""
     wanted = [side for side in (a, b) if side != OURS]
     backends = tuple(side for side in wanted if side in declared_backends(ops))
@@ -41,12 +41,12 @@ def compare_sides(
     return compare_in(bench(ops, asked, observer), a, b, threshold)
 
 
-def compare_in(report: Report, a: str, b: str, threshold: float) -> Outcome:
+def compare_in(report: BenchReport, a: str, b: str, threshold: float) -> CompareOutcome:
     """Two sides of a report, by their names."""
     first, second = ([row for row in report.rows if row.side == side] for side in (a, b))
     pairs = pair(first, second, of_one_run(threshold), case_name, (a, b))
     lost = [row for row in report.rows if row.side not in (a, b) and not row.samples]
-    return Outcome(
+    return CompareOutcome(
         a,
         b,
         INTERLEAVED,
@@ -66,6 +66,11 @@ def _lost(row: Row) -> Untimed:
 
 
 def declared_backends(ops: Sequence[str]) -> set[str]:
-    """Of the ops named, or of all here; nothing is imported."""
+    """Backends of the named ops, or of all ops here; nothing is imported."""
     folders = select(ops, [] if ops else [Project.at()])
-    return {name for folder in folders for each in folder.declarations() for name in each.backends}
+    return {
+        name
+        for folder in folders
+        for declaration in folder.declarations()
+        for name in declaration.backends
+    }

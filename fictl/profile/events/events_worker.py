@@ -1,41 +1,37 @@
-"""The program that records one case, in a process that it may take down: see run.py."""
+"""The program that records one case, in a process that it may take down: see fictl.profile.events.run."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from fictl import settings
+from fictl.case.messages import CaseChosen, CaseRequest
 from fictl.case.one_case import CaseCall, case_calls
-from fictl.case.options import CaseOptions
-from fictl.child.message import send
+from fictl.child.message import Done, Failed, send
+from fictl.child.program import request_in
 from fictl.emu.device import MOST_ELEMENTS
 from fictl.errors import FictlError, UsageError
-from fictl.profile.events.blocks import Blocks
+from fictl.profile.events.messages import EventsRecorded, EventsRequest
 from fictl.profile.events.recorder import Recorder, left, probe_rooms, rooms_for, write_memory
 from fictl.profile.events.recording import anchors
 from fictl.project import OpFolder
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Of a request {op: its file, functions, options, kernels, blocks, events, file}."""
-    request = json.loads(arguments[0])
+    request = request_in(arguments, EventsRequest)
     try:
-        _record(_call(request), request)
+        _record(_call(request.case), request)
     except FictlError as error:
-        send("error", message=error.message, hint=error.hint, code=error.exit_code)
+        send(Failed.of(error))
         return error.exit_code
-    send("done")
+    send(Done())
     return 0
 
 
-def _call(request: Mapping[str, Any]) -> CaseCall:
-    """The first that the options choose."""
-    options = CaseOptions.from_dict(request["options"])
-    call = next(case_calls(OpFolder.of(request["op"]), request["functions"], options))
+def _call(request: CaseRequest) -> CaseCall:
+    """The first case that the options choose."""
+    call = next(case_calls(OpFolder.of(request.op), request.functions, request.options))
     template, case = call.trial.workload.subject.template, call.case
     elements = template.elements(case.sizes, case.passing)
     if settings.DEVICE.get() == "emu" and elements > MOST_ELEMENTS:
@@ -54,24 +50,24 @@ def _device() -> str:
     return str(torch.cuda.get_device_name())
 
 
-def _record(call: CaseCall, request: Mapping[str, Any]) -> None:
-    """Called three times: to build and warm up, to see how much room is needed, to record."""
-    send("case", case=str(call.case), device=_device())
+def _record(call: CaseCall, request: EventsRequest) -> None:
+    """Call it three times: to build and warm up, to see how much room is needed, to record."""
+    send(CaseChosen(str(call.case), _device()))
     call()
     recorder = Recorder("cpu" if settings.DEVICE.get() == "emu" else "cuda")
-    rooms, capacity = probe_rooms(request["kernels"])
+    rooms, capacity = probe_rooms(request.kernels)
     first = recorder.record(call, rooms, capacity)
-    probed, launched = left(first, capacity), {each.kernel: each.launches for each in first}
+    probed, launched = left(first, capacity), {part.kernel: part.launches for part in first}
     if not probed:
         raise FictlError(
             "none of the kernels that it launches has FICTL_KERNEL",
             "put it at the top of one, or choose a --case that another kernel is for",
         )
-    rooms, capacity = rooms_for(probed, launched, Blocks(**request["blocks"]), request["events"])
+    rooms, capacity = rooms_for(probed, launched, request.blocks, request.events)
     written = recorder.record(call, rooms, capacity)
-    parts = write_memory(written, Path(request["file"]))
-    read = [anchor for slots in probed.values() for anchor in anchors(slots)]
-    send("recorded", capacity=capacity, parts=parts, anchors=read)
+    parts = write_memory(written, request.file)
+    read = tuple(anchor for slots in probed.values() for anchor in anchors(slots))
+    send(EventsRecorded(capacity, parts, read))
 
 
 if __name__ == "__main__":

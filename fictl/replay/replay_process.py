@@ -1,17 +1,17 @@
-"""The process that one dump is replayed in: its command line, and what it is told."""
+"""ReplayProcess: the process that one dump is replayed in."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from fictl import settings
+from fictl.child.environment import unwatched
+from fictl.child.program import Program
 from fictl.errors import SetupError, UsageError
 from fictl.op.watch.dump.record import Refused
-from fictl.paths import same_packages
 from fictl.replay.dump import Dump
+from fictl.replay.messages import ReplayRequest
 from fictl.sanitize import compute_sanitizer
 from fictl.setting_values import DUMPS
 from fictl.toolchain import require_gpu
@@ -32,7 +32,7 @@ def checked_under(word: str) -> str:
 
 
 @dataclass(frozen=True)
-class Child:
+class ReplayProcess:
     """`device` is cuda or emu, `under` one of UNDER or ''."""
 
     dump: Dump
@@ -40,12 +40,12 @@ class Child:
     under: str = ""
 
     @classmethod
-    def of(cls, dump: Dump, device: str, under: str = "") -> Child:
+    def of(cls, dump: Dump, device: str, under: str = "") -> ReplayProcess:
         """`device` may be '', for the one that the call was recorded on."""
-        said = device or dump.record.settings.get(settings.DEVICE.name, "")
-        if said not in _TENSORS_ON:
-            raise Refused(f"it was recorded on the unknown device {said!r:.40}")
-        return cls(dump, said, under)
+        chosen = device or dump.record.settings.get(settings.DEVICE.name, "")
+        if chosen not in _TENSORS_ON:
+            raise Refused(f"it was recorded on the unknown device {chosen!r:.40}")
+        return cls(dump, chosen, under)
 
     @property
     def is_sanitized(self) -> bool:
@@ -63,23 +63,26 @@ class Child:
                 "--device emu replays it on the emulated device",
             )
 
-    def argv(self, report: Path) -> list[str]:
-        """`report` is the file that the outcome is written to."""
-        words = (str(self.dump.path.absolute()), _TENSORS_ON[self.device], str(report), self.under)
-        return [*self._launcher(), sys.executable, "-m", "fictl.replay.one", *words]
+    @property
+    def program(self) -> Program:
+        """The program that answers with a ReplayAnswer."""
+        request = ReplayRequest(self.dump.path.absolute(), _TENSORS_ON[self.device], self.under)
+        return Program(
+            "fictl.replay.replay_worker", request, self._variables(), (*self._launcher(),)
+        )
 
-    def environment(self) -> dict[str, str]:
-        """Of what a dump says, only the op's own settings: a compiler's flags could run anything."""
+    def _variables(self) -> dict[str, str]:
+        """Take of a dump's settings only the op's own: a compiler's flags could run anything."""
         recorded = self.dump.record.settings
-        own = {name for each in self.dump.folder().declarations() for name in each.settings}
+        own = {name for op in self.dump.folder().declarations() for name in op.settings}
         level = min(settings.LOGLEVEL.get(), DUMPS // 2)
         return {
             **{name: text for name, text in recorded.items() if name in own},
-            settings.DEVICE.name: self.device,
-            settings.LOGLEVEL.name: str(level),  # A replay leaves no dump of its own.
-            settings.TRACE_DUMP.name: "0",
+            **unwatched(self.device),
+            # The log is for people, and a replay leaves no dump of its own.
+            settings.LOGLEVEL.name: str(level),
+            settings.VALIDATE_INPUTS.name: str(int(settings.VALIDATE_INPUTS.get())),
             **self._sanitizing(),
-            **same_packages(),
         }
 
     def _launcher(self) -> Sequence[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ import torch
 from fictl import settings
 from fictl.case.compare import assert_right
 from fictl.case.results import named_results
+from fictl.child.program import leave_answer, request_in
 from fictl.errors import SetupError
 from fictl.op import Op, declaration
 from fictl.op.bound import bind
@@ -24,10 +24,11 @@ from fictl.op.ffi.emulated import KernelDefect, listen
 from fictl.op.watch.dump.record import Refused, TensorFile
 from fictl.op.watch.dump.tensors import read_tensors, restored
 from fictl.op.watch.dump.values import Decoder, Enums
-from fictl.replay.child import BENCH, PROFILE
 from fictl.replay.compare import Comparison
 from fictl.replay.dump import Dump
 from fictl.replay.looking import profiled, reported, timed
+from fictl.replay.messages import ReplayAnswer, ReplayRequest
+from fictl.replay.replay_process import BENCH, PROFILE
 from fictl.sanitize import compute_sanitizer
 from fictl.trace import TraceTemplate
 from fictl.trace.template import TOLERANCES
@@ -61,8 +62,8 @@ def replay_one(dump: Dump, device: str) -> tuple[str, str]:
     return ("match", "") if comparison.compared else ("no reference", "it returns nothing")
 
 
-def look(dump: Dump, device: str, under: str) -> dict[str, Any]:
-    """What CUPTI or a timer says of the call, which has been replayed before."""
+def look(dump: Dump, device: str, under: str) -> ReplayAnswer:
+    """Have CUPTI or a timer look at the call, which has been replayed before."""
     api = _api(dump)
     enums = enums_of(api)
 
@@ -70,11 +71,11 @@ def look(dump: Dump, device: str, under: str) -> dict[str, Any]:
         return _planned(api, _arguments(dump, enums, device))
 
     if under == PROFILE:
-        return {PROFILE: profiled(dump, planned)}
+        return ReplayAnswer("", profile=profiled(dump, planned))
     if under == BENCH:
         arguments = _arguments(dump, enums, device)
-        return {"time": timed(declaration(api), planned, arguments, device)}
-    return {}
+        return ReplayAnswer("", time=timed(declaration(api), planned, arguments, device))
+    return ReplayAnswer("")
 
 
 def _api(dump: Dump) -> Any:
@@ -92,7 +93,7 @@ def enums_of(api: Any) -> Enums:
     functions = [f for f in (api, *(getattr(api, n, None) for n in ("plan", "run"))) if f]
     names = vars(sys.modules[api.__module__]).values()
     hints = [hint for function in functions for hint in _hints(function)]
-    classes = [each for each in (*names, *hints) if inspect.isclass(each)]
+    classes = [entry for entry in (*names, *hints) if inspect.isclass(entry)]
     return {(e.__module__, e.__qualname__): e for e in classes if issubclass(e, Enum)}
 
 
@@ -111,7 +112,7 @@ def _arguments(dump: Dump, enums: Enums, device: str) -> dict[str, Any]:
 
 
 def _tensors(dump: Dump, described: TensorFile, device: str) -> dict[str, torch.Tensor]:
-    """On the device, except for what the host had in a call on a GPU."""
+    """Read tensors to the device, except those that were on the host in a call on a GPU."""
     stored = read_tensors(dump.path, described)
     from_gpu = dump.record.settings.get("FICTL_DEVICE") == "cuda"
     return {
@@ -144,29 +145,29 @@ def _why_none(dump: Dump) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The dump, the device of its tensors, where the outcome is written to, and what looks at it."""
-    path, device, report, under = arguments
-    dump = Dump.open(Path(path))
+    """Replay the dump of a request; the answer is a ReplayAnswer."""
+    request = request_in(arguments, ReplayRequest)
+    dump = Dump.open(request.dump)
     rows: list[dict[str, Any]] = []
-    if settings.EMU_CHECK.get() and under in compute_sanitizer.TOOLS:
+    if settings.EMU_CHECK.get() and request.under in compute_sanitizer.TOOLS:
         listen(reported(str(dump.folder()), rows))
-    said = {**_outcome(dump, device, under, rows), "rows": rows}
-    Path(report).write_text(json.dumps(said, default=str), encoding="utf-8")
+    answer = _answer(dump, request, rows)
+    leave_answer(arguments, replace(answer, rows=(*rows,)))
     return 0
 
 
-def _outcome(dump: Dump, device: str, under: str, rows: Sequence[Any]) -> dict[str, Any]:
+def _answer(dump: Dump, request: ReplayRequest, rows: Sequence[Any]) -> ReplayAnswer:
     try:
-        status, detail = replay_one(dump, device)
-        return {"status": status, "detail": detail, **look(dump, device, under)}
+        status, detail = replay_one(dump, request.device)
+        return replace(look(dump, request.device, request.under), status=status, detail=detail)
     except Refused as error:
-        return {"status": "refused", "detail": error.message, "hint": error.hint}
+        return ReplayAnswer("refused", error.message, error.hint)
     except BaseException as error:
         code = SetupError.exit_code if isinstance(error, SetupError) else 0
         # What stopped a kernel is among the rows.
         detail = _STOPPED if rows and isinstance(error, KernelDefect) else _told(dump, error)
         hint = "" if detail == _STOPPED else getattr(error, "hint", "")
-        return {"status": "error", "detail": detail, "hint": hint, "code": code}
+        return ReplayAnswer("error", detail, hint, code)
 
 
 def _told(dump: Dump, error: BaseException) -> str:

@@ -8,7 +8,7 @@ import time
 
 
 class Lines:
-    """Reads a pipe line by line."""
+    """Reads the file descriptor `handle`; what came after a line is kept for the next."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle

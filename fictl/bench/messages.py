@@ -1,0 +1,104 @@
+"""Requests to the process that measures an op, and what it sends while it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.bench.options import BenchOptions
+from fictl.bench.row import Row
+from fictl.timing.gpu_state import GpuState
+
+
+@dataclass(frozen=True)
+class BenchRequest:
+    """Measure these public functions of an op folder; `op` is its op.py."""
+
+    op: Path
+    functions: tuple[str, ...]
+    device: str
+    options: BenchOptions
+
+
+@dataclass(frozen=True)
+class FileRequest:
+    """Measure the launchers of one .cu file; `values` are its tensors and scalars."""
+
+    file: Path
+    values: Mapping[str, str]
+    device: str
+    options: BenchOptions
+
+
+@dataclass(frozen=True)
+class RevisionsRequest:
+    """Measure an op folder of two revisions; `sides` are `label -> op.py`, the newer one first."""
+
+    op: str
+    sides: Mapping[str, Path]
+    functions: tuple[str, ...]
+    device: str
+    options: BenchOptions
+
+
+@dataclass(frozen=True)
+class CasesCounted:
+    """So many cases are next."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class CaseStarted:
+    """One of them begins."""
+
+    function: str
+    case: str
+    sizes: Mapping[str, int]
+    dtype: str
+    passing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RoundTimed:
+    """So many rounds of the case were timed."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class RowMeasured:
+    """One side of the case is done."""
+
+    row: Row
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning for the report."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class VersionsFound:
+    """Versions of torch and of its CUDA."""
+
+    torch: str
+    cuda: str
+
+
+@dataclass(frozen=True)
+class GpuBefore:
+    """Ceilings and state of the GPU before the first case; None is what nvidia-smi does not tell."""
+
+    ceilings: Mapping[str, float]
+    state: GpuState | None
+
+
+@dataclass(frozen=True)
+class GpuAfter:
+    """State of the GPU after the last case."""
+
+    state: GpuState | None

@@ -1,0 +1,41 @@
+"""The benchmark of one op, in this process, which it may take down: see fictl.bench.run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from fictl.bench.messages import BenchRequest, Warned
+from fictl.bench.options import BenchOptions
+from fictl.bench.worker.respond import Work, respond
+from fictl.bench.worker.sides import contenders, missing_baselines
+from fictl.case.contender import Contender
+from fictl.case.selection import selected_cases
+from fictl.child.message import send
+from fictl.child.program import request_in
+from fictl.project import OpFolder
+
+
+def of_folder(folder: OpFolder, names: Iterable[str], options: BenchOptions) -> Iterator[Work]:
+    """Cases of an op folder, each with its sides; ours come first."""
+    bench = folder.load("bench")
+    sides: dict[str, list[Contender]] = {}
+    for subject, case in selected_cases(folder, names, options):
+        if subject.function not in sides:
+            sides[subject.function] = contenders(folder, subject, options, bench)
+        yield subject, case, sides[subject.function]
+
+
+def main(arguments: Sequence[str]) -> int:
+    return respond(request_in(arguments, BenchRequest), _work)
+
+
+def _work(request: BenchRequest) -> Iterator[Work]:
+    folder = OpFolder.of(request.op)
+    for name in missing_baselines(folder, {*request.functions}, request.options):
+        send(Warned(f"{folder} has no baseline {name!r}"))
+    yield from of_folder(folder, request.functions, request.options)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

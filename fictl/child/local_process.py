@@ -1,0 +1,86 @@
+"""LocalProcess: a long-lived child on this machine, reached by the pipes of its stdin and stdout."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import IO
+
+from fictl.child.family import end_family, signal_group
+from fictl.child.lines import Lines
+from fictl.child.session import Gone
+from fictl.paths import same_packages
+from fictl.process import ending
+
+_PATIENCE_SECONDS = 5.0
+
+
+class LocalProcess:
+    """`python WORDS` in a session of its own. `out` and `err` are files in place of pipes: a pipe
+    that nobody reads would hold it up.
+
+    Its stdin stays open while this process is there: however that ends, the child ends then.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        variables: Mapping[str, str] | None = None,
+        out: IO[bytes] | None = None,
+        err: IO[bytes] | None = None,
+    ) -> None:
+        self._popen = subprocess.Popen(
+            [sys.executable, *words],
+            env={**os.environ, **same_packages(), **(variables or {})},
+            stdin=subprocess.PIPE,
+            stdout=out or subprocess.PIPE,
+            stderr=err,
+            start_new_session=True,
+        )
+        stdout = self._popen.stdout
+        self._lines = Lines(stdout.fileno()) if stdout else None
+
+    @property
+    def has_ended(self) -> bool:
+        return self._popen.poll() is not None
+
+    def write_line(self, line: str) -> None:
+        assert self._popen.stdin is not None
+        try:
+            self._popen.stdin.write(line.encode() + b"\n")
+            self._popen.stdin.flush()
+        except BrokenPipeError:
+            raise Gone("it has ended") from None
+
+    def next_line(self, deadline: float) -> str | None:
+        assert self._lines is not None
+        line = self._lines.next(deadline)
+        return None if line is None else line.decode(errors="replace")
+
+    def wait(self, seconds: float | None = None) -> int:
+        return self._popen.wait(seconds)
+
+    def hang_up(self) -> None:
+        """Close its stdin, at which a child that is not busy ends by itself, and wait a while."""
+        with suppress(OSError):
+            assert self._popen.stdin is not None
+            self._popen.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(_PATIENCE_SECONDS)
+
+    def terminate(self) -> None:
+        """Ask it to end, with its group; another thread may wait for its answer meanwhile."""
+        signal_group(self._popen, signal.SIGTERM)
+
+    def close(self, patience: float = _PATIENCE_SECONDS) -> str:
+        """End it with all that it started; when this returns, it has gone."""
+        end_family(self._popen, patience)
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        return ending(self._popen.returncode)

@@ -1,0 +1,47 @@
+"""Messages between a run and the process of a slot. Documents of datasets cross as their JSON text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fictl.judge.config import EvalConfig
+
+
+@dataclass(frozen=True)
+class JobStarted:
+    """The builds and evaluations that follow are of this job; it has no answer."""
+
+    root: Path
+    isolated: bool
+    config: EvalConfig
+    definition: str
+    solution: str
+    scratch: Path | None = None
+
+
+@dataclass(frozen=True)
+class BuildSolution:
+    """Build the job's solution in its scratch folder."""
+
+
+@dataclass(frozen=True)
+class EvaluateWorkload:
+    """Evaluate the job's solution on one workload."""
+
+    workload: str
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """The answer to both; None where a solution was built."""
+
+    evaluation: str | None
+
+
+@dataclass(frozen=True)
+class JudgeFailed:
+    """The judge itself has failed: this is not a verdict on the solution."""
+
+    message: str
+    hint: str
