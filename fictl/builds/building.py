@@ -15,6 +15,7 @@ from fictl.jit.build import BuildOutcome, plan_build
 from fictl.jit.build_time.measure import measure
 from fictl.jit.build_time.report import BuildTime
 from fictl.jit.progress import BuildObserver
+from fictl.op.folder_specs import folder_specs
 from fictl.project import Project, select
 from fictl.redact import hidden, hide_secrets
 
@@ -98,7 +99,7 @@ def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[PlannedBuild]:
 def specs_of(names: Sequence[str]) -> list[JitSpec]:
     """Specs that aot() of the named ops yields; of every op of this project if none is named."""
     folders = select(names) if names else select((), [Project.at()])
-    return [spec for folder in folders for spec in folder.specs()]
+    return [spec for folder in folders for spec in folder_specs(folder)]
 
 
 def _built(spec: JitSpec, result: BuildOutcome | FictlError) -> BuiltModule:

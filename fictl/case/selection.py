@@ -12,6 +12,7 @@ from fictl.case.subject import Subject, of_function
 from fictl.dtype import parse_dtype
 from fictl.errors import UsageError
 from fictl.jit.recipe import recipe_of
+from fictl.op.folder_specs import folder_specs
 from fictl.project import OpFolder
 from fictl.trace import Case
 
@@ -32,7 +33,7 @@ def selected_cases(
     folder: OpFolder, names: Iterable[str], options: CaseOptions
 ) -> Iterator[tuple[Subject, Case]]:
     """Cases of these public functions, in the order of bench.py, each with its function."""
-    key = ",".join(recipe_of(spec).key for spec in folder.specs())
+    key = ",".join(recipe_of(spec).key for spec in folder_specs(folder))
 
     @cache
     def subject(function: str) -> Subject:

@@ -16,6 +16,7 @@ from fictl.debug.session import DebugProgram, DebugSession
 from fictl.errors import UsageError
 from fictl.jit.progress import BuildObserver
 from fictl.jit.spec import JitSpec
+from fictl.op.folder_specs import folder_specs
 from fictl.project.cpp_source import CppSource
 from fictl.toolchain import require_gpu
 
@@ -45,7 +46,7 @@ def session(asked: DebugRequest, observer: BuildObserver) -> DebugSession:
         require_gpu("there is no GPU here", "--device emu debugs with gdb on the emulated device")
     debugger = find_debugger(device).checked()
     settings.JIT_DEBUG.set_by_flag("fictl debug", "1")
-    specs = asked.program.folder.specs()
+    specs = folder_specs(asked.program.folder)
     sources = sources_of(specs)
     modules = _built(specs, observer)
     places = _lines(asked.places, sources)

@@ -15,6 +15,7 @@ from fictl.inspect.inspected import Inspected
 from fictl.inspect.modules import inspect_specs
 from fictl.jit import JitSpec, gen_jit_spec
 from fictl.jit.progress import BuildObserver
+from fictl.op.folder_specs import folder_specs
 from fictl.project import Project, select
 
 _COMPILED = (".cubin", ".so")
@@ -52,7 +53,7 @@ def inspect_revision(
     project = project_of(names)
     words = [name.removeprefix(f"{project.name}/") for name in names]
     with checkout(project, revision) as old:
-        specs = [spec for folder in select(words, [old.project]) for spec in folder.specs()]
+        specs = [spec for folder in select(words, [old.project]) for spec in folder_specs(folder)]
         return old.label, [_as_kept(one) for one in inspect_specs(specs, archs, observer)]
 
 

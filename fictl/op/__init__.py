@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fictl.op.declared_settings import setting
     from fictl.op.decorator import op
     from fictl.op.ffi.kernel_module import KernelModule
+    from fictl.op.folder_specs import folder_specs
     from fictl.op.module import module_spec
     from fictl.op.notice import notice
     from fictl.op.random_numbers import Draws, draws, uniforms
@@ -27,6 +28,7 @@ __all__ = [
     "backend_requirement",
     "declaration",
     "draws",
+    "folder_specs",
     "module_spec",
     "notice",
     "op",
@@ -41,6 +43,7 @@ __getattr__ = lazy(
         "KernelModule": "ffi.kernel_module",
         "Op": "declared",
         "declaration": "declared",
+        "folder_specs": "folder_specs",
         "module_spec": "module",
         "notice": "notice",
         "op": "decorator",

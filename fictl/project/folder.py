@@ -173,27 +173,6 @@ class OpFolder:
         with running(path):
             return import_module(f"{self.package}.{part}")
 
-    def specs(self) -> list[Any]:
-        """List what `aot()` of its jit.py yields; nothing where the op is made of others.
-
-        A folder without a jit.py has one module, of its files.
-        """
-        if self.is_composed:
-            return []
-        if not os.path.isfile(self.jit):
-            if self.needs_jit:
-                raise UsageError(
-                    f"{self} has no {self.jit}: {self.needs_jit}",
-                    "write module() and aot() there, or delete what needs them",
-                )
-            from importlib import import_module
-
-            # Why by name: what makes specs stands above this package, as an op's jit.py does.
-            return [import_module("fictl.op").module_spec(str(self.op))]
-        jit = self.load("jit")
-        with yielded(self.jit, "aot", "JitSpec") as listed:
-            return listed(jit.aot())
-
     def cases(self) -> list[Any]:
         """List what `cases()` of its bench.py yields."""
         bench = self.load("bench")

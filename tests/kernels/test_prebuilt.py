@@ -13,6 +13,7 @@ import fictl
 
 # Also /usr/local and PyPI packages: PATH alone does not hide every toolkit.
 _WITHOUT_TOOLKIT = """
+from fictl.op.folder_specs import folder_specs
 from fictl.toolchain import search
 search._ROOTS, search._wheels = (), lambda: ()
 from fictl.toolchain import find_nvcc
@@ -20,7 +21,7 @@ assert find_nvcc() is None
 """
 _LOAD = """
 from fictl.project import find
-assert find("scale")[0].specs()[0].try_load() is not None
+assert folder_specs(find("scale")[0])[0].try_load() is not None
 """
 _CALL = """
 import torch, fictl

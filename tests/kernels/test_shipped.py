@@ -12,6 +12,7 @@ import fictl.ops
 from fictl.arch import parse_archs
 from fictl.case.outputs import argument_specs
 from fictl.jit import JitSpec
+from fictl.op.folder_specs import folder_specs
 from fictl.project import OpFolder, Project, folders
 from fictl.testing import make_inputs
 from fictl.toolchain import can_target, require_nvcc
@@ -28,8 +29,8 @@ _MOST_SPECS = 8
 SPECS = [
     pytest.param(folder, number, id=f"{folder.module}-{number}")
     for folder in FOLDERS
-    for number in range(len(folder.specs()))
-    if len(folder.specs()) <= _MOST_SPECS or number in (0, len(folder.specs()) - 1)
+    for number in range(len(folder_specs(folder)))
+    if len(folder_specs(folder)) <= _MOST_SPECS or number in (0, len(folder_specs(folder)) - 1)
 ]
 # From the oldest to the newest. What is compiled is the first and the last that a module is for:
 # tests/kernels/test_headers.py holds that between them no code is left out. Of a module's further
@@ -45,7 +46,7 @@ def test_the_facade_serves_the_function_itself(folder: OpFolder, name: str) -> N
 @pytest.mark.needs_nvcc
 @pytest.mark.parametrize(("folder", "number"), SPECS)
 def test_it_compiles_for_the_generations_that_it_is_for(folder: OpFolder, number: int) -> None:
-    spec: JitSpec = folder.specs()[number]
+    spec: JitSpec = folder_specs(folder)[number]
     nvcc = require_nvcc()
     archs = [a for a in parse_archs(ARCHS) if spec.archs.select(a) and can_target(nvcc, a)]
     wanted = {archs[0], archs[-1]} if number == 0 else {archs[-1]}

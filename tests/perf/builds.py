@@ -15,7 +15,7 @@ from yardsticks import interpreter, nvcc_unit
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ARCH = "9.0a"
-_SPEC = "from fictl.project import find; spec = find('scale')[0].specs()[0]"
+_SPEC = "from fictl.op import folder_specs; from fictl.project import find; spec = folder_specs(find('scale')[0])[0]"
 _BUILD = f"{_SPEC}; spec.build()"
 
 

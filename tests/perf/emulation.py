@@ -147,7 +147,7 @@ def compile_op() -> Pair:
     """Compile and link a simple op, its binding too, against its kernel as one nvcc unit."""
     from fictl.project import find
 
-    return _compile(lambda: find("scale")[0].specs()[0])
+    return _compile(lambda: folder_specs(find("scale")[0])[0])
 
 
 def compile_attention() -> Pair:

@@ -19,6 +19,7 @@ import tvm_ffi
 
 from fictl import settings
 from fictl.jit import JitSpec
+from fictl.op.folder_specs import folder_specs
 from fictl.profile.events.blocks import Blocks
 from fictl.profile.events.names import identity
 from fictl.profile.events.recorder import Recorder, Room
@@ -33,7 +34,7 @@ _WARPS = 8  # of a row of 4096
 
 
 def main(rows: int, hidden: int) -> None:
-    spec = find("rmsnorm")[0].specs()[0]
+    spec = folder_specs(find("rmsnorm")[0])[0]
     x = torch.randn(rows, hidden, device="cuda", dtype=torch.bfloat16)
     weight = torch.ones(hidden, device="cuda", dtype=torch.bfloat16)
     chosen = {"sampled": Blocks(), "all": Blocks(step=1)}

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from fictl.errors import UsageError
+from fictl.op.folder_specs import folder_specs
 from fictl.project import OpFolder
 from fictl.project.python_source import SourceError
 
@@ -99,16 +100,16 @@ def test_a_part_that_is_not_there_is_named(tree) -> None:
 def test_what_aot_yields_are_its_specs(tree) -> None:
     folder = tree.op("norm", "rms")
     folder.jit.write_text("class JitSpec:\n    pass\ndef aot():\n    yield JitSpec()\n")
-    assert [type(spec).__name__ for spec in folder.specs()] == ["JitSpec"]
+    assert [type(spec).__name__ for spec in folder_specs(folder)] == ["JitSpec"]
 
 
 def test_a_folder_without_a_jit_file_has_one_module_of_its_files(tree) -> None:
     folder = tree.op("norm", "rms")
     folder.jit.unlink()
     with pytest.raises(UsageError, match=r"rms/jit\.py: op\.py imports it"):
-        folder.specs()
+        folder_specs(folder)
     tree.edit("kernels/norm/rms/op.py", "from .jit import module\n", "")
-    (spec,) = folder.specs()
+    (spec,) = folder_specs(folder)
     assert spec.name == "norm.rms"
     assert spec.sources == (*folder.launchers, folder.binding)
 
@@ -130,7 +131,7 @@ def test_an_aot_that_gives_something_else_is_an_error_of_its_file(tree, body, sa
     folder = tree.op("norm", "rms")
     folder.jit.write_text(f"class JitSpec:\n    pass\ndef aot():\n    {body}\n")
     with pytest.raises(SourceError, match=rf"jit\.py:\d+: .*{re.escape(said)}"):
-        folder.specs()
+        folder_specs(folder)
 
 
 def test_cases_without_an_end_are_an_error_of_their_file(tree) -> None:
@@ -145,7 +146,7 @@ def test_ctrl_c_in_somebody_s_code_is_theirs_who_pressed_it(tree) -> None:
     folder = tree.op("norm", "rms")
     folder.jit.write_text("def aot():\n    raise KeyboardInterrupt\n")
     with pytest.raises(KeyboardInterrupt):
-        folder.specs()
+        folder_specs(folder)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_an_aot_that_fails_is_an_error_with_its_line(tree, text, said) -> None:
     folder = tree.op("norm", "rms")
     folder.jit.write_text(text)
     with pytest.raises(SourceError, match=said):
-        folder.specs()
+        folder_specs(folder)
 
 
 def test_a_backend_is_built_for_what_it_declares(tree) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fictl.compat.flashinfer._errors import MissingJITCacheError
 from fictl.errors import InvalidValue
 from fictl.jit import JitSpec
+from fictl.op.folder_specs import folder_specs
 
 __all__ = [
     "MissingJITCacheError",
@@ -48,5 +49,5 @@ def gen_act_and_mul_module(act_func_name: str) -> JitSpec:
             f"there is no activation {act_func_name!r}", f"one of {', '.join(names)}"
         )
     spec: JitSpec
-    (spec,) = folder.specs()
+    (spec,) = folder_specs(folder)
     return spec

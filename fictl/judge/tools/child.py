@@ -24,6 +24,7 @@ from fictl.errors import FictlError
 from fictl.judge.inputs import make_inputs
 from fictl.judge.tools.messages import LookAnswer, LookRequest
 from fictl.op.ffi.emulated import KernelDefect, listen
+from fictl.op.folder_specs import folder_specs
 from fictl.project import OpFolder, Project
 from fictl.project.discover import folders
 from fictl.runnable import BuilderRegistry, BuildError, Runnable
@@ -83,7 +84,7 @@ def _build_kernels(runnable: Runnable) -> None:
 def _specs(folder: OpFolder, package: str) -> list[Any]:
     """Specs from the copy of jit.py that the solution imports, or the default one."""
     if not os.path.isfile(folder.jit):
-        return folder.specs()
+        return folder_specs(folder)
     from importlib import import_module
 
     return list(import_module(f"{package}.kernels.{folder.family}.{folder.module}.jit").aot())

@@ -15,6 +15,7 @@ from fictl.jit import JitSpec
 from fictl.jit.load import in_use, same_module
 from fictl.jit.recipe import reached_by, recipe_of
 from fictl.op.declared import declaration
+from fictl.op.folder_specs import folder_specs
 from fictl.op.notebook.renewal import run_again
 from fictl.project import OpFolder, find
 
@@ -81,14 +82,14 @@ def python_of(folder: OpFolder) -> list[ModuleType]:
 def watched_files(folder: OpFolder) -> set[Path]:
     """Every file whose edit changes what a call of the op does."""
     python = {Path(str(module.__file__)) for module in python_of(folder)}
-    specs = folder.specs()
+    specs = folder_specs(folder)
     reached = {path for spec in specs for path in reached_by(spec, *spec.sources).files.values()}
     return python | reached | {path for spec in specs for path in spec.made_from}
 
 
 def _specs_in_use(folder: OpFolder) -> list[tuple[JitSpec, str]]:
     """The spec of every module that calls have loaded, as jit.py has it now, and the key loaded."""
-    now = {same_module(spec): spec for spec in folder.specs()}
+    now = {same_module(spec): spec for spec in folder_specs(folder)}
     return [(now.get(same_module(spec), spec), key) for spec, key in in_use(folder.path)]
 
 

@@ -12,6 +12,7 @@ from fictl import settings
 from fictl.errors import FictlError
 from fictl.log import warn_once
 from fictl.op.declared import Op
+from fictl.op.folder_specs import folder_specs
 from fictl.op.tactics.machine import Machine, machine
 from fictl.op.tactics.records import Corrupt, Document, Entry, read
 from fictl.paths import cache_root, friendly
@@ -67,7 +68,7 @@ def _recipes(file: str, _device: str) -> str:
     from fictl.jit.recipe import digest, recipe_of
     from fictl.project import OpFolder
 
-    return digest([recipe_of(spec).key for spec in OpFolder.of(file).specs()])
+    return digest([recipe_of(spec).key for spec in folder_specs(OpFolder.of(file))])
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

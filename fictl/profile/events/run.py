@@ -12,6 +12,7 @@ from fictl.case.messages import CaseChosen
 from fictl.child.listener import Listener
 from fictl.child.program import Program
 from fictl.errors import FictlError
+from fictl.op.folder_specs import folder_specs
 from fictl.process import TimedOut
 from fictl.profile.events.blocks import Blocks
 from fictl.profile.events.layout import slots
@@ -58,7 +59,7 @@ def profile(
 
 def _names(request: ProfileRequest) -> Names:
     """An op without events needs no build to be told so."""
-    names = names_of(request.folder.specs())
+    names = names_of(folder_specs(request.folder))
     if names.kernels and names.events:
         return names
     has = "FICTL_KERNEL, and no event in it" if names.kernels else "no events"

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fictl.jit import JitSpec
+from fictl.op.folder_specs import folder_specs
 from fictl.project import OpFolder
 from fictl.testing.generated.seed import seed_of
 from fictl.testing.generated.selection import variants
@@ -34,7 +35,7 @@ class OpSuite:
 
     @cached_property
     def specs(self) -> list[JitSpec]:
-        return self.folder.specs()
+        return folder_specs(self.folder)
 
     @cached_property
     def cases(self) -> list[Case]:

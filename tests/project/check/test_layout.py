@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from fictl.op.folder_specs import folder_specs
 from fictl.project import OpFolder, Project
 from fictl.project.check import check_project, layout
 
@@ -85,7 +86,7 @@ def test_an_op_made_of_others_needs_no_kernel_and_has_nothing_to_build(tree, pro
         "def halve(input, factor, out=None): return scale(input, factor, out=out)\n",
     )
     assert problems() == []
-    assert folder.specs() == []
+    assert folder_specs(folder) == []
 
 
 def test_a_wheel_carries_our_kernels_without_their_tests(tmp_path, monkeypatch) -> None:
