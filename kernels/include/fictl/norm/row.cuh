@@ -1,8 +1,8 @@
 // Rows of a matrix, shared by threads: the part of a row that a thread holds, and sums over a row.
 //
 // A row has blockDim.x threads, a block blockDim.y rows. Where a row is held in registers, kLanes
-// threads side by side have its next kLanes * kVecs vectors, a line of 128 bytes or more at a time.
-// Why not every blockDim.x-th vector: that distance is no constant, and eight addresses a tensor
+// adjacent threads have its next kLanes * kVecs vectors, 128 contiguous bytes or more at a time.
+// Why not every blockDim.x-th vector: that stride is not a constant, and eight addresses a tensor
 // would take more registers than the row.
 #pragma once
 

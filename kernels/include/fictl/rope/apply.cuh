@@ -121,7 +121,7 @@ struct ApplyAngles {
   alignas(device::kVecBytes) float sin[kMaxPairs];
 };
 
-// What a thread holds of one token, which has so many heads.
+// A thread's slots of one token, which has `heads` heads.
 template <typename T, int N, int kSlots>
 class ApplyPart {
  public:
@@ -182,7 +182,8 @@ class ApplyPart {
     vecs[1] = device::from_float<T>(x[1]);
   }
 
-  // Of the pairs of a slot that starts at value `first`: N on end, or half of them in either half.
+  // Reads cos or sin for the pairs of a slot that starts at value `first`: N contiguous ones, or,
+  // where pairs are interleaved, N / 2 of either half.
   __device__ void read(const float* of_pairs, int first, float (&values)[N]) const {
     constexpr int kPart = N == 1 ? 1 : N / 2;
     const int start = shape_.interleaved ? first / 2 : first;

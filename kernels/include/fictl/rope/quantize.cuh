@@ -29,7 +29,7 @@
 namespace fictl::rope {
 
 constexpr int kQuantizeBlock = 128;  // units
-// Of so many units, a thread has two.
+// From so many units on, a thread has two.
 constexpr int64_t kQuantizeMany = 1 << 19;
 constexpr int kQuantizeVec = 8;
 // Rotary and other part of queries and of keys, and values.

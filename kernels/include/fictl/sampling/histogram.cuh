@@ -135,8 +135,8 @@ class BinAdder {
   __device__ BinAdder(Bins& bins, const Level& level, int dropped)
       : bins_(bins), level_(level), dropped_(dropped) {}
 
-  // What a thread has at once. Where all fall into one bin they are added together: in a row of
-  // equal values all threads would wait for one another at a single bin otherwise.
+  // Adds the keys that a thread has at once. If all are in one bin they are added together: in a
+  // row of equal values all threads would otherwise wait for one another at a single bin.
   template <int N>
   __device__ void add(const uint32_t (&keys)[N]) {
     bool alike = N > 1 && level_.has(keys[0]);
@@ -173,8 +173,8 @@ class BinAdder {
   const int dropped_;
 };
 
-// What `count` keys add up to as values, the first of which a bin could have is `first`; `offset`
-// is of all of them, with `dropped` bits less each.
+// The sum, as values, of `count` keys of a bin whose first possible key is `first`. `offset` is the
+// sum of their offsets, each without its lowest `dropped` bits.
 __device__ inline float mass_of(uint32_t first, uint32_t count, uint32_t offset, int dropped) {
   const float step = value_of(first + 1) - value_of(first);
   const float unit = static_cast<float>(1u << dropped);
@@ -195,9 +195,9 @@ class CutFinder {
  public:
   __device__ explicit CutFinder(CutStorage& storage) : storage_(storage) {}
 
-  // Of what is in `bins`, beyond what is above the last cut, to the `cut` of the cluster's first
-  // `blocks` blocks. Called by a whole block; `bins` is complete, and is not touched by others. The
-  // caller waits for the cut.
+  // Finds the cut among the keys in `bins`, before which all that is above the last cut counts.
+  // Writes it to the `cut` of the cluster's first `blocks` blocks. Called by a whole block; `bins`
+  // is complete, and no other thread changes it. The caller waits for the cut.
   __device__ void find(const Bins& bins, const Level& level, int dropped, const Goal& goal,
                        const Cut& last, Cut* cut, int blocks) {
     int in_bin[kShare];
@@ -231,7 +231,8 @@ class CutFinder {
         mine.mass_above += its[i];
       }
     }
-    // Why not who has it reached and not before: two threads round their sums differently.
+    // Why the first of several: threads round their sums differently, and more than one may find
+    // it.
     if (mine.bin >= 0) atomicMin(&storage_.winner, kBins - 1 - mine.bin);
     __syncthreads();
     const int winner = storage_.winner;

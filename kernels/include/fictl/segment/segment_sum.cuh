@@ -56,9 +56,9 @@ struct alignas(8) SegmentSumMerge {
   int32_t segment;
 };
 
-// What to do, in device memory. Unit i is pieces from units[i] up to units[i + 1]. Behind the last
-// of each of the three there is one more, its end, and behind the end of the pieces another: a
-// walker reads one piece ahead.
+// The plan, in device memory. Unit i is the pieces from units[i] up to units[i + 1]. Each of the
+// three arrays has one more entry, its end. The pieces have another after it, as a walker reads one
+// piece ahead.
 struct SegmentSumPlan {
   const SegmentSumPiece* pieces;
   const int32_t* units;

@@ -341,13 +341,13 @@ class TopKRow {
     if (threadIdx.x % device::kWarpSize == 0) atomicMax(&storage_.most, most);
   }
 
-  // Of equal elements the first, or last, are those of the greatest ranks.
+  // The rank among equal elements: the first ones, or the last ones, have the greatest.
   __device__ uint32_t rank(Entry entry) const {
     const int index = entry.index();
     return static_cast<uint32_t>(options_.last_of_equals ? index : window_.size() - 1 - index);
   }
 
-  // By the keys of the list, or by the ranks of those that are at a border.
+  // Selects from the list by keys, or by the ranks of the elements at a border.
   __device__ Selected select_of_list(Select& select, int total, Range range, const Border* border,
                                      int wanted) {
     return select(
@@ -521,7 +521,7 @@ class TopKRow {
     });
   }
 
-  // Of the elements at the border, by how many are before one.
+  // Tells whether an element at the border is needed, by the number of those before it.
   __device__ bool is_needed(const Border& border, int before) const {
     return options_.last_of_equals ? before >= border.equals - border.needed
                                    : before < border.needed;
