@@ -5,8 +5,8 @@
 // parts are averaged with the weights 2^lse. Sinks, the scale of the values and the variant's
 // output, which are of a whole row, are applied here.
 //
-// Traffic: 4 bytes an element and part, mostly from L2, where the kernel before left them: some
-// per cent of what the keys took. What counts is how long the chain of loads is.
+// Traffic: 4 bytes an element and part, mostly from L2, where the kernel before left them. That is
+// a few per cent of the traffic of the keys. What counts is the length of the chain of loads.
 //
 // Tiling: a row has head_dim / 4 lanes of 16 bytes each. A few parts of a row are added up by these
 // lanes alone, four in flight each. Many parts are shared out to all lanes of the block, and meet

@@ -1,10 +1,11 @@
 // Attention in one call, for plain C++: SingleDecodeWithKVCache, SinglePrefillWithKVCache and
 // BatchDecodeWithPagedKVCache.
 //
-// Each plans the work on the host (plan.cuh), puts the list into a workspace on the GPU, states the
-// problem (problem.cuh) and runs it (attend.cuh). A program that plans once and runs often, or has
-// other strides, takes these steps itself. No call waits for the GPU: the result is there when the
-// stream has come so far. A graph may capture a call whose workspace is large enough.
+// Each function plans the work on the host (plan.cuh), puts the list into a workspace on the GPU,
+// states the problem (problem.cuh) and runs it (attend.cuh). A program that plans once and runs
+// often, or has other strides, takes these steps itself. No call waits for the GPU: the result is
+// ready when the stream has come to that point. A graph may capture a call whose workspace is large
+// enough.
 //
 //   fictl::attention::Workspace workspace;
 //   cudaError_t status = fictl::attention::SingleDecodeWithKVCache<128>(

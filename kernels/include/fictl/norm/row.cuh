@@ -41,8 +41,9 @@ __device__ inline int64_t row_index() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
 }
 
-// Which of a row's vectors of N elements a thread holds, kVecs at most: from its first one on,
-// every kLanes-th that begins before `size`. kSpread neighbours share what else one would hold.
+// The vectors of N elements of a row that a thread holds, kVecs at most: from its first one on,
+// every kLanes-th that begins before `size`. kSpread adjacent threads share what else one would
+// hold.
 template <int N, int kVecs, int kLanes, int kSpread = 1>
 class RowPart {
  public:

@@ -70,7 +70,7 @@ struct CosSin {
   const float* data;
   int64_t pitch;
   int half;
-  bool interleaved;  // neighbours are pairs
+  bool interleaved;  // pairs of adjacent elements
 };
 
 // The destinations of the tokens of a batch; without a cache, `requests` has no data.

@@ -39,14 +39,14 @@ struct Level {
   uint32_t origin;  // of bin 0, a multiple of 2^shift
   int shift;
 
-  // As fine as the number of bins allows.
+  // The finest level of these keys that the number of bins allows.
   __device__ static Level of(uint32_t low, uint32_t high) {
     int shift = 0;
     while ((high >> shift) - (low >> shift) >= kBins) ++shift;
     return {low, high, low >> shift << shift, shift};
   }
 
-  // By one comparison: what is below `low` wraps around.
+  // Tells whether the level has a key, by one comparison: what is below `low` wraps around.
   __device__ bool has(uint32_t key) const { return key - low <= high - low; }
   __device__ int bin(uint32_t key) const {
     const uint32_t bin = (key - origin) >> shift;
@@ -56,7 +56,7 @@ struct Level {
     return origin + (static_cast<uint32_t>(bin) << shift);
   }
 
-  // How many bits offsets in its bins lose, so that those of `size` keys fit 32 bits.
+  // The number of bits that offsets in its bins lose, so that those of `size` keys fit 32 bits.
   __device__ int dropped(int size) const {
     int bits = 0;
     while ((static_cast<int64_t>(size) << (shift - bits)) > (int64_t{1} << 32)) ++bits;

@@ -213,7 +213,7 @@ class RowSelect {
     if (device::Cluster::rank() == 0) bins.pull();
   }
 
-  // By the first block, for all; beyond what is above the last cut.
+  // Finds the cut, beyond what is above the last one. The first block does it for all.
   __device__ Cut find(Bins& bins, const Level& level, const Goal& goal, const Cut& last) {
     FICTL_SCOPE("find");
     if (device::Cluster::rank() == 0) {

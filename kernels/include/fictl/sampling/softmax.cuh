@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads, 2)
   }
 }
 
-// How many tiles a warp has room for in shared memory.
+// The number of tiles for which a warp has room in shared memory.
 template <typename T>
 int tiles_kept(int warps, int tiles, int shared_bytes) {
   return static_cast<int>((shared_bytes - tiles * int64_t{sizeof(ExpSum)}) /

@@ -98,7 +98,7 @@ __device__ inline float nth_uniform(Draws draws, int64_t row, int i) {
   return draws.of(row).uniform();
 }
 
-// Called by a warp. `tells`: it writes all but the last token.
+// Finds where the draft ends. Called by a warp. `tells`: it writes all tokens but the last.
 template <typename T>
 __device__ DraftEnd end_of_draft(const Drafts& drafts, const StepRows<T>& draft,
                                  const StepRows<T>& target, const Draws& draws, const Told& told,
