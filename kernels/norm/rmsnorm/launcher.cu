@@ -12,7 +12,7 @@ RMSNormPitch pitch_of(View x) {
   return {x.size(-2) > 1 ? x.stride(-2) : group, group};
 }
 
-// Whether row follows row across the groups.
+// Tells whether all rows have one stride, across the groups too.
 bool at_one_pitch(View x) {
   const RMSNormPitch pitch = pitch_of(x);
   return x.ndim() == 2 || x.size(0) == 1 || pitch.group == x.size(1) * pitch.row;

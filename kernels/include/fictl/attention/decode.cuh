@@ -1,40 +1,45 @@
-// Attention of tiles of 16 rows of queries on tensor cores, for GPUs from sm_80 on: decoding, where
-// the rows are the heads that share a head of the keys, of one query or of a few.
+// Attention for tiles of 16 rows of queries on tensor cores, for GPUs from sm_80 on. It decodes:
+// the rows are the query heads that share a head of the keys, for one query or a few.
 //
-// Algorithm: the warps of a block take turns at the tiles of keys. Each has all 16 rows, and an
-// online softmax of its own keys; in the end the warps' sums meet in shared memory. Rows beyond
-// those of the request are computed along and not stored.
+// Algorithm: the warps of a block take turns at the tiles of keys. Each warp has all 16 rows, and
+// an online softmax of its own keys. At the end the warps' sums meet in shared memory. Rows beyond
+// those of the request are computed too, but not stored.
 //
-// Traffic: every key and value is read once for all heads of its group; all else is small. The
-// limit is the memory's bandwidth, and the design is about how many bytes are on their way.
+// Traffic: every key and value is read once for all query heads of its group; all else is small.
+// The limit is the memory's bandwidth, so the design is about bytes in flight.
 //
-// Tiling: a warp's stage is 4 KiB of keys and 4 KiB of values, 16 keys of 128 dims of 16 bits (of
-// 256 dims the same 16, which is the least that tensor cores take). Keys and values are asked for
-// again as soon as they have been multiplied, apart from each other, so that all of a warp's two
-// stages is in flight but what is just being used. 4 warps (of 256 dims 2) make a block, three of
-// which share an SM: up to 192 KiB in flight on it, where 3 MiB on the whole GPU cover the latency
-// of HBM. No barrier of the block is in the loop: a warp waits for its own copies only.
+// Tiling: a stage of a warp is 4 KiB of keys and 4 KiB of values: 16 keys of 128 dims of 16 bits.
+// With 256 dims it is 16 keys too, the fewest that tensor cores take. Keys are loaded again as soon
+// as they have been multiplied, and so are values. Both stages of a warp are then in flight, except
+// for the part in use. A block has 4 warps (2 with 256 dims), and three blocks share an SM. That is
+// up to 192 KiB in flight on an SM; 3 MiB on the whole GPU cover the latency of HBM. The loop has
+// no barrier of the block: a warp waits for its own copies only.
 //
-// Blocks of neighbouring heads run side by side: together they read whole tokens. One head after
-// the other takes 2 to 4 % longer.
+// Order: blocks of adjacent heads run side by side, so that together they read whole tokens. One
+// head after the other takes 2 to 4 % longer.
 //
-// Where a tile of keys is within a page, one lookup and steps of one length find all of it: a page
-// of 16 or more; otherwise every lane looks up a key and tells the others.
+// Pages: where a tile of keys lies within a page, one lookup and a constant step find all of it.
+// That takes pages of 16 keys or more. Otherwise every lane looks up a key and shuffles its address
+// to the others.
 //
-// Shared memory: 64 KiB of stages, 4 KiB of queries (8 of 256 dims), 68 KiB of the 99 that any GPU
-// gives a block. Registers, a thread, of 128 dims: 64 of the sum, 16 of the scores of 16 keys in
-// two halves, whose products so need not wait for each other, and the operands on their way: 168.
-// With the queries in registers, too, it would be two blocks of three stages, as fast on an H200
-// within 1 %, and one block on an A100.
+// Shared memory: 64 KiB of stages and 4 KiB of queries (8 KiB with 256 dims). That is 68 of the 99
+// KiB that any GPU gives a block.
 //
-// Measured on an H200, bf16, with the merge, beside FlashInfer in one run: 64 requests of 8192
-// keys, 32 heads, 8 of the keys: 490 and 491 us (4.38 TB/s); 16 of 4096, 64 heads: 69 and 74; one
-// of 131072: 129 and 134; 256 of 1024, 32 heads: 244 and 261; 16 of 2048, 32 heads, as many of the
-// keys: 128 and 125.
+// Registers, a thread, with 128 dims: 64 for the sum, 16 for the scores, and the operands in
+// flight: 168 in all. The scores of 16 keys are in two halves, whose products do not wait for each
+// other. With the queries in registers too, there would be two blocks of three stages. That is as
+// fast on an H200, within 1 %, but leaves one block on an A100.
 //
-// Keys and values of 8 bits become 16 bits in registers: four neighbours along the contraction are
-// a lane's share of one operand, if the queries' elements are taken in that order, too; and of the
-// values, whose neighbours lie along the result, the even dims are one operand and the odd ones
+// Measured on an H200 in bf16, with the merge; FlashInfer in the same run comes second:
+//   64 requests of 8192 keys, 32 heads, 8 of the keys: 490 us (4.38 TB/s) and 491 us
+//   16 of 4096, 64 heads: 69 and 74
+//   one of 131072: 129 and 134
+//   256 of 1024, 32 heads: 244 and 261
+//   16 of 2048, 32 heads, as many of the keys: 128 and 125
+//
+// 8-bit keys and values become 16 bits in registers. Four elements that are contiguous along the
+// contraction are a lane's share of one operand, if the queries' elements come in that order too.
+// Values are contiguous along the result instead: their even dims are one operand, their odd dims
 // another.
 #pragma once
 
@@ -66,8 +71,8 @@ __device__ uint2 widened(uint32_t four) {
   return {device::packed<To>(low.x, low.y), device::packed<To>(high.x, high.y)};
 }
 
-// What a warp holds: of the 16 rows two a lane, lane / 4 and that + 8, and of these two
-// neighbouring columns of every eight.
+// The part of a tile that a warp's lanes hold. Each lane has rows lane / 4 and lane / 4 + 8 of the
+// 16, and two adjacent columns of every eight.
 template <typename Config>
 class DecodeWarp {
   using Shape = DecodeShape<Config>;
@@ -80,7 +85,7 @@ class DecodeWarp {
   static constexpr int kSteps = Shape::kDim / device::kMmaK;
   static constexpr int kKeyGroups = Shape::kKeys / device::kMmaN;
   static constexpr int kDimGroups = Shape::kDim / device::kMmaN;
-  // As they come, or where they are turned into what the queries are.
+  // Keys reach the product in 8 bits. Rotated keys do not: rotation converts them to Q.
   static constexpr bool kNarrowKeys = Shape::kNarrow && !Config::kRope;
 
  public:
@@ -102,10 +107,10 @@ class DecodeWarp {
     if (seen_by_all_.last >= item.end) seen_by_all_.last = item.end - 1;
   }
 
-  // Of 16-bit keys.
+  // Multiplies the queries with 16-bit keys.
   __device__ Scores multiply(QueryTile k) const {
     const int lane_offset = QueryTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
-    // Two sums of every other step. Why: a product waits for the one that it is added to.
+    // Even and odd steps have separate sums. Why: a product waits for the one that it is added to.
     Scores halves[2] = {};
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
@@ -123,7 +128,7 @@ class DecodeWarp {
     return sum(halves);
   }
 
-  // Of 8-bit keys: a chunk is 16 elements, one step.
+  // Multiplies the queries with 8-bit keys. A chunk has 16 elements, which is one step.
   template <typename Narrow>
   __device__ Scores multiply(Tile<Narrow, Shape::kDim> k) const {
     const int lane_offset = KeyTile::offset(device::MmaB::row(lane_), device::MmaB::chunk(lane_));
@@ -147,8 +152,8 @@ class DecodeWarp {
     return sum(halves);
   }
 
-  // The scores of the keys from position `first` on become weights, and what was summed up before
-  // is scaled to them.
+  // Turns the scores of the keys from position `first` on into weights, and scales the sums so far
+  // to the new maximum.
   __device__ void soften(Scores& scores, int first) {
     Place places[2];
     if constexpr (Variant::kTransforms || Variant::kMasks) {
@@ -164,7 +169,7 @@ class DecodeWarp {
     const bool crosses = first < seen_by_all_.first || first + Shape::kKeys - 1 > seen_by_all_.last;
     if (Variant::kMasks || crosses) mask(scores, first, places);
 
-    // To base-2 logits, of a scale above 0: the largest score is that of the largest logit.
+    // Base-2 logits: their scale is above 0, so the largest score is that of the largest logit.
     const float scale = Variant::kTransforms ? kLog2E : problem_.scale * kLog2E;
     float factors[2];
 #pragma unroll
@@ -190,7 +195,7 @@ class DecodeWarp {
     }
   }
 
-  // Adds the values, by the weights.
+  // Adds the values, multiplied by their weights.
   __device__ void weigh(const Scores& weights, KeyTile v) {
     const int lane_offset = KeyTile::offset(device::MmaA::row(lane_), device::MmaA::chunk(lane_));
 #pragma unroll
@@ -222,8 +227,8 @@ class DecodeWarp {
     }
   }
 
-  // Called by the whole block, which is done with its keys: the sums of its warps become the
-  // tile's.
+  // Adds up the sums of the warps, and stores the tile's result. Called by the whole block when it
+  // is done with its keys.
   __device__ void store(float* shared) {
     float2* all_states = reinterpret_cast<float2*>(shared + Shape::kWarps * kWarpSums);
     const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
@@ -259,11 +264,12 @@ class DecodeWarp {
  private:
   static constexpr int kWarpSums = Shape::kRows * Shape::kSumsPitch;  // floats of a warp
 
-  // Of two keys two neighbouring dims each: their first ones, then their second ones.
+  // Reorders two adjacent dims of each of two keys: the even dims of both come first, then the odd
+  // ones.
   static __device__ uint32_t even_then_odd(uint32_t four) { return __byte_perm(four, 0, 0x3120); }
 
-  // Of one step along the dims. Those that meet keys of 8 bits are in the order in which a lane has
-  // four of these: as two pairs.
+  // Loads the queries of one step along the dims. For 8-bit keys they are in the order in which a
+  // lane has four of the keys' elements: as two pairs.
   __device__ void queries(int step, uint32_t (&a)[4]) const {
     if constexpr (kNarrowKeys) {
 #pragma unroll
@@ -310,7 +316,7 @@ class DecodeWarp {
       const int row = half * 8 + lane_ / 4;
       spans[half] = span_of(problem_, item_, row_of(problem_, item_.row + row, kv_head_).query);
       if (spans[half].last >= item_.end) spans[half].last = item_.end - 1;
-      // What is no row sees nothing: a variant is asked for none.
+      // Rows beyond the last see no key, and the variant is not asked about them.
       if (row >= rows_) spans[half].last = -1;
     }
     each(scores, first, [&](float& score, int half, int key) {
@@ -323,7 +329,7 @@ class DecodeWarp {
     });
   }
 
-  // Four neighbouring elements of a row.
+  // Merges and stores four contiguous elements of a row.
   __device__ void store_four(const float* shared, const float2* all_states, int row,
                              int dim) const {
     MergedPart merged;

@@ -1,30 +1,30 @@
-// Attention of one query a request for small groups, on CUDA cores: for GPUs from sm_75 on.
+// Attention of one query per request for small groups, on CUDA cores, for GPUs from sm_75 on.
 //
-// Algorithm: a warp takes a batch of keys at a time, and several lanes share a key, 16 bytes each.
-// A lane multiplies its part of every key of the batch; sums over the lanes of a key are taken for
-// all of the batch together, each fold halving the values that a lane keeps, so that in the end a
-// lane has the score of one key and takes one power of two. Weights go back to the lanes of their
-// key by shuffles, and meet the values. A warp has one online softmax; the warps' sums meet in
-// shared memory in the end.
+// Algorithm: a warp takes one batch of keys at a time, and several lanes share a key, 16 bytes
+// each. A lane multiplies its part of every key of the batch. The sums over the lanes of a key are
+// then taken for the whole batch together. Each fold halves the values that a lane keeps. At the
+// end a lane has the score of one key, and computes one power of two. The weights go back to the
+// lanes of their key by shuffles, and multiply the values. A warp has one online softmax. The
+// warps' sums meet in shared memory at the end.
 //
-// Traffic: every key and value is read once for all heads of its group, straight into registers,
-// as nothing of it is used twice by other threads. The limit is the memory's bandwidth.
+// Traffic: every key and value is read once for all query heads of its group. It goes straight into
+// registers, as no other thread uses it. The limit is the memory's bandwidth.
 //
-// Tiling: 8 loads of 16 bytes a lane are a batch of keys, 16 of 128 dims of 16 bits a warp; fewer
-// for more heads. The next batch's keys are asked for as soon as this one's have been multiplied,
-// and the same with values: 4 to 8 KiB a warp are on their way, with 12 warps some 72 KiB an SM.
-// The indices of its pages come another batch ahead, one key a lane.
+// Tiling: a batch is 8 loads of 16 bytes a lane, fewer for more heads. With 128 dims of 16 bits
+// that is 16 keys a warp. The next batch's keys are loaded as soon as this batch's have been
+// multiplied; values likewise. So 4 to 8 KiB a warp are in flight, with 12 warps some 72 KiB an SM.
+// Page indices are loaded one more batch ahead, one key a lane.
 //
-// Registers, a thread: 32 of keys, 32 of values, and for every head of the group 8 of its query and
-// 8 of its sum (twice that of 8-bit keys): 3 blocks of 4 warps an SM, 2 where a lane holds more.
-// Shared memory: the warps' sums, 2 KiB a head of 128 dims.
+// Registers, a thread: 32 for keys, 32 for values, and for every head of the group 8 for its query
+// and 8 for its sum (twice that with 8-bit keys). An SM has 3 blocks of 4 warps, or 2 where a lane
+// holds more. Shared memory: the warps' sums, 2 KiB a head of 128 dims.
 //
-// Rotated, it is the query that turns, by its distance from each key: the product is the same, and
-// a lane needs nothing of another's half of the key.
+// Rotation: the query is rotated, by its distance from each key. The product is the same, and a
+// lane needs nothing of the half of the key that another lane has.
 //
 // Why it is there: for GPUs whose tensor cores have no bf16 products of this shape. On an H200, 16
-// requests of 2048 keys of 32 heads take 142 us, and 125 in decode.cuh, whose copies to shared
-// memory need no registers while they are on their way.
+// requests of 2048 keys of 32 heads take 142 us. They take 125 us in decode.cuh, whose copies to
+// shared memory need no registers while in flight.
 #pragma once
 
 #include <fictl/attention/merged_part.cuh>
@@ -48,7 +48,7 @@ struct DecodeFmaShape {
   static constexpr int kOf = device::kVecBytes / static_cast<int>(sizeof(KV));  // of a lane
   static constexpr int kLanes = kDim / kOf;                                     // of a key
   static constexpr int kKeysALoad = device::kWarpSize / kLanes;
-  // Elements of the queries, and of the sums as many, that a lane has: what leaves room for loads.
+  // Elements of the queries that a lane holds, and as many of the sums; the loads get the rest.
   static constexpr int kHeld = kGroup * kOf * (Config::kRope ? 2 : 1);
   static constexpr int kLoads = kHeld <= 16 ? 8 : kHeld <= 64 ? 4 : 2;
   static constexpr int kKeys = kLoads * kKeysALoad;  // of a warp's batch
@@ -75,7 +75,7 @@ class DecodeFmaWarp {
   static constexpr int kLanes = Shape::kLanes;
 
  public:
-  // Where the keys of a batch are: one, or a few, a lane.
+  // The places of a batch's keys: one or a few for each lane.
   struct Found {
     typename Keys::At at[(Shape::kKeys + device::kWarpSize - 1) / device::kWarpSize];
   };
@@ -132,7 +132,7 @@ class DecodeFmaWarp {
     load(values_, found, [&](auto at) { return problem_.keys.value(at, kv_head_); });
   }
 
-  // The keys that have come, multiplied. Their registers are free then.
+  // Multiplies the keys that have arrived, which frees their registers.
   __device__ void multiply(int batch) {
 #pragma unroll
     for (int i = 0; i < Shape::kLoads; ++i) {
@@ -141,7 +141,7 @@ class DecodeFmaWarp {
       device::to_float(keys_[i], key);
       [[maybe_unused]] float cos[kOf], sin[kOf];
       if constexpr (Config::kRope) {
-        // Of the query by how far it is from the key: the product is the same.
+        // Rotates the query by its distance from the key: the product is the same.
         const int distance = item_.kv_len - item_.q_len - position(batch, i);
 #pragma unroll
         for (int j = 0; j < kOf; ++j) {
@@ -164,7 +164,7 @@ class DecodeFmaWarp {
     }
   }
 
-  // The scores become weights, of which a lane has those of its own keys.
+  // Turns scores into weights. A lane has the weights of its own keys.
   __device__ void soften(int batch) {
 #pragma unroll
     for (int g = 0; g < kGroup; ++g) {
@@ -208,7 +208,7 @@ class DecodeFmaWarp {
     }
   }
 
-  // To shared memory, for the block to add up.
+  // Puts the warp's sums into shared memory, for the block to add up.
   __device__ void put(float* sums, float2* states) {
 #pragma unroll
     for (int g = 0; g < kGroup; ++g) {
@@ -238,7 +238,7 @@ class DecodeFmaWarp {
  private:
   __device__ int dim() const { return lane_ % kLanes * kOf; }
 
-  // Of the key of this lane in a load.
+  // The position of the key that this lane has in a load.
   __device__ int position(int batch, int load) const {
     return first(batch) + load * Shape::kKeysALoad + lane_ / kLanes;
   }
@@ -361,8 +361,8 @@ __global__ void __launch_bounds__(DecodeFmaShape<Config>::kThreads, DecodeFmaSha
   }
 }
 
-// Of items of one query each, whose group is Config::kRows: others are an invalid value. Parts of
-// split ones are for MergeParts to merge.
+// Runs attention for items of one query each, whose group is Config::kRows; another group is an
+// invalid value. MergeParts merges the parts of split items.
 template <typename Config>
 cudaError_t DecodeFma(const Problem<Config>& problem, cudaStream_t stream = nullptr,
                       bool pdl = false) {

@@ -1,5 +1,5 @@
-// The ring of stages through which one warp's keys and values come, which no other warp looks at:
-// warps wait for their own copies alone, and no barrier of the block is in the loop over the keys.
+// The ring of stages through which one warp's keys and values arrive. No other warp reads them: a
+// warp waits for its own copies only, and the loop over the keys has no barrier of the block.
 #pragma once
 
 #include <fictl/attention/problem.cuh>
@@ -10,7 +10,7 @@
 
 namespace fictl::attention {
 
-// What a block of decode.cuh is made of; the reasons are there.
+// The shape of a block of decode.cuh, which gives the reasons.
 template <typename Config>
 struct DecodeShape {
   using Q = typename Config::Q;
@@ -24,14 +24,14 @@ struct DecodeShape {
   // Rotated keys of fewer bits need a place of their own; those of as many stay where they are.
   static constexpr bool kRotatesApart = Config::kRope && kNarrow;
 
-  // Of 256 dims 16 keys are as many bytes as 32 of 128, and a lane has no registers for more
-  // scores.
+  // 16 keys of 256 dims take as many bytes as 32 keys of 128 dims. A lane has no registers for the
+  // scores of more.
   static constexpr bool kLarge = kDim > 128;
   static constexpr int kKeys = kRotatesApart || kLarge ? 16 : 4096 / kKeyBytes;
   static constexpr int kWarps = kLarge ? 2 : 4;
   static constexpr int kThreads = kWarps * device::kWarpSize;
   static constexpr int kStages = 2;
-  // On an SM, by registers: conversions take some, where 128 threads leave 168 each.
+  // Blocks on an SM. Three leave 168 registers a thread; conversions need more.
   static constexpr int kBlocks = kNarrow && kDim == 128 ? 2 : 3;
 
   static constexpr int kTileBytes = kKeys * kKeyBytes;  // of a warp's keys, or its values
@@ -65,7 +65,8 @@ __device__ void* place_in(KeyTile tile, int lane_offset, int constant) {
   return tile.shared + ((tile.start + lane_offset) ^ constant);
 }
 
-// Whether so many positions from `first` on lie one step apart, and how long that is, in elements.
+// Positions from `first` on: evenly_apart() tells whether so many of them are evenly spaced, and
+// step_of() gives the stride between them, in elements.
 template <typename T>
 __device__ bool evenly_apart(const RaggedKeys<T>&, int /*first*/, int /*count*/) {
   return true;
@@ -92,8 +93,8 @@ class DecodeStages {
  public:
   using KeyTile = Tile<KV, Shape::kDim>;
 
-  // Where a tile's keys are. Of a whole tile within a page it is enough to know the first one;
-  // otherwise every lane finds one or two.
+  // The places of a tile's keys. If the whole tile is within a page, the first is enough; otherwise
+  // every lane finds one or two.
   struct Found {
     typename Keys::At at[(Shape::kKeys + device::kWarpSize - 1) / device::kWarpSize];
     bool evenly;
@@ -159,15 +160,15 @@ class DecodeStages {
     return {shared_, device::shared_part(shared_, name, start, Shape::kTileBytes)};
   }
 
-  // What is the same for all tiles: from the first head of a tile's first row to where this lane
-  // reads. Why apart: it would be computed anew for each tile.
+  // The part of an address that is the same for all tiles: from the first head of a tile's first
+  // row to where this lane reads. Why apart: it would be computed anew for each tile.
   template <typename Rows>
   __device__ int64_t of_lane(const Rows& rows) const {
     return kv_head_ * rows.head_pitch + lane_ / kChunks * step_of(rows) +
            lane_ % kChunks * KeyTile::kElementsPerChunk;
   }
 
-  // A group of copies, which is empty behind the last tile.
+  // Copies a tile as one group, which is empty after the last tile.
   template <typename RowOf>
   __device__ void copy(int tile, KeyTile to, const Found& found, int64_t of_lane, int64_t step,
                        RowOf row_of) const {
@@ -189,7 +190,8 @@ class DecodeStages {
         const int lane = (row + lane_row) % device::kWarpSize;
         const auto from = reinterpret_cast<const KV*>(
             __shfl_sync(0xffffffff, reinterpret_cast<unsigned long long>(own), lane));
-        // What is behind the last key is zero, so that a weight of 0 leaves nothing of it.
+        // Rows after the last key are filled with zeros: a weight of 0 would not cancel a NaN
+        // there.
         device::copy_async(place_in(to, lane_offset, KeyTile::offset(row, 0)), from + of_lane,
                            row + lane_row < left ? device::kChunkBytes : 0);
       }

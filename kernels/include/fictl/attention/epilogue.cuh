@@ -14,19 +14,19 @@ namespace fictl::attention {
 // Scores are base-2 logarithms: natural ones times this.
 constexpr float kLog2E = 1.4426950408889634f;
 
-// What the sum of weighted values is multiplied with, and the row's base-2 logarithm of the sum of
-// its weights.
+// The end of a row: the factor of its sum of weighted values, and the base-2 logarithm of the sum
+// of its weights.
 struct RowEnd {
   float factor;
   float lse;
 };
 
-// Of a part of a row's keys: its mean, to be merged with those of others.
+// Ends a part of a row's keys, as a mean that is merged with those of other parts.
 __device__ inline RowEnd end_part(const device::SoftmaxState& state) {
   return {state.normalizer(), state.lse()};
 }
 
-// Of all keys of a row. A sink is one more of them, without a value.
+// Ends a row with all of its keys. A sink is one more key, without a value.
 template <typename Config>
 __device__ RowEnd end_row(const Problem<Config>& problem, device::SoftmaxState state, int head) {
   float kept = 1.0f;
@@ -34,8 +34,8 @@ __device__ RowEnd end_row(const Problem<Config>& problem, device::SoftmaxState s
   return {kept * state.normalizer() * problem.v_scale, state.lse()};
 }
 
-// N neighbouring values of a row, from `dim` on, which are to be multiplied with the factor of
-// end_row. `at` is the row's place, `token` its query among those of all requests.
+// Stores N contiguous values of a row, from `dim` on, multiplied by the factor of end_row. `at` is
+// the row's place, `token` its query among those of all requests.
 template <int N, typename Config>
 __device__ void store_out(const Problem<Config>& problem, const Place& at, int64_t token, int dim,
                           const float (&sums)[N], float factor) {

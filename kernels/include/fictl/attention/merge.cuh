@@ -5,15 +5,15 @@
 // parts are averaged with the weights 2^lse. Sinks, the scale of the values and the variant's
 // output, which are of a whole row, are applied here.
 //
-// Traffic: 4 bytes an element and part, mostly from L2, where the kernel before left them: some
-// per cent of what the keys took. What counts is how long the chain of loads is.
+// Traffic: 4 bytes an element and part, mostly from L2, where the kernel before left them. That is
+// a few per cent of the traffic of the keys. What counts is the length of the chain of loads.
 //
-// Tiling: a row is of head_dim / 4 lanes of 16 bytes. Few parts of a row are added up by these
-// alone, four in flight each; many are shared out to all lanes of the block, 32 parts of 128 dims
-// at once, which is as many as a single long request is split into, and meet in shared memory, 8
-// KiB. A block takes every so-manieth row, or 8 of them, of a tile: some blocks an SM in all, as
-// the host does not know how many of a tile's rows there are, and blocks that find nothing to do
-// take time, too. 64 registers, 4 blocks on an SM, 64 KiB in flight on it.
+// Tiling: a row has head_dim / 4 lanes of 16 bytes each. A few parts of a row are added up by these
+// lanes alone, four in flight each. Many parts are shared out to all lanes of the block, and meet
+// in 8 KiB of shared memory. That is 32 parts of 128 dims at once, as many as a single long request
+// is split into. The blocks of a tile take turns at its rows, or at groups of 8 rows. There are
+// only some blocks an SM in all: the host does not know how many rows a tile has, and idle blocks
+// take time too. 64 registers, 4 blocks on an SM, 64 KiB in flight on it.
 //
 // Starts while the kernel before it ends (PDL), and waits for it.
 #pragma once
@@ -33,14 +33,14 @@ constexpr int kMergePartsLoads = 4;     // parts in flight, a thread
 constexpr int kMergePartsAlone = 8;     // parts of a row that one thread adds up
 constexpr int kMergePartsBlocks = 512;  // wanted in all
 
-// What meets in shared memory. Why not a SoftmaxState: that one begins as something.
+// A sum that lanes exchange in shared memory. Why not a SoftmaxState: that one has initial values.
 struct alignas(device::kVecBytes) MetPart {
   MergedPart::Sums sums;
   float max;
   float sum;
 };
 
-// Of a row of a tile, every step-th part from `first` on; four neighbouring elements.
+// Merges every step-th part of a tile's row, from part `first` on: four contiguous elements.
 template <typename Config>
 __device__ MergedPart merge_some(const Problem<Config>& problem, const Merge& merge, int kv_head,
                                  int row, int dim, int first, int step) {
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kMergePartsThreads)
   }
 }
 
-// Of the problem's merges, behind the kernel that makes their parts. Without merges it does
+// Merges the parts of split tiles, after the kernel that computes them. Without merges it does
 // nothing.
 template <typename Config>
 cudaError_t MergeParts(const Problem<Config>& problem, cudaStream_t stream = nullptr,

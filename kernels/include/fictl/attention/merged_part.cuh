@@ -1,4 +1,4 @@
-// A few neighbouring elements of a row, added up from parts of its keys, and their way to memory.
+// A few contiguous elements of a row: their sums over parts of its keys, and their way to memory.
 #pragma once
 
 #include <fictl/attention/epilogue.cuh>
@@ -34,7 +34,7 @@ struct MergedPart {
   }
 };
 
-// Of the tile's row, from `dim` on: a part where the item is one, or the result.
+// Stores elements of a tile's row, from `dim` on: as a part if the item is one, else as the result.
 template <typename Config>
 __device__ void store_merged(const Problem<Config>& problem, const Item& item, int kv_head, int row,
                              int dim, const MergedPart& merged) {

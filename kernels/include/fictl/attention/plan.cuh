@@ -1,18 +1,20 @@
-// The planner: the lengths of a batch's requests become the work list of work.cuh. On the host, in
-// plain C++; some microseconds for some hundred requests.
+// The planner: turns the lengths of a batch's requests into the work list of work.cuh. It runs on
+// the host, in plain C++, and takes some microseconds for some hundred requests.
 //
-// Algorithm: the rows of a request are cut into tiles, and of each the keys are found that any of
-// its rows sees, so that what causality or a window hides is no work. A tile is one item, unless
-// that leaves the GPU uneven: then the keys of long tiles are split into parts of one length, which
-// a second kernel merges. What a list takes is estimated, in keys that a block goes through, from
-// what is known of lists whose items start in order as soon as a block is free: no item ends later
-// than all work before it, shared out evenly, and itself; nor than whole waves of the longest one.
-// A few lengths of parts are tried, those that fill one to four waves; a list without parts is kept
-// where none is clearly better.
+// Algorithm: the rows of a request are cut into tiles. A tile takes only the keys that some of its
+// rows sees: keys behind causality or a window cost nothing. A tile is one item, unless that leaves
+// the GPU uneven. Then the keys of long tiles are split into parts of equal length, which a second
+// kernel merges. A few lengths are tried, those that fill one to four waves. The list without parts
+// is kept where none of them is clearly better.
 //
-// Order: the longest first, for the end of the list fills the gaps. Where requests have several
-// tiles, those of one stay together, from the last down, so that blocks that run at once share its
-// keys in L2; but the last requests, as many as the longest tile takes to go through, are mixed.
+// Estimate: the time of a list is counted in keys that a block walks over. Items start in order,
+// each as soon as a block is free. So an item ends at the latest after all work before it, shared
+// out evenly, plus itself. It also ends within the number of waves times the longest item.
+//
+// Order: the longest items come first, so that short ones fill the gaps at the end. Where requests
+// have several tiles, those of one request stay together, from the last tile down: blocks that run
+// at once then share its keys in L2. Only the last requests are mixed: as many as keep the GPU busy
+// for the time of the longest tile.
 //
 // Traffic, tiling, registers and shared memory are those of the kernels; a list is 48 bytes an
 // item.
@@ -102,15 +104,15 @@ class Planner {
   const Refusal& refusal() const { return refusal_; }
   const PlanSizes& sizes() const { return sizes_; }
   int tiles() const { return static_cast<int>(tiles_.size()); }
-  // Tokens of queries; tokens of keys, or page indices; bytes of the custom mask: what the requests
-  // reach to.
+  // Ends of the memory that the requests use: tokens of queries; tokens of keys, or page indices;
+  // bytes of the custom mask.
   int64_t query_end() const { return query_end_; }
   int64_t key_end() const { return key_end_; }
   int64_t mask_end() const { return mask_end_; }
-  // Of the longest part; 0 where nothing is split.
+  // The length of the longest part; 0 where nothing is split.
   int part_length() const { return part_length_; }
 
-  // Room for sizes().items and sizes().merges.
+  // Writes the list, into room for sizes().items and sizes().merges.
   void write(Item* items, Merge* merges) const {
     const Item none = {-1, 0, 0, 0, 0, 0, 0, 0, -1, 0, {0, 0}};
     Item* item = items;
@@ -135,17 +137,18 @@ class Planner {
   }
 
  private:
-  // A split helps nobody below this, and parts are as kernels go through keys: a tile at a time.
+  // Shorter tiles gain nothing from a split. Parts are multiples of the stages in which kernels
+  // take keys.
   static constexpr int kShortest = 128;
   static constexpr int kMultiple = 64;
   static constexpr int kWaves = 4;
-  // Of tall tiles in graphs, whose room for parts would be more than users' workspaces are.
+  // Waves of tall tiles in graphs: room for more parts would exceed the workspaces of users.
   static constexpr int kTallGraphWaves = 2;
-  // In keys that a block goes through meanwhile: the start and the end of a block, and the second
-  // kernel. A part's rows are written and read again besides.
+  // Costs, in keys that a block walks over in that time: the start and the end of a block, and the
+  // second kernel. The rows of parts, written and read again, are counted apart.
   static constexpr int kStart = 64;
   static constexpr int kMerge = 96;
-  static constexpr double kWorth = 0.95;  // what parts must be faster than a list without
+  static constexpr double kWorth = 0.95;  // share of the time without parts that they must beat
 
   struct Tile {
     Item item;
@@ -229,7 +232,7 @@ class Planner {
     return fits || refuse(Refusal::kLastPage, request, last, batch.page_size);
   }
 
-  // From the last one down.
+  // Adds the tiles of a request, from the last one down.
   void add_tiles(Tile tile, int rows) {
     Item& item = tile.item;
     together_ |= rows > options_.rows;
@@ -246,7 +249,7 @@ class Planner {
     }
   }
 
-  // Keeps of the keys those that some row up to this one sees.
+  // Cuts the item's keys to those that some row up to `last_row` sees.
   void hide(Item* item, int last_row) const {
     const int64_t before = int64_t{item->kv_len} - item->q_len;  // keys before the first query
     const int64_t first = before + item->row / options_.group;
@@ -259,7 +262,7 @@ class Planner {
     }
   }
 
-  // By these lengths, one a tile.
+  // Orders the tiles by these lengths, one for each tile.
   void order_by(const std::vector<int>& lengths) {
     if (together_) {
       order_requests(lengths);
@@ -270,7 +273,7 @@ class Planner {
     sort(lengths, tiles());
   }
 
-  // The last ones in the order.
+  // Sorts the last `count` tiles of the order, the longest first.
   void sort(const std::vector<int>& lengths, int count) {
     const auto longer = [&](int a, int b) { return lengths[a] > lengths[b]; };
     if (!std::is_sorted(order_.end() - count, order_.end(), longer)) {
@@ -278,7 +281,7 @@ class Planner {
     }
   }
 
-  // Of requests with several tiles.
+  // Orders the tiles by request, as some requests have several.
   void order_requests(const std::vector<int>& lengths) {
     struct Run {
       int first;
@@ -317,7 +320,7 @@ class Planner {
     sort(lengths, mixed);
   }
 
-  // When `longest` and others of together `total` end at the latest, one block each.
+  // The latest end of `count` items that take `total` together, and `longest` at most.
   double end_of(double longest, double total, int64_t count) const {
     const double slots = options_.slots;
     const int64_t waves = (count * options_.kv_heads + options_.slots - 1) / options_.slots;
@@ -325,7 +328,7 @@ class Planner {
     return std::max(std::max(longest, shared), std::min(waves * longest, shared + longest));
   }
 
-  // Of the list in its order, without parts.
+  // The latest end of the list in its order, without parts.
   double end_of_whole() const {
     const double share = static_cast<double>(options_.kv_heads) / options_.slots;
     double before = 0;
@@ -350,7 +353,7 @@ class Planner {
 
   static int parts_of(int length, int part) { return length > part ? (length - 1) / part + 1 : 1; }
 
-  // Of parts no longer than this; without end where there is no room for them.
+  // The latest end with parts no longer than `most`; never (1e300) where there is no room for them.
   double end_of_parts(int most) const {
     double longest = 0;
     double total = 0;
@@ -398,7 +401,7 @@ class Planner {
     return high;
   }
 
-  // What the parts of all tiles are no longer than; 0 where nothing is to be split.
+  // The greatest length of a part, for all tiles; 0 where nothing is to be split.
   int best_length() const {
     int64_t total = 0;
     int longest = 0;

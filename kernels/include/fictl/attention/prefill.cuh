@@ -58,7 +58,7 @@ struct PrefillShape {
   static_assert(kKeys % 16 == 0, "the second product takes 16 keys at a time");
   static constexpr int kStages = 2;
 
-  // What arrives is not yet what the tensor cores take: keys and values of fewer bits.
+  // Keys and values of fewer bits are converted before tensor cores take them.
   static constexpr bool kConverts = sizeof(KV) != sizeof(Q);
 
   static constexpr int kQueryBytes = kRows * kDim * static_cast<int>(sizeof(Q));
@@ -70,13 +70,13 @@ struct PrefillShape {
       kQueryBytes + kStages * 2 * kKeysBytes + 2 * kOperandBytes + kTurnsBytes;
 };
 
-// What the first and the last row of a warp see.
+// The keys that the first and the last row of a warp see.
 struct Borders {
   Span lowest;
   Span highest;
 };
 
-// What a warp holds of its rows: of each 16 of them two rows a lane, and of these two neighbouring
+// The part of a tile that a warp's lanes hold. Each lane has two of every 16 rows, and two adjacent
 // columns of every eight.
 template <typename Config>
 class PrefillWarp {
@@ -137,7 +137,7 @@ class PrefillWarp {
     float at[kSixteens][Shape::kKeys / 8][4];
   };
 
-  // Of the tile.
+  // The number within the tile of one of this lane's rows.
   __device__ int row(int m, int half) const { return first_row_ + m * 16 + half * 8 + lane_ / 4; }
 
   __device__ Place place(int row) const {
@@ -210,19 +210,20 @@ class PrefillWarp {
     }
   }
 
-  // Whether some row of the warp does not see all keys of the stage.
+  // Tells whether some row of the warp does not see all keys of the stage.
   __device__ bool crosses_border(int first) const {
     const int last = first + Shape::kKeys - 1;
     return last >= item_.end || last > borders_.lowest.last || first < borders_.highest.first;
   }
 
-  // Whether some row of the warp may see some of them: at both ends of what the tile's rows see,
-  // those of some warps see none.
+  // Tells whether some row of the warp may see some key of the stage. At both ends of the tile's
+  // keys there are warps whose rows see none.
   __device__ bool sees(int first) const {
     return first <= borders_.highest.last && first + Shape::kKeys > borders_.lowest.first;
   }
 
-  // Each lane finds out for one row, and tells the lanes that have its scores.
+  // Masks scores. Each lane finds the mask of one row, and gives it to the lanes with that row's
+  // scores.
   __device__ void mask(Scores& scores, int first) const {
     const uint64_t own = seen(first_row_ + lane_ % Shape::kWarpRows, first);
 #pragma unroll
@@ -252,7 +253,7 @@ class PrefillWarp {
     const Span span = span_of(problem_, item_, at.query);
     const int low = max(span.first - first, 0);
     const int high = min(min(span.last, item_.end - 1) - first, 63);
-    // What is no row sees nothing: a variant is asked for none.
+    // Rows beyond the last see no key, and the variant is not asked about them.
     if (at.query >= item_.q_len || low > high) return 0;
     uint64_t bits = ~uint64_t{0} >> (63 - high) & ~uint64_t{0} << low;
     if constexpr (Config::Variant::kWords) {

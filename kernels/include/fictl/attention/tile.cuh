@@ -72,8 +72,9 @@ __device__ void copy_rows(Tile<T, kHeadDim> to, From from) {
   }
 }
 
-// Where the rows of a stage's keys and values are. One thread looks up one row, a stage before it
-// is copied: in a paged cache the address takes a chain of loads, and many threads copy one row.
+// The addresses of the rows of a stage's keys and values. One thread looks up one row, a stage
+// before it is copied: in a paged cache the address takes a chain of loads, and many threads copy
+// one row.
 template <typename Keys, int kKeys>
 struct KeyRows {
   struct alignas(16) Row {
@@ -82,7 +83,7 @@ struct KeyRows {
   };
   Row rows[kKeys];
 
-  // Of positions from `first` on, up to `end`. Others see it after a barrier.
+  // Looks up the positions from `first` up to `end`. Other threads see them after a barrier.
   __device__ void find(const Keys& keys, int start, int first, int end, int head) {
     const int row = static_cast<int>(threadIdx.x);
     if (row >= kKeys) return;

@@ -1,5 +1,5 @@
-// What a variant of attention does to scores, outputs and masks: a struct of its own numbers, which
-// travels to the kernel by value, and three functions of a place.
+// A variant of attention: a change to scores, outputs or masks. It is a struct of its own numbers,
+// which travels to the kernel by value, and three functions of a place.
 //
 //   struct Mine : Plain {
 //     float most;                                             // an extra scalar of run()
@@ -7,8 +7,8 @@
 //     __device__ float transform(float logit, const Place& at) const { return fminf(logit, most); }
 //   };
 //
-// What it does not do costs nothing: kernels ask the flags. Variants are joined by All<A, B, …>, in
-// whose order transforms apply, and all of whose masks must keep a score.
+// Kernels ask its flags, so that functions which it does not have cost nothing. All<A, B, …> joins
+// variants: transforms apply in this order, and a score is kept if all masks keep it.
 #pragma once
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 namespace fictl::attention {
 
-// Of one score: which query and key, by their number in the request, and of which heads.
+// The place of one score: its query and key, by their numbers in the request, and their heads.
 struct Place {
   int request;
   int query;
@@ -29,11 +29,11 @@ struct Place {
   int kv_len;
   int mask;  // the byte at which the request's custom mask begins
 
-  // Of the query among the keys.
+  // The position of the query among the keys.
   __device__ int position() const { return kv_len - q_len + query; }
 };
 
-// Does nothing: what others leave as it is.
+// The plain variant, which changes nothing. Others replace what they need.
 struct Plain {
   static constexpr bool kTransforms = false;  // logits: scores with their scale, before the softmax
   static constexpr bool kMasks = false;       // keeps() may say no
@@ -42,7 +42,8 @@ struct Plain {
 
   __device__ float transform(float logit, const Place&) const { return logit; }
   __device__ bool keeps(const Place&) const { return true; }
-  // From the place's key on, the first in the lowest bit; of keys that are none, anything.
+  // The mask of 64 keys from the place's key on, the first in the lowest bit. Bits after the last
+  // key may be anything.
   __device__ uint64_t words(const Place&) const { return ~uint64_t{0}; }
   __device__ float output(float value, const Place&, int /*dim*/) const { return value; }
 };
@@ -130,7 +131,7 @@ struct All : Parts... {
   }
 };
 
-// Whether a variant has masks besides those that words() tells, and what they say.
+// The masks of a variant that words() does not cover: whether there are any, and what they say.
 template <typename Variant>
 constexpr bool masks_singly = Variant::kMasks && !Variant::kWords;
 template <typename... Parts>

@@ -1,18 +1,19 @@
 // Attention in one call, for plain C++: SingleDecodeWithKVCache, SinglePrefillWithKVCache and
 // BatchDecodeWithPagedKVCache.
 //
-// Each plans the work on the host (plan.cuh), puts the list into a workspace on the GPU, states the
-// problem (problem.cuh) and runs it (attend.cuh): what a program that wants to plan once and run
-// often, or other strides, does itself. Nothing is waited for: the result is there when the stream
-// has come so far. A graph may capture a call whose workspace is large enough.
+// Each function plans the work on the host (plan.cuh), puts the list into a workspace on the GPU,
+// states the problem (problem.cuh) and runs it (attend.cuh). A program that plans once and runs
+// often, or has other strides, takes these steps itself. No call waits for the GPU: the result is
+// ready when the stream has come to that point. A graph may capture a call whose workspace is large
+// enough.
 //
 //   fictl::attention::Workspace workspace;
 //   cudaError_t status = fictl::attention::SingleDecodeWithKVCache<128>(
 //       q, k, v, out, {num_qo_heads, num_kv_heads, kv_len}, workspace);
 //   if (status != cudaSuccess) puts(workspace.problem().c_str());
 //
-// Sizes that do not fit are cudaErrorInvalidValue, a pointer that is not at a multiple of 16 bytes
-// cudaErrorMisalignedAddress, and workspace.problem() says which and why.
+// Sizes that do not fit give cudaErrorInvalidValue. A pointer that is not a multiple of 16 bytes
+// gives cudaErrorMisalignedAddress. workspace.problem() says which one and why.
 #pragma once
 
 #include <limits.h>
@@ -34,7 +35,7 @@
 
 namespace fictl::attention {
 
-// What a call may say besides its sizes. What it does not say is plain attention.
+// The options of a call besides its sizes. The defaults are plain attention.
 struct CallOptions {
   bool hnd = false;     // keys and values have heads before tokens, or before the slots of a page
   bool causal = false;  // of prefill: a query sees no keys after its own; queries are the last keys
@@ -48,7 +49,7 @@ struct CallOptions {
   bool pdl = false;               // start while the stream's last kernel ends, from sm_90 on
 };
 
-// Of one request.
+// The sizes of one request.
 struct SingleSizes {
   int num_qo_heads;
   int num_kv_heads;  // a divisor of num_qo_heads
@@ -125,7 +126,7 @@ inline cudaError_t check_at_least(Workspace& workspace, const char* name, int va
                                                      std::to_string(least));
 }
 
-// Of memory of which anything is read or written.
+// Checks a pointer to memory, if anything in it is read or written.
 inline cudaError_t check_pointer(Workspace& workspace, const char* name, const void* pointer,
                                  bool used, bool of_rows = true) {
   if (!used) return cudaSuccess;

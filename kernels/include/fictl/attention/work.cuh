@@ -1,13 +1,13 @@
-// What attention kernels are told to do: a list of items, each a tile of queries and the keys that
-// a block goes through for it, for every head of the keys. The host makes it (plan.cuh); kernels
-// read nothing else of the batch's shape, so that one CUDA graph serves any lengths.
+// The work list of attention kernels. An item is a tile of queries and the keys that a block walks
+// over for it, for every head of the keys. The host makes the list (plan.cuh). Kernels read nothing
+// else of the batch's shape, so that one CUDA graph serves any lengths.
 //
-// The heads of the queries that share a head of the keys are packed: the row r of a request, for
-// one head of the keys, is its query r / group and, of the group, the head r % group. So the keys
-// are read once for the whole group.
+// The query heads that share a head of the keys are packed into rows. For one head of the keys, row
+// r of a request is its query r / group and, within the group, head r % group. So the keys are read
+// once for the whole group.
 //
-// A tile whose keys are split over several items has partial results, in fp32, a row each; a second
-// kernel merges them (merge.cuh).
+// A tile whose keys are split over several items has partial results, one fp32 row for each of its
+// rows and parts. A second kernel merges them (merge.cuh).
 #pragma once
 
 #include <stdint.h>

@@ -83,10 +83,10 @@ class Cluster {
   }
 };
 
-// How many blocks share a row, a power of two: as many as find an SM each at once, as long as each
-// has at least `least` elements. Why not as many as there are SMs: a cluster stays within a GPC,
-// and what is left of one is no room for the next; of an H200's 132 SMs, clusters of 8 or 4 that
-// fill one each leave up to a quarter empty, and those that are left over take a second turn.
+// The number of blocks that share a row, a power of two. It is as many as find an SM each at once,
+// if each has at least `least` elements. Why not as many as there are SMs: a cluster stays within a
+// GPC, and the rest of a GPC may be too small for another one. Clusters of 8 or 4 leave up to a
+// quarter of an H200's 132 SMs empty, and those that did not fit run in a second wave.
 template <auto kernel>
 int blocks_a_row(int64_t rows, int64_t elements, int64_t least, int sm_count) {
   int blocks = 1;

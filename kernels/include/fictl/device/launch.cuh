@@ -48,7 +48,7 @@ bool has_pdl() {
 
 template <auto kernel, typename... Args>
 cudaError_t launch(const LaunchConfig& config, Args&&... args) {
-  // Of the 48 KiB that a block may have without, what a kernel declares by itself is a part.
+  // Without opting in, a block may have 48 KiB, a part of which the kernel itself declares.
   constexpr size_t kSharedWithoutOptIn = 32 * 1024;
   if (config.shared_bytes > kSharedWithoutOptIn) {
     const cudaError_t status = cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),

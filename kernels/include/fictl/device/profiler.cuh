@@ -59,7 +59,8 @@ struct alignas(16) Pair {
 
 enum Kind : uint32_t { kInstant, kBegin, kEnd };
 
-// Of a warp, or a group of them. The last two are written when it ends; before them it has not.
+// The record of a warp, or of a group of warps. The last two pairs are written when it ends;
+// without them, it has not ended.
 struct Slot {
   Pair begin;   // the time in ns on the clock of all SMs, and on this SM's own in cycles
   Pair block;   // its number in the grid, and how many the grid has
@@ -69,9 +70,8 @@ struct Slot {
   Pair count;   // events, the ones that found no room too; 1
 };
 
-// What is recorded of one kernel: every `step`-th block from `first` on has a slot for each of its
-// groups, as far as there are slots. A launch has as many of its own as there are layers, before
-// one comes to those of another.
+// The slots of one kernel. Every `step`-th block from `first` on has a slot for each of its groups,
+// as far as there are slots. Launches take turns at `layers` sets of them.
 struct Region {
   uint32_t kernel;
   uint32_t first;
@@ -217,11 +217,11 @@ __device__ constexpr uint64_t packed(uint32_t low, uint32_t high) {
 
 }  // namespace profiler
 
-// What the threads of a block record; nothing, where the block is not to.
+// The recorder of a block's threads. It records nothing in a block that is not selected.
 //
-// All that it remembers from event to event is one number, the same in all of the block, and a
-// count, which the compiler knows where there are no loops. Why so little: another register for
-// every thread may mean a block less on each SM, and then it is another kernel that is looked at.
+// From event to event it remembers only one number, the same in all of the block, and a count,
+// which the compiler knows where there are no loops. Why so little: another register for every
+// thread may mean a block less on each SM, and the kernel measured would be another one.
 class Profiler {
  public:
   __device__ explicit Profiler(profiler::Declared kernel) : threads_(kLanes * kernel.warps) {
@@ -280,7 +280,7 @@ class Profiler {
  private:
   static constexpr unsigned kLanes = 32;
 
-  // Of the thread that records for its group; null for all others.
+  // The slot of the thread that records for its group; null for all other threads.
   __device__ __forceinline__ profiler::Slot* own_slot() const {
     if (slots_ == 0) return nullptr;
     const uint32_t thread = profiler::thread_in_block();
@@ -295,7 +295,7 @@ class Profiler {
                                              static_cast<uint64_t>(number) * bytes);
   }
 
-  // Of a block among those that record; beyond the region's limit where it does not.
+  // The index of a block among those that record; beyond the region's limit for all others.
   __device__ static uint32_t index_of(uint32_t block, const profiler::Region& region) {
     const uint32_t product = (block - region.first) * region.inverse;
     return __funnelshift_r(product, product, region.rotation);

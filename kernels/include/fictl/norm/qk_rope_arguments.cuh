@@ -23,7 +23,7 @@ struct QKRopeShape {
 // Pair i of the channels of a coordinate turns as fast as without YARN up to i = low, and by
 // 1 / factor as fast from i = high on.
 struct QKRopeAngles {
-  bool interleaved;  // a pair are neighbours, not half a head apart
+  bool interleaved;  // a pair is adjacent, not half a head apart
   double base;
   double factor;
   double low;

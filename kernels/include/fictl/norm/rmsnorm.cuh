@@ -18,10 +18,10 @@
 //                and take longer where rows are few.
 //                With a residual and an output as wide, they are faster (2 % on an H200), four and
 //                the four of the residual; so are rows of up to 4096 vectors held. Where rows are
-//                few, two neighbouring lanes share the four.
+//                few, two adjacent lanes share the four.
 //   more         A block of 1024 threads walks the row twice; L2 has most of it the second time.
 // There are as many blocks as rows ask for: the GPU starts one as another ends, and its loads
-// overlap the barriers and stores of its neighbours.
+// overlap the barriers and stores of other blocks.
 //
 // A row's result is the same, bit by bit, whatever is batched with it: lanes that share the vectors
 // of one thread add them up in the same order.

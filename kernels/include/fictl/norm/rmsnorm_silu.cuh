@@ -18,8 +18,9 @@
 //   few rows     Of more than 512 and not in e2m1: a row a block, of four times the threads, with a
 //                vector each. Nothing else hides the latency of its arithmetic.
 //   more         A row a block, which walks it twice by single elements; L2 has most of it the
-//                second time. So does one of any size where a pointer, a pitch or the hidden size
-//                is no multiple of a vector. Rows of e2m1 are walked by vectors: all must be.
+//                second time. Rows of any size go this way where a pointer, a stride or the hidden
+//                size is not a multiple of a vector. Rows of e2m1 are walked by vectors: all three
+//                must be multiples.
 //
 // A row's result is the same, bit by bit, whatever is batched with it: with few rows, the vectors
 // of one thread go to adjacent lanes, which add them up in the same order.

@@ -1,8 +1,8 @@
 // Rows of a matrix, shared by threads: the part of a row that a thread holds, and sums over a row.
 //
 // A row has blockDim.x threads, a block blockDim.y rows. Where a row is held in registers, kLanes
-// threads side by side have its next kLanes * kVecs vectors, a line of 128 bytes or more at a time.
-// Why not every blockDim.x-th vector: that distance is no constant, and eight addresses a tensor
+// adjacent threads have its next kLanes * kVecs vectors, 128 contiguous bytes or more at a time.
+// Why not every blockDim.x-th vector: that stride is not a constant, and eight addresses a tensor
 // would take more registers than the row.
 #pragma once
 
@@ -41,8 +41,9 @@ __device__ inline int64_t row_index() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
 }
 
-// Which of a row's vectors of N elements a thread holds, kVecs at most: from its first one on,
-// every kLanes-th that begins before `size`. kSpread neighbours share what else one would hold.
+// The vectors of N elements of a row that a thread holds, kVecs at most: from its first one on,
+// every kLanes-th that begins before `size`. kSpread adjacent threads share what else one would
+// hold.
 template <int N, int kVecs, int kLanes, int kSpread = 1>
 class RowPart {
  public:

@@ -10,17 +10,19 @@
 // cent. The limit is the memory's bandwidth.
 //
 // Tiling: a slot is two vectors of 16 bytes of a head, one in each half of the rotated values. For
-// pairs across the halves these hold the partners of each other; for pairs of adjacent elements
-// each holds whole pairs: in both layouts adjacent threads read adjacent vectors, and nothing but
-// the choice of the angles differs. Threads walk over the slots of all heads, of q then k, so that
-// no lane idles whatever the head's size, and take several, loads first.
+// pairs across the halves, these vectors hold the partners of each other. For pairs of adjacent
+// elements, each vector holds whole pairs. In both layouts adjacent threads read contiguous
+// vectors; only the choice of the angles differs. Threads walk over the slots of all heads, of q
+// then k, so that no lane idles whatever the head's size. A thread takes several slots, loads
+// first.
 //
-// How many: two, which are 64 bytes in flight a thread, of which 640 threads per SM cover the
-// latency of HBM. With 32 + 8 heads of 128 values of 16 bits a token is a block of five warps:
-// little waits at the barrier, and others load: 16384 such tokens take 83 us in place on an H200,
-// where one slot a thread takes 100. A table's row comes behind its token's position, so that a
-// block lives longer, and more of them must be there: five slots, which make blocks of two warps,
-// take 88 us where two take 98. Few tokens are spread over more threads, of one slot.
+// Slots a thread: two. That is 64 bytes in flight a thread, and 640 such threads per SM cover the
+// latency of HBM. With 32 + 8 heads of 128 values of 16 bits a token is a block of five warps.
+// Little waits at its barrier, and other blocks load meanwhile. 16384 such tokens take 83 us in
+// place on an H200, and 100 us with one slot a thread. With a table, its row comes after the
+// token's position. A block then lives longer, and more blocks must be resident: five slots, which
+// make blocks of two warps, take 88 us where two slots take 98. Few tokens are spread over more
+// threads, of one slot.
 //
 // Where a pointer, a pitch or a half is not aligned to 16 bytes, a vector is one element.
 //
@@ -86,7 +88,7 @@ struct ApplyShape {
   bool interleaved;
 };
 
-// Which slots a head has, and how a token's threads walk over those of all heads.
+// The slots of a head, and the way of a token's threads over those of all heads.
 struct ApplyWalk {
   int rotated;               // slots of a head that are rotated; those after them are copied
   device::Divisor per_head;  // slots of a head
@@ -121,7 +123,7 @@ struct ApplyAngles {
   alignas(device::kVecBytes) float sin[kMaxPairs];
 };
 
-// What a thread holds of one token, which has so many heads.
+// A thread's slots of one token, which has `heads` heads.
 template <typename T, int N, int kSlots>
 class ApplyPart {
  public:
@@ -182,7 +184,8 @@ class ApplyPart {
     vecs[1] = device::from_float<T>(x[1]);
   }
 
-  // Of the pairs of a slot that starts at value `first`: N on end, or half of them in either half.
+  // Reads cos or sin for the pairs of a slot that starts at value `first`: N contiguous ones, or,
+  // where pairs are interleaved, N / 2 of either half.
   __device__ void read(const float* of_pairs, int first, float (&values)[N]) const {
     constexpr int kPart = N == 1 ? 1 : N / 2;
     const int start = shape_.interleaved ? first / 2 : first;

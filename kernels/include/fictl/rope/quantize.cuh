@@ -29,7 +29,7 @@
 namespace fictl::rope {
 
 constexpr int kQuantizeBlock = 128;  // units
-// Of so many units, a thread has two.
+// From so many units on, a thread has two.
 constexpr int64_t kQuantizeMany = 1 << 19;
 constexpr int kQuantizeVec = 8;
 // Rotary and other part of queries and of keys, and values.
@@ -70,7 +70,7 @@ struct CosSin {
   const float* data;
   int64_t pitch;
   int half;
-  bool interleaved;  // neighbours are pairs
+  bool interleaved;  // pairs of adjacent elements
 };
 
 // The destinations of the tokens of a batch; without a cache, `requests` has no data.

@@ -3,7 +3,7 @@
 //
 // Which values are a pair, of a row of rotary_dim values:
 //   halves        a row's i-th value and the one rotary_dim / 2 further on (NeoX, Llama)
-//   interleaved   two neighbours (GPT-J)
+//   interleaved   two adjacent elements (GPT-J)
 // cos and sin have one value a pair.
 #pragma once
 

@@ -25,7 +25,7 @@ struct Filter {
     return limit > 0 ? limit : INT_MAX;
   }
 
-  // A share of a row's sum. 1 is no limit; below 0, or NaN, is 0: the largest value alone.
+  // A share of a row's sum. 1 sets no limit; below 0, or NaN, is 0: the largest value alone.
   __device__ static float mass(float p, float of = 1.0f) {
     return p >= 1.0f ? INFINITY : of * (p > 0.0f ? p : 0.0f);
   }

@@ -39,14 +39,14 @@ struct Level {
   uint32_t origin;  // of bin 0, a multiple of 2^shift
   int shift;
 
-  // As fine as the number of bins allows.
+  // The finest level of these keys that the number of bins allows.
   __device__ static Level of(uint32_t low, uint32_t high) {
     int shift = 0;
     while ((high >> shift) - (low >> shift) >= kBins) ++shift;
     return {low, high, low >> shift << shift, shift};
   }
 
-  // By one comparison: what is below `low` wraps around.
+  // Tells whether the level has a key, by one comparison: what is below `low` wraps around.
   __device__ bool has(uint32_t key) const { return key - low <= high - low; }
   __device__ int bin(uint32_t key) const {
     const uint32_t bin = (key - origin) >> shift;
@@ -56,7 +56,7 @@ struct Level {
     return origin + (static_cast<uint32_t>(bin) << shift);
   }
 
-  // How many bits offsets in its bins lose, so that those of `size` keys fit 32 bits.
+  // The number of bits that offsets in its bins lose, so that those of `size` keys fit 32 bits.
   __device__ int dropped(int size) const {
     int bits = 0;
     while ((static_cast<int64_t>(size) << (shift - bits)) > (int64_t{1} << 32)) ++bits;
@@ -135,8 +135,8 @@ class BinAdder {
   __device__ BinAdder(Bins& bins, const Level& level, int dropped)
       : bins_(bins), level_(level), dropped_(dropped) {}
 
-  // What a thread has at once. Where all fall into one bin they are added together: in a row of
-  // equal values all threads would wait for one another at a single bin otherwise.
+  // Adds the keys that a thread has at once. If all are in one bin they are added together: in a
+  // row of equal values all threads would otherwise wait for one another at a single bin.
   template <int N>
   __device__ void add(const uint32_t (&keys)[N]) {
     bool alike = N > 1 && level_.has(keys[0]);
@@ -173,8 +173,8 @@ class BinAdder {
   const int dropped_;
 };
 
-// What `count` keys add up to as values, the first of which a bin could have is `first`; `offset`
-// is of all of them, with `dropped` bits less each.
+// The sum, as values, of `count` keys of a bin whose first possible key is `first`. `offset` is the
+// sum of their offsets, each without its lowest `dropped` bits.
 __device__ inline float mass_of(uint32_t first, uint32_t count, uint32_t offset, int dropped) {
   const float step = value_of(first + 1) - value_of(first);
   const float unit = static_cast<float>(1u << dropped);
@@ -195,9 +195,9 @@ class CutFinder {
  public:
   __device__ explicit CutFinder(CutStorage& storage) : storage_(storage) {}
 
-  // Of what is in `bins`, beyond what is above the last cut, to the `cut` of the cluster's first
-  // `blocks` blocks. Called by a whole block; `bins` is complete, and is not touched by others. The
-  // caller waits for the cut.
+  // Finds the cut among the keys in `bins`, before which all that is above the last cut counts.
+  // Writes it to the `cut` of the cluster's first `blocks` blocks. Called by a whole block; `bins`
+  // is complete, and no other thread changes it. The caller waits for the cut.
   __device__ void find(const Bins& bins, const Level& level, int dropped, const Goal& goal,
                        const Cut& last, Cut* cut, int blocks) {
     int in_bin[kShare];
@@ -231,7 +231,8 @@ class CutFinder {
         mine.mass_above += its[i];
       }
     }
-    // Why not who has it reached and not before: two threads round their sums differently.
+    // Why the first of several: threads round their sums differently, and more than one may find
+    // it.
     if (mine.bin >= 0) atomicMin(&storage_.winner, kBins - 1 - mine.bin);
     __syncthreads();
     const int winner = storage_.winner;

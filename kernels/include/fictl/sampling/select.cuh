@@ -155,8 +155,8 @@ class RowSelect {
     return storage_.kept;
   }
 
-  // What a number over (0, 1] draws among what is kept, by the first block, after select() with
-  // `weigh`; -1 where that is nothing. Called by a warp.
+  // Draws one of the kept values, by a uniform number in (0, 1]; -1 where nothing is kept. Called
+  // by a warp of the first block, after select() with `weigh`.
   __device__ int draw(float uniform) const {
     FICTL_SCOPE("draw");
     const Place place = place_at(weights(), row_.tiles(), uniform);
@@ -185,8 +185,8 @@ class RowSelect {
     return count <= kCandidates && range.low >> kMantissa == range.high >> kMantissa;
   }
 
-  // What is kept of a tile: the sum of that above the candidates' bin, and the candidates', whose
-  // keys are a line's.
+  // The kept sum of a tile: all that is above the candidates' bin, and the candidates, whose values
+  // are linear in their keys.
   struct Weights {
     const SelectStorage& storage;
     uint32_t first;  // key of the candidates' bin
@@ -213,7 +213,7 @@ class RowSelect {
     if (device::Cluster::rank() == 0) bins.pull();
   }
 
-  // By the first block, for all; beyond what is above the last cut.
+  // Finds the cut, beyond what is above the last one. The first block does it for all.
   __device__ Cut find(Bins& bins, const Level& level, const Goal& goal, const Cut& last) {
     FICTL_SCOPE("find");
     if (device::Cluster::rank() == 0) {

@@ -108,7 +108,7 @@ struct SoftmaxOutput {
 
   __device__ float probability(float x) const { return exp_below(x, total.max) * inverse; }
 
-  // Of a row that is aligned.
+  // Stores a tile of an aligned row.
   __device__ void store(int tile, const LaneTile& lane) const {
     const int start = tile * kTile;
     if (start + kTile <= size) {
@@ -128,7 +128,8 @@ struct SoftmaxOutput {
     }
   }
 
-  // Of a tile that is read again, from memory of any kind: lanes side by side.
+  // Stores a tile that is read again, from memory of any kind. Adjacent lanes have adjacent
+  // elements.
   template <typename T>
   __device__ void store_again(int tile, const T* from, float factor) const {
     const int left = size - tile * kTile;
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads, 2)
     return;
   }
   output.store(tile, lane);
-  // What was read last is the likeliest to be in L2.
+  // Why backwards: the elements read last are the likeliest to be in L2.
   for (round -= 2; round >= 0; --round) {
     tile -= step;
     const PackedTile<T> packed =
@@ -200,7 +201,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads, 2)
   }
 }
 
-// How many tiles a warp has room for in shared memory.
+// The number of tiles for which a warp has room in shared memory.
 template <typename T>
 int tiles_kept(int warps, int tiles, int shared_bytes) {
   return static_cast<int>((shared_bytes - tiles * int64_t{sizeof(ExpSum)}) /

@@ -98,7 +98,7 @@ __device__ inline float nth_uniform(Draws draws, int64_t row, int i) {
   return draws.of(row).uniform();
 }
 
-// Called by a warp. `tells`: it writes all but the last token.
+// Finds where the draft ends. Called by a warp. `tells`: it writes all tokens but the last.
 template <typename T>
 __device__ DraftEnd end_of_draft(const Drafts& drafts, const StepRows<T>& draft,
                                  const StepRows<T>& target, const Draws& draws, const Told& told,
@@ -133,7 +133,7 @@ __device__ DraftEnd end_of_draft(const Drafts& drafts, const StepRows<T>& draft,
   return end;
 }
 
-// What the target's row has beyond the draft's. NaN is nothing.
+// The surplus of the target's row over the draft's. NaN counts as 0.
 __device__ inline LaneTile beyond(LaneTile q, const LaneTile& p) {
 #pragma unroll
   for (int i = 0; i < kLaneValues; ++i) q.x[i] = fmaxf(q.x[i] - p.x[i], 0.0f);
@@ -219,8 +219,8 @@ __global__ void __launch_bounds__(kSpeculativeThreads, kSpeculativeBlocks)
   if (threadIdx.x == 0) told.tokens[request * told.pitch + end.step] = token;
 }
 
-// Of rows of up to kMostElements. `told.tokens` has drafts.count + 1 for each request. `pdl`: use
-// programmatic dependent launch where the GPU supports it.
+// Samples from rows of up to kMostElements. `told.tokens` has drafts.count + 1 for each request.
+// `pdl`: use programmatic dependent launch where the GPU supports it.
 template <typename T>
 cudaError_t ChainSpeculative(const Drafts& drafts, const StepRows<T>& draft,
                              const StepRows<T>& target, const Draws& draws, const Told& told,

@@ -24,14 +24,14 @@ constexpr int64_t kMostElements = int64_t{kMostTiles} * kTile;    // of a row
 struct LaneTile {
   float x[kLaneValues];
 
-  // Of the i-th, counted from the start of the tile.
+  // The offset of the i-th value from the start of the tile.
   __device__ static int offset(int i) {
     return i / kTileVec * (device::kWarpSize * kTileVec) +
            threadIdx.x % device::kWarpSize * kTileVec + i % kTileVec;
   }
 };
 
-// The same as they lie in memory, in as many registers.
+// A LaneTile in the row's own type, packed as in memory.
 template <typename T>
 struct PackedTile {
   device::Vec<T, kTileVec> parts[kTileParts];

@@ -11,15 +11,15 @@
 // a column for every 64 rows, 3 % of a bf16 input. The input passes through L2 marked as first to
 // go, so that they are still there when the second kernel comes. The limit is HBM's bandwidth.
 //
-// Tiling: pieces follow one another in the input as their rows do. A walker, as many threads as
-// cover a tile of columns, takes a stretch of them with about as many rows and sums as any other,
-// and has 8 rows in flight whatever the lengths of the segments: were a segment a walker's, one of
-// a single row would have one. With 128 bytes a thread, 300 threads per SM cover the latency of
-// HBM, where registers admit 768. The plan cuts stretches of 16 rows and sums, so that a few rows
-// fill many SMs; a walker takes up to four, as each starts with loads that depend on one another,
-// as long as there are threads for all SMs; how many may be tuned instead. Narrow rows share a
-// block, wide ones have one for 128 vectors. The second kernel has 16 warps for 32 columns of a
-// segment, as a long one has many pieces.
+// Tiling: pieces follow one another in the input as their rows do. A walker has as many threads as
+// cover a tile of columns. It takes a stretch of pieces with about as many rows and sums as any
+// other, and has 8 rows in flight whatever the lengths of the segments. Were a segment a walker's,
+// one of a single row would have one row in flight. With 128 bytes a thread, 300 threads per SM
+// cover the latency of HBM, where registers admit 768. The plan cuts stretches of 16 rows and sums,
+// so that a few rows fill many SMs. A walker takes up to four stretches, as each starts with loads
+// that depend on one another, as long as there are threads for all SMs; their number may be tuned
+// instead. Narrow rows share a block, wide ones have one for 128 vectors. The second kernel has 16
+// warps for 32 columns of a segment, as a long segment has many pieces.
 //
 // Where a pointer, a pitch or the number of columns is not aligned to 16 bytes, a vector is one
 // element.
@@ -56,9 +56,9 @@ struct alignas(8) SegmentSumMerge {
   int32_t segment;
 };
 
-// What to do, in device memory. Unit i is pieces from units[i] up to units[i + 1]. Behind the last
-// of each of the three there is one more, its end, and behind the end of the pieces another: a
-// walker reads one piece ahead.
+// The plan, in device memory. Unit i is the pieces from units[i] up to units[i + 1]. Each of the
+// three arrays has one more entry, its end. The pieces have another after it, as a walker reads one
+// piece ahead.
 struct SegmentSumPlan {
   const SegmentSumPiece* pieces;
   const int32_t* units;

@@ -156,7 +156,7 @@ class TopKRow {
     } else {
       device::Cluster::wait();
     }
-    // From the last one of the sample on, which is there, and at the end what is to be read again.
+    // Begins with the sample's last batch, which is there; ends with those that are read again.
 #pragma unroll 1
     for (int i = 0; i < batches_; ++i) {
       const int at = (sample > 0 ? sample - 1 : 0) + i;
@@ -172,7 +172,7 @@ class TopKRow {
     return window_.size() > options_.capacity || window_.vecs() >= 2 * int64_t{k_};
   }
 
-  // How many entries all blocks have, and those before this one.
+  // The number of entries of all blocks; `before`: of those before this one.
   __device__ int share_counts(int& before) {
     __syncthreads();
     if (threadIdx.x < blocks_) {
@@ -255,7 +255,7 @@ class TopKRow {
     return range;
   }
 
-  // Called by whole warps. Why a loop: few elements are entries, of a thread mostly none.
+  // Appends entries. Called by whole warps. Why a loop: most threads have no entry.
   __device__ void append(Batch<T>& batch, uint32_t least) {
     uint32_t hits = 0;
 #pragma unroll
@@ -341,13 +341,13 @@ class TopKRow {
     if (threadIdx.x % device::kWarpSize == 0) atomicMax(&storage_.most, most);
   }
 
-  // Of equal elements the first, or last, are those of the greatest ranks.
+  // The rank among equal elements: the first ones, or the last ones, have the greatest.
   __device__ uint32_t rank(Entry entry) const {
     const int index = entry.index();
     return static_cast<uint32_t>(options_.last_of_equals ? index : window_.size() - 1 - index);
   }
 
-  // By the keys of the list, or by the ranks of those that are at a border.
+  // Selects from the list by keys, or by the ranks of the elements at a border.
   __device__ Selected select_of_list(Select& select, int total, Range range, const Border* border,
                                      int wanted) {
     return select(
@@ -457,7 +457,7 @@ class TopKRow {
     put_in_row_order(border, above, at);
   }
 
-  // How many elements before this block's stretch are above the border, and at it.
+  // Counts the elements above the border, and at it, before this block's stretch.
   __device__ void count_before(const Border& border, int& above, int& at) {
     if (threadIdx.x < 2) storage_.totals[threadIdx.x] = 0;
     __syncthreads();
@@ -521,7 +521,7 @@ class TopKRow {
     });
   }
 
-  // Of the elements at the border, by how many are before one.
+  // Tells whether an element at the border is needed, by the number of those before it.
   __device__ bool is_needed(const Border& border, int before) const {
     return options_.last_of_equals ? before >= border.equals - border.needed
                                    : before < border.needed;

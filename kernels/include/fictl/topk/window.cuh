@@ -25,15 +25,15 @@ class Window {
   __device__ int size() const { return size_; }
   __device__ int vecs() const { return vecs_; }
 
-  // Of the first element of a vector. That which is number -1 ends with the first edge, and that
-  // behind the last one starts with the other.
+  // The index of a vector's first element. Vector -1 ends with the first edge, and the vector after
+  // the last one starts with the second edge.
   __device__ int index(int vec) const { return head_ + vec * kVec; }
 
   __device__ T operator[](int i) const { return data_[i]; }
 
   __device__ Vec load(int vec) const { return device::load_l2<kVec>(data_ + index(vec)); }
 
-  // Of the vectors of the edges, what is not of the window is -inf, and not read.
+  // Loads a vector, also of an edge. Elements outside of the window are -inf, and not read.
   __device__ Vec load_any(int vec) const {
     if (vec >= 0 && vec < vecs_) return load(vec);
     const int start = index(vec);
@@ -88,7 +88,7 @@ class Batch {
   static constexpr int kVecs = 4;
   static constexpr int kElements = kVecs * kVec;
 
-  // Vectors from `first` to before `last`: at and behind that there are no keys.
+  // Loads the vectors from `first` up to `last`. From `last` on there are no keys.
   __device__ void load(const Window<T>& window, int first, int last) {
     first_ = first + static_cast<int>(threadIdx.x);
     typename Window<T>::Vec vecs[kVecs];
@@ -129,7 +129,7 @@ class Batch {
     return KeyWord<T>::key(words[0], i % KeyWord<T>::kElements);
   }
 
-  // Of its element i, in the window.
+  // The index in the window of the batch's element i.
   __device__ int index(const Window<T>& window, int i) const {
     return window.index(vec(i / kVec)) + i % kVec;
   }

@@ -163,7 +163,7 @@ template <typename T, typename Out>
   return Launch{{ title }}Vecs<1>(config, items, count, work);
 }
 
-// What to do, in device memory: the items, then the merges of those with a partial sum.
+// The plan, in device memory: the items, then the merges of those with a partial sum.
 struct {{ title }}Plan {
   const {{ title }}Item* items;
   int64_t item_count;

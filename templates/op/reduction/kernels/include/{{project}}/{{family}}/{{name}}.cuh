@@ -102,7 +102,7 @@ class {{ title }}Row {
 {% set length = "args_.cols" %}
 {% include "_macros/row_reductions.cuh" %}
 {% if passes > 1 %}
-  // What follows needs what is above.
+  // Begins the next pass, which needs the results of the last one.
   __device__ void next_pass() { ++pass_; }
 
 {% endif %}

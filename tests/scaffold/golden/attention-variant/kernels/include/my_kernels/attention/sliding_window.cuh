@@ -1,11 +1,11 @@
 // sliding_window: attention to keys where abs(q_idx - kv_idx) <= window.
 //
-// The kernel is that of <fictl/attention/attend.cuh>: a block has a tile of queries in registers,
-// goes through the keys in tiles of shared memory, and keeps the running maximum and sum of the
-// softmax, so that scores never reach memory. Its header says what it moves and why it is tiled so.
+// The kernel is that of <fictl/attention/attend.cuh>. A block has a tile of queries, walks over the
+// keys in tiles of shared memory, and keeps the running maximum and sum of the softmax, so that
+// scores never reach memory. Its header gives its traffic and the reasons of its tiling.
 //
-// What is here is asked once a score, between the two products: is this key seen? Where the answer
-// is the same for a whole tile of keys, it is cheaper not to go there: see `end` in op.py's _work.
+// The mask is asked once for each score, between the two products: does the query see this key?
+// Where a whole tile of keys is hidden, it is cheaper not to visit it: see `end` in op.py's _work.
 #pragma once
 
 #include <fictl/attention/attend.cuh>
@@ -22,8 +22,8 @@ struct SlidingWindowVariant : fictl::attention::Plain {
   }
 };
 
-// What a kernel is compiled for: rows of a tile are queries, for each of their heads that share one
-// of the keys.
+// The parameters that a kernel is compiled for. A tile's rows are queries, one row for each of
+// their heads that share a head of the keys.
 template <typename T, int kDim, int kTileRows>
 struct SlidingWindowConfig {
   using Q = T;

@@ -157,7 +157,7 @@ cudaError_t LaunchRaggedSum(const device::LaunchConfig& config, const RaggedSumI
   return LaunchRaggedSumVecs<1>(config, items, count, work);
 }
 
-// What to do, in device memory: the items, then the merges of those with a partial sum.
+// The plan, in device memory: the items, then the merges of those with a partial sum.
 struct RaggedSumPlan {
   const RaggedSumItem* items;
   int64_t item_count;
