@@ -145,6 +145,7 @@ def _loop() -> float:
 
 def compile_op() -> Pair:
     """Compile and link a simple op, its binding too, against its kernel as one nvcc unit."""
+    from fictl.op import folder_specs
     from fictl.project import find
 
     return _compile(lambda: folder_specs(find("scale")[0])[0])

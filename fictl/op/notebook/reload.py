@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from fictl.errors import UsageError
-from fictl.jit import JitSpec
 from fictl.jit.load import in_use, same_module
+from fictl.jit.module_spec import ModuleSpec
 from fictl.jit.recipe import reached_by, recipe_of
 from fictl.op.declared import declaration
 from fictl.op.folder_specs import folder_specs
@@ -87,9 +87,9 @@ def watched_files(folder: OpFolder) -> set[Path]:
     return python | reached | {path for spec in specs for path in spec.made_from}
 
 
-def _specs_in_use(folder: OpFolder) -> list[tuple[JitSpec, str]]:
+def _specs_in_use(folder: OpFolder) -> list[tuple[ModuleSpec, str]]:
     """The spec of every module that calls have loaded, as jit.py has it now, and the key loaded."""
-    now = {same_module(spec): spec for spec in folder_specs(folder)}
+    now: dict[Hashable, ModuleSpec] = {same_module(spec): spec for spec in folder_specs(folder)}
     return [(now.get(same_module(spec), spec), key) for spec, key in in_use(folder.path)]
 
 
