@@ -21,7 +21,7 @@ def cases() -> Iterator[Case]:
     yield from _prefill(333, 555, 6, 2)
     yield from _prefill(4096, 4096, 32, 8)
     yield from _prefill(4097, 4097, 20, 4)
-    for length, heads, kv_heads in ((1111, 4, 2), (131072, 64, 8), (8191, 32, 32)):
+    for length, heads, kv_heads in ((17, 4, 2), (1111, 4, 2), (131072, 64, 8), (8191, 32, 32)):
         sizes = {"kv_len": length, "num_qo_heads": heads, "num_kv_heads": kv_heads}
         yield Case("single_decode_with_kv_cache", {**sizes, "head_dim": _DIM}, "bfloat16")
 
