@@ -33,4 +33,4 @@ def test_a_broken_module_is_exit_1_and_named(fictl, out: Path) -> None:
 def test_a_folder_that_is_none_is_a_usage_error(fictl, tiny: Path) -> None:
     answer = fictl("aot", "verify", str(tiny), "--json")
     assert answer.code == 2
-    assert "no folder of prebuilt modules" in answer.document["error"]["message"]
+    assert "is not a folder of prebuilt modules" in answer.document["error"]["message"]

@@ -96,4 +96,4 @@ def test_an_edit_of_the_emulator_is_a_miss_for_that(
 def test_an_architecture_of_the_emulated_device_is_refused(fictl, tiny: Path) -> None:
     answer = fictl("cache", "explain", "twice", "--device", "emu", "--arch", "9.0a")
     assert answer.code == 2
-    assert "--arch is for GPUs" in answer.err
+    assert "--arch names GPUs" in answer.err
