@@ -284,7 +284,7 @@ CLAIMS = (
         ),
     ),
     Claim(
-        "a named barrier with two counts, a count that is no multiple of 32, or two groups of threads",
+        "a named barrier with two counts, a count that is not a multiple of 32, or two groups of threads",
         "barrier-mismatch",
         "synccheck, in part",
         (
