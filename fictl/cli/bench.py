@@ -15,8 +15,8 @@ from fictl.errors import FictlError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fictl.cli._bench.request import BenchRequest
-    from fictl.cli._bench.run import BenchOutcome
+    from fictl.cli._bench.measured import BenchOutcome
+    from fictl.cli._bench.request import BenchLine
 
 
 def command(
@@ -54,14 +54,14 @@ def command(
     Results are checked before and after timing. L2 is cold unless --warm is given.
     """
     from fictl.cli._bench.list_file import requests_of
+    from fictl.cli._bench.measured import run
     from fictl.cli._bench.outputs import BenchOutputs
-    from fictl.cli._bench.request import BenchRequest
-    from fictl.cli._bench.run import run
+    from fictl.cli._bench.request import BenchLine
 
     use_device(device)
     outputs = BenchOutputs.of(context.params)
     requests, unread = (
-        requests_of(test_list, command) if test_list else ([BenchRequest.of(context.params)], [])
+        requests_of(test_list, command) if test_list else ([BenchLine.of(context.params)], [])
     )
     if dry_run:
         console.show(_plan(requests, unread))
@@ -69,7 +69,7 @@ def command(
         console.show(_measured(run(requests, unread, outputs, quiet=json), verbose))
 
 
-def _plan(requests: Sequence[BenchRequest], errors: Sequence[FictlError]) -> console.Result:
+def _plan(requests: Sequence[BenchLine], errors: Sequence[FictlError]) -> console.Result:
     plans = [plan for request in requests for plan in request.plans()]
     view = console.Table(
         ("case", "sides", "bytes"),

@@ -56,8 +56,8 @@ def command(
     from fictl import settings
     from fictl.replay.dump import find_dumps
     from fictl.replay.outcome import worst
+    from fictl.replay.replay_dumps import replay
     from fictl.replay.replay_process import checked_under
-    from fictl.replay.run import replay
 
     use_device(device)
     chosen = settings.DEVICE.get() if settings.DEVICE.origin().kind != "default" else ""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from fictl.op.tactics.records import Candidate, Entry
     from fictl.tune.plan import TuningWork
-    from fictl.tune.run import Tuning
+    from fictl.tune.tune_ops import Tuning
     from fictl.tune.tuner import TuningOutcome
 
 
@@ -54,7 +54,7 @@ def command(
     FICTL_AUTOTUNER_LOAD_FROM_FILE=1 makes calls use them.
     """
     from fictl.tune.plan import plan
-    from fictl.tune.run import file_in_use, tune
+    from fictl.tune.tune_ops import file_in_use, tune
 
     use_device(device)
     _require_gpu()
@@ -128,7 +128,7 @@ def _view(out: Console, tuning: Tuning) -> None:
 
 
 def _loads(tuning: Tuning) -> str:
-    from fictl.tune.run import file_in_use
+    from fictl.tune.tune_ops import file_in_use
 
     return "1" if tuning.file == file_in_use() else friendly(tuning.file)
 

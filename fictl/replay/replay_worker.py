@@ -1,4 +1,4 @@
-"""One dumped call, run again in this process, which it may take down: see fictl.replay.run."""
+"""One dumped call, run again in this process, which it may take down: see fictl.replay.replay_dumps."""
 
 from __future__ import annotations
 

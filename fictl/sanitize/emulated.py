@@ -15,7 +15,7 @@ from fictl.report.checked import CheckedOp, ToolCheck
 from fictl.report.suppression import FILE, Suppression, read_suppressions
 from fictl.report.test_report import TestReport
 from fictl.sanitize.sources import ReportSources
-from fictl.testing.runner.run import run_tests
+from fictl.testing.runner.run_tests import run_tests
 
 TOOL = "emulated"
 

@@ -18,7 +18,7 @@ from fictl.sanitize import compute_sanitizer
 from fictl.sanitize.report_parser import counted, program_output, records, unprinted
 from fictl.sanitize.rows import rows_of
 from fictl.testing.generated.seed import session_seed
-from fictl.testing.runner.run import run_tests
+from fictl.testing.runner.run_tests import run_tests
 
 # A line of pytest's progress: one letter for a test, and a percentage.
 _PROGRESS = re.compile(r"\s*\S?(?:\s+\[\s*\d+%\])?\s*")

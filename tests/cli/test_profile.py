@@ -50,7 +50,7 @@ def found(monkeypatch) -> list[ProfileOutcome]:
     outcomes = [ProfileOutcome("tiny/elementwise/twice", "twice-1-int32", _SUMMARY)]
     monkeypatch.setattr("fictl.toolchain.require_gpu", lambda problem, hint: None)
     monkeypatch.setattr(
-        "fictl.profile.cupti.run.profile", lambda requests, trace, say: iter(outcomes)
+        "fictl.profile.cupti.run_cupti.profile", lambda requests, trace, say: iter(outcomes)
     )
     return outcomes
 
@@ -135,7 +135,7 @@ def test_a_wrong_request_is_refused(tiny, fictl, words, said):
 def test_ncu_is_given_what_is_for_it(tiny, fictl, found, monkeypatch):
     asked: list[Any] = []
     monkeypatch.setattr(
-        "fictl.profile.ncu.run.profile",
+        "fictl.profile.ncu.run_ncu.profile",
         lambda request, collection, say: asked.append((request, collection)) or _Found(),
     )
     monkeypatch.setattr(
@@ -161,7 +161,7 @@ def test_a_tool_that_is_not_there_ends_it(tiny, fictl, found, monkeypatch):
     def missing(*_arguments: object) -> None:
         raise SetupError("nsys is not installed", "apt install")
 
-    monkeypatch.setattr("fictl.profile.nsys.run.profile", missing)
+    monkeypatch.setattr("fictl.profile.nsys.run_nsys.profile", missing)
     answer = fictl("profile", "twice", "--tool", "nsys")
     assert answer.code == 3
     assert "nsys is not installed" in answer.err

@@ -37,7 +37,7 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
                 str(path), "toy.ops.halve", next(coming), device="emu", under=under, **more
             )
 
-        monkeypatch.setattr("fictl.replay.run.replay", replay)
+        monkeypatch.setattr("fictl.replay.replay_dumps.replay", replay)
         return calls
 
     return use

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fictl.dataset.run import run_dataset
+from fictl.dataset.run_jobs import run_dataset
 from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.slot import DeviceSlot
 from fictl.dataset.summary import Summary

@@ -238,7 +238,7 @@ def test_the_judge_decides(judged: Judged, code: str, status: str, log: str) -> 
 
 @pytest.mark.needs_gpu
 def test_a_gpu_is_judged_by_its_own_clock_and_held(dataset: TraceSet) -> None:
-    from fictl.dataset.run import run_dataset
+    from fictl.dataset.run_jobs import run_dataset
     from fictl.dataset.run_options import RunOptions
 
     dataset.add_solution(solution("copy", "mm", code="def run(x):\n    return x.clone()\n"))

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from fictl.bench.bench_ops import bench
 from fictl.bench.options import BenchOptions
 from fictl.bench.result import BenchReport
 from fictl.bench.row import FAILED, TIMED, WRONG
-from fictl.bench.run import bench
 
 pytestmark = pytest.mark.needs_gpu
 HOSTILE = Path(__file__).parents[1] / "hostile_project"

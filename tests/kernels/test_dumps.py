@@ -13,7 +13,7 @@ from fictl.op.watch.dump.record import Record
 from fictl.op.watch.dump.writer import DumpWriter
 from fictl.op.watch.observed import observed
 from fictl.ops import scale
-from fictl.replay.run import replay
+from fictl.replay.replay_dumps import replay
 
 pytestmark = pytest.mark.needs_gpu
 

@@ -14,7 +14,7 @@ import pytest
 import fictl
 from fictl.project import find
 from fictl.testing.runner import group
-from fictl.testing.runner.run import run_tests
+from fictl.testing.runner.run_tests import run_tests
 
 SUITE = Path(__file__).with_name("two_ranks.py")
 PYTEST = (

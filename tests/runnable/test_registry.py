@@ -240,7 +240,7 @@ def test_the_reference_returns_its_outputs(definition, kept):
 
 
 def test_what_no_builder_is_for_is_said(definition, exporting):
-    with pytest.raises(BuildError, match="no builder is for answer: language cpp") as raised:
+    with pytest.raises(BuildError, match="there is no builder for answer: language cpp") as raised:
         BuilderRegistry([PythonBuilder()]).build(definition, exporting())
     assert "PythonBuilder" in raised.value.hint
 

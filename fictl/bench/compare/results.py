@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from fictl.bench.bench_ops import bench
 from fictl.bench.compare.conditions import differences, require_alike, where
 from fictl.bench.compare.outcome import CompareOutcome
 from fictl.bench.compare.pairs import case_and_side, of_two_runs, pair
@@ -13,7 +14,6 @@ from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.result import BenchReport, load
 from fictl.bench.row import Row
-from fictl.bench.run import bench
 from fictl.bench.stored import FOLDER
 from fictl.errors import SetupError
 from fictl.paths import friendly, matching

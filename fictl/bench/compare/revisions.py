@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fictl import settings
+from fictl.bench.bench_ops import Measurement, measure
 from fictl.bench.compare.outcome import CompareOutcome
 from fictl.bench.compare.sides import compare_in
 from fictl.bench.messages import RevisionsRequest
 from fictl.bench.observer import BenchObserver
 from fictl.bench.options import DEFAULTS, BenchOptions
-from fictl.bench.run import Measurement, measure
 from fictl.case.selection import functions
 from fictl.errors import UsageError
 from fictl.project import OpFolder, Project, discover, select

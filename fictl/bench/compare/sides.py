@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fictl.bench.bench_ops import bench
 from fictl.bench.compare.conditions import where
 from fictl.bench.compare.outcome import CompareOutcome, Untimed
 from fictl.bench.compare.pairs import case_name, of_one_run, pair
@@ -12,7 +13,6 @@ from fictl.bench.observer import BenchObserver
 from fictl.bench.options import DEFAULTS, BenchOptions
 from fictl.bench.result import BenchReport
 from fictl.bench.row import FAILED, WRONG, Row
-from fictl.bench.run import bench
 from fictl.case.contender import OURS
 from fictl.errors import UsageError
 from fictl.project import Project, select

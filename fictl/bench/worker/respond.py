@@ -1,4 +1,4 @@
-"""Response to a request of fictl.bench.run: rows go out as they are measured."""
+"""Response to a request of fictl.bench.bench_ops: rows go out as they are measured."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from fictl.cli._bench.request import BenchRequest
+from fictl.cli._bench.request import BenchLine
 from fictl.cli.strict import StrictCommand
 from fictl.errors import FictlError, UsageError, unreadable
 from fictl.paths import friendly
@@ -31,7 +31,7 @@ _OF_THE_LIST = (
 
 def requests_of(
     path: Path, command: Callable[..., None]
-) -> tuple[list[BenchRequest], list[FictlError]]:
+) -> tuple[list[BenchLine], list[FictlError]]:
     """The lines that can be read, and an error with its number for each of the others."""
     try:
         text = read_text(path)
@@ -39,7 +39,7 @@ def requests_of(
         raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} cannot be read: it is not UTF-8 text") from error
-    requests: list[BenchRequest] = []
+    requests: list[BenchLine] = []
     errors: list[FictlError] = []
     for number, line in _lines(text):
         place = f"{friendly(path)}:{number}"
@@ -58,7 +58,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _request(line: str, place: str, command: Callable[..., None]) -> BenchRequest:
+def _request(line: str, place: str, command: Callable[..., None]) -> BenchLine:
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
@@ -71,7 +71,7 @@ def _request(line: str, place: str, command: Callable[..., None]) -> BenchReques
     if alien:
         names = ", ".join(f"--{name.removeprefix('test_').replace('_', '-')}" for name in alien)
         raise UsageError(f"{names} in a line of a list", "give it beside --list, for all lines")
-    return BenchRequest.of(flags, place)
+    return BenchLine.of(flags, place)
 
 
 def _parsed(words: list[str], command: Callable[..., None]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BenchRequest:
+class BenchLine:
     """Ops, or one .cu `file` with the `values` of its parameters; `place` is a line of a list."""
 
     ops: tuple[str, ...]
@@ -29,7 +29,7 @@ class BenchRequest:
     place: str = ""
 
     @classmethod
-    def of(cls, flags: Mapping[str, Any], place: str = "") -> BenchRequest:
+    def of(cls, flags: Mapping[str, Any], place: str = "") -> BenchLine:
         """`flags` are the command's parameters by name."""
         from fictl.bench.worker.source_file import assignments
 
@@ -47,7 +47,7 @@ class BenchRequest:
         return cls(ops, _options(flags), next(iter(files), None), values, place)
 
     def run(self, observer: BenchObserver) -> BenchReport:
-        from fictl.bench.run import bench, bench_file
+        from fictl.bench.bench_ops import bench, bench_file
 
         if self.file is not None:
             return bench_file(self.file, self.values, self.options, observer)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fictl.cli import console
 from fictl.paths import friendly
-from fictl.profile.nsys.run import API, COPIES, KERNELS
+from fictl.profile.nsys.run_nsys import API, COPIES, KERNELS
 from fictl.profile.spelling import respelt
 
 if TYPE_CHECKING:

@@ -49,14 +49,14 @@ def tool(name: str, flags: Flags) -> Tool:
 
 
 def _cupti(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
-    from fictl.profile.cupti.run import profile
+    from fictl.profile.cupti.run_cupti import profile
 
     return profile(requests, flags["trace"], say)
 
 
 def _ncu(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
     from fictl.profile.ncu.collection import Collection
-    from fictl.profile.ncu.run import profile
+    from fictl.profile.ncu.run_ncu import profile
 
     collection = Collection(
         flags["set"] or Collection.set,
@@ -68,13 +68,13 @@ def _ncu(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator
 
 
 def _nsys(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
-    from fictl.profile.nsys.run import profile
+    from fictl.profile.nsys.run_nsys import profile
 
     return _each(requests, lambda request: profile(request, say))
 
 
 def _events(requests: Sequence[ProfileRequest], flags: Flags, say: Say) -> Iterator[ProfileOutcome]:
-    from fictl.profile.events.run import profile
+    from fictl.profile.events.run_events import profile
 
     blocks, events = flags["blocks"], flags["events"]
     trace = Path(flags["trace"]) if flags["trace"] else None

@@ -112,7 +112,7 @@ def _plan(root: Path, options: RunOptions) -> None:
 
 def _run(root: Path, options: RunOptions, strict: bool, quiet: bool) -> None:
     from fictl.cli.dataset.progress import RunProgress
-    from fictl.dataset.run import run_dataset
+    from fictl.dataset.run_jobs import run_dataset
 
     with RunProgress(quiet) as progress:
         summary = run_dataset(root, options, progress)

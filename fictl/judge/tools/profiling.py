@@ -15,7 +15,7 @@ from fictl.judge.tools.look import Look
 from fictl.judge.tools.subject import Given, SolutionSubject, find_subject
 from fictl.profile.ncu.collection import Collection
 from fictl.profile.ncu.report import NcuReport
-from fictl.profile.ncu.run import profile
+from fictl.profile.ncu.run_ncu import profile
 from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder, Project
 from fictl.toolchain import require_gpu

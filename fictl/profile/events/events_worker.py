@@ -1,4 +1,4 @@
-"""The program that records one case, in a process that it may take down: see fictl.profile.events.run."""
+"""The program that records one case, in a process that it may take down: see fictl.profile.events.run_events."""
 
 from __future__ import annotations
 

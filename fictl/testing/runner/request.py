@@ -9,7 +9,7 @@ from fictl import settings
 from fictl.errors import UsageError
 from fictl.project import OpFolder
 from fictl.report.test_report import TestReport
-from fictl.testing.runner.run import run_tests
+from fictl.testing.runner.run_tests import run_tests
 from fictl.testing.runner.spread import TestSlot, find_slots
 from fictl.testing.runner.watch import Told
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from fictl import settings
+from fictl.bench.bench_ops import Measurement
 from fictl.bench.compare.revisions import compare_revisions
 from fictl.bench.messages import RevisionsRequest
 from fictl.bench.options import BenchOptions
-from fictl.bench.run import Measurement
 from fictl.errors import UsageError
 from fictl.timing.verdict import Verdict
 

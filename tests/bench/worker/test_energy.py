@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from fictl.bench.bench_ops import bench
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import Row
-from fictl.bench.run import bench
 from fictl.bench.worker import energy as module
 from fictl.bench.worker.energy import with_energy
 from fictl.errors import UsageError

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from fictl.cli._profile.nsys_view import show
-from fictl.profile.nsys.run import API, COPIES, KERNELS
+from fictl.profile.nsys.run_nsys import API, COPIES, KERNELS
 from fictl.profile.nsys.summary import NsysSummary
 from fictl.profile.nsys.table import Row
 

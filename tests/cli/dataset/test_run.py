@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fictl.dataset import run as loop
+from fictl.dataset import run_jobs as loop
 from fictl.dataset.run_plan import EvaluationJob
 from fictl.dataset.slot import DeviceSlot
 from fictl.errors import SetupError, UsageError
@@ -108,7 +108,11 @@ def test_results_are_told_counted_and_kept(fictl, root: Path) -> None:
 def test_a_run_as_a_document(fictl, root: Path) -> None:
     answer = fictl("dataset", "run", str(root), "--device", "cpu", "--json", "--no-save")
     document = answer.document
-    assert (document["schema"], document["ok"], answer.err) == ("fictl.dataset.run/1", True, "")
+    assert (document["schema"], document["ok"], answer.err) == (
+        "fictl.dataset.run/1",
+        True,
+        "",
+    )
     assert document["data"]["statuses"] == {"INCORRECT_NUMERICAL": 2, "PASSED": 2}
     assert document["data"]["outcomes"][2] == {
         "definition": "scale",

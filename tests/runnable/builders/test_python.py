@@ -114,7 +114,7 @@ def test_the_log_is_the_traceback(build, solution):
 
 
 def test_an_entry_in_another_language_is_refused(build, solution):
-    with pytest.raises(BuildError, match=r"main.cu is no Python file"):
+    with pytest.raises(BuildError, match=r"main.cu is not a Python file"):
         build(solution({"main.cu": "x"}, entry="main.cu::run"))
 
 

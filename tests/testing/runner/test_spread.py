@@ -12,7 +12,7 @@ from fictl.errors import SetupError, UsageError
 from fictl.project import find
 from fictl.testing.runner import group
 from fictl.testing.runner.group import TestGroup
-from fictl.testing.runner.run import run_tests
+from fictl.testing.runner.run_tests import run_tests
 from fictl.testing.runner.spread import TestSlot, find_slots, parts
 from fictl.toolchain import Gpu
 

@@ -1,4 +1,4 @@
-"""Cases of one op recorded in this process, which they may take down: see fictl.profile.cupti.run."""
+"""Cases of one op recorded in this process, which they may take down: see fictl.profile.cupti.run_cupti."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 from fictl.case.options import CaseOptions
 from fictl.errors import FictlError, SetupError
 from fictl.process import TimedOut
-from fictl.profile.nsys.run import API, COPIES, KERNELS, profile
+from fictl.profile.nsys.run_nsys import API, COPIES, KERNELS, profile
 from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
@@ -92,7 +92,7 @@ def test_a_stream_is_converted_even_where_nsys_hung(nsys, request_of, tmp_path, 
 
 
 def test_without_nsys_it_is_said_how_to_get_it(monkeypatch, request_of) -> None:
-    monkeypatch.setattr("fictl.profile.nsys.run.find_profiler", lambda name: None)
+    monkeypatch.setattr("fictl.profile.nsys.run_nsys.find_profiler", lambda name: None)
     with pytest.raises(SetupError, match="not installed") as raised:
         profile(request_of())
     assert "apt install nsight-systems" in raised.value.hint

@@ -12,7 +12,7 @@ from fictl.case.options import CaseOptions
 from fictl.errors import FictlError, SetupError, UsageError
 from fictl.process import TimedOut
 from fictl.profile.ncu.collection import Collection
-from fictl.profile.ncu.run import _near, profile
+from fictl.profile.ncu.run_ncu import _near, profile
 from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 
@@ -123,7 +123,7 @@ def test_an_old_report_is_not_taken_for_a_new_one(ncu, request_of, tmp_path: Pat
 
 
 def test_without_ncu_it_is_said_how_to_get_it(monkeypatch, request_of, tmp_path: Path) -> None:
-    monkeypatch.setattr("fictl.profile.ncu.run.find_profiler", lambda name: None)
+    monkeypatch.setattr("fictl.profile.ncu.run_ncu.find_profiler", lambda name: None)
     with pytest.raises(SetupError, match="not installed") as raised:
         profile(request_of())
     assert "PATH" in raised.value.hint
@@ -146,6 +146,6 @@ def test_a_failed_run_is_diagnosed(ncu, request_of) -> None:
 def test_a_report_that_ncu_cannot_read_is_an_error(ncu, request_of) -> None:
     ncu(f"{SAID}; {REPORTS}")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fictl.profile.ncu.run._PAGES", {"raw": ("--version",)})
+        patch.setattr("fictl.profile.ncu.run_ncu._PAGES", {"raw": ("--version",)})
         with pytest.raises(FictlError, match="no table"):
             profile(request_of())

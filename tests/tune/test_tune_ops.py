@@ -12,7 +12,7 @@ from fictl.op.tactics.machine import Machine, machine
 from fictl.op.tactics.records import read
 from fictl.tune.file import merge
 from fictl.tune.plan import plan
-from fictl.tune.run import tune
+from fictl.tune.tune_ops import tune
 
 
 def test_every_key_is_measured_and_written(tuned_project: Path) -> None:

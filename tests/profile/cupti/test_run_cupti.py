@@ -10,7 +10,7 @@ import pytest
 from fictl.case.options import CaseOptions
 from fictl.child.codec import to_text
 from fictl.errors import SetupError
-from fictl.profile.cupti import run
+from fictl.profile.cupti import run_cupti as run
 from fictl.profile.cupti.summarise import summarise
 from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder

@@ -14,7 +14,7 @@ from fictl.process import run
 from fictl.project import OpFolder, find
 from fictl.report.test_report import TestReport
 from fictl.testing.runner import group
-from fictl.testing.runner.run import run_tests
+from fictl.testing.runner.run_tests import run_tests
 
 
 @pytest.fixture

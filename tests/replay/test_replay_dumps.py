@@ -22,7 +22,7 @@ from fictl.process import Finished
 from fictl.project import Project, mount
 from fictl.replay.dump import find_dumps
 from fictl.replay.outcome import ReplayOutcome, worst
-from fictl.replay.run import replay
+from fictl.replay.replay_dumps import replay
 
 CALL = """
 import torch

@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
+from fictl.bench.bench_ops import bench
 from fictl.bench.observer import BenchObserver
 from fictl.bench.options import BenchOptions
 from fictl.bench.row import FAILED, TIMED, Row
-from fictl.bench.run import bench
 from fictl.errors import SetupError, UsageError
 from fictl.project import OpFolder
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fictl.cli._bench.outputs import BenchOutputs
 from fictl.cli._bench.progress import BenchProgress
-from fictl.cli._bench.request import BenchRequest
+from fictl.cli._bench.request import BenchLine
 from fictl.errors import FictlError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class BenchOutcome:
 
 
 def run(
-    requests: Sequence[BenchRequest],
+    requests: Sequence[BenchLine],
     unread: Sequence[FictlError],
     outputs: BenchOutputs,
     quiet: bool,

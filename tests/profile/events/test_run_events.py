@@ -9,7 +9,7 @@ import pytest
 
 from fictl.case.options import CaseOptions
 from fictl.errors import FictlError, UsageError
-from fictl.profile.events.run import profile
+from fictl.profile.events.run_events import profile
 from fictl.profile.request import ProfileRequest
 from fictl.project import find
 
@@ -68,7 +68,7 @@ def test_a_kernel_without_an_event_in_it_is_no_more(recording_op, request_of, st
 def test_a_program_that_ends_too_early_is_an_error_with_its_last_words(
     recording_op, request_of, monkeypatch
 ) -> None:
-    monkeypatch.setattr("fictl.profile.events.run._PROGRAM", "this")
+    monkeypatch.setattr("fictl.profile.events.run_events._PROGRAM", "this")
     with pytest.raises(FictlError, match="ended before it had recorded") as caught:
         profile(request_of)
     assert "The Zen of Python" in caught.value.hint or "Namespaces" in caught.value.hint
