@@ -151,7 +151,7 @@ def test_the_driver_that_is_missing_is_of_the_machine(definition, solution, monk
     calling = {"main.cpp": 'extern "C" int cuInit(int);\nint f() { return cuInit(0); }\n'}
     with pytest.raises(BuildError, match="undefined reference to `cuInit'") as raised:
         built(definition, solution(calling, "cpp", "main.cpp::f"))
-    assert "libcuda.so.1 is not here" in raised.value.hint
+    assert "libcuda.so.1 is missing" in raised.value.hint
     assert raised.value.exit_code == 3
 
 
