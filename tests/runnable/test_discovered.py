@@ -60,7 +60,9 @@ def test_they_come_first_by_name(installed):
     assert "PythonBuilder" in names
 
 
-@pytest.mark.parametrize(("value", "said"), [("missing", "no attribute"), ("number", "not a Builder")])
+@pytest.mark.parametrize(
+    ("value", "said"), [("missing", "no attribute"), ("number", "not a Builder")]
+)
 def test_a_broken_one_is_told_and_passed_over(installed, caplog, value, said):
     installed(a=value, b="Theirs", c="Absent")
     with caplog.at_level(logging.WARNING, "fictl"):
