@@ -152,7 +152,7 @@ def test_ncu_is_given_what_is_for_it(tiny, fictl, found, monkeypatch):
 
 @pytest.mark.parametrize("tool", ["nsys", "events"])
 def test_others_are_asked_case_by_case(tiny, fictl, found, monkeypatch, tool):
-    monkeypatch.setattr(f"fictl.profile.{tool}.run.profile", lambda request, *more: _Found())
+    monkeypatch.setattr(f"fictl.profile.{tool}.run_{tool}.profile", lambda request, *more: _Found())
     document = fictl("profile", "twice", "--tool", tool, "--json").document
     assert [each["result"] for each in document["data"]] == [{"said": "what it found"}]
 
