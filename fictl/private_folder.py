@@ -13,15 +13,26 @@ from fictl.errors import SetupError
 _ELSEWHERE = f"set {settings.WORKSPACE_BASE.name} to a folder of your own"
 
 
+# Another process may clear a level away between two steps: then all are made again, this often.
+_ATTEMPTS = 100
+
+
 def make(root: Path, *parts: str) -> Path:
-    """The folder `root/parts…`, each level that is not there created for its user alone."""
+    """Create `root/parts…`; each missing level is created for its user alone."""
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(FileNotFoundError):
+            return _make(root, *parts)
+    return _make(root, *parts)
+
+
+def _make(root: Path, *parts: str) -> Path:
     make_within(root.parent)
     folder = root
     for place in (root, *_levels(root, parts)):
         try:
             os.mkdir(place, 0o700)
         except FileExistsError:
-            if not os.path.isdir(place):
+            if os.path.lexists(place) and not os.path.isdir(place):
                 raise NotADirectoryError(20, os.strerror(20), str(place)) from None
         folder = place
     check(root, *parts)

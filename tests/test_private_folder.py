@@ -68,3 +68,27 @@ def test_a_folder_of_others_stays_as_open_as_it_is(tmp_path):
     tmp_path.chmod(0o755)
     private_folder.make_within(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_level_that_is_cleared_away_meanwhile_is_made_again(tmp_path, monkeypatch):
+    root, make, cleared = tmp_path / "cache", os.mkdir, []
+
+    def mkdir(place, mode=0o777):
+        if place == root / "v1" / "mine" and not cleared:
+            cleared.append(place)
+            os.rmdir(root / "v1")
+        make(place, mode)
+
+    monkeypatch.setattr(private_folder.os, "mkdir", mkdir)
+    assert private_folder.make(root, "v1", "mine") == root / "v1" / "mine"
+    assert (root / "v1" / "mine").is_dir()
+    assert cleared
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_in_the_end(tmp_path, monkeypatch):
+    def mkdir(place, mode=0o777):
+        raise FileNotFoundError(2, os.strerror(2), str(place))
+
+    monkeypatch.setattr(private_folder.os, "mkdir", mkdir)
+    with pytest.raises(FileNotFoundError):
+        private_folder.make(tmp_path / "cache", "v1")
