@@ -40,7 +40,7 @@ def compile_unit(words: list[str]) -> int:
 
 
 def _main_file(flags: list[str], source: str) -> tuple[str, ...]:
-    """Return options that tell clang the source's name: it ignores the line markers' name."""
+    """Return options that give clang the source's name, which it ignores in line markers."""
     is_clang = "-fno-delayed-template-parsing" in flags
     return ("-Xclang", "-main-file-name", "-Xclang", source) if is_clang else ()
 
