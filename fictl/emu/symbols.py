@@ -1,4 +1,4 @@
-"""Find source lines for code addresses in a module, by addr2line and the debug info."""
+"""Finds source lines for code addresses in a module, by addr2line and the debug info."""
 
 from __future__ import annotations
 

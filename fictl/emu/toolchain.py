@@ -95,7 +95,7 @@ def require_toolchain() -> EmuToolchain:
 
 @cache
 def emulator_digest() -> str:
-    """Hash all files that affect a module's code. The runtime does not: modules link to it."""
+    """Hash all files that affect a module's code; not the runtime, which modules link to."""
     files = sorted(
         [
             Path(__file__),

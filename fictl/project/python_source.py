@@ -55,7 +55,7 @@ def _line_in(path: Path, error: BaseException) -> int:
 
 @contextmanager
 def yielded(path: Path, name: str, kind: str) -> Iterator[Callable[[Any], list[Any]]]:
-    """Run a call of `name` in the file; give a function that checks and lists its items.
+    """Guard a call of `name` in the file; provide a function that checks and lists its items.
 
     kind: the name of the items' class; not the class, because it is defined in a higher layer.
     """

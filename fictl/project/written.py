@@ -60,7 +60,7 @@ def _reaching(tree: ast.Module, export: str, public: Collection[str]) -> set[str
 
 
 def _only_read(node: ast.stmt, declared: Declaration, export: str) -> Iterator[int]:
-    """Yield positions where the function passes on an own parameter that it does not write."""
+    """Yield positions where it passes one of its parameters, unchanged and not in `mutates`."""
     nodes = [*ast.walk(node)]
     bound = {
         name.id for name in nodes if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)

@@ -32,7 +32,7 @@ class ArchRequest:
 def make_request(
     rule: ArchRule, fallback: str, explicit: tuple[Arch, ...] | None, gpus: tuple[Gpu, ...] | None
 ) -> ArchRequest:
-    """Use the first source that is set. The SM12 switches add to all sources except the flag."""
+    """Return the first source that is set. The SM12 switches add to any source but the flag."""
     if explicit is not None:
         return ArchRequest(unique(explicit), FLAG, nothing="--arch names none")
     listed = settings.CUDA_ARCH_LIST.get()

@@ -42,7 +42,7 @@ class Occupancy:
 def occupancy(
     limits: SmLimits, threads: int, registers: int, shared: int, barriers: int = 0
 ) -> Occupancy:
-    """Compute occupancy. All are per block, except registers, which are per thread."""
+    """Compute occupancy; threads, shared and barriers are per block, registers per thread."""
     warps = -(-threads // WARP)
     possible = {**_blocks(limits, warps, registers, shared), **_by_barriers(limits, barriers)}
     blocks = min(possible.values())

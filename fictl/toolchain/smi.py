@@ -31,7 +31,7 @@ _GPU_FIELDS = (
     "power.draw",
 )
 _PROCESS_FIELDS = ("gpu_uuid", "pid", "used_memory", "process_name")
-# Bits of nvml.h, without idle GPUs and clocks set by a user.
+# Bits of nvml.h, without those for idle GPUs and for clocks set by a user.
 _THROTTLES = {
     0x04: "power cap",
     0x08: "hardware slowdown",

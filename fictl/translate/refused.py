@@ -15,7 +15,7 @@ ACCEPTED = (
 
 
 class Refused(Exception):
-    """Raised inside the translator with node and reason; `at` makes the user's error of it."""
+    """Raised inside the translator with node and reason; `at` converts it to the user's error."""
 
     def __init__(self, node: ast.AST, why: str, hint: str = "") -> None:
         super().__init__(why)

@@ -168,7 +168,7 @@ def _name(declarator: str) -> tuple[str, str, str]:
 
 
 def _function_bodies(text: str, begin: int) -> list[tuple[int, int]]:
-    """Behind the `{` and at the `}` of functions that are in no function."""
+    """Return (begin, end) of the bodies of outermost functions, without the braces."""
     bodies: list[tuple[int, int]] = []
     for match in CONSTRUCT.finditer(text, begin):
         inside = bodies and match.start() < bodies[-1][1]

@@ -108,7 +108,7 @@ def _bound(statements: list[ast.stmt]) -> dict[str, ast.stmt]:
 
 
 def _is_callable(statement: ast.stmt | None, value: ast.expr, node: ast.stmt) -> bool:
-    """True if the value is bound above the op and may be a function, or is a call."""
+    """True for a call, and for a name that is bound above the op and may be a function."""
     if isinstance(value, ast.Call):
         return True
     if statement is None or statement.lineno > node.lineno:

@@ -41,7 +41,7 @@ def _pure(paths: Iterable[Path]) -> Iterator[Problem]:
 
 
 def heavy_headers_are_declared(folder: OpFolder) -> Iterator[Problem]:
-    """Check this, as they slow each build (cub 2.9 s, cute 5.2, CUTLASS builders 11.6)."""
+    """Require declarations of headers that slow each build (cub 2.9 s, cute 5.2, CUTLASS 11.6)."""
     allowed = _heavy_headers(folder.jit)
     sources = reach((*folder.launchers, *folder.headers), folder.project.include_dirs)
     for source in sources:

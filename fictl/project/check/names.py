@@ -72,7 +72,7 @@ def _way_back(start: OpFolder, graph: dict[OpFolder, set[OpFolder]]) -> list[OpF
 
 
 def names_fit_one_stub(project: Project) -> Iterator[Problem]:
-    """Check shipped ops only: the stub fictl/ops.pyi has the names of all op.py files."""
+    """Check that the shipped ops fit into one stub, fictl/ops.pyi, which editors read."""
     if not project.is_shipped:
         return
     try:

@@ -29,7 +29,7 @@ def imports_stay_inside(folder: OpFolder) -> Iterator[Problem]:
 
 
 def _statements(tree: ast.AST, in_functions: bool) -> Iterator[ast.stmt]:
-    """Yield statements. Functions of bench.py are skipped: they may import other libraries."""
+    """Yield statements. Those in bench.py's functions are skipped: they may import any library."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
             if isinstance(node, ast.stmt):

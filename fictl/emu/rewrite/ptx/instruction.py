@@ -31,7 +31,7 @@ ROUNDINGS = {
 
 @dataclass
 class Instruction:
-    """An instruction under translation. Each known modifier is removed; a rest is an error."""
+    """An instruction under translation. Known modifiers are removed; any left are an error."""
 
     name: str
     modifiers: list[str]
