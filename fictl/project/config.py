@@ -21,7 +21,7 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 @dataclass(frozen=True)
 class Config:
-    """Contents of the file. Folders are relative to it. templates: `op` of the table [templates]."""
+    """Contents of the file. Folders are relative to it. templates: `op` of [templates]."""
 
     name: str
     package: str = ""

@@ -42,7 +42,7 @@ def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
 
 
 def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
-    """Compare binding.cpp's declarations with launchers; the linker's errors are late and mangled."""
+    """Compare binding.cpp's declarations with launchers; linker errors come late, and mangled."""
     if not os.path.isfile(folder.binding):
         return
     launchers = [read_cpp(path) for path in folder.launchers]
@@ -80,7 +80,7 @@ def kernel_attributes(tree: ast.Module) -> Iterator[ast.Attribute]:
 
 
 def _module_names(assignments: list[ast.Assign]) -> set[str]:
-    """Return names such as `kernel = KernelModule(…)`, and names assigned `kernel` or `kernel[…]`."""
+    """Return names of `KernelModule(…)`: `kernel`, and any assigned `kernel` or `kernel[…]`."""
     values = [(_owner(node.value), [*map(ast.unparse, node.targets)]) for node in assignments]
     names: set[str] = set()
     before = -1
