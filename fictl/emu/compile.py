@@ -10,7 +10,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
-if __name__ == "__main__":  # By its path: fictl itself need not be on sys.path.
+if __name__ == "__main__":  # Started by path: fictl may not be on sys.path.
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from fictl.errors import FictlError
@@ -19,7 +19,7 @@ HEADERS = Path(__file__).resolve().parent / "include"
 
 
 def compile_unit(words: list[str]) -> int:
-    """Run the words of a compile command; the compiler's exit code."""
+    """Run a compile command, given as words; return the compiler's exit code."""
     from fictl.emu.rewrite import rewrite
 
     at = words.index("-c")
@@ -31,7 +31,7 @@ def compile_unit(words: list[str]) -> int:
     text = preprocessed.stdout.decode("utf-8", "surrogateescape")
     system = [folder for word, folder in pairwise(compiler) if word == "-isystem"]
     rewritten = rewrite(text, [str(HEADERS), *system])
-    # What was included before is in the text now.
+    # The preprocessed text already contains the -include files.
     flags = _without(compiler, "-include")
     return subprocess.run(
         [*flags, *_main_file(flags, source), "-x", "c++-cpp-output", "-c", "-", "-o", output],
@@ -40,13 +40,13 @@ def compile_unit(words: list[str]) -> int:
 
 
 def _main_file(flags: list[str], source: str) -> tuple[str, ...]:
-    """Clang takes the name of its input for that of the source, whatever the line markers say."""
+    """Return options that give clang the source's name, which it ignores in line markers."""
     is_clang = "-fno-delayed-template-parsing" in flags
     return ("-Xclang", "-main-file-name", "-Xclang", source) if is_clang else ()
 
 
 def _without(words: list[str], option: str) -> list[str]:
-    """Drop an option and its value."""
+    """Remove each occurrence of an option, and its value."""
     drop = {
         place + offset for place, word in enumerate(words) if word == option for offset in (0, 1)
     }

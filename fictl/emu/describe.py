@@ -1,4 +1,4 @@
-"""Words for what the runtime reports: what happened, from its facts, and the probable cause."""
+"""Texts for the runtime's reports: what happened, and the probable cause."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 
 
 def describe(kind: str, facts: dict[str, Any]) -> str:
-    """Describe what happened, for kinds whose reports do not say it themselves."""
+    """Describe what happened, for kinds whose reports contain no description."""
     say = _WHAT.get(kind)
     return say.format_map(_Known(facts)) if say else kind.replace("-", " ")
 
 
 def cause(kind: str, facts: dict[str, Any]) -> str:
-    """The usual cause of a defect of this kind."""
+    """Return the usual cause of a defect of this kind."""
     return _CAUSE.get(kind, "").format_map(_Known(facts))
 
 
 class _Unknown:
-    """A fact that a report lacks, in whatever form it is asked for."""
+    """A fact that a report lacks: "?" in any format."""
 
     def __format__(self, form: str) -> str:
         return "?"
 
 
 class _Known(dict[str, Any]):
-    """Facts that a report need not have."""
+    """Facts of a report; a missing one is _Unknown."""
 
     def __missing__(self, name: str) -> _Unknown:
         return _Unknown()

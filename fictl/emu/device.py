@@ -1,4 +1,4 @@
-"""The emulated device of this process: how it runs kernels, and what it has to report of them."""
+"""The emulated device of this process: runs kernels and returns reports about them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from fictl.errors import FictlError
 
 _ABI = 1
 _PATIENCE_MS = 2000
-# What it can do is what GPUs of this architecture can.
-# A core emulates some 10 to 100 million elements a second: what has more is left to GPUs.
+# Most elements of a case to emulate: a core does some 10 to 100 million elements a second.
 MOST_ELEMENTS = 1 << 18
+# The architecture whose features the emulated device has.
 ARCH = Arch(8, 9)
 _SM_COUNT = 4
 
 
 class _Config(ctypes.Structure):
-    """runtime/config.h has the same fields in the same order."""
+    """Mirrors the struct of runtime/config.h: same fields, same order."""
 
     _fields_ = (
         ("order", ctypes.c_int32),
@@ -40,7 +40,7 @@ class _Config(ctypes.Structure):
 
 
 class _Tensor(ctypes.Structure):
-    """runtime/tensors.h has the same fields in the same order."""
+    """Mirrors the struct of runtime/tensors.h: same fields, same order."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),
@@ -55,7 +55,7 @@ class _Tensor(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Watched:
-    """A tensor as check mode must know it: where it lies, by what name, and whether it is written."""
+    """A tensor as check mode sees it: address, name, layout, and whether kernels may write it."""
 
     name: str
     address: int
@@ -66,9 +66,9 @@ class Watched:
 
 
 class EmulatedDevice:
-    """The runtime, loaded; it is as the settings say until run_under() says otherwise.
+    """The loaded runtime, configured by the settings or by run_under().
 
-    Whichever speaks last counts: a setting that is changed later is followed at the next call.
+    The latest change wins: a setting changed after run_under() takes effect at the next call.
     """
 
     def __init__(self, library: Path) -> None:
@@ -80,7 +80,7 @@ class EmulatedDevice:
         self.follow_settings()
 
     def follow_settings(self) -> None:
-        """Run from now on as the settings say, where they say something else than before."""
+        """Apply the settings if they have changed since the last call."""
         asked = (
             settings.EMU_SCHEDULE.get(),
             settings.EMU_THREADS.get(),
@@ -91,7 +91,7 @@ class EmulatedDevice:
             self._asked = asked
 
     def run_under(self, schedule: Schedule, threads: int | None = None) -> None:
-        """Set the schedule from the next launch on. One system thread makes a random one repeatable."""
+        """Use this schedule for later launches. A random one is repeatable only on one thread."""
         self.schedule = schedule
         cores = 1 if schedule.order == "random" else settings.EMU_THREADS.get() or 0
         config = _Config(
@@ -109,12 +109,12 @@ class EmulatedDevice:
         self._runtime.fictl_emu_configure(ctypes.byref(config))
 
     def watch(self, tensors: Sequence[Watched]) -> None:
-        """Set the tensors that check mode compares accesses with, until the next call."""
+        """Set the tensors that check mode compares accesses with; replaces the previous ones."""
         rows = [_row(tensor) for tensor in tensors]
         self._runtime.fictl_emu_watch((_Tensor * len(rows))(*rows), len(rows))
 
     def take_reports(self) -> list[Report]:
-        """Those since the last call; an error of the kernels they are about is not the next one's."""
+        """Return the reports since the last call, and clear the kernels' CUDA error."""
         self._runtime.fictl_emu_cudaGetLastError()
         return read_reports(self._runtime.fictl_emu_take_reports().decode(errors="replace"))
 

@@ -1,12 +1,12 @@
-"""Compiler flags of the emulated device, the same for every compiler: they are in a module's key."""
+"""Compiler flags of the emulated device, common to all compilers; part of a module's key."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-# Why these: CUDA code reads memory as other types, relies on integers that wrap, and contracts only
-# where it says so; a fiber's stack must end in its guard page, never beyond; an access through null is
-# to be reported, not to be left out.
+# Reasons: CUDA code accesses memory through other types and relies on wrapping integers; it fuses
+# multiply-adds only explicitly; a fiber's stack overflow must hit the guard page, never skip it; an
+# access through null must be reported, not optimised away.
 _KERNEL = (
     "-std=c++17",
     "-fPIC",
@@ -23,8 +23,8 @@ _KERNEL = (
 _CXX = ("-std=c++17", "-fPIC", "-fvisibility=hidden", "-DFICTL_EMU=1")
 _LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--as-needed")
 
-# No compiler instruments copies and fills: in check mode they stay calls, by those names, which the
-# linker sends to the runtime. Some distributions' compilers fortify them by themselves.
+# Compilers do not instrument memcpy, memmove and memset. In check mode they therefore stay calls,
+# which the linker redirects to the runtime. Some distributions fortify them by default: undo that.
 _CHECKED = (
     "-U_FORTIFY_SOURCE",
     "-fsanitize=thread",
@@ -35,13 +35,13 @@ _CHECKED = (
 )
 _CHECKED_LINK = ("-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset")
 
-# Why always: reports name the line of a fault, and it costs little. Why DWARF 4: of later ones
-# addr2line takes one file for another. It comes first, as it asks for more than lines.
+# Always on: reports name the line of a fault, at little cost. DWARF 4, because addr2line confuses
+# files in later versions. -gdwarf-4 comes first because it implies a level above -g1.
 LINES = ("-gdwarf-4", "-g1")
-# What <fictl/device/profiler.cuh> asks for.
+# The macro that <fictl/device/profiler.cuh> tests.
 PROFILED = "FICTL_PROFILE"
-# Why bindings are not optimised: beside an emulated kernel they take no time, and they compile in a
-# third of it.
+# Flags of kernels and of bindings. Bindings are not optimised: their run time is negligible beside
+# an emulated kernel, and they compile three times as fast.
 VARIANTS = {
     "fast": (("-O1", *LINES), ("-O0",)),
     "profile": (("-O1", *LINES, f"-D{PROFILED}=1"), ("-O0",)),
@@ -53,7 +53,7 @@ VARIANTS = {
 def kernel_flags(
     variant: str, cuda_flags: Iterable[str], cxx_flags: Iterable[str]
 ) -> tuple[str, ...]:
-    """Flags of a unit with kernels; only the macros among nvcc's flags mean something here."""
+    """Return the flags of a unit with kernels; of nvcc's flags, only macros are kept."""
     macros = (flag for flag in cuda_flags if flag.startswith(("-D", "-U")))
     return (*_KERNEL, *VARIANTS[variant][0], *macros, *cxx_flags)
 

@@ -1,4 +1,4 @@
-"""Reports of the emulated device: one defect each, with its place in the kernel and in the source."""
+"""Reports of the emulated device: one defect each, with its thread and its source line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Chains = dict[str, dict[int, tuple[Frame, ...]]]
 
 @dataclass(frozen=True)
 class Place:
-    """A line of source, and through which inlined calls it was reached."""
+    """A source line, and the inlined calls that led to it."""
 
     file: str = ""
     line: int = 0
@@ -49,7 +49,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Report:
-    """`kind` is a word of describe.py; `facts` is what the runtime said beside the fields here."""
+    """One defect. kind: a word of describe.py. facts: further values from the runtime."""
 
     kind: str
     kernel: str
@@ -61,7 +61,7 @@ class Report:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
-        """The report for people: a headline, then where, then the other side, then why."""
+        """Return the report for people: headline, place, other side, cause."""
         lines = [f"{self.kind}: {self.what}"]
         where = f"kernel {self.kernel}" if self.kernel else ""
         lines += [", ".join(filter(None, (where, str(self.at or ""))))] if where or self.at else []
@@ -75,7 +75,7 @@ class Report:
         return "\n  ".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON line."""
+        """Return the report as JSON data."""
         data: dict[str, Any] = {
             "kind": self.kind,
             "kernel": self.kernel,
@@ -91,7 +91,7 @@ class Report:
 
 
 def read_reports(lines: str) -> list[Report]:
-    """The runtime's JSON lines, with places turned into lines of source."""
+    """Parse the runtime's JSON lines; code offsets become source lines."""
     rows = [json.loads(line) for line in lines.splitlines()]
     chains = _chains(place for row in rows for place in _places(row))
     return [_report(row, chains) for row in rows]
@@ -139,10 +139,10 @@ def _chains(places: Iterable[dict[str, Any]]) -> Chains:
 
 
 def _kernel(row: dict[str, Any], chains: Chains) -> str:
-    """The name of its function where that is known, else what the launch wrote."""
+    """Return the kernel's function name if known, else its name as written in the launch."""
     function = [frame.function for frame in _chain(row.get("function", {}), chains)]
     calls = (frame for place in row.get("stack", ()) for frame in _chain(place, chains))
-    # Behind the kernel come the lambda that the launch has become, and the emulator.
+    # The kernel's callers are the lambda that replaced the launch, and the emulator.
     called = [call.function for call in calls if call.is_of_source]
     return next(iter(function[-1:] or called[-1:]), plain_name(row.get("kernel", "")))
 

@@ -1,4 +1,4 @@
-"""The order in which the emulated device runs threads: a correct kernel does not depend on it."""
+"""The order in which the emulated device runs threads; correct kernels work in any order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ORDERS = ("forward", "reverse", "random")
 
 @dataclass(frozen=True)
 class Schedule:
-    """`order` of threads and blocks; cp.async lands when it is waited for, or at once if `early`."""
+    """The order of threads and blocks. early: cp.async copies at once, not at the wait."""
 
     order: str = "forward"
     seed: int = 0
@@ -27,14 +27,14 @@ class Schedule:
 
     @property
     def code(self) -> int:
-        """The runtime's number for the order."""
+        """Return the runtime's number for the order."""
         return _ORDERS.index(self.order)
 
     def __str__(self) -> str:
-        """The value of FICTL_EMU_SCHEDULE that repeats it."""
+        """Return the value of FICTL_EMU_SCHEDULE that repeats this schedule."""
         return f"random-{self.seed}" if self.order == "random" else self.order
 
 
 def all_schedules() -> tuple[Schedule, ...]:
-    """Both directions, copies late and early, and a random one."""
+    """Return three schedules: forward (late copies), reverse (early copies), random."""
     return tuple(map(Schedule.parse, _ORDERS))

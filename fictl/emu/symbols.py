@@ -1,4 +1,4 @@
-"""Lines of source for addresses of code in a module, by addr2line and the module's debug info."""
+"""Finds source lines for code addresses in a module, by addr2line and the debug info."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fictl.toolchain import find_tool
 
 _TOOLS = ("addr2line", "llvm-addr2line")
 
-# Why not their full paths: a build from the cache may have been made by another checkout of the
-# same bytes, whose paths its debug info holds.
+# Parts of paths instead of full paths: a cached build may come from another checkout with the same
+# content, and its debug info then holds that checkout's paths.
 _OURS = tuple(f"/{'/'.join(folder.parts[-3:])}/" for folder in (HEADERS, RUNTIME))
 
 
@@ -32,14 +32,14 @@ class Frame:
 
     @property
     def is_of_source(self) -> bool:
-        """A function that somebody wrote and named."""
+        """True for a named function of the user's source."""
         named = "{lambda" not in self.function and "operator()" not in self.function
-        # What an emulator's function has inlined last gives it its line.
+        # Checks the name too: an emulator's function may show the line of code inlined into it.
         return named and not self.is_emulator and not self.function.startswith("fictl_emu::")
 
 
 def frames(module: str, offsets: Iterable[int]) -> dict[int, tuple[Frame, ...]]:
-    """The chain at each offset, innermost first; empty where nothing is known."""
+    """Return the chain at each offset, innermost first; empty if unknown."""
     wanted = sorted(set(offsets))
     tool = next(filter(None, map(find_tool, _TOOLS)), None)
     if tool is None or not wanted or not os.path.isfile(module):
@@ -51,7 +51,7 @@ def frames(module: str, offsets: Iterable[int]) -> dict[int, tuple[Frame, ...]]:
 
 
 def _chain(text: str) -> tuple[Frame, ...]:
-    """Lines in pairs: a function, and where in it."""
+    """Parse pairs of lines: a function, then its file and line."""
     lines = text.splitlines()
     chain = []
     for function, place in zip(lines[::2], lines[1::2], strict=False):
@@ -62,7 +62,7 @@ def _chain(text: str) -> tuple[Frame, ...]:
 
 
 def plain_name(function: str) -> str:
-    """`ScaleKernel<__half, 8>` of a demangled signature."""
+    """Extract the name, such as `ScaleKernel<__half, 8>`, from a demangled signature."""
     depth, start = 0, 0
     for at, letter in enumerate(function):
         if letter == "(" and not depth and not _is_of_name(function, at):
@@ -73,12 +73,12 @@ def plain_name(function: str) -> str:
         elif letter in ">)" and function[at - 1] != "-":
             depth -= 1
         elif letter == " " and not depth and not function.endswith("(anonymous", 0, at):
-            start = at + 1  # behind the type that it returns
+            start = at + 1  # after the return type
     return function[start:]
 
 
 def _inside(function: str, at: int) -> str:
-    """The lambda or local class defined in a function whose parameters begin at `at`."""
+    """Return the lambda or local class in a function whose parameters begin at `at`, or ""."""
     depth = 0
     for end in range(at, len(function)):
         depth += {"(": 1, ")": -1}.get(function[end], 0)
@@ -89,7 +89,7 @@ def _inside(function: str, at: int) -> str:
 
 
 def _is_of_name(function: str, at: int) -> bool:
-    """True if this bracket is part of `(anonymous namespace)`, `operator()` or `{lambda(int)}`."""
+    """True for a bracket of `(anonymous namespace)`, `operator()` or `{lambda(int)}`."""
     before = function[:at]
     return (
         function.startswith("(anonymous", at)

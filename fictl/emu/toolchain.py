@@ -21,7 +21,7 @@ COMPILER = ROOT / "compile.py"
 PRELUDE = "fictl_emu/prelude.h"
 NAMES = "fictl_emu/api_names.h"
 
-# nvcc takes what a C++ compiler of the host does not, and CUDA reads memory as other types at will.
+# Flags per compiler family, for code that nvcc accepts and a host compiler rejects.
 _OF_FAMILY = {
     "gcc": ("-fpermissive", "-fno-gnu-unique"),
     "clang": ("-fno-delayed-template-parsing",),
@@ -32,7 +32,7 @@ _CHECKED_OF_FAMILY = {
         "tsan-distinguish-volatile=1",
         "--param",
         "tsan-instrument-func-entry-exit=0",
-        # GCC does not instrument a class, such as __half, that is an argument or a result of a call.
+        # GCC does not instrument class arguments and results of calls (__half): inline them.
         "-finline-small-functions",
         "--param",
         "max-inline-insns-single=400",
@@ -54,7 +54,7 @@ class EmuToolchain:
     headers: CudaHeaders
 
     def identity(self) -> dict[str, str]:
-        """The toolchain as a build depends on it: versions, and the emulator's own bytes, never paths."""
+        """Return what builds depend on: versions and the emulator's content, never paths."""
         return {
             "cxx": self.cxx.identity,
             "CUDA headers": self.headers.identity,
@@ -62,7 +62,7 @@ class EmuToolchain:
         }
 
     def kernel_command(self, flags: Iterable[str], checked: bool) -> tuple[str, ...]:
-        """The command that compiles a unit with kernels, up to its include folders."""
+        """Return the command that compiles a unit with kernels, up to its include folders."""
         family = self.cxx.family
         of_family = _OF_FAMILY[family] + (_CHECKED_OF_FAMILY[family] if checked else ())
         return (
@@ -78,12 +78,12 @@ class EmuToolchain:
 
 
 def current_toolchain() -> EmuToolchain | None:
-    """None where the compiler or the headers are missing."""
+    """Return the toolchain; None if the compiler or the headers are missing."""
     headers = find_headers()
     try:
         return EmuToolchain(find_cxx(), headers) if headers else None
     except SetupError:
-        # A compiler that the user named and that does not work is never passed over.
+        # A broken compiler that the user named is an error, never ignored.
         if settings.CXX.get():
             raise
         return None
@@ -95,7 +95,7 @@ def require_toolchain() -> EmuToolchain:
 
 @cache
 def emulator_digest() -> str:
-    """A digest of what shapes a module's code: flags, headers, rewriting. The runtime is linked to."""
+    """Hash all files that affect a module's code; not the runtime, which modules link to."""
     files = sorted(
         [
             Path(__file__),

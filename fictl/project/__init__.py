@@ -1,4 +1,4 @@
-"""Projects: where ops lie, what they declare, whether they keep the layout."""
+"""Projects: finds their ops, reads declarations, checks the layout."""
 
 from fictl.project.declaration import Declaration
 from fictl.project.discover import find, folders, names, select

@@ -1,4 +1,4 @@
-"""Names that the function of `@op(backward=…)` may take."""
+"""Parameter names that the function of `@op(backward=…)` may have."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ NEEDS = "needs_grad"
 
 
 def results_of(mutates: Sequence[str]) -> tuple[str, ...]:
-    """Results are called as what the op writes is, in that order; `out` where it writes nothing."""
+    """Return the names of the results: the parameters in `mutates`, or `out` if it is empty."""
     return tuple(mutates) or ("out",)
 
 
 def known_to_backward(parameters: Iterable[str], mutates: Sequence[str]) -> tuple[str, ...]:
-    """Gradients of results, results, arguments, and those of which a gradient is needed."""
+    """Return all names: gradients of results, results, arguments, and needs_grad."""
     results = results_of(mutates)
     gradients = (f"grad_{name}" for name in results)
     return tuple(dict.fromkeys((*gradients, *results, *parameters, NEEDS)))

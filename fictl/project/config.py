@@ -1,4 +1,4 @@
-"""Reading a project's settings: `fictl.toml`, or `[tool.fictl]` of a pyproject.toml."""
+"""Reads a project's settings: `fictl.toml`, or `[tool.fictl]` of a pyproject.toml."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 @dataclass(frozen=True)
 class Config:
-    """Contents of the file; folders are relative to it, `templates` is `op` of its table."""
+    """Contents of the file. Folders are relative to it. templates: `op` of [templates]."""
 
     name: str
     package: str = ""
@@ -37,11 +37,11 @@ _LONGEST_NAME = 64
 
 
 def read_config(path: Path) -> Config | None:
-    """None for a pyproject.toml that says nothing about fictl."""
+    """Read the settings; None for a pyproject.toml without a table for fictl."""
     text = _read(path)
     if path.name == OWN_FILE:
         return _validated(path, text, _parsed(path, text))
-    # Why: somebody else's malformed pyproject.toml is no business of ours.
+    # Do not parse pyproject.toml files of others: they may be malformed.
     if "tool.fictl" not in text:
         return None
     table = _parsed(path, text).get("tool", {}).get("fictl")
@@ -90,7 +90,7 @@ def _validated(path: Path, text: str, table: Any) -> Config:
 
 
 def _check_texts(path: Path, text: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
-    """Every key is known and says something."""
+    """Check that each key is known and has a non-empty value."""
     for key, value in table.items():
         place = f"{path}:{_line_of(key, text)}"
         if key not in known:

@@ -1,4 +1,4 @@
-"""Includes, launches and exports of a C++ or CUDA file, read from its text without comments."""
+"""Reads includes, launches and exports from a C++ or CUDA file's text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXPORT = re.compile(r"\bTVM_FFI_DLL_EXPORT_TYPED_FUNC\(\s*(\w+)(?:\s*,\s*([\w:]
 _DEFINITION = (
     r"(?P<result>[\w:]+(?:<[^;{{}}()]*>)?)[\s&]+{name}\s*\((?P<parameters>[^(){{}};]*)\)\s*\{{"
 )
-# A named namespace with nothing but declarations in it.
+# A named namespace that contains only declarations.
 _DECLARING = re.compile(r"\bnamespace\s+\w[\w:]*\s*\{(?P<body>[^{}]*)\}")
 _PROTOTYPE = re.compile(
     r"(?P<result>[\w:]+(?:<[^;{}()]*>)?)[\s&]+(?P<name>\w+)\s*\((?P<parameters>[^(){};]*)\)\s*;"
@@ -31,7 +31,7 @@ _LAUNCH = re.compile(r"<<<.*?>>>", re.DOTALL)
 
 @dataclass(frozen=True)
 class Include:
-    """One directive; `name` is empty where the operand is a macro."""
+    """One #include directive; `name` is empty if the operand is a macro."""
 
     line: int
     operand: str
@@ -44,7 +44,7 @@ class Include:
 
 @dataclass(frozen=True)
 class CppSignature:
-    """Signature of a C++ function; types without const, references and namespaces: `Optional<View>`."""
+    """Signature of a C++ function; types lack const, & and namespaces: `Optional<View>`."""
 
     line: int
     result: str
@@ -53,7 +53,7 @@ class CppSignature:
 
 @dataclass(frozen=True)
 class CppSource:
-    """One file."""
+    """A C++ or CUDA file; properties read its text without comments."""
 
     path: Path
 
@@ -69,11 +69,11 @@ class CppSource:
 
     @property
     def exports(self) -> dict[str, int]:
-        """Name -> line of what the binding offers to Python."""
+        """Map each name that the binding exports to Python to its line."""
         return {match[1]: self._line(match) for match in _EXPORT.finditer(self.code)}
 
     def signature(self, export: str) -> CppSignature | None:
-        """Signature of the function exported by this name; None unless this file defines it once."""
+        """Return the exported function's signature; None unless defined exactly once here."""
         exports = (match for match in _EXPORT.finditer(self.code) if match[1] == export)
         symbols = [match[2].rpartition("::")[2] for match in exports if match[2]]
         if not symbols:
@@ -87,13 +87,13 @@ class CppSource:
 
     @property
     def declared(self) -> Iterator[tuple[str, CppSignature]]:
-        """Declarations by name, in named namespaces, as a binding has them."""
+        """Yield names and signatures declared in named namespaces, as in a binding."""
         for namespace in _DECLARING.finditer(self.code):
             for match in _PROTOTYPE.finditer(self.code, *namespace.span("body")):
                 yield match["name"], self._signature(match)
 
     def defined(self, name: str) -> list[CppSignature]:
-        """Signatures of every definition of a function."""
+        """Return the signature of every definition of a function."""
         pattern = _DEFINITION.format(name=re.escape(name))
         return [self._signature(match) for match in re.finditer(pattern, self.code)]
 
@@ -103,7 +103,7 @@ class CppSource:
 
     @property
     def launches(self) -> tuple[int, ...]:
-        """The lines of `<<<…>>>`."""
+        """Line numbers of `<<<…>>>`."""
         return tuple(self._line(match) for match in _LAUNCH.finditer(self.code))
 
     def _line(self, match: re.Match[str]) -> int:
@@ -111,7 +111,7 @@ class CppSource:
 
 
 def read_cpp(path: Path) -> CppSource:
-    """Read a file; one that many files include is read once."""
+    """Read a file; cached, because many files include the same ones."""
     stat = path.stat()
     return _read(path, stat.st_mtime_ns, stat.st_size)
 
@@ -127,7 +127,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas that are in no template's arguments."""
+    """Split at the commas outside of template arguments."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "<") - (letter == ">")
@@ -139,7 +139,7 @@ def _split(text: str) -> list[str]:
 
 
 def _typed(parameter: str) -> tuple[str, str]:
-    """A parameter's type and name, which is empty where it has none."""
+    """Return a parameter's type and name; the name may be empty."""
     match = _PARAMETER.fullmatch(parameter)
     return (_bare(match["type"]), match["name"]) if match else (_bare(parameter), "")
 
@@ -149,7 +149,7 @@ def _bare(cpp_type: str) -> str:
 
 
 def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[CppSource]:
-    """The files, and those of the projects that they include, whatever the `#if` around it."""
+    """Yield the files and, recursively, the project files they include; ignores `#if`."""
     pending, seen = list(paths), set()
     while pending:
         source = read_cpp(real(pending.pop(0)))
@@ -159,6 +159,6 @@ def reach(paths: Iterable[Path], include_dirs: tuple[Path, ...]) -> Iterator[Cpp
         yield source
         places = (source.path.parent, *include_dirs)
         for name in (include.name for include in source.includes if include.name):
-            # Why not pathlib: it takes longer to make the paths than to look where they lead.
+            # Not pathlib: making its objects takes longer than the file lookups.
             candidates = (f"{place}{os.sep}{name}" for place in places)
             pending.extend(Path(path) for path in islice(filter(os.path.isfile, candidates), 1))

@@ -19,7 +19,7 @@ DEVICES = ("cuda", "emu")
 
 
 class Parameter(NamedTuple):
-    """`default` and `annotation` are source texts; None and '' where there is none."""
+    """A parameter; `default` (None if absent) and `annotation` ('' if absent) are source."""
 
     name: str
     default: str | None
@@ -44,13 +44,13 @@ class Declaration:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The parameters that are written, and allocated where left out."""
+        """Parameters that the op writes, and allocates if the caller omits them."""
         optional = {parameter.name for parameter in self.parameters if parameter.default == "None"}
         return tuple(name for name in self.mutates if name in optional)
 
 
 def read_declarations(path: Path) -> tuple[Declaration, ...]:
-    """List declarations in the order of the file; an unchanged file is not read again."""
+    """Return the declarations in file order; cached while the file is unchanged."""
     try:
         stat = path.stat()
     except OSError as error:
@@ -76,7 +76,7 @@ def _of_function(path: Path, node: ast.FunctionDef) -> Iterator[Declaration]:
 
 
 def _of_class(path: Path, node: ast.ClassDef) -> Iterator[Declaration]:
-    """The call of a class with plan and run is flat: it has the parameters of both."""
+    """Yield a class's declaration, with the parameters of both plan and run."""
     methods = {method.name: method for method in node.body if isinstance(method, ast.FunctionDef)}
     flat = tuple(methods[name] for name in ("plan", "run") if name in methods)
     decorated: tuple[ast.ClassDef | ast.FunctionDef, ...] = (node, *methods.values())
@@ -148,7 +148,7 @@ def _parameters(function: ast.FunctionDef) -> Iterator[Parameter]:
 
 
 def _text(node: ast.expr) -> str:
-    """Return what ast.unparse does; names, the most of them, without its slow walk."""
+    """Return ast.unparse's text, with a fast path for common nodes such as names."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

@@ -1,4 +1,4 @@
-"""Finding `@op(...)` on a definition and reading its arguments, which are literals."""
+"""Finds `@op(...)` on a definition and reads its arguments, which are literals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fictl.project.python_source import SourceError
 
 FORM = '@op(archs=">=8.0", dtypes="f16 bf16", devices="cuda", mutates="out")'
 
-# Argument -> what it is where left out; None: it is always said.
+# Argument -> default; None: required.
 _DEFAULTS: dict[str, object] = {
     "archs": None,
     "dtypes": None,
@@ -19,12 +19,12 @@ _DEFAULTS: dict[str, object] = {
     "settings": {},
     "backends": {},
 }
-# These are functions, and nothing that a reader of the file needs to know.
+# Arguments that are functions: not evaluated here.
 CODE = ("check", "checks", "heuristic", "tactics", "backward")
 
 
 def op_arguments(path: Path, node: ast.FunctionDef | ast.ClassDef) -> dict[str, object] | None:
-    """The value of every argument of `@op`; None where `node` is not decorated with it."""
+    """Return the value of each argument of `@op`; None if `node` has no such decorator."""
     decorator = decorator_of(node)
     if decorator is None:
         return None
@@ -37,7 +37,7 @@ def op_arguments(path: Path, node: ast.FunctionDef | ast.ClassDef) -> dict[str, 
 
 
 def decorator_of(node: ast.FunctionDef | ast.ClassDef) -> ast.expr | None:
-    """`@op(…)` of a definition."""
+    """Return the decorator `@op(…)` of a definition, or None."""
     return next((decorator for decorator in node.decorator_list if _name(decorator) == "op"), None)
 
 
@@ -77,7 +77,7 @@ def _complete(
     path: Path, node: ast.FunctionDef | ast.ClassDef, keywords: list[tuple[str, object]]
 ) -> dict[str, object]:
     arguments = {**_DEFAULTS, **dict(keywords)}
-    if arguments["backends"]:  # What the op runs on is what one of them runs on.
+    if arguments["backends"]:  # Then archs is optional: the backends declare theirs.
         arguments["archs"] = arguments["archs"] or ""
     missing = [key for key, value in arguments.items() if value is None]
     if missing:

@@ -1,4 +1,4 @@
-"""Finding ops: a module exists where `<family>/<module>/op.py` does. Nothing is imported."""
+"""Finds ops by their files, `<family>/<module>/op.py`, without imports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fictl.project.python_source import SourceError
 
 
 def folders(project: Project) -> tuple[OpFolder, ...]:
-    """Every op folder of a project, by family and module."""
+    """Return all op folders of a project, sorted by family and module."""
     return tuple(_folder(project, path) for path in op_files(project))
 
 
@@ -26,7 +26,7 @@ def functions(project: Project) -> Iterator[tuple[OpFolder, Declaration]]:
 
 
 def find_function(name: str, project: Project) -> OpFolder | None:
-    """The folder that declares `name`; an error if two do."""
+    """Return the folder that declares `name`, or None; two are an error."""
     path = op_file_of(name, project)
     return _folder(project, path) if path else None
 
@@ -34,7 +34,7 @@ def find_function(name: str, project: Project) -> OpFolder | None:
 def find(name: str, projects: Sequence[Project] = ()) -> tuple[OpFolder, ...]:
     """Resolve an OP argument: a module, a public function, or a family with all its modules.
 
-    `project/…` looks in that project only, else the first project that knows the name decides.
+    `project/…` searches only that project; otherwise the first project with the name wins.
     """
     projects = projects or Project.all()
     head, _, rest = name.partition("/")
@@ -48,7 +48,7 @@ def find(name: str, projects: Sequence[Project] = ()) -> tuple[OpFolder, ...]:
 
 
 def select(names: Iterable[str], projects: Sequence[Project] = ()) -> tuple[OpFolder, ...]:
-    """The folders of all OP arguments, each once; with none, every op of the projects."""
+    """Return the folders of all OP arguments, without duplicates; by default, all folders."""
     projects = projects or Project.all()
     named = [folder for name in names for folder in find(name, projects)]
     if named:
@@ -57,7 +57,7 @@ def select(names: Iterable[str], projects: Sequence[Project] = ()) -> tuple[OpFo
 
 
 def names(projects: Iterable[Project]) -> list[str]:
-    """Everything that `find` understands without a qualification, as far as op.py files parse."""
+    """Return all unqualified names that `find` accepts; skips op.py files that do not parse."""
     known: set[str] = set()
     for folder in (folder for project in projects for folder in folders(project)):
         known |= {folder.module, folder.family}
@@ -72,7 +72,7 @@ def _folder(project: Project, op: Path) -> OpFolder:
 
 def _find_in(project: Project, name: str) -> tuple[OpFolder, ...]:
     everything = folders(project)
-    # First, because a function that is defined twice must not hide behind a module of its name.
+    # First, so that a function defined twice is an error even if a module has its name.
     declaring = find_function(name, project) if name.isidentifier() else None
     modules = [f for f in everything if name in (f.module, f"{f.family}/{f.module}")]
     if modules:

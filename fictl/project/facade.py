@@ -1,6 +1,6 @@
-"""A module whose attributes are a project's public functions, imported when first asked for.
+"""A module whose attributes are a project's public functions, imported at first access.
 
-So are the other names that its families share; `dir` lists the functions alone.
+It also has the other names that families share; `dir` lists only the functions.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from fictl.project.trusted import require_trusted
 
 @dataclass(frozen=True)
 class Facade:
-    """`resolve` is the module's `__getattr__`, `names` its `__dir__`."""
+    """Implementation of the module: `resolve` is its `__getattr__`, `names` its `__dir__`."""
 
     project: Callable[[], Project]
     namespace: dict[str, Any]
 
     def resolve(self, name: str) -> Any:
-        """The function; kept in the module, so that the next access is a plain attribute."""
+        """Return the function, and store it in the module for faster access later."""
         module = None if name.startswith("_") else self._find(name)
         if module is None:
             raise AttributeError(self._miss(name), name=name, obj=None)
@@ -35,7 +35,7 @@ class Facade:
         return value
 
     def _find(self, name: str) -> ModuleType | None:
-        """The module that defines it, imported; the project's package is importable already."""
+        """Import and return the module that defines the name, or None."""
         project = self.project()
         path = op_file_of(name, project)
         if path is None:

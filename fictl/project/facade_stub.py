@@ -1,4 +1,4 @@
-"""`ops.pyi`: what a facade finds by discovery, written down for editors and type checkers."""
+"""Generates `ops.pyi`: the functions of a facade, for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEAD = '''\
 # ruff: noqa: I001, N803, PYI021, RUF100
 """The ops of {name} with their types. Generated from the declarations in every op.py."""'''
 
-# Type checkers do not find their way into every project's op folders: these types are Any then.
+# Some type checkers cannot see a project's op folders; the types are then Any.
 _MAY_BE_UNSEEN = "  # type: ignore[import-not-found, unused-ignore]"
 
 Definition = ast.FunctionDef | ast.ClassDef
@@ -31,7 +31,7 @@ Imports = dict[str, str]
 
 
 def stub(project: Project) -> str:
-    """The text for `<package>/ops.pyi`; equal sources make equal text, and nothing is imported."""
+    """Return the text for `<package>/ops.pyi`; deterministic, without imports."""
     imports: Imports = {}
     texts: dict[str, str] = {}
     for folder in folders(project):
@@ -53,7 +53,7 @@ def stub(project: Project) -> str:
 def write_shipped_stub(package: Path = PACKAGE) -> Path | None:
     """Write `ops.pyi` of the shipped ops into fictl's package; return its path if it changed.
 
-    A wheel brings it; in a checkout it is not committed, and made anew when ops have changed.
+    Wheels contain it. In a checkout it is not committed, but rewritten when ops have changed.
     """
     path, text = package / "ops.pyi", stub(Project.shipped())
     with suppress(OSError, UnicodeDecodeError):
@@ -68,7 +68,7 @@ def _definition(node: Definition, indent: str = "") -> Iterator[str]:
         yield from _function(node, indent)
         return
     bases = ", ".join(map(_text, node.bases))
-    # A base whose file is unseen is Any, which is no class to a strict checker.
+    # A base in a file that the checker cannot see is Any, which strict mode rejects as a base.
     unseen = "  # type: ignore[misc, unused-ignore]"
     yield f"{indent}class {node.name}" + (f"({bases}):{unseen}" if bases else ":")
     inner = indent + "    "
@@ -82,7 +82,7 @@ def _definition(node: Definition, indent: str = "") -> Iterator[str]:
 
 
 def _spaced(definitions: Iterable[str]) -> str:
-    """A blank line after what has a docstring, none between the others, as formatters do it."""
+    """Join definitions as formatters do: a blank line only after those with a docstring."""
     return "".join(
         text + ("\n\n" if text.endswith('"""') else "\n") for text in definitions
     ).rstrip("\n")
@@ -125,7 +125,7 @@ def _parameters(given: ast.arguments) -> Iterator[str]:
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
-    """A default that is not a plain value is `...`: a stub does not compute."""
+    """Return a parameter's text; a default that is not a plain value becomes `...`."""
     kind = f": {_text(argument.annotation)}" if argument.annotation else ""
     if default is None:
         return argument.arg + kind
@@ -153,7 +153,7 @@ def _docstring(node: Definition, indent: str) -> Iterator[str]:
 
 
 def _text(node: ast.expr) -> str:
-    """Its source, quoted as formatters do."""
+    """Return the source of a node, with a formatter's quotes."""
     return re.sub(r"'([^'\"\\\\]*)'", r'"\1"', ast.unparse(node))
 
 
@@ -162,12 +162,12 @@ def _is_public(name: str) -> bool:
 
 
 def _used(definition: str) -> set[str]:
-    """The names in the signatures."""
+    """Return the names used in a definition's signatures."""
     return {node.id for node in ast.walk(ast.parse(definition)) if isinstance(node, ast.Name)}
 
 
 def _imports(folder: OpFolder, tree: ast.Module) -> Imports:
-    """Import statements that give another file the names at the top level of op.py."""
+    """Return import statements that make op.py's top-level names available elsewhere."""
     module = f"{folder.package}.op"
     imports = {name: f"from {module} import {name}{_MAY_BE_UNSEEN}" for name in definitions(tree)}
     for statement in _import_statements(tree):
@@ -185,7 +185,7 @@ def _imports(folder: OpFolder, tree: ast.Module) -> Imports:
 
 
 def _import_statements(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Those at the top, and those for type checkers."""
+    """Yield the top-level imports, including those under `if TYPE_CHECKING`."""
     for statement in tree.body:
         inside = statement.body if isinstance(statement, ast.If) else [statement]
         yield from (inner for inner in inside if isinstance(inner, ast.Import | ast.ImportFrom))

@@ -1,4 +1,4 @@
-"""OpFolder: where each file of one module lies, in the library, beside it and in the tests."""
+"""OpFolder: the paths of one module's files, among headers, op folders and tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fictl.project.python_source import parse, running, yielded
 
 @dataclass(frozen=True)
 class OpFolder:
-    """A module: the functions that share a kernel template, and everything that belongs to them."""
+    """A module: functions that share a kernel template, and all their files."""
 
     project: Project
     family: str
@@ -28,7 +28,7 @@ class OpFolder:
 
     @classmethod
     def of(cls, path: str | Path) -> OpFolder:
-        """The one that the file `path` belongs to."""
+        """Return the op folder that contains the file `path`."""
         folder = real(Path(path)).parent
         project = Project.at(folder)
         if folder.parent.parent != project.kernels:
@@ -40,7 +40,7 @@ class OpFolder:
 
     @property
     def key(self) -> str:
-        """Its name in the build cache, unique within the project."""
+        """Name of the module in the build cache, unique within the project."""
         return f"{self.family}.{self.module}"
 
     @property
@@ -61,7 +61,7 @@ class OpFolder:
 
     @property
     def needs_jit(self) -> str:
-        """The reason why the default module cannot stand for its jit.py; "" where it can."""
+        """Reason why the folder needs a jit.py; "" if the default module is sufficient."""
         if os.path.isfile(self.path / "config.jinja"):
             return "config.jinja has parameters"
         if self.launchers and not os.path.isfile(self.path / "launcher.cu"):
@@ -93,12 +93,12 @@ class OpFolder:
 
     @property
     def triton(self) -> Path:
-        """The file of its kernels if they are in Triton; then it needs no header."""
+        """Path of the Triton kernels, if any; an op with this file needs no header."""
         return self.path / "kernel.py"
 
     @property
     def headers(self) -> tuple[Path, ...]:
-        """The plain one, and one for each backend that has its own."""
+        """The common header, and those of single backends, as far as they exist."""
         variants = (f"{self.module}_{backend}.cuh" for backend in self.backends())
         wanted = (self.header, *(self.header.with_name(name) for name in variants))
         return tuple(path for path in wanted if os.path.isfile(path))
@@ -109,13 +109,13 @@ class OpFolder:
 
     @property
     def is_composed(self) -> bool:
-        """True if all of it is made of other ops: then it has no kernel, and nothing to build."""
+        """True if the module only calls other ops: no kernel, nothing to build."""
         own = (self.header, self.triton, self.binding, self.jit, *self.launchers)
         declared = self.declarations()
         return bool(declared) and all(e.uses for e in declared) and not any(map(Path.is_file, own))
 
     def backends(self) -> tuple[str, ...]:
-        """`sm90` of launcher_sm90.cu; none where one launcher serves every architecture."""
+        """Return backends, such as `sm90` of launcher_sm90.cu; empty if one launcher is for all."""
         names = (path.stem.removeprefix("launcher") for path in self.launchers)
         return tuple(name.removeprefix("_") for name in names if name)
 
@@ -127,7 +127,7 @@ class OpFolder:
         return ArchRule.any_of([declaration.archs for declaration in self.declarations()])
 
     def archs_of(self, backend: str) -> ArchRule:
-        """Those that one backend is written for; the op's where it declares none of that name."""
+        """Return the architectures of one backend; those of the op if it declares none."""
         own = [
             declaration.backends[backend]
             for declaration in self.declarations()
@@ -137,13 +137,13 @@ class OpFolder:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Those that one of its functions runs on."""
+        """Devices that at least one of its functions runs on."""
         return tuple(
             dict.fromkeys(d for declaration in self.declarations() for d in declaration.devices)
         )
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """List its existing files as (role, path), in the order of reading."""
+        """Yield existing files as (role, path), in reading order."""
         kernels = (*self.headers, self.triton)
         yield from (("kernel", path) for path in kernels if os.path.isfile(path))
         yield from (("launcher", path) for path in self.launchers)
@@ -154,12 +154,12 @@ class OpFolder:
         )
 
     def family_files(self) -> Iterator[Path]:
-        """Find the Python that its family shares: `_*.py`, and what lies in private folders."""
+        """Yield the Python files that the family shares: `_*.py` and those of private folders."""
         for pattern in ("_*.py", "_*/*.py"):
             yield from matching(self.path.parent, pattern)
 
     def load(self, part: str) -> ModuleType:
-        """Import `op`, `jit`, `trace` or `bench` of it, installed or not."""
+        """Import `op`, `jit`, `trace` or `bench` of the module, whether installed or not."""
         from importlib import import_module
 
         from fictl.project.mount import mount
@@ -174,7 +174,7 @@ class OpFolder:
             return import_module(f"{self.package}.{part}")
 
     def cases(self) -> list[Any]:
-        """List what `cases()` of its bench.py yields."""
+        """Return the list of cases that `cases()` of bench.py yields."""
         bench = self.load("bench")
         with yielded(self.bench, "cases", "Case") as listed:
             return listed(bench.cases())

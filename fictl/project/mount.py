@@ -1,4 +1,4 @@
-"""Making a project importable where it lies: `import my_kernels.elementwise.scale.op`."""
+"""Makes a project importable in place: `import my_kernels.elementwise.scale.op`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fictl.project.trusted import require_trusted
 
 
 def mount(project: Project | None = None) -> None:
-    """Idempotent. A package of that name that is something else is refused, not shadowed."""
+    """Make the project importable; repeatable. Another package of its name is an error."""
     project = project or Project.at()
     require_trusted(project)
     package = project.package
@@ -34,9 +34,9 @@ def mount(project: Project | None = None) -> None:
 
 
 def mounted(package: str, path: Iterable[str]) -> tuple[list[str], ModuleType]:
-    """Contents of a project's own package, installed or in place: `__path__` and `ops`.
+    """Return `__path__` and `ops` for a project's own package, installed or in place.
 
-    `__path__, ops = mounted(__name__, __path__)` is all that its `__init__.py` says.
+    The package's `__init__.py` consists of `__path__, ops = mounted(__name__, __path__)`.
     """
     here = [*path]
     project = Project.at(Path(here[0]))
@@ -50,7 +50,7 @@ def mounted(package: str, path: Iterable[str]) -> tuple[list[str], ModuleType]:
 
 
 def _is_free(package: str) -> bool:
-    """No such package, or only a bare folder of that name somewhere on the path."""
+    """True if the name is not importable, or is only a folder without `__init__.py`."""
     spec = find_spec(package)
     return spec is None or spec.origin is None
 
@@ -64,7 +64,7 @@ def _namespace(project: Project) -> ModuleType:
 
 
 def _ops(project: Project) -> ModuleType:
-    """Known to `import` too: from my_kernels.ops import scale."""
+    """Create and register the module `ops`, so that `from my_kernels.ops import scale` works."""
     ops = ModuleType(f"{project.package}.ops", f"The ops of {project.name}, found by folder.")
     facade = Facade(lambda: project, vars(ops))
     ops.__getattr__, ops.__dir__ = facade.resolve, facade.names  # type: ignore[method-assign]

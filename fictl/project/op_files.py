@@ -1,4 +1,4 @@
-"""Op files by name: `<family>/<module>/op.py` of a project, found by listing, not by importing."""
+"""Finds op.py files of a project, `<family>/<module>/op.py`, without imports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.user_file import read_text
 
 
 def op_files(project: Project) -> list[Path]:
-    """The op.py of every op folder, by family and module."""
+    """Return the op.py of every op folder, sorted by family and module."""
     if not os.path.isdir(project.kernels):
         raise UsageError(
             f"project {project.name} has no folder {project.kernels}",
@@ -25,9 +25,9 @@ def op_files(project: Project) -> list[Path]:
 
 
 def op_file_of(name: str, project: Project) -> Path | None:
-    """The op.py that declares the public function `name`; an error if two do."""
-    # Why the text first: 80 small files are read in 2 ms and parsed in 20, and an op that is
-    # broken in the middle of an edit must not take the others with it.
+    """Return the op.py that declares the public function `name`, or None; two are an error."""
+    # Search the text before parsing: 80 small files take 2 ms to read and 20 to parse, and an op
+    # with a syntax error must not break the others.
     defined = re.compile(rf"^(?:def|class) {re.escape(name)}\b", re.MULTILINE)
     candidates = [f for f in op_files(project) if defined.search(read_text(f, errors="replace"))]
     declaring = [

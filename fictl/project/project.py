@@ -1,4 +1,4 @@
-"""Project: where a set of ops lies and what it is called; fictl's own is one like any other."""
+"""Project: the name and the folders of a set of ops. The shipped ops are a project too."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _OURS = "fictl"
 
 @dataclass(frozen=True)
 class Project:
-    """`name` is the include prefix, `package` what its op folders are imported from; `templates`
-    holds kinds of ops that are its own.
+    """A set of ops.
+
+    name: the prefix of includes. package: the Python package of its op folders. templates: the
+    folder of its own templates for new ops.
     """
 
     name: str
@@ -36,7 +38,7 @@ class Project:
 
     @classmethod
     def at(cls, path: Path | None = None) -> Project:
-        """The nearest in or above `path` (default: the working folder), else the shipped one."""
+        """Return the nearest project in or above `path` (default: cwd), else the shipped one."""
         here = real(path or Path.cwd())
         for folder in (here, *here.parents):
             project = cls.shipped() if folder == data_root("kernels") else cls.of(folder)
@@ -46,10 +48,10 @@ class Project:
 
     @classmethod
     def of(cls, folder: Path) -> Project | None:
-        """The project whose file lies in `folder` itself."""
+        """Return the project whose settings file is in `folder` itself, or None."""
         for name in (OWN_FILE, SHARED_FILE):
             path = folder / name
-            # Whatever has our name must be readable; a folder of the other name is not our business.
+            # fictl.toml must be readable; a pyproject.toml that is a folder is skipped.
             there = os.path.lexists(path) if name == OWN_FILE else os.path.isfile(path)
             config = read_config(path) if there else None
             if config is not None:
@@ -60,7 +62,7 @@ class Project:
 
     @classmethod
     def all(cls) -> tuple[Project, ...]:
-        """The one here, the shipped one, and those that packages register."""
+        """Return the project here, the shipped one, and those that packages register."""
         return tuple(dict.fromkeys((cls.at(), cls.shipped(), *_installed())))
 
     @property
@@ -69,17 +71,17 @@ class Project:
 
     @property
     def top(self) -> Path:
-        """The folder that all of its files are in; the root, if kernels and tests lie below it."""
+        """Common folder of all its files: usually the root, unless kernels or tests are outside."""
         return Path(os.path.commonpath([self.root, self.kernels, self.tests]))
 
     @property
     def include(self) -> Path:
-        """The folder that a C++ user passes as -I."""
+        """Include folder for C++ users, as in -I."""
         return self.kernels / "include"
 
     @property
     def include_dirs(self) -> tuple[Path, ...]:
-        """Include folders for `<name/…>` and `<binding/…>`; fictl's come after the project's own."""
+        """Include folders for `<name/…>` and `<binding/…>`; the project's first, then fictl's."""
         shipped = Project.shipped()
         places = (self.include, self.kernels, shipped.include, shipped.kernels)
         return tuple(dict.fromkeys(places))

@@ -1,4 +1,4 @@
-"""Reading Python files without running them, and saying where one that runs is wrong."""
+"""Reads Python files without running them, and locates errors in files that run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fictl.errors import FictlError, Terminated, UsageError, shown
 from fictl.syntax import parse_module
 from fictl.user_file import read_bytes
 
-# Many times what an op of dozens of dtypes and sizes has.
+# Most items that a file may yield: far more than dozens of dtypes and sizes give.
 _MOST = 10_000
 
 
 class SourceError(UsageError):
-    """A source file that cannot be used as it is, and the line that is wrong."""
+    """Raised for a source file with an error; names the line."""
 
     def __init__(self, path: Path, line: int, problem: str, hint: str = "") -> None:
         super().__init__(f"{path}:{line}: {problem}", hint)
@@ -30,7 +30,7 @@ class SourceError(UsageError):
 
 @contextmanager
 def running(path: Path) -> Iterator[None]:
-    """Around code of that file: what it raises is an error of its author's, with the line."""
+    """Turn exceptions of the file's code into SourceErrors that name the file's line."""
     try:
         yield
     except FictlError:
@@ -40,7 +40,7 @@ def running(path: Path) -> Iterator[None]:
         if error.filename and os.path.isfile(error.filename):
             raise SourceError(Path(error.filename), error.lineno or 1, text) from error
         raise SourceError(path, _line_in(path, error), text) from error
-    except BaseException as error:  # What somebody's file raises can be anything.
+    except BaseException as error:  # A user's file can raise anything.
         if type(error) in (KeyboardInterrupt, Terminated):
             raise
         text = f"{type(error).__name__}: {error}"
@@ -48,16 +48,16 @@ def running(path: Path) -> Iterator[None]:
 
 
 def _line_in(path: Path, error: BaseException) -> int:
-    """Line of the last call in that file that led to the error."""
+    """Return the line of the innermost frame of the error in this file."""
     frames = traceback.extract_tb(error.__traceback__)
     return next((f.lineno for f in reversed(frames) if f.filename == str(path)), None) or 1
 
 
 @contextmanager
 def yielded(path: Path, name: str, kind: str) -> Iterator[Callable[[Any], list[Any]]]:
-    """Around a call of `name` in that file: a function that lists what it gives, all of a `kind`.
+    """Guard a call of `name` in the file; provide a function that checks and lists its items.
 
-    `kind` is the name of a class, because what ops are made of stands above this package.
+    kind: the name of the items' class; not the class, because it is defined in a higher layer.
     """
     with running(path):
         yield lambda given: _listed(path, name, kind, given)
@@ -93,7 +93,7 @@ def _line_of(path: Path, name: str) -> int:
 
 
 def parse(path: Path) -> ast.Module:
-    """Parse a file; an unchanged file gives the same tree again, which must not be modified."""
+    """Parse a file. The tree is cached while the file is unchanged: do not modify it."""
     try:
         stat = path.stat()
     except OSError as error:
@@ -101,7 +101,7 @@ def parse(path: Path) -> ast.Module:
     return _parse(path, stat.st_mtime_ns, stat.st_size)
 
 
-# Why so few: rules look at one op after the other, and trees are large.
+# A small cache: rules check one op after the other, and trees are large.
 @lru_cache(maxsize=16)
 def _parse(path: Path, _mtime_ns: int, _size: int) -> ast.Module:
     try:
@@ -116,7 +116,7 @@ def _parse(path: Path, _mtime_ns: int, _size: int) -> ast.Module:
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
-    """The names that a module binds at its top level, and the last statement that does."""
+    """Map each name bound at a module's top level to the last statement that binds it."""
     return {name: statement for statement in tree.body for name in _bound(statement)}
 
 
@@ -130,6 +130,6 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 
 
 def assigned(tree: ast.Module, name: str) -> ast.expr | None:
-    """The value that a top-level assignment gives to `name`."""
+    """Return the value of the top-level assignment to `name`, or None."""
     statement = definitions(tree).get(name)
     return statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None

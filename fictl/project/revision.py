@@ -1,4 +1,4 @@
-"""A project as it was at a git revision: a worktree in a temporary folder, always removed."""
+"""Checks out a project at a git revision, in a temporary worktree that is removed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SHORT = 7
 
 @dataclass(frozen=True)
 class Checkout:
-    """A project at a revision, under a name and a package of its own.
+    """A project at a revision, with its own name and package.
 
-    label: the revision in words, for people.
+    label: a description of the revision for people.
     """
 
     label: str
@@ -79,7 +79,7 @@ def _repository(root: Path) -> Any:
 
 
 def _commit(repo: Any, revision: str) -> str:
-    """Full hash of a revision; '' if there is none of this name."""
+    """Return the full hash of a revision; '' if it does not exist."""
     import git
 
     if revision.startswith("-"):
@@ -117,7 +117,7 @@ def _renamed(folder: Path, short: str, label: str) -> Project:
         raise UsageError(f"{label} has no project at {folder}", f"it has no {OWN_FILE} there")
     package = (config.package or config.name).replace(".", "_")
     own = replace(config, name=f"{config.name}_{short}", package=f"{package}_{short}", templates="")
-    # A JSON string without escapes beyond ASCII is a TOML string, too.
+    # Valid in TOML too: JSON strings without surrogate escapes are TOML strings.
     lines = [f"{key} = {json.dumps(value)}\n" for key, value in asdict(own).items() if value]
     (folder / OWN_FILE).write_text("".join(lines), encoding="utf-8")
     project = Project.of(folder)

@@ -1,4 +1,4 @@
-"""Names that a family offers beside its ops: the `__all__` of `<family>/_*.py`."""
+"""Names that a family exports besides its ops: the `__all__` of `<family>/_*.py`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from fictl.project.python_source import assigned, parse
 
 
 def shared(project: Project) -> Iterator[tuple[str, str, str]]:
-    """(family, module to import, name) of each; nothing is imported."""
+    """Yield (family, module to import, name) for each name, without imports."""
     for path, place in _files(project):
         for name in _literal(path, "__all__"):
             yield path.parent.name, place, name
 
 
 def offered(project: Project, package: str) -> dict[str, str]:
-    """Name -> module to import of what families offer in a package of fictl, too.
+    """Map names that families also export in a package of fictl to the module to import.
 
-    A file says so of all names in its `__all__`: `OFFERED_IN = ("fictl.jit",)`.
+    A file declares this for all names of its `__all__` by `OFFERED_IN = ("fictl.jit",)`.
     """
     return {
         name: place

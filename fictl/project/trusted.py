@@ -1,4 +1,4 @@
-"""Ownership of projects: code in another user's files does not run, as with git."""
+"""Checks ownership of projects: code in another user's files is not run, as with git."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from fictl.errors import SetupError
 from fictl.project.project import Project
 
 _EVERY = Path("*")
-# How far folders are gone into: behind a link, which may lead anywhere, to the files of an op.
+# Depth of the search in folders; less behind a link, which may lead anywhere.
 _DEEPEST, _BEHIND_LINK = 32, 3
 
 
 @cache
 def require_trusted(project: Project) -> None:
-    """Refuse a project of another user, before anything of it is imported, compiled or rendered.
+    """Refuse another user's project, before any of it is imported, compiled or rendered.
 
-    What Python imports by itself is not refused: it is installed, or on the path that it was given.
+    Projects that Python itself can import are accepted: installed, or on the user's sys.path.
     """
     if _is_installed(project) or _is_allowed(project.root):
         return
@@ -62,7 +62,7 @@ def _trusted_users() -> set[int]:
 
 
 def _strangers(project: Project) -> Iterator[str]:
-    """Files of a project that belong to another user, among all that may run or steer it."""
+    """Yield files of a project that another user owns, of all that can affect its code."""
     users = _trusted_users()
     folders = dict.fromkeys((project.kernels, project.tests, project.templates or project.tests))
     beside = {
@@ -89,7 +89,7 @@ def _strangers(project: Project) -> Iterator[str]:
 
 
 def _of_others(path: str, users: set[int]) -> Iterator[str]:
-    """A link counts, and what it leads to."""
+    """Yield the path if another user owns it or, for a link, its target."""
     with suppress(OSError):
         if os.lstat(path).st_uid not in users or os.stat(path).st_uid not in users:
             yield path

@@ -1,4 +1,4 @@
-"""Callers of an exported function, and which of its arguments they let it write."""
+"""Finds the callers of an exported function, and the arguments that it may write."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from fictl.project.python_source import definitions, parse
 
 
 def callers_of(op: Path, export: str) -> list[Declaration]:
-    """The public functions of op.py that call it, themselves or through private ones."""
+    """Return the public functions of op.py that call the export, directly or indirectly."""
     declared = {declaration.name: declaration for declaration in read_declarations(op)}
     calling = _reaching(parse(op), export, declared)
     callers = [declaration for name, declaration in declared.items() if name in calling]
     if callers:
         return callers
-    # It is called from elsewhere, as from a file that the family shares.
+    # Called from elsewhere, for example from a file that the family shares.
     return [declared[export]] if export in declared else [*declared.values()]
 
 
 def written_by(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
-    """Parameters of an export that its callers in op.py declare in `mutates`.
+    """Return the parameters of an export that its callers in op.py declare in `mutates`.
 
-    What another function of the file writes does not concern this one. A parameter in whose place
-    a caller passes an argument that it does not write is not written.
+    `mutates` of functions that do not call the export is ignored. A parameter is not written if a
+    caller passes one of its own parameters there that is not in its `mutates`.
     """
     callers, named = callers_of(op, export), definitions(parse(op))
     written = {name for caller in callers for name in caller.mutates}
@@ -40,7 +40,7 @@ def written_by(op: Path, export: str, parameters: Sequence[str]) -> frozenset[st
 
 
 def _reaching(tree: ast.Module, export: str, public: Collection[str]) -> set[str]:
-    """The definitions that call it, themselves or through others that are not public."""
+    """Return the definitions that call the export, directly or through private ones."""
     taken = {id(node) for node in kernel_attributes(tree) if node.attr == export}
     bodies = {
         name: [*ast.walk(node)]
@@ -60,7 +60,7 @@ def _reaching(tree: ast.Module, export: str, public: Collection[str]) -> set[str
 
 
 def _only_read(node: ast.stmt, declared: Declaration, export: str) -> Iterator[int]:
-    """The places where it passes one of its own arguments, as it got it, that it does not write."""
+    """Yield positions where it passes one of its parameters, unchanged and not in `mutates`."""
     nodes = [*ast.walk(node)]
     bound = {
         name.id for name in nodes if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)

@@ -1,4 +1,4 @@
-"""Finding compilers, what they can target, and which targets to build for."""
+"""Finds compilers, their targets, and the targets to build for."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The two compilers that make a module."""
+    """The two compilers needed to build a module."""
 
     nvcc: Nvcc
     cxx: HostCompiler
 
     def identity(self) -> dict[str, str]:
-        """The toolchain as a build depends on it: versions and build ids, never paths."""
+        """Return what a build depends on: versions and build ids, never paths."""
         return {"nvcc": self.nvcc.identity, "cxx": self.cxx.identity}
 
 
@@ -69,21 +69,21 @@ def require_toolchain() -> Toolchain:
 
 
 def current_toolchain() -> Toolchain | None:
-    """Both compilers, or None on a machine that only runs what others built."""
+    """Return both compilers; None on a machine that only runs prebuilt modules."""
     nvcc = find_nvcc()
     if nvcc is None:
         return None
     try:
         return Toolchain(nvcc, find_cxx())
     except SetupError:
-        # A compiler that the user named and that does not work is never passed over.
+        # A broken compiler that the user named is an error, never ignored.
         if settings.CXX.get():
             raise
         return None
 
 
 def forget() -> None:
-    """Look again, as after a compiler was installed under a running process."""
+    """Clear all cached results, for example after a compiler was installed."""
     for module in (memo, hostcxx, search, gpus):
         module.forget()
     can_target.cache_clear()

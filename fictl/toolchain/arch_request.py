@@ -1,4 +1,4 @@
-"""The architectures asked for, and by whom: a flag, the environment, the GPUs present, the project."""
+"""The requested architectures and their origin: flag, environment, GPUs present, project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SM120, _SM120A = Arch(12, 0), Arch(12, 0, "a")
 
 @dataclass(frozen=True)
 class ArchRequest:
-    """Architectures asked for. `detected` are targets that stand for GPUs instead of a user's word."""
+    """Requested architectures. detected: targets derived from the GPUs, not named by a user."""
 
     archs: tuple[Arch, ...]
     origin: str
@@ -32,7 +32,7 @@ class ArchRequest:
 def make_request(
     rule: ArchRule, fallback: str, explicit: tuple[Arch, ...] | None, gpus: tuple[Gpu, ...] | None
 ) -> ArchRequest:
-    """The first source that is set; a flag is exact, the SM12 switches add to the others."""
+    """Return the first source that is set. The SM12 switches add to any source but the flag."""
     if explicit is not None:
         return ArchRequest(unique(explicit), FLAG, nothing="--arch names none")
     listed = settings.CUDA_ARCH_LIST.get()
@@ -43,14 +43,14 @@ def make_request(
     archs, origin = (detected, GPUS) if detected else (parse_archs(fallback), PROJECT)
     wanted = _with_switches(archs)
     if rule.only_major(12) and not any(arch.major == 12 for arch in wanted):
-        # Such an op can be built for one thing only, whatever GPU is or is not here.
+        # An op for SM12 only has one possible target, whatever GPUs are present.
         return ArchRequest((_SM120A,), RULE)
     nothing = f"{present.problem or 'no GPU is visible'} and FICTL_CUDA_ARCH_LIST is not set"
     return ArchRequest(wanted, origin if archs else _switch(), present.gpus, detected, nothing)
 
 
 def native_targets(gpus: Iterable[Gpu] | None = None) -> tuple[Arch, ...]:
-    """Targets for the GPUs present: from 9.0 on, the target with all their features."""
+    """Return targets for the GPUs present: from 9.0 on, the one with all features (9.0a)."""
     present = _probe(None).gpus if gpus is None else gpus
     return unique(gpu.arch.full for gpu in present)
 

@@ -1,4 +1,4 @@
-"""Targets of an nvcc, asked of it one by one: `--list-gpu-code` leaves 90a, 100f and others out."""
+"""Tests nvcc's targets one by one, because `--list-gpu-code` omits 90a, 100f and others."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from fictl.process import ask
 from fictl.toolchain import memo
 from fictl.toolchain.nvcc import Nvcc
 
-# Two generations of nvcc refuse in different words.
+# The messages of two generations of nvcc.
 _REFUSAL = re.compile(r"Unsupported gpu architecture|is not defined for option 'gpu-architecture'")
 _ACCEPTED = "No input files specified"
 
 
 @functools.cache
 def can_target(nvcc: Nvcc, arch: Arch) -> bool:
-    """True if this nvcc compiles for `arch`; asked once for each compiler, then remembered."""
+    """True if this nvcc compiles for `arch`; the answer is stored on disk per compiler."""
     argv = (str(nvcc.path),)
-    # By build, because a wrapper script may run another nvcc tomorrow.
+    # Keyed by build too, because a wrapper script may run another nvcc later.
     known: dict[str, bool] = memo.recall(argv).get(nvcc.identity, {})
     if arch.number not in known:
         known = {**known, arch.number: _ask(nvcc, arch)}
@@ -30,7 +30,7 @@ def can_target(nvcc: Nvcc, arch: Arch) -> bool:
 
 
 def _ask(nvcc: Nvcc, arch: Arch) -> bool:
-    # Without an input file nvcc stops after reading its flags: quick, and no host compiler is run.
+    # Without an input file, nvcc stops after parsing its flags: fast, and no host compiler runs.
     answer = ask([nvcc.path, "--dryrun", replace(arch, ptx=False).gencode])
     if answer.code == 0 or _ACCEPTED in answer.output:
         return True

@@ -1,4 +1,4 @@
-"""The GPUs that this process may use, asked of the driver; torch is not needed."""
+"""Queries the driver for the GPUs that this process may use; does not need torch."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fictl.errors import SetupError
 _LIBRARY = "libcuda.so.1"
 _NO_GPU = (34, 100)  # CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_NO_DEVICE
 _CAPABILITY = (75, 76)  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{MAJOR,MINOR}
-_ANY = None  # Whatever CUDA_VISIBLE_DEVICES is set to from now on.
+_ANY = None  # For any later value of CUDA_VISIBLE_DEVICES.
 
 _known: dict[str | None, Probe] = {}
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One device, numbered as CUDA numbers it under CUDA_VISIBLE_DEVICES."""
+    """One device; `index` is CUDA's, after CUDA_VISIBLE_DEVICES is applied."""
 
     index: int
     name: str
@@ -31,7 +31,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Probe:
-    """The GPUs that the driver shows; `problem` is set if there is a driver but it failed."""
+    """The GPUs that the driver reports; `problem` is set if the driver failed."""
 
     gpus: tuple[Gpu, ...] = ()
     problem: str = ""
@@ -48,15 +48,16 @@ def visible_gpus() -> tuple[Gpu, ...]:
 
 
 def require_gpu(problem: str, hint: str) -> None:
-    """`problem` says what cannot be done where there is none."""
+    """Raise SetupError(problem, hint) if no GPU is visible."""
     if not visible_gpus():
         raise SetupError(problem, hint)
 
 
 def probe() -> Probe:
-    """Asked until it shows GPUs: then the driver has read CUDA_VISIBLE_DEVICES for good.
+    """Query the driver, with cached results.
 
-    That there are none is remembered for this value of it; a driver that failed is asked again.
+    GPUs found are cached for good, because the driver reads CUDA_VISIBLE_DEVICES only once. "No
+    GPU" is cached for this value of the variable; a failure is not cached.
     """
     visible = settings.CUDA_VISIBLE_DEVICES.get()
     known = _known.get(_ANY) or _known.get(visible)

@@ -1,4 +1,4 @@
-"""CUDA's headers without its compiler: of a toolkit, or of the wheels on PyPI."""
+"""Finds CUDA's headers, which need no nvcc: in a toolkit, or in wheels from PyPI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GET_HEADERS = "pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl,
 
 @dataclass(frozen=True)
 class CudaHeaders:
-    """The folders for -isystem, and the version of cuda_runtime.h there."""
+    """The folders for -isystem, and the version of their cuda_runtime.h."""
 
     include_dirs: tuple[Path, ...]
     version: tuple[int, int]
@@ -33,7 +33,7 @@ class CudaHeaders:
 
 
 def find_headers() -> CudaHeaders | None:
-    """Those of the nvcc in use, else of CUDA_HOME, of the usual folders, of installed wheels."""
+    """Return headers of the nvcc in use, else of CUDA_HOME, usual folders, or wheels."""
     nvcc = find_nvcc()
     if nvcc is not None:
         return CudaHeaders(nvcc.include_dirs, nvcc.version)
@@ -48,13 +48,13 @@ def require_headers() -> CudaHeaders:
 
 
 def _places() -> Iterator[tuple[Path, ...]]:
-    """Folders that would make a set, one set after the other."""
+    """Yield sets of folders to try, each set in order of search."""
     homes = (*filter(None, [settings.CUDA_HOME.get()]), *_HOMES)
     yield from (_with_cccl(home / "include") for home in homes)
     for root in dict.fromkeys(sys.path):
         nvidia = Path(root or ".") / "nvidia"
         yield from (_with_cccl(f) for f in reversed(matching(nvidia, "cu[0-9]*/include")))
-        parts = ("cuda_runtime", "cuda_nvcc", "cuda_cccl")  # CUDA 12 has a folder for each wheel.
+        parts = ("cuda_runtime", "cuda_nvcc", "cuda_cccl")  # CUDA 12: one folder per wheel.
         yield tuple(nvidia / part / "include" for part in parts)
     yield (_SYSTEM,)
 
@@ -64,7 +64,7 @@ def _with_cccl(include: Path) -> tuple[Path, ...]:
 
 
 def _read(folders: Iterable[Path]) -> CudaHeaders | None:
-    """Complete: cuda_runtime.h and what it includes of nvcc's own."""
+    """Return headers in these folders; None unless cuda_runtime.h and crt/ are there."""
     present = tuple(folder.resolve() for folder in folders if os.path.isdir(folder))
     api = _in(present, "cuda_runtime_api.h")
     if not (api and _in(present, "cuda_runtime.h") and _in(present, "crt/host_config.h")):

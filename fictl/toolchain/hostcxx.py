@@ -1,4 +1,4 @@
-"""The host C++ compiler: which one, and whether it is new enough."""
+"""Finds the host C++ compiler and checks its version."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _found: dict[tuple[object, ...], HostCompiler] = {}
 
 @dataclass(frozen=True)
 class HostCompiler:
-    """A usable compiler. `identity` does not depend on where and under what name it is installed."""
+    """A usable compiler. `identity` is independent of its path and its name."""
 
     argv: tuple[str, ...]
     family: str
@@ -31,12 +31,12 @@ class HostCompiler:
 
     @property
     def ccbin(self) -> str:
-        """The compiler itself, without a launcher before it and flags after it."""
+        """Return the compiler itself, without a launcher before it and flags after it."""
         return _programs(self.argv)[-1]
 
 
 def find_cxx() -> HostCompiler:
-    """CXX if it is set, else the first usable of g++, c++ and clang++."""
+    """Return CXX if it is set, else the first usable of g++, c++ and clang++."""
     chosen = settings.CXX.get()
     key = (chosen, *os.get_exec_path())
     if key not in _found:
@@ -69,7 +69,7 @@ def _inspect(words: Sequence[str]) -> HostCompiler:
 
 
 def _revive(argv: tuple[str, ...]) -> HostCompiler | None:
-    """Read the remembered answer, unless another fictl wrote it."""
+    """Return the answer stored on disk; None if its format is of another fictl version."""
     facts = memo.recall(argv).get("cxx", {})
     try:
         return HostCompiler(argv, facts["family"], tuple(facts["version"]), facts["identity"])
@@ -109,10 +109,10 @@ def _ask(argv: tuple[str, ...]) -> HostCompiler:
 
 
 def _parse(first: str) -> tuple[str, str, str]:
-    """Family, version and a line without the name that it was called by; empty if unknown."""
+    """Return family, version and the line without the program's name; empty if unknown."""
     clang = re.search(r"clang version (\d+(?:\.\d+)+)", first)
     if clang:
         return "clang", clang[1], first
-    # GCC's line opens with that name: g++, c++, x86_64-linux-gnu-g++-12, then '(Debian 12.2.0-14)'.
+    # GCC's line begins with its name (g++, x86_64-linux-gnu-g++-12), then '(Debian 12.2.0-14)'.
     gcc = re.match(r"\S*(?:g|c)\+\+\S* (\(.*?\) (\d+(?:\.\d+)+).*)", first)
     return ("gcc", gcc[2], f"g++ {gcc[1]}") if gcc else ("", "", "")

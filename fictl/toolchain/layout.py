@@ -1,4 +1,4 @@
-"""Layout of a toolkit: NVIDIA's installer, distributions, conda and PyPI all differ."""
+"""Reads a toolkit's layout: NVIDIA's installer, distributions, conda and PyPI differ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SYSTEM_INCLUDE = Path("/usr/include")
 
 @dataclass(frozen=True)
 class Layout:
-    """`nvcc` is the one that a wrapper script runs; `parts` are files no compile goes without."""
+    """Paths of a toolkit. nvcc: the real one behind a wrapper script. parts: required files."""
 
     home: Path
     nvcc: Path
@@ -30,7 +30,7 @@ class Layout:
 
 
 def read_layout(path: Path) -> Layout:
-    """The layout around the nvcc at `path`; a SetupError names what is missing of it."""
+    """Return the layout around the nvcc at `path`; a SetupError names missing files."""
     profile = _profile(path)
     home = Path(profile.get("TOP", path.parent.parent)).resolve()
     include_dirs = _include_dirs(profile, home)
@@ -38,7 +38,7 @@ def read_layout(path: Path) -> Layout:
     cicc = Path(profile.get("CICC_PATH", home / "nvvm" / "bin")) / "cicc"
     return Layout(
         home=home,
-        # Unresolved, because /usr/local/cuda may point elsewhere later.
+        # Symlinks stay, because /usr/local/cuda may point elsewhere later.
         nvcc=Path(profile.get("_HERE_", path.parent)) / "nvcc",
         include_dirs=include_dirs,
         cudart_static=_first(libraries),
@@ -47,9 +47,9 @@ def read_layout(path: Path) -> Layout:
 
 
 def _profile(path: Path) -> dict[str, str]:
-    """The variables of nvcc.profile as nvcc resolves them, also behind a wrapper script."""
+    """Return the variables of nvcc.profile as nvcc resolves them, even behind a wrapper."""
     argv: list[str | Path] = [path, "--dryrun", "-x", "cu", "-c", os.devnull]
-    # Without a host compiler nvcc says nothing, and by itself it looks for gcc only.
+    # Without a host compiler nvcc prints nothing, and by default it looks only for gcc.
     with contextlib.suppress(SetupError):
         argv += ["-ccbin", find_cxx().ccbin]
     return dict(re.findall(r"^#\$ (\w+)=(.*?)\s*$", ask(argv).output, re.MULTILINE))
@@ -68,7 +68,7 @@ def _include_dirs(profile: dict[str, str], home: Path) -> tuple[Path, ...]:
 def _library_dirs(profile: dict[str, str], home: Path) -> list[Path]:
     flags = shlex.split(profile.get("LIBRARIES", ""))
     listed = [Path(flag.removeprefix("-L")) for flag in flags if flag.startswith("-L")]
-    # The PyPI wheels' nvcc names lib64, but they install lib; Debian has neither.
+    # PyPI's nvcc names lib64, but its wheels install lib; Debian has neither.
     usual = [home / "lib64", home / "lib", *matching(home, "targets/*/lib")]
     return [*listed, *usual, *matching(Path("/usr/lib"), "*-linux-gnu")]
 

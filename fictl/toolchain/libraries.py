@@ -1,4 +1,4 @@
-"""CUTLASS, CCCL and Triton: what counts by version instead of by its bytes."""
+"""CUTLASS, CCCL and Triton: builds depend on their versions, not on their files' bytes."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _PYTHON_VERSION = re.compile(r"^__version__ = ['\"](.+?)['\"]", re.MULTILINE)
 
 
 def library_versions(libraries: Collection[str], include_dirs: Iterable[Path]) -> dict[str, str]:
-    """The version of each library that a module uses, for its build's identity."""
+    """Return the version of each library that a module uses, for the build's identity."""
     versions = {}
     if "cutlass" in libraries:
         versions["cutlass"] = _wheel_version("nvidia-cutlass")
     if "cccl" in libraries:
         versions["cccl"] = _cccl_version(include_dirs)
-    # Why it may be left out: a build runs without it, whatever made it.
+    # Optional, because a finished build runs without Triton.
     if "triton" in libraries and (triton := _triton_version()):
         versions["triton"] = triton
     return versions
 
 
 def library_includes(libraries: Collection[str]) -> tuple[Path, ...]:
-    """Include folders that the toolkit does not bring."""
+    """Return the include folders of libraries outside of the toolkit."""
     return (cutlass_include(),) if "cutlass" in libraries else ()
 
 
 def cutlass_include() -> Path:
-    """The headers in the nvidia-cutlass wheel."""
+    """Return the include folder of the nvidia-cutlass wheel."""
     spec = importlib.util.find_spec("cutlass_library")
     if spec is not None and spec.origin is not None:
         include = Path(spec.origin).parent / "source" / "include"
@@ -61,7 +61,7 @@ def _cccl_version(include_dirs: Iterable[Path]) -> str:
 
 
 def _triton_version() -> str:
-    """Triton's version by its own word: more than one wheel brings it."""
+    """Read Triton's version from its source, because several wheels contain it."""
     spec = importlib.util.find_spec("triton")
     if spec is None or spec.origin is None:
         return ""

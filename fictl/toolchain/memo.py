@@ -1,4 +1,4 @@
-"""Compilers' earlier answers, kept on disk, so that a warm start runs none of them."""
+"""Cache on disk of the compilers' answers, so that a warm start runs no compiler."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _loaded: dict[Path, _Entries] = {}
 
 
 def recall(argv: Sequence[str]) -> dict[str, Any]:
-    """The answers of this very program; empty if it is unknown or was changed since."""
+    """Return the stored answers; empty if the program is unknown or has changed."""
     entry = _entries(_file()).get(" ".join(argv), {})
     return entry.get("answers", {}) if entry.get("stamp") == stamp(argv) else {}
 
 
 def remember(argv: Sequence[str], **answers: Any) -> None:
-    """Add answers. That a cache cannot be written is not an error: this process remembers."""
+    """Add answers. If the file cannot be written, they are kept in memory only."""
     file = _file()
-    # Another process may have added its own since this one read the file.
+    # Read again: another process may have added entries.
     entries = {**_entries(file), **_read(file)}
     merged = {**recall(argv), **answers}
     entries[" ".join(argv)] = {"stamp": stamp(argv), "answers": merged}
@@ -37,7 +37,7 @@ def remember(argv: Sequence[str], **answers: Any) -> None:
 
 
 def stamp(argv: Sequence[str]) -> list[list[int]]:
-    """Identity of the program files that lead `argv`: 'ccache g++ -m64' is two of them."""
+    """Return the identity of the programs that begin `argv`; 'ccache g++ -m64' has two."""
     files = []
     for word in argv:
         if word.startswith("-"):
@@ -53,14 +53,14 @@ def stamp(argv: Sequence[str]) -> list[list[int]]:
 
 
 def forget() -> None:
-    """Drop what this process holds; the file stays."""
+    """Clear the copy in memory; the file stays."""
     _loaded.clear()
 
 
 def _file() -> Path:
     try:
         return paths.cache_root() / "v1" / ".memo" / "compilers.json"
-    except SetupError:  # Who needs the cache itself says so.
+    except SetupError:  # Code that needs the cache reports this itself.
         return Path(os.devnull)
 
 
@@ -75,7 +75,7 @@ def _read(file: Path) -> _Entries:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with os.fdopen(handle, encoding="utf-8") as stream:
             status = os.fstat(handle)
-            # It names programs and headers: what others can write is not believed.
+            # The file names programs and headers: ignore it if other users can write to it.
             if status.st_uid != os.getuid() or status.st_mode & 0o022:
                 return {}
             return unseal(stream.read())

@@ -1,4 +1,4 @@
-"""One nvcc: what to run, its version and build, and the headers and libraries that go with it."""
+"""An nvcc: its program, version and build, and its headers and libraries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FLOOR = (12, 0)
 
 @dataclass(frozen=True)
 class Nvcc:
-    """A complete CUDA compiler. `path` is what to run; `home` is the real toolkit's root."""
+    """A complete CUDA compiler. path: the program to run. home: the real toolkit's root."""
 
     path: Path
     home: Path
@@ -37,12 +37,12 @@ class Nvcc:
 
     @property
     def identity(self) -> str:
-        """Version and build id; never a path, so that two installations of one release agree."""
+        """Version and build id; no path, so that two installations of one release agree."""
         return f"{self.release} {self.build}"
 
 
 def inspect(path: Path) -> Nvcc:
-    """The nvcc at `path`; a SetupError says why it is none or why it cannot compile."""
+    """Return the nvcc at `path`; a SetupError says why it is not usable."""
     path = _executable(path)
     nvcc = _revive(path, memo.recall((str(path),)).get("nvcc", {})) or _ask(path)
     if nvcc.version < _FLOOR:
@@ -57,13 +57,13 @@ def _executable(path: Path) -> Path:
     if not os.access(path, os.X_OK):
         folders = f"{path.parent}/* {path.parent.parent}/nvvm/bin/*"
         raise SetupError(f"{path} is not executable (chmod +x {folders})")
-    # nvcc looks for its profile beside the name it is called by: a lone symlink would miss it.
+    # nvcc looks for nvcc.profile beside the path it is called by: resolve a lone symlink.
     real = path.resolve() if path.is_symlink() else path
     return (real if os.path.isfile(real.parent / "nvcc.profile") else path).absolute()
 
 
 def _revive(path: Path, facts: dict[str, Any]) -> Nvcc | None:
-    """Read the remembered answer, unless it does not hold any more or another fictl wrote it."""
+    """Return the stored answer; None if it is outdated or of another fictl version."""
     try:
         same = memo.stamp([facts["behind"]]) == facts["behind_stamp"]
         return _nvcc(path, facts) if same and all(map(os.path.exists, facts["parts"])) else None

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 WARP = 32
-# Of compute capability 7.x to 12.x: registers are given to a warp in such pieces, and an SM's four
-# parts have a quarter of them each.
+# For compute capability 7.x to 12.x: warps get registers in units of this size, and each of an SM's
+# four partitions has a quarter of the registers.
 _REGISTER_PIECE = 256
 _PARTS = 4
 _SHARED_PIECE = 128
@@ -15,9 +15,10 @@ _SHARED_PIECE = 128
 
 @dataclass(frozen=True)
 class SmLimits:
-    """Limits of one SM; `reserved_shared` bytes of every block's shared memory are the system's.
+    """Limits of one SM.
 
-    Shared memory is given in pieces; `barriers` are those for named ones, 0 where they do not count.
+    reserved_shared: bytes of shared memory that the system takes per block. shared_piece: the unit
+    of allocation. barriers: number of named barriers, 0 for unlimited.
     """
 
     threads: int
@@ -31,7 +32,7 @@ class SmLimits:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """`share` is of the warps that an SM can hold; `limits` are what the number of blocks is due to."""
+    """Blocks per SM. share: of the SM's maximum warps. limits: the resources that limit it."""
 
     blocks: int
     share: float
@@ -41,7 +42,7 @@ class Occupancy:
 def occupancy(
     limits: SmLimits, threads: int, registers: int, shared: int, barriers: int = 0
 ) -> Occupancy:
-    """Occupancy of a block of so many threads, with registers a thread and bytes of shared memory."""
+    """Compute occupancy; threads, shared and barriers are per block, registers per thread."""
     warps = -(-threads // WARP)
     possible = {**_blocks(limits, warps, registers, shared), **_by_barriers(limits, barriers)}
     blocks = min(possible.values())
@@ -50,7 +51,7 @@ def occupancy(
 
 
 def _blocks(limits: SmLimits, warps: int, registers: int, shared: int) -> Mapping[str, int]:
-    """Blocks that each resource of an SM would allow alone."""
+    """Return the number of blocks that each resource alone would allow."""
     per_warp = _rounded(registers * WARP, _REGISTER_PIECE)
     held = limits.registers // _PARTS // per_warp * _PARTS if per_warp else limits.threads
     block_shared = _rounded(shared + limits.reserved_shared, limits.shared_piece)

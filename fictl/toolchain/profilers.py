@@ -1,4 +1,4 @@
-"""Nsight Compute and Nsight Systems: on PATH, beside nvcc, or where their installers put them."""
+"""Finds Nsight Compute and Nsight Systems: PATH, nvcc's folder, installers' folders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.toolchain.tools import find_tool
 
 _OPT = Path("/opt/nvidia")
 
-# Below /opt/nvidia, best first. Nsight Compute brings an nsys, which records but does not report.
+# Below /opt/nvidia, best first. Nsight Compute's own nsys can record but not report.
 _ELSEWHERE = {
     "ncu": ("nsight-compute/*/ncu",),
     "nsys": ("nsight-systems/*/bin/nsys", "nsight-compute/*/host/target-linux-x64/nsys"),
@@ -25,7 +25,7 @@ OPEN_COUNTERS = (
 
 
 def find_profiler(name: str) -> Path | None:
-    """ncu or nsys; of several installed ones the newest."""
+    """Find ncu or nsys; if several are installed, the newest."""
     tool = find_tool(name)
     if tool:
         return tool
@@ -36,6 +36,6 @@ def find_profiler(name: str) -> Path | None:
 
 
 def version_of(path: Path) -> str:
-    """'2025.3.1'; '' where it does not say."""
+    """Return the version, such as '2025.3.1'; '' if the tool prints none."""
     versions = re.findall(r"\b\d{4}\.\d+(?:\.\d+)*", ask([path, "--version"]).output)
     return ".".join(versions[0].split(".")[:3]) if versions else ""

@@ -1,4 +1,4 @@
-"""The search for an nvcc: the places, and the result in each."""
+"""Searches for an nvcc: the places, and the result in each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _found: dict[tuple[object, ...], Nvcc] = {}
 
 @dataclass(frozen=True)
 class Candidate:
-    """One place looked in: a usable nvcc, or the problem with it."""
+    """One searched place: a usable nvcc, or the problem with it."""
 
     origin: str
     path: Path | None
@@ -31,12 +31,12 @@ class Candidate:
 
 
 def candidates() -> tuple[Candidate, ...]:
-    """Every place in the order of preference, also those after the one that is used."""
+    """Return all places in order of preference, including those after the one in use."""
     return tuple(_look())
 
 
 def find_nvcc() -> Nvcc | None:
-    """The nvcc to use. FICTL_NVCC, if set, is it or an error."""
+    """Return the nvcc to use; None if there is none. An unusable FICTL_NVCC is an error."""
     chosen = (settings.NVCC.get(), settings.CUDA_HOME.get(), settings.CONDA_PREFIX.get())
     key = (*chosen, *os.get_exec_path())
     if key not in _found:
@@ -91,7 +91,7 @@ def _examine(origin: str, path: Path) -> Candidate:
 
 
 def _places() -> Iterator[tuple[str, Iterable[Path], str]]:
-    """Origin, the nvccs to try there, and what to say where there is none."""
+    """Yield each origin, the nvccs to try there, and the message if there is none."""
     nvcc, home, conda = settings.NVCC.get(), settings.CUDA_HOME.get(), settings.CONDA_PREFIX.get()
     yield settings.NVCC.name, [nvcc] if nvcc else [], "not set"
     yield settings.CUDA_HOME.name, [home / "bin" / "nvcc"] if home else [], "not set"
@@ -107,7 +107,7 @@ def _present(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _installed() -> Iterator[Path]:
-    """`cuda`, the administrator's choice, then the versions, newest first."""
+    """Yield nvccs of `cuda`, the administrator's choice, then of versions, newest first."""
     for root in _ROOTS:
         homes = sorted(matching(root, "cuda-*"), key=_version_of, reverse=True)
         yield from (home / "bin" / "nvcc" for home in (root / "cuda", *homes))

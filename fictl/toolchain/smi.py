@@ -1,4 +1,4 @@
-"""The state of the GPUs by nvidia-smi, whatever it answers with."""
+"""Reads the state of the GPUs from nvidia-smi; tolerates missing fields and failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GPU_FIELDS = (
     "power.draw",
 )
 _PROCESS_FIELDS = ("gpu_uuid", "pid", "used_memory", "process_name")
-# nvml.h; what is left out is idleness and clocks that somebody chose.
+# Bits of nvml.h, without those for idle GPUs and for clocks set by a user.
 _THROTTLES = {
     0x04: "power cap",
     0x08: "hardware slowdown",
@@ -46,7 +46,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Smi:
-    """A row for each GPU of the machine, hidden ones too, and for each process that uses one."""
+    """One row per GPU of the machine, hidden ones too, and per process that uses a GPU."""
 
     gpus: tuple[Row, ...] = ()
     processes: tuple[Row, ...] = ()
@@ -54,7 +54,7 @@ class Smi:
 
 
 def read_smi() -> Smi | None:
-    """None where there is no nvidia-smi."""
+    """Return the state of the GPUs; None without nvidia-smi."""
     if shutil.which(_PROGRAM) is None:
         return None
     try:
@@ -64,7 +64,7 @@ def read_smi() -> Smi | None:
 
 
 def throttled(gpu: Row) -> tuple[str, ...]:
-    """Reasons that hold the GPU's clocks back."""
+    """Return the reasons why the GPU's clocks are reduced."""
     try:
         mask = int(gpu.get("clocks_throttle_reasons.active", "0"), 16)
     except ValueError:
@@ -78,7 +78,7 @@ def _query(what: str, fields: Sequence[str]) -> tuple[Row, ...]:
         timeout=_SECONDS,
     )
     unknown = _UNKNOWN_FIELD.search(done.output)
-    if unknown and unknown[1] in fields:  # An older driver's: ask for the rest.
+    if unknown and unknown[1] in fields:  # An older driver: retry without it.
         return _query(what, [field for field in fields if field != unknown[1]])
     if done.code:
         first_line = next(iter(done.output.strip().splitlines()), "nothing")
@@ -90,6 +90,6 @@ def _row(line: str, fields: Sequence[str]) -> Row:
     values = line.strip().split(", ", len(fields) - 1)
     if len(values) != len(fields):
         raise SetupError(f"{_PROGRAM} answers what cannot be read: {line.strip()!r}")
-    # '[N/A]', '[Not Supported]', '[Unknown Error]': the GPU has no such thing.
+    # '[N/A]', '[Not Supported]', '[Unknown Error]': the GPU lacks this value.
     known = (pair for pair in zip(fields, values, strict=True) if pair[1][:1] not in ("[", ""))
     return {field: value for field, value in known if value != "N/A"}

@@ -1,4 +1,4 @@
-"""The architectures to build an op for: what is asked, what it declares, what nvcc has."""
+"""Selects the architectures to build: requested, declared by the op, supported by nvcc."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLACKWELL_TYPES = ("-DFICTL_ENABLE_FP8_E8M0", "-DFICTL_ENABLE_FP4_E2M1")
 
 @dataclass(frozen=True)
 class Dropped:
-    """A target that was asked for and that this nvcc lacks."""
+    """A requested target that this nvcc lacks."""
 
     arch: Arch
     reason: str
@@ -27,7 +27,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Targets:
-    """Targets of a build, who asked for them, and what had to be left out; never empty."""
+    """Targets of a build (never empty), their origin, and dropped targets."""
 
     archs: tuple[Arch, ...]
     origin: str
@@ -35,7 +35,7 @@ class Targets:
 
     @property
     def warning(self) -> str:
-        """One text for all that was left out, or nothing."""
+        """One text about all dropped targets; empty if there are none."""
         return "; ".join(dropped.reason for dropped in self.dropped)
 
 
@@ -48,9 +48,9 @@ def select_targets(
     explicit: tuple[Arch, ...] | None = None,
     gpus: tuple[Gpu, ...] | None = None,
 ) -> Targets:
-    """The targets of `op`, or an error that says why there is none and what to do.
+    """Return the targets of `op`; raise an error with reason and fix if there are none.
 
-    Without an nvcc what it can do is not asked: nothing is dropped.
+    Without an nvcc, nothing is dropped.
     """
     request = make_request(rule, fallback, explicit, gpus)
     declared = unique(filter(None, map(rule.select, request.archs)))
@@ -65,7 +65,7 @@ def select_targets(
 
 
 def defines(archs: Iterable[Arch]) -> tuple[str, ...]:
-    """The types that arrived with Blackwell, as soon as one target has them."""
+    """Return the macros that enable Blackwell's types if one target has these types."""
     return _BLACKWELL_TYPES if any(arch.major >= 10 for arch in archs) else ()
 
 
@@ -82,7 +82,7 @@ def _within(
         if can_target(nvcc, arch):
             archs.append(arch)
             continue
-        # The `a` was our choice, not the user's: the plain target runs on that GPU, too.
+        # fictl chose the `a`, not the user; the plain target runs on that GPU too.
         plain = rule.select(arch.plain) if arch in detected else None
         instead = plain if plain and plain != arch and can_target(nvcc, plain) else None
         archs += [instead] if instead else []
@@ -120,7 +120,7 @@ def _nothing_targetable(
 
 
 def _usable_instead(nvcc: Nvcc, rule: ArchRule, gpus: Iterable[Gpu]) -> Arch | None:
-    """An older target of the same family whose code runs on a GPU here, as 10.0 does on 10.3."""
+    """Return an older target that runs on a GPU here, as 10.0 does on 10.3; else None."""
     for gpu in gpus:
         for minor in range(gpu.arch.minor):
             arch = Arch(gpu.arch.major, minor)

@@ -1,4 +1,4 @@
-"""NVIDIA's other programs: on PATH, beside the nvcc in use, or in PyPI packages."""
+"""Finds NVIDIA's other programs: on PATH, beside the nvcc in use, or in PyPI packages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _TRITON = "triton/backends/nvidia"
 
 
 def find_tool(name: str) -> Path | None:
-    """cuobjdump, nvdisasm, compute-sanitizer, …"""
+    """Find a tool such as cuobjdump, nvdisasm or compute-sanitizer; None if absent."""
     on_path = shutil.which(name)
     if on_path:
         return Path(on_path)
     nvcc = find_nvcc()
     homes = [nvcc.home] if nvcc else []
-    # Triton comes with some: of its own release, so these are the last.
+    # Triton's package contains some tools, of its own release: use them last.
     wheels = (*sorted(_packaged("nvidia/cu[0-9]*"), reverse=True), *_packaged(_TRITON))
     places = (home / "bin" / name for home in (*homes, *wheels))
     return next(
@@ -30,5 +30,5 @@ def find_tool(name: str) -> Path | None:
 
 
 def _packaged(pattern: str) -> Iterator[Path]:
-    """Folders of installed packages; nothing is imported."""
+    """Yield matching folders of installed packages, without importing them."""
     return (path for folder in sys.path for path in matching(Path(folder or "."), pattern))

@@ -1,4 +1,4 @@
-"""Python functions of a few numbers, written in C++: for kernels that run what a user says."""
+"""Translates Python functions of numbers to C++, for kernels that run a user's function."""
 
 from fictl.translate.body import Result, body
 from fictl.translate.python_function import Parameter, PythonFunction, read_function

@@ -1,4 +1,4 @@
-"""A function's statements in C++: assignments, choices and returns, and what a name's type is."""
+"""Translates a function's statements: assignments, if, return; infers types of locals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.translate.value import Type, Value
 
 
 class Result(Enum):
-    """Return value of a function."""
+    """Kind of return value."""
 
     CONDITION = "a condition"
     NUMBER = "a number"
@@ -23,10 +23,10 @@ class Result(Enum):
 def body(
     function: PythonFunction, values: Mapping[str, Value], result: Result
 ) -> tuple[list[str], frozenset[str]]:
-    """Its lines, and the headers of fictl/device/ that they need.
+    """Return the C++ lines, and the headers of fictl/device/ that they need.
 
-    `values` are what its parameters stand for. Locals have their own names, with '_' behind them
-    where a value is written so.
+    values: the C++ values of the parameters. Locals keep their names, with '_' appended if one of
+    these values uses the name.
     """
     types: dict[str, Type] = {}
     try:
@@ -34,7 +34,7 @@ def body(
             before = dict(types)
             written = _Body(function, values, result, types)
             written.write()
-            # Why again: a name that becomes a fraction later is one from its beginning on.
+            # Repeat until types are stable: a later float makes the local a float everywhere.
             if types == before:
                 return written.lines, frozenset(written.headers)
     except Refused as refused:
@@ -42,7 +42,7 @@ def body(
 
 
 class _Body:
-    """One pass over a function. `types` are those of locals, as far as passes before saw them."""
+    """One pass over a function. types: types of locals, as found by earlier passes."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class _Body:
 
     def write(self) -> None:
         statements = self._function.statements
-        # Parameters that are assigned to are locals that begin with their value.
+        # Parameters that are assigned to become locals, initialised with the parameter.
         for name in dict.fromkeys(self._assigned):
             if name in self._names:
                 self._declare(name, self._names[name], starts=True, changes=True)
@@ -72,7 +72,7 @@ class _Body:
             raise Refused(last, "it may end here without a return", "return a value on every way")
 
     def _block(self, statements: Sequence[ast.stmt], known: set[str]) -> set[str] | None:
-        """The names that have a value at its end; None where all ways through it return."""
+        """Write a block. Return the names with a value at its end; None if all paths return."""
         known = {*known}
         for statement in statements:
             match statement:
@@ -130,7 +130,7 @@ class _Body:
         return end
 
     def _assign(self, node: ast.stmt, known: set[str]) -> str:
-        """The name that has a value by it."""
+        """Write an assignment and return the name."""
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 pass
@@ -153,7 +153,7 @@ class _Body:
     def _declare(
         self, name: str, value: Value, starts: bool = False, changes: bool = False
     ) -> None:
-        """`starts` with the value, which else only says a type."""
+        """Declare a local. starts: initialise it with the value, else only use the type."""
         changes = changes or not starts or self._assigned.count(name) > 1
         local = self._local(name, value, uniform=value.uniform and not changes)
         self._declared.add(name)
@@ -162,7 +162,7 @@ class _Body:
         self._line(f"{'' if changes else 'const '}{local.type.cpp} {local.text} = {start};")
 
     def _local(self, name: str, value: Value, uniform: bool = False) -> Value:
-        """Joins what is known of it with this value."""
+        """Merge this value's type into a local, and return the local."""
         kind = self._types[name] = max(value.type, self._types.get(name, value.type))
         inexact = value.inexact or (name in self._declared and self._names[name].inexact)
         self._names[name] = Value(
@@ -175,7 +175,7 @@ class _Body:
         return ExpressionWriter(names, self._visible)
 
     def _visible(self, name: str) -> object:
-        """A local hides what is outside, even before it has its value."""
+        """Look up an outer name; locals hide it, even before they have a value."""
         inside = name.partition(".")[0] in {*self._assigned, *self._names}
         return None if inside else self._function.visible(name)
 

@@ -1,4 +1,4 @@
-"""Python's expressions of numbers as C++: with Python's meaning, and as few parentheses as it has."""
+"""Translates Python expressions of numbers to C++: same meaning, few parentheses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MOST_FACTORS = 8
 
 
 class ExpressionWriter:
-    """`values` are what names of the function stand for, `visible` what those around it do."""
+    """Translates expressions. values: of names in the function. visible: finds outer names."""
 
     def __init__(self, values: Mapping[str, Value], visible: Callable[[str], Any]) -> None:
         self._values = values
@@ -96,7 +96,7 @@ class ExpressionWriter:
         return self._values[name] if name in self._values else self._constant(node, name)
 
     def _constant(self, node: ast.expr, name: str) -> Value:
-        """Write a number from the scope around the function, with its value at reading."""
+        """Write a number from an outer scope as a literal, with its current value."""
         value = self._visible(name)
         if type(value) in (bool, int, float):
             return _literal(node, value)
@@ -124,7 +124,7 @@ class ExpressionWriter:
             if inside.type is not Type.INT:
                 raise Refused(node, f"~ of a {inside.type.name.lower()}", "write `not` for it")
             return combined(f"~{inside.within(UNARY)}", Type.INT, UNARY, [inside])
-        # Why one more: two signs in a row would be one operator.
+        # + 1, because -- would be another operator.
         text = f"-{inside.within(UNARY + 1)}"
         return combined(text, max(inside.type, Type.INT), UNARY, [inside])
 
@@ -163,7 +163,7 @@ class ExpressionWriter:
         return _both_or_one(ast.And(), parts)
 
     def _check_conditions(self, parts: list[ast.expr]) -> None:
-        """Python's `and` gives back one of its operands, which as a number is another thing."""
+        """Refuse numbers in `and` and `or`, where Python returns an operand, not a bool."""
         for part in parts:
             if self.value(part).type is not Type.BOOL:
                 raise Refused(
@@ -173,7 +173,7 @@ class ExpressionWriter:
                 )
 
     def _call(self, node: ast.Call) -> Value:
-        match node:  # As Python writes what has no literal.
+        match node:  # float('inf') and the like
             case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str() as word)]):
                 return _literal(node, _float(word, node))
         name = self._function_name(node.func)
@@ -190,7 +190,7 @@ class ExpressionWriter:
         return write([self.value(argument) for argument in node.args])
 
     def _function_name(self, called: ast.expr) -> str:
-        """Name of a function: a builtin, fictl's own, as where, or one of math or torch."""
+        """Return a function's name: a builtin, fictl's (where), or of math or torch."""
         if isinstance(called, ast.Name):
             own = self._visible(called.id)
             if isinstance(own, FunctionType) and own.__module__.partition(".")[0] not in _MODULES:
@@ -231,7 +231,7 @@ def _both_or_one(op: ast.boolop, parts: list[Value]) -> Value:
     if len(parts) == 1:
         return parts[0]
     strength = AND if isinstance(op, ast.And) else OR
-    # Why `or` parenthesises `and`, which binds tighter: compilers warn about it.
+    # Parenthesise `and` within `or`: compilers warn otherwise.
     least = strength + (2 if strength == OR else 1)
     sign = " && " if strength == AND else " || "
     text = sign.join(part.within(least) for part in parts)
@@ -239,7 +239,7 @@ def _both_or_one(op: ast.boolop, parts: list[Value]) -> Value:
 
 
 def _bits(node: ast.expr, a: Value, op: ast.operator, b: Value) -> Value:
-    """Write `&`, `|`, `^` of whole numbers, or of conditions, as masks in torch are joined."""
+    """Write `&`, `|`, `^` of integers, or of conditions, as for masks in torch."""
     sign, strength, logical, logical_strength = _BITS[type(op)]
     kind = joined((a, b))
     if kind is Type.FLOAT:
@@ -248,14 +248,14 @@ def _bits(node: ast.expr, a: Value, op: ast.operator, b: Value) -> Value:
     if kind is Type.BOOL:
         sign, strength = logical, logical_strength
         least = SUM if strength == EQUAL else EQUAL
-    # Why in more parentheses than C++ needs: compilers warn about others.
+    # More parentheses than C++ needs: compilers warn otherwise.
     text = f"{a.within(least)} {sign} {b.within(least)}"
     return combined(text, kind, strength, [a, b])
 
 
 def _quotient(a: Value, b: Value) -> Value:
     if a.type is Type.FLOAT and a.inexact and not a.uniform and b.uniform:
-        # Why: the inverse is found once, and a division takes ten times as long as a product.
+        # Multiply by the inverse, computed once: a division is ten times as slow.
         known = b.divisor if b.type is Type.FLOAT else ""
         text = f"{a.within(PRODUCT)} * {known or f'(1.0f / {b.within(PRODUCT + 1)})'}"
     else:

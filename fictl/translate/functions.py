@@ -8,7 +8,7 @@ from fictl.translate.value import ATOM, CHOICE, Type, Value, combined
 
 Call = Callable[[Sequence[Value]], Value]
 
-# Why not the exact ones of exp and tanh: see fictl/device/functions.cuh.
+# For why exp and tanh are approximate, see fictl/device/functions.cuh.
 _OF_FLOATS = {
     "exp": "fictl::device::fast_exp",
     "tanh": "fictl::device::fast_tanh",
@@ -23,7 +23,7 @@ _OF_FLOATS = {
     "erf": "erff",
 }
 _ROUNDED = {"floor": "floorf", "ceil": "ceilf", "round": "rintf"}
-# torch's and numpy's names for what Python has.
+# torch's and numpy's names of Python's functions.
 _ALIASES = {"maximum": "max", "minimum": "min", "absolute": "abs", "fabs": "abs"}
 
 
@@ -32,7 +32,7 @@ def joined(values: Sequence[Value]) -> Type:
 
 
 def function(name: str) -> tuple[Call, range] | None:
-    """A function's spelling and its number of arguments."""
+    """Return a function's writer and its possible numbers of arguments; None if unknown."""
     name = _ALIASES.get(name, name)
     if name in _OF_FLOATS:
         return lambda values: _of_floats(_OF_FLOATS[name], values), range(1, 2)
@@ -47,7 +47,7 @@ def _of_floats(called: str, values: Sequence[Value]) -> Value:
 
 
 def _rounded(called: str, values: Sequence[Value]) -> Value:
-    """Round to a whole number, as functions of Python's math do."""
+    """Round to an integer, as Python's math functions do."""
     if values[0].type is not Type.FLOAT:
         return _int(values)
     text = f"static_cast<int>({called}({values[0].text}))"
@@ -79,7 +79,7 @@ def _extreme(name: str) -> Call:
 
 
 def choice(values: Sequence[Value]) -> Value:
-    """`values` are a condition, and what there is if it holds and if not."""
+    """Write `a if condition else b`; values: condition, a, b."""
     condition, one, other = values
     text = f"{condition.as_condition.within(CHOICE + 1)} ? {one.within(CHOICE + 1)} : {other.text}"
     return combined(text, joined(values[1:]), CHOICE, values)

@@ -1,4 +1,4 @@
-"""PythonFunction: a function's syntax tree, found in its file, and the numbers that it can see."""
+"""PythonFunction: a function's syntax tree, read from its file, and visible outer names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = {"bool": Type.BOOL, "int": Type.INT, "float": Type.FLOAT}
 
 @dataclass(frozen=True)
 class Parameter:
-    """`type` is None where nothing says it; `default` is None where a caller has to give it."""
+    """A parameter. `type` is None if unknown; `default` is None if it is required."""
 
     name: str
     type: Type | None
@@ -31,7 +31,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """`visible` are the names around it: of modules, functions and numbers."""
+    """A function's source. visible: looks up outer names (modules, functions, numbers)."""
 
     name: str
     file: str
@@ -44,7 +44,7 @@ class PythonFunction:
         return at(refused, self.file, self.lines, self.name)
 
     def refused(self, node: ast.AST, why: str, hint: str = "") -> Untranslatable:
-        """Make the error, with the place of the node."""
+        """Make the error, with the location of the node."""
         return self.error(Refused(node, why, hint))
 
     @cached_property
@@ -87,7 +87,7 @@ def _annotated(node: ast.arg) -> Type | None:
 
 
 def read_function(function: object) -> PythonFunction:
-    """Read a function or a lambda that is in a file."""
+    """Read the source of a function or a lambda."""
     if not isinstance(function, FunctionType):
         raise Untranslatable(
             f"{function!r} is not a Python function: nothing says what it computes",
@@ -122,7 +122,7 @@ def _file(function: FunctionType) -> str:
 
 
 def _source(function: FunctionType) -> list[str]:
-    """Tree of the whole file, or of the notebook's cell."""
+    """Return the lines of the whole file, or of the notebook's cell."""
     linecache.checkcache(_file(function))
     lines = linecache.getlines(_file(function), function.__globals__)
     if not lines:
@@ -177,9 +177,9 @@ _NOTHING = object()
 
 
 def _visible(function: FunctionType, name: str) -> Any:
-    """Value of a name where the function was defined; None if it has none.
+    """Return the value of a name in the function's scope; None if it has none.
 
-    `math.pi` is looked up in the module.
+    A dotted name such as `math.pi` is looked up in the module.
     """
     first, *rest = name.split(".")
     inner = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -187,7 +187,7 @@ def _visible(function: FunctionType, name: str) -> Any:
     if first in inner:
         try:
             value = inner[first].cell_contents
-        except ValueError:  # It gets its value later.
+        except ValueError:  # not assigned yet
             return None
     else:
         value = function.__globals__.get(first, getattr(builtins, first, None))

@@ -1,4 +1,4 @@
-"""Errors about code without a translation, shown as compilers show an error, with its place and its text."""
+"""Errors for code without a translation, shown as compilers do: location and source line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ACCEPTED = (
 
 
 class Refused(Exception):
-    """Inside the translator: what, and why; who has the source makes an error of it."""
+    """Raised inside the translator with node and reason; `at` converts it to the user's error."""
 
     def __init__(self, node: ast.AST, why: str, hint: str = "") -> None:
         super().__init__(why)
@@ -23,16 +23,16 @@ class Refused(Exception):
 
 
 class Untranslatable(UsageError, ValueError):
-    """A Python function that cannot be written in C++, and the line of it that is why."""
+    """Raised for a Python function that cannot be translated; names the line."""
 
 
 def at(refused: Refused, file: str, lines: Sequence[str], function: str) -> Untranslatable:
-    """`lines` are those of the whole file."""
+    """Return the user's error for a refusal. lines: of the whole file."""
     line, column = getattr(refused.node, "lineno", 1), getattr(refused.node, "col_offset", 0)
     end_line = getattr(refused.node, "end_lineno", None) or line
     text = lines[line - 1].rstrip("\n") if line <= len(lines) else ""
     end = getattr(refused.node, "end_col_offset", None) if end_line == line else None
-    # Why bytes: that is how the parser counts columns.
+    # Bytes, because the parser counts columns in bytes.
     start = len(text.encode()[:column].decode(errors="replace"))
     stop = len(text.encode()[: len(text.encode()) if end is None else end].decode(errors="replace"))
     indent = len(text) - len(text.lstrip())

@@ -1,4 +1,4 @@
-"""Names and numbers as C++ has them."""
+"""Writes names and numbers as C++."""
 
 from __future__ import annotations
 
@@ -98,8 +98,9 @@ _LARGEST = (1 << 31) - 1
 
 
 def identifier(name: str, taken: frozenset[str] = frozenset()) -> str:
-    """The name itself, or with '_' behind it where that means something else in C++: capitals
-    alone are macros. `taken` are more such names. Letters beyond ASCII are written by number.
+    """Return a C++ name; append '_' to keywords, names in capitals (macros) and names in `taken`.
+
+    Letters beyond ASCII are written as their code.
     """
     plain = "".join(letter if letter.isascii() else f"u{ord(letter):04x}" for letter in name)
     plain = f"{plain}_" if plain in _KEYWORDS or plain.isupper() else plain
@@ -109,7 +110,7 @@ def identifier(name: str, taken: frozenset[str] = frozenset()) -> str:
 
 
 def number(value: float | bool) -> str | None:
-    """A literal; None where 32 bits do not hold it."""
+    """Return a literal; None for an integer that does not fit into 32 bits."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Value: an expression in C++, its type, and how tightly its parts hold together."""
+"""Value: a C++ expression, its type, and its operator precedence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import IntEnum
 
 
 class Type(IntEnum):
-    """Types of Python's numbers, each holding those before it; in C++ int and float have 32 bits."""
+    """Python's number types, each a superset of the one before; 32 bits in C++."""
 
     BOOL = 0
     INT = 1
@@ -19,18 +19,17 @@ class Type(IntEnum):
         return ("bool", "int", "float")[self]
 
 
-# How tightly an operator binds in C++, the least first.
+# Precedence of C++ operators, lowest first.
 CHOICE, OR, AND, BIT_OR, BIT_XOR, BIT_AND, EQUAL, ORDER, SUM, PRODUCT, UNARY, ATOM = range(12)
 
 
 @dataclass(frozen=True)
 class Value:
-    """`headers` are those of fictl/device/ that it needs.
+    """A C++ expression.
 
-    A uniform one is the same wherever the function is evaluated, as literals and scalars are. An
-    inexact one has last digits that mean nothing, so that a division may be a product. `divisor` is
-    what it is divided by where that was made before: the inverse of a fraction, the FloorDivisor of
-    a whole number.
+    headers: those of fictl/device/ that it needs. uniform: the same for all elements, like literals
+    and scalars. inexact: its last digits do not matter, so that x / y may be x * (1 / y). divisor:
+    prepared C++ value for divisions by this one: a float's inverse, or an int's FloorDivisor.
     """
 
     text: str
@@ -42,12 +41,12 @@ class Value:
     divisor: str = ""
 
     def within(self, least: int) -> str:
-        """Return its text, in parentheses if it binds less tightly than what is around it."""
+        """Return the text, in parentheses if its precedence is below `least`."""
         return f"({self.text})" if self.strength < least else self.text
 
     @property
     def as_condition(self) -> Value:
-        """Return it as a condition, as Python's `if` does."""
+        """The value as a condition, as Python's `if` converts it."""
         if self.type is Type.BOOL:
             return self
         zero = "0.0f" if self.type is Type.FLOAT else "0"
@@ -55,7 +54,7 @@ class Value:
 
     @property
     def as_float(self) -> Value:
-        """Return it as a float, where C++ would divide whole numbers."""
+        """The value as a float, so that C++ does not divide integers."""
         if self.type is Type.FLOAT:
             return self
         return combined(f"static_cast<float>({self.text})", Type.FLOAT, ATOM, [self])
@@ -64,7 +63,7 @@ class Value:
 def combined(
     text: str, kind: Type, strength: int, parts: Sequence[Value], headers: Iterable[str] = ()
 ) -> Value:
-    """Combine parts into a value that needs these headers besides theirs."""
+    """Make a value from text and its parts; it needs the parts' headers and these."""
     needed = frozenset(headers).union(*(part.headers for part in parts))
     uniform = all(part.uniform for part in parts)
     return Value(text, kind, strength, needed, uniform, any(part.inexact for part in parts))

@@ -1,7 +1,7 @@
-"""Turns preprocessed CUDA C++ into what a host C++ compiler takes, every line in its place.
+"""Rewrites preprocessed CUDA C++ for a host C++ compiler; line numbers stay the same.
 
-Launches become calls, shared variables references to memory of the block, inline PTX calls of
-functions. Types, overloads and templates stay the business of the compiler.
+Launches become calls, shared variables become references to memory of the block, and inline PTX
+becomes function calls. Types, overloads and templates are left to the compiler.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["rewrite"]
 
 
 def rewrite(text: str, own_headers: Sequence[str]) -> str:
-    """`text` is the preprocessor's output, with its line markers.
+    """Rewrite `text`, the preprocessor's output with its line markers.
 
-    `own_headers` are the folders whose headers are not rewritten: the emulator's and the
-    toolkit's. Those of the system need not be named.
+    own_headers: folders whose headers are not rewritten (the emulator's and the toolkit's).
+    System headers are recognised without being named.
     """
     shown, hidden = hide(text, own_headers)
     shown = keep_types(strict(shown))
@@ -54,9 +54,9 @@ class _Scan:
     text: str
     done: int = 0
     edits: list[Edit] = field(default_factory=list)
-    braces: list[int] = field(default_factory=list)  # open ones
+    braces: list[int] = field(default_factory=list)  # indices of open braces
     reaches: list[Reach] = field(default_factory=list)
-    outside: list[Variable] = field(default_factory=list)  # shared, declared in no function
+    outside: list[Variable] = field(default_factory=list)  # shared, declared outside of functions
     first_outside: int = 0
 
     def meet(self, word: str, at: int) -> None:

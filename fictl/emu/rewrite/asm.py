@@ -1,4 +1,4 @@
-"""Inline assembly: PTX becomes C++, what is meant for the host stays."""
+"""Rewrites inline PTX as C++; inline assembly for the host CPU stays."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class _Operand:
     expression: str
     is_output: bool
     is_read: bool
-    ties_to: int | None = None  # an input that is the register of an output
+    ties_to: int | None = None  # the output whose register this input shares
 
 
 def assembly(text: str, index: int, number: int) -> Edit | None:
-    """The statement whose `asm` is at `index`; None where it is not PTX.
+    """Rewrite the statement whose `asm` is at `index`; None if it is not PTX.
 
-    `number` tells its labels from those of other statements.
+    number: makes the statement's labels unique.
     """
     head = _HEAD.match(text, index)
     if head is None or text[index - 1 : index].isalnum() or text[index - 1 : index] == "_":
@@ -63,7 +63,7 @@ def assembly(text: str, index: int, number: int) -> Edit | None:
 
 
 def _names_a_declaration(text: str, index: int) -> bool:
-    """`int x asm("y")`: it gives a symbol a name."""
+    """True for `int x asm("y")`, which names a symbol."""
     before = text[max(0, index - 100) : index].rstrip()
     return _BEFORE_LABEL.search(before) is not None and not before.endswith(_STATEMENT_WORDS)
 
@@ -98,7 +98,7 @@ def _unescape(text: str) -> str:
 
 
 def _operands(sections: list[str]) -> list[_Operand] | None:
-    """None where one is in no register that PTX has."""
+    """Parse the operands; None if one needs a register that PTX lacks."""
     operands: list[_Operand] = []
     for number, section in enumerate(sections[1:3]):
         for text in split(section, ",") if section.strip() else []:
@@ -125,7 +125,7 @@ def _operand(text: str, others: list[_Operand], *, is_output: bool) -> _Operand 
 
 
 def _is_of_the_host(scope: Scope) -> bool:
-    """`pause`, `mfence`: all but a few opcodes of PTX have a dot."""
+    """True for host opcodes such as `pause`: nearly all PTX opcodes have a dot."""
     first = next((item for item in scope.items if isinstance(item, Written)), None)
     return first is not None and "." not in first.opcode and first.opcode not in TABLE
 

@@ -1,4 +1,4 @@
-"""Lambdas that name shared variables: CUDA's need no capture, the references here need one."""
+"""Adds captures of shared variables to lambdas: CUDA needs none, references do."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _INTRODUCER = re.compile(r"(?:(?<![\w\])>\s])|\breturn)\s*(\[([^\[\]]*)\])\s*(?=
 
 
 def mentions(text: str, name: str) -> bool:
-    """True if `name` stands there for itself, not for a member of something."""
+    """True if `text` uses `name` itself, not as a member of something."""
     return re.search(rf"(?<![\w.])(?<!->)(?<!::){name}\b", text) is not None
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The part of the text in which a name is that of a shared variable."""
+    """The scope of a shared variable in the text."""
 
     begin: int
     end: int
@@ -26,7 +26,7 @@ class Reach:
 
 
 def capture(text: str, reaches: Sequence[Reach]) -> list[Edit]:
-    """Lets lambdas capture the shared variables that they use, by reference."""
+    """Make lambdas capture the shared variables that they use, by reference."""
     edits = []
     for match in _INTRODUCER.finditer(text) if reaches else ():
         captured = [item.strip() for item in match[2].split(",")]

@@ -1,4 +1,4 @@
-"""`kernel<<<grid, block>>>(arguments)`, and launches whose kernel has lost its type."""
+"""Rewrites `kernel<<<grid, block>>>(arguments)`, and launches of a kernel cast to void*."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _ERASED = re.compile(
 
 
 def keep_types(text: str) -> str:
-    """Takes off the cast in `cudaLaunchKernel((void*)kernel, …)`: the type says its arguments."""
+    """Remove the cast in `cudaLaunchKernel((void*)kernel, …)`: the type gives the arguments."""
     return _ERASED.sub(r"\1", text) if "::fictl_emu::launch_" in text else text
 
 
 def launch(text: str, index: int) -> Edit:
-    """The launch whose `<<<` is at `index`.
+    """Rewrite the launch whose `<<<` is at `index`.
 
-    The kernel is called by a lambda with whatever arguments come, so that its template arguments
-    may be deduced and overloads be resolved as they are in the launch.
+    A generic lambda calls the kernel, so that the compiler deduces template arguments and resolves
+    overloads as it would in the launch.
     """
     begin, kernel = _kernel(text, index)
     configured = _configuration_end(text, index + 3)
@@ -39,9 +39,9 @@ def launch(text: str, index: int) -> Edit:
 
 
 def _call(kernel: str, arguments: str) -> str:
-    """A function of arguments, and those; they are evaluated once, by the launch.
+    """Return a lambda and its arguments; the launch evaluates the arguments once.
 
-    Only braces, which have no type of their own, are left to every thread to evaluate.
+    Exception: if one is a braced list, which has no type, every thread evaluates them.
     """
     given = [argument.strip() for argument in split(without_markers(arguments), ",")]
     if any(argument.startswith("{") for argument in given):
@@ -51,12 +51,12 @@ def _call(kernel: str, arguments: str) -> str:
 
 
 def is_operator(text: str, index: int) -> bool:
-    """True for `operator<<` with a template argument list behind."""
+    """True for `operator<<` followed by template arguments."""
     return text.endswith(("operator", "operator "), max(0, index - 9), index)
 
 
 def _kernel(text: str, index: int) -> tuple[int, str]:
-    """The beginning of the expression before `<<<`, and the expression."""
+    """Return the begin and the text of the expression before `<<<`."""
     end = _back_over_space(text, index)
     begin = _expression_begin(text, end)
     if begin == end:
@@ -65,7 +65,7 @@ def _kernel(text: str, index: int) -> tuple[int, str]:
 
 
 def _expression_begin(text: str, end: int) -> int:
-    """Backwards over `a::b<T>::c<U>`, `f(x)->k`, `(condition ? a : b)`."""
+    """Scan backwards over `a::b<T>::c<U>`, `f(x)->k`, `(condition ? a : b)`."""
     begin = end
     while True:
         if text[begin - 1 : begin] in (">", "]", ")"):

@@ -1,14 +1,13 @@
-"""Code that nvcc's front end accepts and a host compiler does not."""
+"""Rewrites code that nvcc accepts and a host compiler rejects."""
 
 from __future__ import annotations
 
 import re
 
-# A template of a dependent type is called without saying `template`.
+# A member template of a dependent type, called without the keyword `template`.
 _DEPENDENT = re.compile(r"(>::|\)\s*\.)(?!template\b)(\w+<[^<>;(){}]*>\()")
-# A qualifier of CUDA's outside of the attributes that host headers write it in, which a macro would
-# change, too. The word comes first: a search that begins with what is before it takes ten times as
-# long.
+# CUDA's __noinline__, but not inside __attribute__((__noinline__)) of host headers, which a macro
+# would change too. The word comes before its lookbehinds: the other order is ten times as slow.
 _NO_INLINE = re.compile(r"__noinline__\b(?<![\w(,]__noinline__)(?<![(,]\s__noinline__)(?!\s*[,)])")
 
 

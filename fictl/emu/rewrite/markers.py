@@ -1,4 +1,4 @@
-"""Line markers of preprocessed text: whose code it is, and what file and line a place has."""
+"""Line markers of preprocessed text: they give the file, the line and the owner of code."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ _MARKER = re.compile(r'(\d+) "((?:\\.|[^"\\\n])*)"([ \d]*)(?:\n|$)')
 _LINE = re.compile(r'^# \d+ "[^\n]*\n?', re.MULTILINE)
 _HIDDEN = re.compile(r'\n# 0 "fictl_emu_hidden" (\d+)(?=\n|$)')
 
-# Parts of the toolkit that are kernels themselves, and are rewritten like a user's.
+# Parts of the toolkit that contain kernels, and are rewritten like a user's code.
 _KERNELS = ("/cub/",)
 
 
 def hide(text: str, own_headers: Sequence[str]) -> tuple[str, list[str]]:
-    """`text` without the code of the system, the toolkit and the emulator, and that code.
+    """Split off the code of the system, the toolkit and the emulator.
 
-    Markers in the middle of a statement, which a macro of a system header leaves behind, become
-    white space: what reads statements need not know them.
+    Returns the rest of `text`, with placeholders, and the hidden code. Markers inside a statement,
+    left by macros of system headers, become white space, so that readers of statements need not
+    handle them.
     """
     scan = _Markers(tuple(own_headers))
     for piece in ("\n" + text).split("\n# "):
@@ -30,7 +31,7 @@ def reveal(text: str, hidden: Sequence[str]) -> str:
 
 
 def place(text: str, index: int) -> str:
-    """`file:line` of a place in text that `hide` returned."""
+    """Return `file:line` for an index into text that `hide` returned."""
     begin = text.rfind("\n# ", 0, index)
     match = _MARKER.match(text, begin + 3) if begin >= 0 else None
     if match is None:
@@ -43,7 +44,7 @@ def without_markers(text: str) -> str:
 
 
 def padding(text: str) -> str:
-    """Text that keeps the lines behind `text` in their places when `text` is gone."""
+    """Return text that replaces `text` without moving the lines after it."""
     markers = list(_LINE.finditer(text))
     if not markers:
         return "\n" * text.count("\n")
@@ -51,12 +52,12 @@ def padding(text: str) -> str:
 
 
 class _Markers:
-    """Sorts the pieces between markers."""
+    """Sorts the pieces between markers into shown and hidden."""
 
     def __init__(self, own_headers: tuple[str, ...]) -> None:
         self.own_headers = own_headers
         self.shown: list[str] = []
-        self.hidden: list[list[str]] = []  # the pieces of each stretch
+        self.hidden: list[list[str]] = []  # one list of pieces per placeholder
         self._foreign: dict[str, bool] = {}
         self._file = ""
         self._line = 0

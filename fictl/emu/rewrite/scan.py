@@ -1,4 +1,4 @@
-"""Reads C++ by its brackets: what closes where, what a comma separates; strings do not count."""
+"""Matches brackets and separators in C++ text; skips string literals."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Every alternative begins with a character of its own and none has a name but the fence: that is
-# what makes the search ten times as fast. A ' between digits is no quote.
+# Each alternative begins with a different character, and only the fence is a named group: this
+# makes the search ten times as fast. A ' between digits is not a quote.
 _LITERAL = (
     r'R"(?P<fence>[^()\\\s]{0,16})\([\s\S]*?\)(?P=fence)"'
     r'|"(?:\\.|[^"\\\n])*"'
@@ -15,12 +15,12 @@ _LITERAL = (
 )
 _BRACKET = re.compile(rf"{_LITERAL}|\(|\[|{{|\)|\]|}}|,|;|:|=|>>>")
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
-# What the rewriter looks for, and the braces that say where it is.
+# The constructs that the rewriter handles, and braces, which give their scope.
 CONSTRUCT = re.compile(rf"{_LITERAL}|{{|}}|<<<|__fictl_emu_shared__\b|asm\b|__asm__\b|__asm\b")
 
 
 class Malformed(ValueError):
-    """Code that no compiler would take; `index` is where."""
+    """Raised for code that no compiler would accept; `index` is its position."""
 
     def __init__(self, index: int, message: str) -> None:
         super().__init__(message)
@@ -29,7 +29,7 @@ class Malformed(ValueError):
 
 @dataclass(frozen=True)
 class Edit:
-    """text[begin:end] becomes `text`."""
+    """Replacement of text[begin:end] by `text`."""
 
     begin: int
     end: int
@@ -45,7 +45,7 @@ def apply(text: str, edits: list[Edit]) -> str:
 
 
 def closing(text: str, index: int) -> int:
-    """The index of the bracket that closes the one at `index`."""
+    """Return the index of the bracket that closes the one at `index`."""
     for token, at, depth in _brackets(text, index):
         if depth == 0 and token in _CLOSE:
             return at
@@ -53,7 +53,7 @@ def closing(text: str, index: int) -> int:
 
 
 def find(text: str, mark: str, begin: int) -> int:
-    """The next `mark` that is in no brackets."""
+    """Return the index of the next `mark` outside of brackets."""
     for token, at, depth in _brackets(text, begin):
         if depth < 0:
             break
@@ -63,7 +63,7 @@ def find(text: str, mark: str, begin: int) -> int:
 
 
 def split(text: str, mark: str) -> list[str]:
-    """`text` between the marks that are in no brackets."""
+    """Split `text` at each `mark` outside of brackets."""
     parts, begin = [], 0
     for token, at, depth in _brackets(text, 0):
         if depth == 0 and token == mark:
@@ -73,7 +73,7 @@ def split(text: str, mark: str) -> list[str]:
 
 
 def _brackets(text: str, begin: int) -> Iterator[tuple[str, int, int]]:
-    """Brackets and marks, where they are, and how many brackets are open behind them."""
+    """Yield brackets and marks: token, index, and the bracket depth after it."""
     depth = 0
     for match in _BRACKET.finditer(text, begin):
         token = match[0]
@@ -82,7 +82,7 @@ def _brackets(text: str, begin: int) -> Iterator[tuple[str, int, int]]:
 
 
 def opening(text: str, index: int) -> int:
-    """The index of the bracket that the one at `index` closes; there are no strings in between."""
+    """Return the index of the bracket that the one at `index` closes; expects no strings."""
     pairs = {")": "(", "]": "[", "}": "{", ">": "<"}
     waiting: list[str] = []
     for at in range(index, -1, -1):

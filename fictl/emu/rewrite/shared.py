@@ -1,4 +1,4 @@
-"""`__shared__` declarations: references to memory of the block that runs."""
+"""Rewrites `__shared__` declarations as references to memory of the running block."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from fictl.emu.rewrite.captures import Reach, mentions
 from fictl.emu.rewrite.markers import padding, without_markers
 from fictl.emu.rewrite.scan import CONSTRUCT, Edit, Malformed, closing, find, split
 
-SHARED = "__fictl_emu_shared__"  # what the prelude makes of __shared__
+SHARED = "__fictl_emu_shared__"  # the prelude's expansion of __shared__
 
 _LABEL = re.compile(r"(?<!:):(?!:)")
-# One behind `struct` is of the type.
+# An attribute after `struct` belongs to the type.
 _ATTRIBUTE = re.compile(
     r"(?:\b(?:struct|union|class)\s+)?(?P<attribute>\b(?:alignas|__attribute__)\s*)\("
 )
@@ -25,7 +25,7 @@ _PARAMETERS = re.compile(r"\)[\s\w:&<>,*-]*$")
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable of a declaration: what stands at the declaration, and what binds its name."""
+    """A shared variable: the code at its declaration, and the code that binds its name."""
 
     name: str
     storage: str
@@ -33,7 +33,7 @@ class Variable:
 
 
 def namespace(text: str, open_braces: list[int]) -> str | None:
-    """`::a::b::` between these braces; None inside of a function."""
+    """Return the namespace, as `::a::b::`, inside these braces; None in a function."""
     path = "::"
     for brace in open_braces:
         match = _NAMESPACE.search(text, max(0, brace - 300), brace)
@@ -44,9 +44,9 @@ def namespace(text: str, open_braces: list[int]) -> str | None:
 
 
 def declaration(text: str, index: int, where: str | None) -> tuple[Edit, list[Variable]]:
-    """The declaration whose `__shared__` is at `index`, and what it declares.
+    """Rewrite the declaration whose `__shared__` is at `index`; return its variables too.
 
-    In a namespace (`where`) only the types stay where it was: `bind` brings the names in.
+    In a namespace (`where`), only types stay at this place; `bind` adds the names to functions.
     """
     begin = _statement_begin(text, index)
     end = find(text, ";", index) + 1
@@ -62,9 +62,9 @@ def declaration(text: str, index: int, where: str | None) -> tuple[Edit, list[Va
 
 
 def bind(text: str, begin: int, variables: list[Variable]) -> tuple[list[Edit], list[Reach]]:
-    """Brings variables declared outside of functions into the functions behind `begin`.
+    """Bind variables declared outside of functions in each function after `begin` that uses them.
 
-    The body stays a block of its own, so that its variables may hide these.
+    The body stays a block of its own, so that its variables may hide the bound ones.
     """
     edits, reaches = [], []
     for opened, closed in _function_bodies(text, begin) if variables else ():
@@ -100,7 +100,7 @@ def _variables(declaration: str, where: str) -> list[Variable]:
     declarators = _declarators(plain)
     base, declarators[0] = _cut_base(declarators[0])
     prefix = ""
-    if "{" in base:  # a type defined here is defined once
+    if "{" in base:  # define a type only once
         alias = f"fictl_emu_{_name(declarators[0])[1]}_base"
         prefix, base = f"typedef {base} {alias};", alias
     variables = [_variable(base, part, attributes, where, dynamic) for part in declarators]
@@ -117,7 +117,7 @@ def _variable(base: str, declarator: str, attributes: str, where: str, dynamic: 
             f"typedef {base} {front}{alias}{back};",
             f"auto& {name} = *static_cast<{where}{alias}*>(::fictl_emu_dynamic_shared());",
         )
-    # A member keeps the declaration as it was written: its alignment, its dimensions.
+    # As a member, the variable keeps its declared alignment and dimensions.
     holder, key = f"fictl_emu_{name}_holder", f"fictl_emu_{name}_key"
     return Variable(
         name,
@@ -139,7 +139,7 @@ def _cut_attributes(declaration: str) -> tuple[str, str]:
 
 
 def _declarators(declaration: str) -> list[str]:
-    """Between the commas that are not of template arguments."""
+    """Split at the commas outside of template arguments."""
     parts: list[str] = []
     for part in split(declaration, ","):
         if parts and parts[-1].count("<") > parts[-1].count(">"):
@@ -168,7 +168,7 @@ def _name(declarator: str) -> tuple[str, str, str]:
 
 
 def _function_bodies(text: str, begin: int) -> list[tuple[int, int]]:
-    """Behind the `{` and at the `}` of functions that are in no function."""
+    """Return (begin, end) of the bodies of outermost functions, without the braces."""
     bodies: list[tuple[int, int]] = []
     for match in CONSTRUCT.finditer(text, begin):
         inside = bodies and match.start() < bodies[-1][1]

@@ -1,4 +1,4 @@
-"""`fictl check`: the layout law, one rule a function. A rule sees files, never imports them."""
+"""`fictl check`: the layout rules, one function each. Rules read files, never import them."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ PROJECT_RULES: tuple[Callable[[Project], Iterable[Problem]], ...] = (
 
 
 def check_ops(folders: Iterable[OpFolder]) -> tuple[Problem, ...]:
-    """The rules that an op holds by itself."""
+    """Check each op by itself."""
     return _checked(rule(folder) for folder in folders for rule in OP_RULES)
 
 
 def check_project(project: Project) -> tuple[Problem, ...]:
-    """Those of all its ops, and those that are about several of them."""
+    """Check each op of a project, and the rules that concern several ops."""
     ops = (rule(folder) for folder in folders(project) for rule in OP_RULES)
     return _checked(chain(ops, (rule(project) for rule in PROJECT_RULES)))
 
 
 def _checked(results: Iterable[Iterable[Problem]]) -> tuple[Problem, ...]:
-    """All problems, each once: a file that cannot be read would be one of every rule."""
+    """Collect the problems, sorted. A set, because each rule reports an unreadable file."""
     problems: set[Problem] = set()
     for result in results:
         try:

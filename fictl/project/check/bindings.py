@@ -1,4 +1,4 @@
-"""The seams of an op: what op.py calls is exported, what binding.cpp declares is in the launchers."""
+"""Rules for an op's interfaces: calls match exports, declarations match launchers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def exports_are_called(folder: OpFolder) -> Iterator[Problem]:
 
 
 def declarations_are_the_launchers(folder: OpFolder) -> Iterator[Problem]:
-    """A drift would fail at link time, after all has been compiled and in mangled names."""
+    """Compare binding.cpp's declarations with launchers; linker errors come late, and mangled."""
     if not os.path.isfile(folder.binding):
         return
     launchers = [read_cpp(path) for path in folder.launchers]
@@ -71,7 +71,7 @@ def _called(tree: ast.Module) -> dict[str, int]:
 
 
 def kernel_attributes(tree: ast.Module) -> Iterator[ast.Attribute]:
-    """Yield the attributes taken from the loaded module, under any of its names: `kernel.scale`."""
+    """Yield accesses to the loaded module, under any of its names, as in `kernel.scale`."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.Attribute)]
     modules = _module_names([node for node in nodes if isinstance(node, ast.Assign)])
     for node in nodes:
@@ -80,7 +80,7 @@ def kernel_attributes(tree: ast.Module) -> Iterator[ast.Attribute]:
 
 
 def _module_names(assignments: list[ast.Assign]) -> set[str]:
-    """`kernel = KernelModule(…)`, and what is assigned `kernel` or `kernel[…]`."""
+    """Return names of `KernelModule(…)`: `kernel`, and any assigned `kernel` or `kernel[…]`."""
     values = [(_owner(node.value), [*map(ast.unparse, node.targets)]) for node in assignments]
     names: set[str] = set()
     before = -1

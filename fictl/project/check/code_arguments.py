@@ -1,4 +1,4 @@
-"""Rules for functions that `@op` is given to call, as `backward=`: a function that is there, with parameters that fit."""
+"""Rules for functions passed to `@op`, as in `backward=`: defined, with fitting parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def functions_are_there(folder: OpFolder) -> Iterator[Problem]:
     for node, decorator in _decorated(tree):
         for word in decorator.keywords:
             for value in _functions(word) if word.arg in CODE else ():
-                # What `import *` brings is not known here.
+                # Names from `import *` are unknown here.
                 statement = bound.get(_first_name(value)) or bound.get("*")
                 if isinstance(value, ast.Lambda) or _is_callable(statement, value, node):
                     continue
@@ -62,7 +62,7 @@ def _misfits(
 
 
 def _required(given: ast.arguments) -> list[str]:
-    """Parameters without a default."""
+    """Return the parameters without a default."""
     positional = [*given.posonlyargs, *given.args]
     bare = positional[: len(positional) - len(given.defaults)]
     named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
@@ -73,7 +73,7 @@ def _required(given: ast.arguments) -> list[str]:
 
 
 def _decorated(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.ClassDef, ast.Call]]:
-    """Public names; of a class, with what decorates its run."""
+    """Yield definitions with their `@op`; for a class, the decorator of its run."""
     for node in tree.body:
         methods = node.body if isinstance(node, ast.ClassDef) else [node]
         for method in methods:
@@ -83,7 +83,7 @@ def _decorated(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.ClassDe
 
 
 def _functions(word: ast.keyword) -> list[ast.expr]:
-    """`checks` has one for each backend."""
+    """Return the functions of an argument; `checks` has one per backend."""
     return word.value.values if isinstance(word.value, ast.Dict) else [word.value]
 
 
@@ -94,7 +94,7 @@ def _first_name(value: ast.expr) -> str:
 
 
 def _bound(statements: list[ast.stmt]) -> dict[str, ast.stmt]:
-    """Name -> what binds it at module level; of the branches of an `if` or a `try`, the first."""
+    """Map names bound at module level to statements; of an `if` or `try`, the first branch."""
     bound: dict[str, ast.stmt] = {}
     for statement in statements:
         if isinstance(statement, ast.Import | ast.ImportFrom):
@@ -108,7 +108,7 @@ def _bound(statements: list[ast.stmt]) -> dict[str, ast.stmt]:
 
 
 def _is_callable(statement: ast.stmt | None, value: ast.expr, node: ast.stmt) -> bool:
-    """Bound above the op, to something that may be a function; what is called gives one."""
+    """True for a call, and for a name that is bound above the op and may be a function."""
     if isinstance(value, ast.Call):
         return True
     if statement is None or statement.lineno > node.lineno:

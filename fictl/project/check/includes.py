@@ -1,4 +1,4 @@
-"""Rules for includes: the library stays pure, tvm stays out of nvcc, heavy headers are declared."""
+"""Rules for includes: no bindings in the library, no tvm in nvcc, heavy ones declared."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _pure(paths: Iterable[Path]) -> Iterator[Problem]:
 
 
 def heavy_headers_are_declared(folder: OpFolder) -> Iterator[Problem]:
-    """They cost seconds of every build (cub 2.9 s, cute 5.2, CUTLASS builders 11.6)."""
+    """Require declarations of headers that slow each build (cub 2.9 s, cute 5.2, CUTLASS 11.6)."""
     allowed = _heavy_headers(folder.jit)
     sources = reach((*folder.launchers, *folder.headers), folder.project.include_dirs)
     for source in sources:
@@ -57,7 +57,7 @@ def heavy_headers_are_declared(folder: OpFolder) -> Iterator[Problem]:
 
 
 def _heavy_headers(jit: Path) -> tuple[str, ...]:
-    """The literal that jit.py assigns or passes as `heavy_headers`."""
+    """Return the literal that jit.py assigns to or passes as `heavy_headers`."""
     for node in ast.walk(parse(jit)) if os.path.isfile(jit) else ():
         named = (
             [node.arg]
@@ -103,7 +103,7 @@ def includes_are_plain(folder: OpFolder) -> Iterator[Problem]:
 
 
 def launches_go_through_the_library(folder: OpFolder) -> Iterator[Problem]:
-    """Shipped ops only: launch.cuh does PDL, clusters and the shared-memory opt-in, once."""
+    """Refuse <<<…>>> in shipped ops: launch.cuh has PDL, clusters, shared-memory opt-in."""
     if folder.project.is_shipped:
         for source in (*_own(folder), *map(read_cpp, folder.headers)):
             for line in source.launches:

@@ -1,4 +1,4 @@
-"""The files of an op and of its family, and what each defines (docs/architecture.md)."""
+"""Rules for the files of an op and its family, and their content (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fictl.project.python_source import definitions, parse
 from fictl.user_file import read_text
 
 _TEST = re.compile(r"^[ \t]*def test", re.MULTILINE)
-# Sub-modules that every mounted project has, or folders that mean something else.
+# Sub-modules of every mounted project, and folders with another meaning.
 _RESERVED = ("ops", "include", "binding", "cmake")
 
 
@@ -33,7 +33,7 @@ def files_are_there(folder: OpFolder) -> Iterator[Problem]:
         (os.path.isfile(folder.trace), folder.trace, "a TraceTemplate per public function"),
         (os.path.isfile(folder.bench), folder.bench, "cases()"),
     ]
-    # Why: a wheel carries our kernels without their tests.
+    # fictl's wheel contains its kernels without tests.
     if not (folder.project.is_shipped and not os.path.isdir(folder.project.tests)):
         required.append((os.path.isfile(folder.test), folder.test, "what the trace cannot say"))
     for present, path, purpose in required:
@@ -42,7 +42,7 @@ def files_are_there(folder: OpFolder) -> Iterator[Problem]:
 
 
 def jit_is_there_where_it_is_needed(folder: OpFolder) -> Iterator[Problem]:
-    """A folder without jit.py has one module; op.py asks for the one that jit.py describes."""
+    """Check that op.py uses jit.py's module if there is one, else the default module."""
     if os.path.isfile(folder.jit):
         for line in _default_modules(parse(folder.op)):
             yield Problem(
@@ -64,7 +64,7 @@ def jit_is_there_where_it_is_needed(folder: OpFolder) -> Iterator[Problem]:
 
 
 def _default_modules(tree: ast.Module) -> Iterator[int]:
-    """Lines of `KernelModule(__file__)`."""
+    """Yield the lines of `KernelModule(__file__)`."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     for call in calls:
         is_module = ast.unparse(call.func).rpartition(".")[2] == "KernelModule"
@@ -112,7 +112,7 @@ def python_files_define_their_part(folder: OpFolder) -> Iterator[Problem]:
 
 
 def entries_yield_something(folder: OpFolder) -> Iterator[Problem]:
-    """Refuse empty entries: an op that ships nothing or benches nothing does so unseen."""
+    """Refuse empty aot() and cases(): nobody would notice that nothing ships or runs."""
     for path, name in ((folder.jit, "aot"), (folder.bench, "cases")):
         function = definitions(parse(path)).get(name) if os.path.isfile(path) else None
         if isinstance(function, ast.FunctionDef) and not _gives_something(function):
@@ -149,7 +149,7 @@ def a_test_exists(folder: OpFolder) -> Iterator[Problem]:
 
 
 def headers_open_with_their_story(folder: OpFolder) -> Iterator[Problem]:
-    """A header of fictl's own opens with its algorithm, its traffic and the reason for both."""
+    """Require a comment at the top of shipped headers: algorithm, memory traffic, reasons."""
     for path in folder.headers if folder.project.is_shipped else ():
         if not _text(path).lstrip().startswith(("//", "/*")):
             yield Problem(
@@ -166,7 +166,7 @@ def _text(path: Path) -> str:
 
 
 def private_folders_hold_no_op(project: Project) -> Iterator[Problem]:
-    """A folder whose name starts with an underscore is for Python that a family shares."""
+    """Refuse ops in folders that begin with `_`: these hold Python that a family shares."""
     for path in matching(project.kernels, "[!._]*/_*/op.py"):
         yield Problem(
             "private",
@@ -178,7 +178,7 @@ def private_folders_hold_no_op(project: Project) -> Iterator[Problem]:
 
 
 def kernels_is_no_package(project: Project) -> Iterator[Problem]:
-    """An __init__.py there would shadow an installed package called `kernels`."""
+    """Refuse kernels/__init__.py: it would shadow an installed package named `kernels`."""
     path = project.kernels / "__init__.py"
     if os.path.isfile(path):
         yield Problem("no-init", path, 1, "kernels/ is not a Python package", "delete the file")

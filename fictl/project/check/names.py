@@ -1,4 +1,4 @@
-"""Public names are unique within a project, and what an op uses never uses it back."""
+"""Rules for public names: unique within a project, and no cycles in `uses`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def uses_have_no_cycle(project: Project) -> Iterator[Problem]:
 
 
 def _way_back(start: OpFolder, graph: dict[OpFolder, set[OpFolder]]) -> list[OpFolder]:
-    """A path from `start` that ends before `start` again; empty if there is none."""
+    """Return a cycle through `start`, which is listed once; empty if there is none."""
     pending, seen = [[start]], {start}
     while pending:
         path = pending.pop(0)
@@ -72,7 +72,7 @@ def _way_back(start: OpFolder, graph: dict[OpFolder, set[OpFolder]]) -> list[OpF
 
 
 def names_fit_one_stub(project: Project) -> Iterator[Problem]:
-    """Ours only: editors see all ops as one module, fictl/ops.pyi, which is made of the op.py files."""
+    """Check that the shipped ops fit into one stub, fictl/ops.pyi, which editors read."""
     if not project.is_shipped:
         return
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """A rule that does not hold at a line of a file, and the edit that mends it."""
+    """A violation of a rule at a line of a file, and the edit that fixes it."""
 
     rule: str
     path: Path

@@ -1,4 +1,4 @@
-"""Rules for the imports of an op's Python files, so that its folder can be copied or deleted whole."""
+"""Rules for imports of an op's Python files, so that a folder can be copied or deleted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def imports_stay_inside(folder: OpFolder) -> Iterator[Problem]:
 
 
 def _statements(tree: ast.AST, in_functions: bool) -> Iterator[ast.stmt]:
-    """A function of bench.py may bring in a library to compare with, if it is there."""
+    """Yield statements. Those in bench.py's functions are skipped: they may import any library."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
             if isinstance(node, ast.stmt):
@@ -39,7 +39,7 @@ def _statements(tree: ast.AST, in_functions: bool) -> Iterator[ast.stmt]:
 
 
 def _imports(node: ast.stmt, folder: OpFolder) -> Iterator[tuple[str, int]]:
-    """Absolute names, as `fictl.kernels.norm.rmsnorm.op.rmsnorm` of a from-import."""
+    """Yield absolute names and lines: `fictl.kernels.norm.rmsnorm.op.rmsnorm`."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, node.lineno) for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

@@ -1,4 +1,4 @@
-"""trace.py has a template for each public function, and its inputs are the function's own."""
+"""Rules for trace.py: one template per public function, with inputs that match it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.project.declaration import Declaration, Parameter
 from fictl.project.folder import OpFolder
 from fictl.project.python_source import assigned, parse
 
-# How an op runs, not what it computes.
+# Parameters that select how an op runs, not what it computes.
 _CONTROLS = ("enable_pdl", "backend", "tactic")
 
 
@@ -68,7 +68,10 @@ def _compare(folder: OpFolder, declaration: Declaration, template: ast.Call) -> 
 
 
 def _is_said(parameter: Parameter) -> bool:
-    """Tensors and numbers are. A word, a dtype, and None for a number: these stay at the default."""
+    """True for parameters that a trace must list: tensors and numbers.
+
+    Defaults that are strings, dtypes or None need not be listed.
+    """
     if parameter.name in _CONTROLS:
         return False
     if parameter.default is None or "Tensor" in parameter.annotation:
@@ -77,9 +80,9 @@ def _is_said(parameter: Parameter) -> bool:
 
 
 def _keys(node: ast.expr | None, path: Path) -> set[str] | None:
-    """Keys of a dict: `{…}`, `dict(…)`, a name for one, `a | b`; None if it is unclear.
+    """Return the keys of a dict: `{…}`, `dict(…)`, a name of one, `a | b`; None if unknown.
 
-    A name is of this file, or of one of the family's that it is imported from.
+    Names are of this file, or imported from a file of the family.
     """
     if isinstance(node, ast.Name):
         where = _source(node.id, path)
@@ -101,7 +104,7 @@ def _keys(node: ast.expr | None, path: Path) -> set[str] | None:
 
 
 def _texts(node: ast.expr | None, path: Path) -> Iterator[str]:
-    """Texts of a tuple with `*others`, or of a name for one."""
+    """Yield the strings of a tuple, with `*others`, or of a name of one."""
     if isinstance(node, ast.Name):
         where = _source(node.id, path)
         yield from _texts(assigned(parse(where), node.id), where)
@@ -113,7 +116,7 @@ def _texts(node: ast.expr | None, path: Path) -> Iterator[str]:
 
 
 def _source(name: str, path: Path) -> Path:
-    """The file that assigns it: `from .._family import NAME` names another one."""
+    """Return the file that assigns a name; follows `from .._family import NAME`."""
     imports = [statement for statement in parse(path).body if isinstance(statement, ast.ImportFrom)]
     for statement in imports:
         if (
@@ -131,7 +134,7 @@ def _parameter(key: ast.expr, value: ast.expr) -> set[str] | None:
 
 
 def _named(value: ast.expr) -> str:
-    """Return x of `Tensor(…, param="x")`, where the definition has another name than the function."""
+    """Return x of `Tensor(…, param="x")`, for an input named differently in the function."""
     words = value.keywords if isinstance(value, ast.Call) else []
     values = (word.value for word in words if word.arg == "param")
     return next((str(item.value) for item in values if isinstance(item, ast.Constant)), "")

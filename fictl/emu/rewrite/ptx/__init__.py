@@ -1,1 +1,1 @@
-"""Inline PTX: its instructions become calls of the functions in include/fictl_emu/ptx."""
+"""Translates inline PTX into calls of the functions in include/fictl_emu/ptx."""

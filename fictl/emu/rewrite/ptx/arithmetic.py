@@ -1,4 +1,4 @@
-"""Integer, bit and floating-point arithmetic, comparison, selection."""
+"""Translations of integer, bit and float arithmetic, comparison and selection."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def product_of_24_bits(i: Instruction) -> str:
 
 
 def product(i: Instruction, type_: str, count: int) -> str:
-    """The lower or the upper half of an integer product, or both; `count` 3: and a sum."""
+    """Multiply (`count` 2) or multiply-add (3): lower half, upper half or wide product."""
     which = i.take("lo", "hi", "wide")
     if which is None:
         raise NotEmulated(f"{i.name}.{type_}")
@@ -197,7 +197,7 @@ _COMBINED = {"and": "&", "or": "|", "xor": "^"}
 
 @emulates("setp")
 def set_predicate(i: Instruction) -> str:
-    """`p|q = a ? b`, both combined with a third predicate if there is one; q has the opposite."""
+    """Translate setp: p = comparison, q = its opposite, both optionally combined with a third."""
     type_ = i.type()
     comparison, combine = i.take(*_COMPARISONS), i.take(*_COMBINED)
     i.ignore("ftz")
@@ -210,7 +210,7 @@ def set_predicate(i: Instruction) -> str:
         results = [result, f"!{result}"]
     if combine:
         results = [f"({result} {_COMBINED[combine]} {i.value(3)})" for result in results]
-    # The sources may be what the destinations are.
+    # Temporaries, because sources and destinations may be the same registers.
     return (
         f"{{ const bool fictl_emu_p = {results[0]}, fictl_emu_q = {results[1]}; "
         f"{i.assign(first, 'fictl_emu_p')} {i.assign(second, 'fictl_emu_q')} }}"

@@ -1,4 +1,4 @@
-"""The flow of a thread; and what is not there yet."""
+"""Translations of control flow; refusals of instructions that are not emulated yet."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sleep(i: Instruction) -> str:
 
 @emulates("brkpt", "pmevent", "setmaxnreg", "griddepcontrol")
 def nothing(i: Instruction) -> str:
-    """Grids run one after another, and registers have no limit."""
+    """Emit nothing: grids run one after another, and registers are unlimited."""
     return ""
 
 

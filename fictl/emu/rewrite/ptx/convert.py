@@ -1,4 +1,4 @@
-"""Moves between registers, and conversions between types."""
+"""Translations of moves between registers and of type conversions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def move(i: Instruction) -> str:
 
 
 def _part(type_: str, count: int) -> int:
-    """The width of each of `count` registers that make one."""
+    """Return the width of each of `count` registers that together form one of `type_`."""
     width, rest = divmod(int(type_[1:]), count)
     if rest or f"b{width}" not in TYPES:
         raise NotEmulated(f".{type_} of {count} registers")

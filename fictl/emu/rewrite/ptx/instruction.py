@@ -1,4 +1,4 @@
-"""One instruction on its way to C++, and the table of those that have a translation."""
+"""One instruction being translated to C++, and the table of translations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROUNDINGS = {
 
 @dataclass
 class Instruction:
-    """Its modifiers are taken one by one: what is left at the end was not understood."""
+    """An instruction under translation. Known modifiers are removed; any left are an error."""
 
     name: str
     modifiers: list[str]
@@ -39,7 +39,7 @@ class Instruction:
     names: Names
 
     def take(self, *choices: str) -> str | None:
-        """The first modifier that is one of these, which is gone then."""
+        """Remove and return the first modifier that is one of these; None if there is none."""
         for modifier in self.modifiers:
             if modifier in choices:
                 self.modifiers.remove(modifier)
@@ -47,7 +47,7 @@ class Instruction:
         return None
 
     def ignore(self, *modifiers: str, prefix: str = "\n") -> None:
-        """Modifiers that mean nothing here: hints, what the host does anyway."""
+        """Remove modifiers without effect here: hints, and what the host does anyway."""
         self.modifiers = [
             modifier
             for modifier in self.modifiers
@@ -55,7 +55,7 @@ class Instruction:
         ]
 
     def type(self) -> str:
-        """The last modifier, as a type of PTX."""
+        """Remove and return the last modifier, which must be a PTX type."""
         if not self.modifiers or self.modifiers[-1] not in TYPES:
             raise NotEmulated(self.name)
         return self.modifiers.pop()
@@ -64,7 +64,7 @@ class Instruction:
         return self.take(*ROUNDINGS)
 
     def done(self, *counts: int) -> None:
-        """No modifier is left, and there are as many operands as one of `counts`."""
+        """Check that no modifier is left and that the operand count is one of `counts`."""
         if self.modifiers:
             raise NotEmulated(f".{self.modifiers[0]}")
         if len(self.operands) not in counts:
@@ -80,7 +80,7 @@ class Instruction:
         return self.names.value(self.operand(index))
 
     def get(self, index: int, type_: str) -> str:
-        """An operand, taken for a type of PTX."""
+        """Return an operand, read as a PTX type."""
         return self.cast(self.operand(index), type_)
 
     def cast(self, operand: str, type_: str) -> str:
@@ -96,7 +96,7 @@ class Instruction:
         return vector(self.operand(index))
 
     def address(self, index: int, space: str) -> str:
-        """A pointer to char."""
+        """Return an address operand as a pointer to char."""
         base, offset = base_and_offset(self.operand(index))
         where = "shared_address" if space.startswith("shared") else "generic_address"
         pointer = f"{P}{where}({self.cast(base, 'u64')})"
@@ -108,7 +108,7 @@ TABLE: dict[str, Translation] = {}
 
 
 def emulates(*names: str) -> Callable[[Translation], Translation]:
-    """Enters a translation into the table; of two that fit, the longer name counts."""
+    """Register a translation for these opcodes; the longest matching name wins."""
 
     def enter(translation: Translation) -> Translation:
         TABLE.update(dict.fromkeys(names, translation))
@@ -118,7 +118,7 @@ def emulates(*names: str) -> Callable[[Translation], Translation]:
 
 
 def translate(written: Written, names: Names) -> str:
-    """One C++ statement."""
+    """Translate one instruction to a C++ statement."""
     words = written.opcode.split(".")
     for count in range(len(words), 0, -1):
         name = ".".join(words[:count])

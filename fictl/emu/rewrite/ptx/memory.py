@@ -1,4 +1,4 @@
-"""Loads, stores, atomics, asynchronous copies, fences and hints."""
+"""Translations of loads, stores, atomics, asynchronous copies, fences and hints."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _skip_hints(i: Instruction) -> None:
 
 
 def _ordering(i: Instruction) -> str:
-    """The suffix of the functions for this memory order."""
+    """Return the suffix of the functions for the memory order."""
     i.ignore("mmio")  # always with .relaxed
     ordering = i.take(*_ORDERINGS)
     i.take(*_SCOPES)
@@ -154,7 +154,7 @@ def copy_async(i: Instruction) -> str:
         i.operands = i.operands[:-1]
     size = source = i.get(2, "u32")
     if len(i.operands) == 4:
-        # The fourth is how much to read, or a predicate: whether to read nothing.
+        # The fourth operand is the number of bytes to read, or a predicate that disables the read.
         ignored = i.names.type_of(i.operand(3).lstrip("! ")) == "pred"
         source = f"{i.value(3)} ? 0u : {size}" if ignored else i.get(3, "u32")
     return f"{P}copy_async({i.address(0, 'shared')}, {i.address(1, 'global')}, {size}, {source});"

@@ -1,4 +1,4 @@
-"""Operands of PTX instructions as C++: registers, constants, addresses."""
+"""Translates operands of PTX instructions to C++: registers, constants, addresses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TYPES = {
     "e4m3x2": f"{P}Pair<{P}E4M3>",
     "e5m2x2": f"{P}Pair<{P}E5M2>",
 }
-# A register of such a type holds its bits.
+# A declared register of such a type holds its raw bits.
 _AS_BITS = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32", "tf32": "b32"}
 
 _SPECIAL = {
@@ -41,7 +41,7 @@ _SPECIAL = {
         )
         for axis in "xyz"
     },
-    # A cluster is one block.
+    # Each cluster consists of one block.
     **{f"cluster_ctaid.{axis}": "0u" for axis in "xyz"},
     **{f"cluster_nctaid.{axis}": "1u" for axis in "xyz"},
     "cluster_ctarank": "0u",
@@ -74,20 +74,20 @@ _ADDRESS = re.compile(r"\[\s*([^\s+\-\]]+)\s*(?:([+-])\s*([^\]]+?)\s*)?\]")
 
 
 class NotEmulated(Exception):
-    """An instruction, or an operand of it, that the emulated device has no function for."""
+    """Raised for an instruction or an operand that the emulated device does not support."""
 
 
 @dataclass
 class Names:
     """Meanings of the names in one asm statement."""
 
-    operands: int  # how many the statement has
+    operands: int  # their number
     named: dict[str, int] = field(default_factory=dict)  # %[name] -> its number
     scopes: list[dict[str, str]] = field(default_factory=list)  # register -> type, innermost last
-    labels: str = ""  # what makes its labels differ from those of other statements
+    labels: str = ""  # prefix that makes labels unique
 
     def value(self, text: str) -> str:
-        """The C++ expression of a register or a constant."""
+        """Return the C++ expression of a register or a constant."""
         if text.startswith("!"):
             return f"!{self.value(text[1:].strip())}"
         if text == "_":
@@ -105,7 +105,7 @@ class Names:
         return _constant(text)
 
     def type_of(self, text: str) -> str | None:
-        """The type of a register that the statement itself declares."""
+        """Return the type of a register declared in the statement; None for others."""
         return next((scope[text] for scope in reversed(self.scopes) if text in scope), None)
 
     def _number(self, reference: re.Match[str]) -> int:
@@ -121,7 +121,7 @@ class Names:
 
 
 def register(name: str) -> str:
-    """The C++ variable of a register that the statement declares."""
+    """Return the C++ variable of a register declared in the statement."""
     return "fictl_emu_r_" + re.sub(r"\W", "_", name)
 
 
@@ -133,20 +133,20 @@ def register_type(type_: str) -> str:
 
 
 def vector(text: str) -> list[str]:
-    """The parts of `{a, b}`; a register is a vector of one."""
+    """Return the parts of `{a, b}`; a plain register is a vector of one."""
     if not text.startswith("{"):
         return [text]
     return [part.strip() for part in split(text[1:-1], ",")]
 
 
 def halves(text: str) -> tuple[str, str]:
-    """The two destinations of `d|p`; the second may be missing."""
+    """Return the two destinations of `d|p`; "_" for a missing second."""
     first, _, second = text.partition("|")
     return first.strip(), second.strip() or "_"
 
 
 def base_and_offset(text: str) -> tuple[str, str]:
-    """Split `[register + offset]`; the offset has its sign."""
+    """Split `[register + offset]` into the register and the signed offset."""
     match = _ADDRESS.fullmatch(text)
     if match is None:
         raise NotEmulated(f"the address {text}")

@@ -1,4 +1,4 @@
-"""The text of an asm statement as the instructions, labels and scopes that it has."""
+"""Parses the text of an asm statement into instructions, labels and scopes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STATEMENT = re.compile(r"(?:@\s*(!?)\s*([%\w$]+)\s+)?([A-Za-z][\w.:]*)\s*(.*)",
 
 @dataclass(frozen=True)
 class Written:
-    """An instruction as it is written."""
+    """An instruction as written, not yet translated."""
 
     opcode: str
     operands: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Scope:
 
 
 def parse(text: str) -> Scope:
-    """The statements of a template whose escapes are those of C no more."""
+    """Parse a template whose C escapes are already resolved."""
     text = _COMMENT.sub(" ", text)
     scopes = [Scope()]
     at = 0
@@ -68,7 +68,7 @@ def parse(text: str) -> Scope:
 def _statement_end(text: str, begin: int) -> int:
     try:
         return find(text, ";", begin)
-    except Malformed:  # the last needs no semicolon
+    except Malformed:  # the last statement needs no semicolon
         if text[begin:].count("{") != text[begin:].count("}"):
             raise Malformed(0, f"no ';' ends {text[begin:].strip()!r} in inline PTX") from None
         return len(text)
@@ -86,7 +86,7 @@ def _add(scope: Scope, statement: str) -> None:
 
 
 def _expand(name: str) -> list[str]:
-    """`r<3>` declares r0, r1 and r2."""
+    """Expand a declared name: `r<3>` stands for r0, r1 and r2."""
     several = _RANGE.fullmatch(name)
     return [f"{several[1]}{i}" for i in range(int(several[2]))] if several else [name]
 

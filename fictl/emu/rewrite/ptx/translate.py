@@ -1,4 +1,4 @@
-"""A parsed asm statement as C++ statements."""
+"""Translates a parsed asm statement to C++ statements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fictl.emu.rewrite.ptx.instruction import translate
 from fictl.emu.rewrite.ptx.operands import Names, NotEmulated, register, register_type
 from fictl.emu.rewrite.ptx.syntax import Label, Scope, Written
 
-# They fill the table when they are imported.
+# These modules register their translations when imported.
 FAMILIES = (arithmetic, control, convert, memory, warp)
 
 
@@ -24,7 +24,7 @@ def _declare(name: str, type_: str) -> str:
     try:
         return f"{register_type(type_)} {register(name)}{{}};"
     except NotEmulated:
-        return ""  # what uses it is not emulated either
+        return ""  # instructions that use such a register are refused
 
 
 def _item(item: Scope | Label | Written, names: Names) -> str:

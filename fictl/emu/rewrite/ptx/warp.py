@@ -1,4 +1,4 @@
-"""Instructions that threads execute together: shuffles, votes, matrices, barriers."""
+"""Translations of collective instructions: shuffles, votes, matrices, barriers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SHUFFLES = {"up": "kUp", "down": "kDown", "bfly": "kXor", "idx": "kIndex"}
 
 
 def _with_predicate(i: Instruction, call: str) -> str:
-    """`d|p`: the call returns one and sets the other."""
+    """Assign the results to `d|p`: the call returns d and sets p."""
     value, predicate = halves(i.operand(0))
     return f"{{ bool fictl_emu_p; {i.assign(value, call)} {i.assign(predicate, 'fictl_emu_p')} }}"
 
@@ -122,7 +122,7 @@ _WIDTHS = {"tf32": 32, "f16": 16, "bf16": 16, "s4": 4, "u4": 4}
 
 @emulates("mma.sync.aligned")
 def multiply(i: Instruction) -> str:
-    """m16n8kK: the only shapes that the tensor cores from Ampere on have for these types."""
+    """Translate mma for m16n8kK: the only shapes for these types from Ampere on."""
     shape = next((word for word in i.modifiers if word.startswith("m16n8k")), None)
     i.ignore(str(shape), "row", "col")
     saturated = i.take("satfinite")
@@ -156,7 +156,7 @@ def multiply(i: Instruction) -> str:
 
 
 def _matrices(i: Instruction) -> tuple[int, str, str]:
-    """Number of matrices, whether they are transposed, and the state space."""
+    """Return the number of matrices, whether they are transposed, and the state space."""
     if i.take("m8n8") is None or i.take("b16") is None:
         raise NotEmulated(i.name)
     count = int(str(i.take("x1", "x2", "x4")).removeprefix("x"))
