@@ -32,7 +32,7 @@ def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder,
 
 
 def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
-    """Yield the files of an op, and deleted ones among `changed`."""
+    """Yield the files of an op, and the `changed` files of its folder, deleted ones too."""
     own = real(folder.path)
     yield real(folder.test)
     yield from (path for path in changed if own in path.parents)

@@ -79,7 +79,7 @@ def _ensure_once(
 
 
 def ensure_runs(spec: ModuleSpec) -> Entry:
-    """Return a build that the GPUs present can run, compiled if needed: the caller will launch it."""
+    """Return a build for the GPUs present, compiled if needed: the caller will launch it."""
     lookup = look_up_to_run(spec)
     entry = lookup.entry or ensure(spec).entry
     if not lookup.need.met_by(entry.archs):

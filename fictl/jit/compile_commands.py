@@ -1,4 +1,4 @@
-"""compile_commands.json from the build plan: each unit and header, with flags that clang accepts."""
+"""compile_commands.json from the build plan: units and headers, with flags that clang accepts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Database:
-    """The commands by file, the plans that write included files, and the errors of specs without plan."""
+    """The commands by file, the plans that write included files, and the errors of failed specs."""
 
     commands: tuple[Command, ...]
     writing: tuple[Plan, ...]
@@ -167,7 +167,7 @@ def _cuda(nvcc: Nvcc, arch: Arch) -> tuple[str, ...]:
 
 
 def _cuda_path(nvcc: Nvcc) -> tuple[str, ...]:
-    """Return --cuda-path; none for a toolkit that a distribution installed, which clang finds itself."""
+    """Return --cuda-path; none for a distribution's toolkit, which clang finds itself."""
     parts = ("bin", "include", "nvvm/libdevice")
     complete = all(os.path.isdir(nvcc.home / part) for part in parts)
     return (f"--cuda-path={nvcc.home}",) if complete else ()
@@ -188,6 +188,6 @@ def _directory(plan: Plan) -> Path:
 
 
 def _folder(plan: Plan) -> Path:
-    """Return the folder that -Isrc points to: stable across edits, one for each launcher of a module."""
+    """Return the folder of -Isrc: stable across edits, one for each launcher of a module."""
     spec = plan.spec
     return writable_store().module_dir(spec.project, spec.name) / "ninja" / spec.sources[0].stem

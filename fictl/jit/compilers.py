@@ -42,7 +42,7 @@ class Compilers(Protocol):
         """The major version of the CUDA runtime."""
 
     def identity(self, libraries: Collection[str]) -> dict[str, str]:
-        """Return the version and build id of each compiler and of the libraries that a recipe uses."""
+        """Return version and build id of each compiler and of the libraries that a recipe uses."""
 
     def targets(self, spec: ModuleSpec, archs: tuple[Arch, ...]) -> Targets:
         """Choose the targets: `archs`, or those of environment and GPUs."""
@@ -136,7 +136,7 @@ class EmuCompilers:
 
 
 def cuda_targets(spec: ModuleSpec, archs: tuple[Arch, ...], nvcc: Nvcc | None) -> Targets:
-    """Return `archs`, or the targets of environment and GPUs; all of them if there is no nvcc to ask."""
+    """Return `archs`, or the targets of environment and GPUs; without nvcc none is left out."""
     explicit = archs or spec.exact_archs or None
     return select_targets(
         spec.name, spec.archs, nvcc, explicit=explicit, fallback=spec.fallback_archs

@@ -91,7 +91,7 @@ def ran_out_of_memory(log: str) -> bool:
 
 
 def _said_by_compilers(log: str) -> list[str]:
-    """Return the log without ninja's FAILED line and the command below it, which may have any word."""
+    """Drop ninja's FAILED line and the command below it, which may contain any word."""
     lines = [line.strip() for line in log.splitlines()]
     failed = {at for at, line in enumerate(lines) if line.startswith("FAILED: ")}
     return [line for at, line in enumerate(lines) if not {at, at - 1} & failed]

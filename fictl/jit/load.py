@@ -18,7 +18,7 @@ _used: dict[Hashable, tuple[ModuleSpec, str]] = {}
 
 
 def load_found(find: Callable[[], Entry | None]) -> Any | None:
-    """Load the build that `find` returns; search again if it was cleared from the cache in between."""
+    """Load the build that `find` returns; search again if it was cleared in between."""
 
     def once() -> Any | None:
         entry = find()

@@ -68,7 +68,7 @@ class ModuleSpec:
         return (self.project, self.name) == ("fictl", RUNTIME_MODULE)
 
     def require_device(self) -> None:
-        """Refuse a device that the op does not declare, since a build may predate the declaration."""
+        """Refuse a device that the op does not declare; a build may predate the declaration."""
         if self.runs_on == "emu" and "emu" not in self.devices:
             raise NotOnDevice(
                 f"{self.name} does not run on the emulated device: its op.py declares "

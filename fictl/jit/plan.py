@@ -38,7 +38,7 @@ class Unit:
 class Plan:
     """The steps of a build of `spec` for these targets with this toolchain.
 
-    `generated`: steps that write includes of device units. `runtime`: the emulated device's library.
+    `generated`: steps that write includes of device units. `runtime`: the emulated device's build.
     """
 
     spec: ModuleSpec

@@ -104,13 +104,13 @@ def _resolve(include: str, folder: Path, include_dirs: tuple[Path, ...]) -> Path
 
 
 def _without_dots(path: Path) -> Path:
-    """Return one name per file. Links are kept: a compiler searches beside the link, not its target."""
+    """Return one name per file. Links are kept: a compiler searches beside the link itself."""
     normal = Path(os.path.normpath(path))
     return normal if os.path.exists(normal) and normal.samefile(path) else real(path)
 
 
 def portable_name(path: Path, base: Path, include_dirs: tuple[Path, ...]) -> str:
-    """Return `launcher.cu` in the op's folder, `<fictl/…>` on the include path: equal in any checkout."""
+    """Return `launcher.cu` in the op's folder, `<fictl/…>` on include paths, in any checkout."""
     text = str(path)
     roots = [root for root in (base, *include_dirs) if text.startswith(f"{root}{os.sep}")]
     if not roots:

@@ -10,7 +10,7 @@ from fictl.jit.store.stores import writable_store
 
 @dataclass(frozen=True)
 class LastEdit:
-    """The changed files, the seconds of each recompiled unit, of the link and of the whole build."""
+    """The changed files; seconds of each recompiled unit, of the link and of the whole build."""
 
     when: float
     changed: tuple[str, ...]

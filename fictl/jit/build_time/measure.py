@@ -80,7 +80,7 @@ class _Bench:
         return done
 
     def compile(self, unit: Unit) -> None:
-        """Time one unit. The preprocessor runs first, so that headers are in the system's file cache."""
+        """Time one unit. The preprocessor runs first, to bring headers into the file cache."""
         text = self._folder / f"{unit.object}.i"
         preprocessed = self.run([*self._front(unit), "-E", str(unit.source), "-o", str(text)])
         own = self._own(unit)

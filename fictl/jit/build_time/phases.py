@@ -25,7 +25,7 @@ class Phase:
 
 
 def nvcc_phases(table: str, source: Path, wall: float) -> list[Phase]:
-    """Return phases, longest first. Time missing in the table is the driver's; the sum is `wall`."""
+    """Return phases, longest first. Time not in the table is the driver's; the sum is `wall`."""
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     for line in table.splitlines():
         # Why not split first: the source's path may have a comma.

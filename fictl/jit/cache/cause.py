@@ -34,7 +34,7 @@ class BuildCause:
 
     @property
     def is_first(self) -> bool:
-        """True without a previous build of the same parameters, device and variant to compare with."""
+        """True if no previous build has the same parameters, device and variant."""
         return self.summary.startswith(FIRST)
 
     @property
@@ -85,7 +85,7 @@ def write_cause(folder: Path, cause: BuildCause) -> None:
 
 
 def cause_of(entry: Entry, recipe: Recipe) -> BuildCause:
-    """Return why a stored build was made: from its record, else from the previous build in the stores."""
+    """Return why a stored build was made: from its record, else from the build before it."""
     manifest = entry.manifest
     now = Wanted(recipe, manifest.toolchain, entry.archs, manifest.cudart)
     try:

@@ -115,7 +115,7 @@ class Store:
             ) from error
 
     def check_private(self, *parts: str) -> None:
-        """Refuse folders that others can write, from the root down to a module, a recipe or a build."""
+        """Refuse folders that others can write, from the root to a module, a recipe or a build."""
         private_folder.check(self.root, LAYOUT, *parts)
 
 

@@ -59,7 +59,7 @@ def compiled(source: Path, targets: Collection[str]) -> str:
 
 
 def _variants(source: Path) -> Iterator[tuple[Variant, ...]]:
-    """Yield each variant with its assumptions, then without, for arguments that do not meet them."""
+    """Yield each variant with its assumptions, then without, for arguments that violate them."""
     variants = _loaded(source).get("variants")
     if not callable(variants):
         raise UsageError(f"there is no variants() in {source.name}")

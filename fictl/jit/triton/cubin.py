@@ -9,7 +9,7 @@ from fictl.jit.triton.variant import Variant
 
 @dataclass(frozen=True)
 class Cubin:
-    """Code for compute capability `arch`, such as 90; `ptx` is set if newer GPUs may translate it."""
+    """Code for compute capability `arch`, such as 90; `ptx` is set if newer GPUs may compile it."""
 
     arch: int
     code: bytes

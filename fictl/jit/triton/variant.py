@@ -35,7 +35,7 @@ ASSUMED = ":16"
 
 @dataclass(frozen=True)
 class Variant:
-    """Types and constants of a kernel; names in `constants` have the type `constexpr`. `assumed`: the
+    """Types and constants of a kernel; `constants` have the type `constexpr`. `assumed`: the
     indices of arguments assumed to be multiples of 16 (pointers: in bytes).
     """
 

@@ -85,7 +85,7 @@ def _encode_simple(value: Any) -> Any:
 
 
 def _as_tensor(value: Any) -> torch.Tensor | None:
-    """Return a plain tensor; None for others and for fake or distributed tensors."""
+    """Return a tensor of torch or DLPack; None for other values, fake or distributed tensors."""
     if isinstance(value, torch.Tensor):
         owns = type(value) in _PLAIN and value.layout == torch.strided and not value.is_meta
         return value.detach() if owns else None
