@@ -97,7 +97,7 @@ def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[PlannedBuild]:
 
 
 def specs_of(names: Sequence[str]) -> list[JitSpec]:
-    """List the specs that aot() of the named ops yields; of all ops of this project if none is named."""
+    """List the specs of aot() of the named ops, or of all ops of this project."""
     folders = select(names) if names else select((), [Project.at()])
     return [spec for folder in folders for spec in folder_specs(folder)]
 

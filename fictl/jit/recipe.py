@@ -53,7 +53,7 @@ class Recipe:
 
 
 def recipe_of(spec: ModuleSpec) -> Recipe:
-    """Make the recipe from the current sources; templates are hashed unrendered, with parameters."""
+    """Make the recipe of the current sources; templates count unrendered, with parameters."""
     reached = reached_by(spec, *spec.sources, *spec.made_from)
     known = {name: facts(path) for name, path in reached.files.items()}
     inputs = {name: file.sha256 for name, file in known.items()}

@@ -19,7 +19,7 @@ from fictl.trace import TraceTemplate
 
 @dataclass(frozen=True)
 class Op:
-    """Declaration of an op: architectures, devices, dtypes, written arguments. `module` is its op.py."""
+    """Declaration of an op: architectures, devices, dtypes and more. `module` is its op.py."""
 
     name: str
     archs: ArchRule
@@ -64,7 +64,7 @@ class Op:
         return template
 
     def _trace_module(self, name: str) -> ModuleType | None:
-        """Import a module beside op.py; None if its file is missing. Errors in it name their line."""
+        """Import a module beside op.py; None if the file is missing. Errors name their line."""
         own = sys.modules.get(self.module)
         path = Path(getattr(own, "__file__", None) or self.module).with_name("trace.py")
         with running(path):

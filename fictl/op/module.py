@@ -52,7 +52,7 @@ def module_spec(
 
 
 def default_module(file: str) -> Callable[..., JitSpec]:
-    """Return the default `module()` of an op folder without jit.py: one module, built from its files."""
+    """Return the default `module()` of an op folder without jit.py: one module of its files."""
 
     def module(*parameters: Hashable) -> JitSpec:
         if parameters:

@@ -84,7 +84,7 @@ def needed(solution: Solution, more: Iterable[str] = (), *, emulated: bool = Fal
     includes: list[Path] = []
     if "cutlass" in wanted:
         include = _cutlass(solution)
-        # The toolkit's other folders, which the JIT does not search by itself.
+        # CUTLASS's tools lie in a folder beside, which the JIT does not search itself.
         includes += [include, include.parent / "tools" / "util" / "include"]
     if wanted.intersection(_OF_CCCL):
         _require_cccl(solution)

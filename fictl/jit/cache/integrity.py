@@ -43,7 +43,7 @@ _READ = ("build", "object", "record", "failed", "memo", "source")
 
 
 def check_store(store: Store, repair: bool = False) -> Integrity:
-    """Check all items. `repair` removes broken ones from a writable store; they are remade on use."""
+    """Check all items. `repair` removes broken ones from a writable store; use remakes them."""
     everything = inventory(store.root) if store.writable else builds(store.root)
     items = [item for item in everything if item.kind in _READ]
     items += _records_beside(store.root) if store.writable else []

@@ -93,7 +93,7 @@ class Backends:
         return self.common.supports(cc)
 
     def choose(self, arguments: Mapping[str, Any], checked: bool = True) -> tuple[str, ...]:
-        """Choose the backends that run this call, best first; raise an error with all reasons if none do."""
+        """Choose the backends that run this call, best first; raise all reasons if none do."""
         explanation = self.examine(arguments, only_asked=True, checked=checked)
         if not explanation.runs:
             raise BackendRefused(explanation)
@@ -172,7 +172,7 @@ def declared_backends(
     heuristic: Callable[..., Any] | None,
     settings: Sequence[str] = (),
 ) -> Backends:
-    """Make Backends from an author's declaration; each check must have a backend of the same name."""
+    """Make Backends from an author's declaration; each check needs a backend of its name."""
     unknown = sorted(set(checks) - set(backends))
     if unknown:
         raise InvalidValue(

@@ -65,7 +65,7 @@ _SEEN = "({0}.dtype, {0}.get_device(), {0}.shape) if isinstance({0}, _Tensor) el
 
 
 class Size(NamedTuple):
-    """Place of an axis: a dimension of a tensor, counted from the end, as leading ones may be added."""
+    """Place of an axis: a dimension of a tensor, from the end, as leading ones may be added."""
 
     axis: str
     tensor: str

@@ -22,7 +22,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Explanation of one call. `suitable` is in order of preference; `refusal` concerns all backends."""
+    """Explanation of one call. `suitable` is sorted by preference; `refusal` concerns all backends."""
 
     op: str
     device: str = ""

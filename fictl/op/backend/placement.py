@@ -37,7 +37,7 @@ def placement(op: str, arguments: Mapping[str, Any]) -> Placement:
 
 
 def devices_are_alike() -> bool:
-    """Return whether all devices are of one kind, so that a choice need not depend on the device."""
+    """Return whether all devices are of one kind, so that choices ignore the device."""
     return settings.DEVICE.get() == "emu" or len(set(map(str, visible_gpus()))) <= 1
 
 

@@ -22,7 +22,7 @@ _ARCHS = "supported_archs"
 
 
 def supported_compute_capability(archs: object) -> Callable[[F], F]:
-    """Declare the architectures of a check's backend: [80, 90], '9.0a 10.0f', '>=8.0', or a list."""
+    """Declare the architectures of a check's backend: '>=8.0', '9.0a 10.0f', [80, 90]."""
     rule = arch_rule(archs)
 
     def declare(check: F) -> F:

@@ -110,7 +110,7 @@ class KernelModule:
             return function
 
     def _schema(self, name: str) -> Schema | None:
-        """Read the schema; None if the binding cannot be read, which matters only to torch.compile."""
+        """Read the schema; None if the binding is unreadable, which only affects torch.compile."""
         try:
             return self._read_schema(name)
         except UsageError:
@@ -121,7 +121,7 @@ class KernelModule:
         return read_schema(spec.sources, name, partial(_written, spec.base / "op.py", name))
 
     def _traced(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
-        """Call through torch.ops, so that torch sees it. A call without tensors is made directly."""
+        """Call through torch.ops, so that torch sees it; without tensors, call directly."""
         key = self._define(self._identity, name, parameters)
         if key:
             return overload(key)(*arguments)
@@ -190,7 +190,7 @@ def _require_device(spec: JitSpec, export: str) -> None:
 
 
 def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
-    """Return the parameters that the export's callers in op.py write; `out` outside of op folders."""
+    """Return the parameters that the export's callers write; `out` outside of op folders."""
     if not os.path.isfile(op):
         return frozenset({"out"})
     from fictl.project.written import written_by

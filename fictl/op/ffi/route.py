@@ -74,7 +74,7 @@ class Route:
         self._bind(ffi)
 
     def launch(self, *arguments: Any) -> Any:
-        """Call the FFI directly with plain tensors, or other DLPack objects: the torch op's body."""
+        """Call the FFI directly with plain tensors or DLPack objects: the torch op's body."""
         result = self.ffi(*arguments)
         written = (
             [parameter.written for parameter in self._schema.parameters] if self._schema else ()
@@ -140,7 +140,7 @@ def _in_python(parameter: Parameter) -> str:
 
 
 def _seen(arguments: tuple[Any, ...]) -> bool:
-    """True for fake, functional, sharded and wrapped tensors, and for any tensor under a torch mode."""
+    """True for fake, functional, sharded and wrapped tensors; for all under a torch mode."""
     kinds = {type(argument) for argument in arguments if isinstance(argument, torch.Tensor)}
     plain = kinds <= {_Tensor, _Parameter}
     return bool(kinds) and (not plain or _modes.is_in_torch_dispatch_mode() or _transformed())

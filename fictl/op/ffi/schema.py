@@ -49,7 +49,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Schema:
-    """Schema of one function. A function without tensors may return a number: torch never sees it."""
+    """Schema of one function. It may return a number if it has no tensors: torch never sees it."""
 
     parameters: tuple[Parameter, ...]
 

@@ -19,7 +19,7 @@ from fictl.op.gradient.wanted import wanted_of
 
 @dataclass
 class _Defined:
-    """A defined op. `owner` is the module that exports it; after a reload `run` is the new module's."""
+    """A defined op. `owner` is the module that exports it; a reload replaces `run`."""
 
     owner: str
     text: str

@@ -13,7 +13,7 @@ from fictl.op.gradient.refusal import BACKWARD, FORWARD
 
 
 def wanted_of(value: Any) -> str:
-    """Return BACKWARD if it requires grad and grad mode is on, FORWARD for a dual tensor, else ''."""
+    """Return BACKWARD if grad is required and enabled, FORWARD for a dual tensor, else ''."""
     if isinstance(value, torch.Tensor):
         if torch.is_grad_enabled() and value.requires_grad:
             return BACKWARD

@@ -76,7 +76,7 @@ def launchers(code: str) -> Iterator[Launcher]:
 
 
 def chosen(code: str, functions: Iterable[str]) -> tuple[Launcher, ...]:
-    """Return all launchers of a text, or these: by name, or by signature if the text only includes them."""
+    """Return all launchers of a text, or these: by name, or by signature if only included."""
     known = {launcher.name: launcher for launcher in launchers(code)}
     picked = tuple(_pick(function, known) for function in functions) or tuple(known.values())
     if not picked:

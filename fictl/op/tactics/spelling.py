@@ -32,7 +32,7 @@ def label(plain: Any) -> str:
 
 
 def key_text(labels: Iterable[str], values: Iterable[Any]) -> str:
-    """Format `input=bfloat16 dim=4096 rows<=16384`; the value of a `<=` label is the bucket's log2."""
+    """Format `input=bfloat16 dim=4096 rows<=16384`; values of `<=` labels are log2 of buckets."""
     return " ".join(_word(name, value) for name, value in zip(labels, values, strict=True) if name)
 
 

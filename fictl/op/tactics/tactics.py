@@ -46,7 +46,7 @@ class Tactics:
         parameters: Sequence[Parameter],
         candidates: Callable[..., Any],
     ) -> None:
-        """Take all `parameters` of the function, `self` too, since tuning calls methods on their object."""
+        """Take all `parameters` of the function, `self` too, since tuning calls methods."""
         named = {parameter.name for parameter in parameters}
         if PARAMETER not in named:
             raise UsageError(f"{op.name} has tactics, but no parameter {PARAMETER!r}", "add it")
@@ -132,7 +132,7 @@ class Tactics:
         return next((value.get_device() for value in tensors), 0)
 
     def untuned_call(self, arguments: dict[str, Any]) -> Untuned | None:
-        """Describe an untuned call; None if it has no key, so that each such call is chosen anew."""
+        """Describe an untuned call; None if it has no key: then each call is chosen anew."""
         try:
             key = self.keys.of(*arguments.values())
             hash(key)
@@ -161,7 +161,7 @@ class Tactics:
         return self._recorded_index(self.keys.text(key), labels, device) or 0
 
     def _recorded_index(self, text: str, labels: tuple[str, ...], device: int) -> int | None:
-        """Look up the file's tactic; None without an entry, or if the op no longer has that tactic."""
+        """Look up the file's tactic; None without entry, or if the op no longer has the tactic."""
         if settings.AUTOTUNER_LOAD_FROM_FILE.get() is None:
             return None
         from fictl.op.tactics import recorded

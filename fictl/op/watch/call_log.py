@@ -66,7 +66,7 @@ class CallLog:
         self._write_error(marks, f"failed after {took:.1f} us", error)
 
     def _arguments(self, call: Call) -> dict[str, Any]:
-        """Return the arguments; empty if they do not fit the parameters, as the call then fails itself."""
+        """Return the arguments; empty if they do not fit the parameters: then the call fails."""
         try:
             return call.arguments
         except TypeError:
