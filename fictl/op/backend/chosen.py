@@ -23,7 +23,7 @@ def {name}({signature}):
     return _function({passed})
 """
 
-# As the seed of this interface has it: `skip_check`, and 'auto' is left to the function, which
+# As in FlashInfer: `skip_check` exists, and 'auto' is passed to the function, which
 # reads suitable_auto_backends.
 _OFFERED = """\
 def {name}({signature}):

@@ -22,7 +22,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Explanation of one call. `suitable` is sorted by preference; `refusal` concerns all backends."""
+    """Explanation of one call. `suitable` is sorted by preference; `refusal` is about all."""
 
     op: str
     device: str = ""

@@ -59,7 +59,7 @@ class _Differentiated(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Save the values that the author's function takes; torch detects later writes to tensors."""
+        """Save the values that the author's function takes; torch detects writes to tensors."""
         _, names, backward, *values = inputs
         known = {**dict(zip(names, values, strict=True)), **backward.by_result(output)}
         kept = {name: known[name] for name in backward.names if name in known}

@@ -21,7 +21,7 @@ class _Record(BaseModel):
 
 
 class Candidate(_Record):
-    """One tactic: seconds per call, compared with the default in the same rounds; or its failure."""
+    """One tactic: seconds per call, compared with the default of the same rounds; or failure."""
 
     tactic: Any
     median: float = 0.0

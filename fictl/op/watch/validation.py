@@ -90,7 +90,7 @@ def _check_dtypes(op: Op, template: TraceTemplate, arguments: Mapping[str, Any])
 def _check_outputs(
     template: TraceTemplate, arguments: Mapping[str, Any], sizes: Mapping[str, int]
 ) -> None:
-    """Check the outputs that the call passes. An output of computed size may be too large."""
+    """Check the outputs that the call passes. An output of computed size may be larger."""
     for name, spec in template.outputs.items():
         value: Any = arguments.get(name)
         computed = any(isinstance(template.axes[axis], Expr) for axis in spec.axes)
