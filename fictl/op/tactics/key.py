@@ -15,7 +15,7 @@ from fictl.trace import Const, TraceTemplate, Var
 
 
 class Part(NamedTuple):
-    """One part of a key. `label` is its name in a file, which has no device: it is for one GPU.
+    """One part of a key. `label` is its name in a file; '' for the device, as files are of one GPU.
 
     `form`: a value as it is, a size, or the bucket of a size.
     """
