@@ -1,4 +1,4 @@
-"""Building ops by name: what `fictl build` and the tests call."""
+"""Build ops by name, for `fictl build` and the tests."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from fictl.redact import hidden, hide_secrets
 class BuiltModule:
     """Result of building one module.
 
-    archs: architectures of the build; `beyond` are those of them that were not asked for.
-    error: why there is no build.
-    time: where the time of a cold build goes, if that was asked for.
+    archs: architectures of the build; `beyond`: those among them that were not requested.
+    error: why the build failed.
+    time: time of a cold build by phase, if requested.
     """
 
     project: str
@@ -73,7 +73,7 @@ def build(
 ) -> list[BuiltModule]:
     """Build every module of the named ops, or of this project; a failure stops no other module.
 
-    exact: do not reuse a build for more architectures than were asked for.
+    exact: do not reuse a build for more architectures than requested.
     """
     specs = specs_of(names)
     results = build_all(specs, archs, observer, exact=exact)
@@ -83,7 +83,7 @@ def build(
 def build_timed(
     names: Sequence[str], archs: tuple[Arch, ...], observer: BuildObserver
 ) -> list[BuiltModule]:
-    """Build, then measure where the time of a cold build goes, one module after another."""
+    """Build, then measure a cold build by phase, one module after another."""
     specs = specs_of(names)
     results = build_all(specs, archs, observer)
     return [
@@ -97,7 +97,7 @@ def plan(names: Sequence[str], archs: tuple[Arch, ...]) -> list[PlannedBuild]:
 
 
 def specs_of(names: Sequence[str]) -> list[JitSpec]:
-    """Specs that aot() of the named ops yields; of every op of this project if none is named."""
+    """List the specs of aot() of the named ops, or of all ops of this project."""
     folders = select(names) if names else select((), [Project.at()])
     return [spec for folder in folders for spec in folder_specs(folder)]
 

@@ -1,4 +1,4 @@
-"""The build cache, addressed by the names of ops: the library of `fictl cache`."""
+"""The build cache by names of ops: the library of `fictl cache`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fictl.project import find
 
 @dataclass(frozen=True)
 class Contents:
-    """Builds of all stores, and the bytes that the cache holds of everything else, by kind."""
+    """Builds of all stores, and the bytes of all other items of the cache, by kind."""
 
     root: str
     builds: tuple[tuple[str, Item], ...]
@@ -29,7 +29,7 @@ class Contents:
 
     @property
     def size(self) -> int:
-        """Bytes in the cache; read-only stores do not count."""
+        """Bytes in the cache, without read-only stores."""
         ours = (item.size for origin, item in self.builds if origin == "cache")
         return sum(ours) + sum(self.others.values())
 
@@ -84,7 +84,7 @@ def explain_ops(names: Sequence[str], archs: tuple[Arch, ...]) -> list[BuildVerd
 
 
 def _chosen(names: Sequence[str], known: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Modules that the names mean, in the store, which may outlive an op, or among the ops."""
+    """Find the modules of these names, in the store (which may outlive an op) or among the ops."""
     if not names:
         return known
     return {module for name in names for module in _modules(name, known)}

@@ -1,4 +1,4 @@
-"""Catalogue of the ops here, for `fictl list` and the docs; no op is imported for it."""
+"""Catalogue of this project's ops, for `fictl list` and the docs, made without importing ops."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CatalogueRow:
 
 
 def catalogue(names: Sequence[str], archs: Sequence[Arch] = ()) -> list[CatalogueRow]:
-    """Rows of the named ops, or of all; only those that run on one of `archs`, if given."""
+    """List rows of the named ops, or of all; only ops that run on one of `archs`, if given."""
     at_hand = tuple(stores())
     return [row for folder in select(names) for row in _rows(folder, archs, at_hand)]
 

@@ -1,4 +1,4 @@
-"""Ops that an edit touches, by git's list of changed files and the headers that ops include."""
+"""Ops that an edit affects, by git's list of changed files and the headers that ops include."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME_THEM = "name the ops instead: fictl test OP"
 
 
 def split_words(words: Sequence[str]) -> tuple[list[str], str]:
-    """Split the words into ops and the revision to compare with, which is not an op."""
+    """Split the words into names of ops and the revision to compare with."""
     names = [word for word in words if _is_op(word)]
     revisions = [word for word in words if word not in names] or ["HEAD"]
     if len(revisions) > 1:
@@ -24,7 +24,7 @@ def split_words(words: Sequence[str]) -> tuple[list[str], str]:
 
 
 def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder, ...]:
-    """Ops with a file, a test or a header that differs from the revision, committed or not."""
+    """Find ops with a file, a test or a header that differs from the revision, committed or not."""
     folders = tuple(folders)
     roots = dict.fromkeys(folder.project.root for folder in folders)
     changed = {path for root in roots for path in _changed_files(root, revision)}
@@ -32,7 +32,7 @@ def changed_since(revision: str, folders: Iterable[OpFolder]) -> tuple[OpFolder,
 
 
 def files_of(folder: OpFolder, changed: Iterable[Path] = ()) -> Iterator[Path]:
-    """Files of an op, and those among the `changed` ones that it had before."""
+    """Yield the files of an op, and the `changed` files of its folder, deleted ones too."""
     own = real(folder.path)
     yield real(folder.test)
     yield from (path for path in changed if own in path.parents)
@@ -52,7 +52,7 @@ def _is_op(word: str) -> bool:
 def _changed_files(root: Path, revision: str) -> Iterator[Path]:
     try:
         import git
-    except ImportError as error:  # GitPython looks for git when it is imported.
+    except ImportError as error:  # GitPython searches for git on import.
         raise SetupError(f"git cannot be used: {error}", _NAME_THEM) from error
     try:
         repo = git.Repo(root, search_parent_directories=True)
@@ -60,7 +60,7 @@ def _changed_files(root: Path, revision: str) -> Iterator[Path]:
         raise UsageError(f"{root} is not in a git repository", _NAME_THEM) from None
     with repo:
         try:
-            # Why not the word itself: git would take `--output=…` for an option of its own.
+            # Why not the word itself: git would read `--output=…` as an option.
             commit = repo.git.rev_parse("--verify", f"{revision}^{{commit}}")
         except git.GitCommandError:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""The settings in force: fictl's own and those that ops declare, with the origin of each."""
+"""The settings in force: those of fictl and of ops, each with its origin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fictl.settings import Setting
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One setting, its secrets hidden; `problem` says why its value cannot be read."""
+    """One setting, with secrets hidden; `problem` says why its value cannot be read."""
 
     name: str
     value: Any
@@ -32,7 +32,7 @@ class SettingRow:
 
 @dataclass(frozen=True)
 class Configuration:
-    """All settings, unknown names with the ones they may be meant for, and the project."""
+    """All settings, unknown names with suggestions, and the project."""
 
     settings: tuple[SettingRow, ...]
     unknown: tuple[tuple[str, str], ...]
@@ -45,7 +45,7 @@ class Configuration:
 
 
 def configuration() -> Configuration:
-    """Settings that a command started here would use."""
+    """Return the settings that a command started here would use."""
     declared = tuple(_of_ops())
     here = Project.at()
     return Configuration(
@@ -57,18 +57,18 @@ def configuration() -> Configuration:
 
 
 def names_of_ops() -> list[str]:
-    """The settings that ops declare, as far as the projects here can be read."""
+    """List the settings that ops declare; projects that cannot be read are left out."""
     with suppress(FictlError):
         return [setting.name for setting in _of_ops()]
     return []
 
 
 def _of_ops() -> Iterator[Setting[str]]:
-    """Settings that only ops declare; one that fictl has as well is fictl's."""
+    """Yield settings that only ops declare; a name that fictl also has belongs to fictl."""
     own = {setting.name for setting in settings.SETTINGS}
     declared_docs: dict[str, str] = {}
     for folder in (folder for project in Project.all() for folder in folders(project)):
-        with suppress(SourceError):  # `fictl check` says what is wrong with it.
+        with suppress(SourceError):  # `fictl check` reports the error.
             for declared in folder.declarations():
                 declared_docs.update(declared.settings)
     for name, doc in sorted(item for item in declared_docs.items() if item[0] not in own):
@@ -94,7 +94,7 @@ def _row(setting: Setting[Any]) -> SettingRow:
         setting.kind == "paths"
         and hide_secrets(joined := os.pathsep.join(map(str, value))) != joined
     ):
-        shown = [hide_secrets(joined)]  # A ':' may have split a text that was not a list of paths.
+        shown = [hide_secrets(joined)]  # A ':' may have split a text that is not a list of paths.
     return SettingRow(
         setting.name,
         shown,
@@ -107,7 +107,7 @@ def _row(setting: Setting[Any]) -> SettingRow:
 
 
 def _plain(value: Any) -> Any:
-    """Turn paths and tuples into values that JSON has."""
+    """Convert paths and tuples to JSON values."""
     if isinstance(value, Path):
         return str(value)
     return [_plain(part) for part in value] if isinstance(value, tuple) else value

@@ -44,8 +44,8 @@ _own = lazy(
 
 
 def __getattr__(name: str) -> Any:
-    """Ours, else what a family of the shipped ops offers here: it is found, not listed."""
-    # Why asked of the disk: `from fictl.jit import build` asks for an attribute first.
+    """Return our own name, or one that a family of the shipped ops adds, found by its file."""
+    # Why look on disk: `from fictl.jit import build` asks for an attribute first.
     is_module = any(
         os.path.exists(Path(place, f"{name}{end}")) for place in __path__ for end in ("", ".py")
     )

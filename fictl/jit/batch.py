@@ -1,4 +1,4 @@
-"""Many modules at once: every core busy, and a module that fails leaves the others alone."""
+"""Build many modules at once: all cores are busy, and one failure does not stop the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fictl.process import stop_all
 def build_jit_specs(
     specs: Iterable[ModuleSpec], verbose: bool = False, skip_prebuilt: bool = True
 ) -> None:
-    """Build all; specs that a store already serves are left out unless told otherwise."""
+    """Build all specs; `skip_prebuilt` leaves out those that a store already has."""
     wanted = list(specs)
     results = build_all(
         wanted, (), LogObserver(verbose or settings.JIT_VERBOSE.get()), skip_prebuilt
@@ -39,9 +39,9 @@ def build_all(
     any_build: bool = False,
     exact: bool = False,
 ) -> list[BuildOutcome | FictlError]:
-    """The outcome or the error of each, in order.
+    """Build all specs; return the outcome or the error of each, in order.
 
-    `any_build` takes what runs on this machine, `exact` no build for more than was asked for.
+    `any_build` accepts any build that runs on this machine; `exact` refuses one with more targets.
     """
     limit = settings.MAX_JOBS.get()
     width = limit or min(usable_cores(), max(1, fitting()))
@@ -61,7 +61,7 @@ def build_all(
         try:
             return list(pool.map(one, specs))
         except BaseException:
-            # Ctrl-C arrives in this thread, not in those that wait for compilers.
+            # Ctrl-C arrives in this thread, not in the threads that wait for compilers.
             pool.shutdown(wait=False, cancel_futures=True)
             stop_all()
             raise

@@ -1,4 +1,4 @@
-"""Building a module: take a build from the stores, else compile once however many ask."""
+"""Build a module: take a build from the stores, or compile it once for all who wait."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class BuildOutcome:
-    """A build and where it came from: compiled now, `why` in a few words, or taken from a store."""
+    """A build, and whether it was compiled now (`why` gives the reason) or taken from a store."""
 
     entry: Entry
     compiled: bool
@@ -47,9 +47,9 @@ def ensure(
     cores: int | None = None,
     exact: bool = False,
 ) -> BuildOutcome:
-    """Build for `archs`, or for what the environment and the GPUs ask for, unless a store has it.
+    """Build for `archs`, or for the environment's or GPUs' targets, unless a store has the build.
 
-    `exact`: for these and no others, unless nothing here can compile.
+    `exact`: for these targets and no others, unless this machine cannot compile.
     """
     watch = observer or LogObserver()
     for _ in range(_TRIES):
@@ -79,7 +79,7 @@ def _ensure_once(
 
 
 def ensure_runs(spec: ModuleSpec) -> Entry:
-    """Build, if need be, what the GPUs present can run: the caller is about to launch."""
+    """Return a build for the GPUs present, compiled if needed: the caller will launch it."""
     lookup = look_up_to_run(spec)
     entry = lookup.entry or ensure(spec).entry
     if not lookup.need.met_by(entry.archs):
@@ -91,7 +91,7 @@ def ensure_runs(spec: ModuleSpec) -> Entry:
 
 
 def write_ninja(spec: ModuleSpec, folder: Path | None = None) -> Path:
-    """Write the whole graph, with nothing taken from a cache."""
+    """Write the whole build graph; no unit is taken from a cache."""
     plan = _with_runtime(plan_build(spec), LogObserver())
     if folder is None:
         folder = _store_for(spec, "ninja").module_dir(spec.project, spec.name) / "ninja"
@@ -109,7 +109,7 @@ def plan_build(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> Plan:
 
 
 def _note_dropped_targets(lookup: Lookup, watch: BuildObserver, exact: bool) -> None:
-    """Warn about targets that this nvcc lacks: before a compile, and always if they were named."""
+    """Warn about targets that this nvcc lacks, before a compile or if the user named them."""
     if lookup.targets and lookup.targets.warning and (exact or lookup.compiles):
         watch.note(lookup.targets.warning)
 
@@ -130,7 +130,7 @@ def _locked(lookup: Lookup, store: Store, watch: BuildObserver) -> AbstractConte
 
 
 def _with_runtime(plan: Plan, watch: BuildObserver) -> Plan:
-    """Add the emulated device's runtime, built apart: its time and failures are its own."""
+    """Add the emulated device's runtime. It is built separately, with its own time and errors."""
     if plan.recipe.device != "emu" or plan.spec.is_runtime:
         return plan
     return replace(plan, runtime=ensure(runtime_spec(), observer=watch).entry.module)

@@ -1,4 +1,4 @@
-"""Committing a finished build: what a reader needs stays, and the manifest is written last."""
+"""Commit of a finished build: keep the files that readers need, and write the manifest last."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fictl.jit.store.entry import MANIFEST, MODULE, FileStamp, Manifest
 def commit(
     plan: Plan, staging: Path, seconds: float, units: dict[str, float], peak_kib: int
 ) -> None:
-    """Leave what a reader needs and write the manifest, the last file."""
+    """Remove files that no reader needs, then write the manifest as the last file."""
     from fictl.version import VERSION
 
     for leftover in (

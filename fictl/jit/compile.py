@@ -1,4 +1,4 @@
-"""Running one plan: staging, ninja over the units that no cache has, manifest, publication."""
+"""Execution of one plan: staging, ninja for the uncached units, manifest, publication."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _INTERRUPTED = "ninja: build stopped: interrupted by user"
 
 
 class SourcesChanged(Exception):
-    """An input was edited while it was compiled: the result is of neither version."""
+    """An input was edited during the compile: the result belongs to neither version."""
 
 
 def compile_plan(
@@ -72,7 +72,7 @@ def compile_plan(
         past_sources.keep(store.root, plan.recipe.inputs, plan.recipe.paths)
         final = store.recipe_dir(plan.spec.project, plan.spec.name, plan.recipe.key)
         entry = publish(staging, final / plan.build_key)
-        # Last: a build that the history knows of is published, or was removed.
+        # Last, so that a build in the history is always published, or was removed.
         with suppress(OSError):
             history.with_build(units, finished.peak_kib).write(module_dir)
     observer.finished(plan.spec.name, seconds, cause.summary)
@@ -86,7 +86,7 @@ def _cause(plan: Plan, history: BuildHistory) -> BuildCause:
 
 
 def prepare(plan: Plan, staging: Path, module_dir: Path | None = None) -> set[str]:
-    """Render sources and fetch cached objects; return the objects that need no compiler."""
+    """Render sources and fetch cached objects; return the objects that need no compile."""
     (staging / "src").mkdir(parents=True, exist_ok=True)
     if plan.spec.template:
         render(plan.spec.template, staging / "src")
@@ -148,19 +148,19 @@ def _ninja(
             argv.append("-v")
         finished = stream(argv, on_line, env={"NINJA_STATUS": "[%f] "})
     if _INTERRUPTED in finished.output:
-        # It has heard of Ctrl-C before this process: that is no failure to keep and to share.
+        # ninja got Ctrl-C before this process: not a failure to keep and to share.
         raise KeyboardInterrupt
     return finished
 
 
 def _open_log(staging: Path, module_dir: Path) -> Path:
-    """A second name for the log, which stays when the folder it lies in is renamed."""
+    """Return a second path of the log, which stays valid when the staging folder is renamed."""
     (staging / "build.log").touch()
     latest = module_dir / "latest.log"
     try:
         latest.unlink(missing_ok=True)
         os.link(staging / "build.log", latest)
-    except OSError:  # Another build of the module was quicker, or there are no hard links.
+    except OSError:  # Another build of the module was faster, or hard links are not supported.
         return staging / "build.log"
     return latest
 
@@ -184,14 +184,14 @@ def _announcement(
 def _keep_objects(
     units: Iterable[Unit], seconds: dict[str, float], staging: Path, module_dir: Path
 ) -> None:
-    """Keep what was compiled, of a build that failed as well."""
+    """Keep the compiled objects, even if the build failed."""
     for unit in units:
         if unit.object in seconds:
             objects.keep(module_dir / "objects", unit, staging / unit.object)
 
 
 def _kept_failure(plan: Plan, finished: Finished, staging: Path, module_dir: Path) -> BuildFailed:
-    """Record the failure for those who wait; return the error to raise."""
+    """Record the failure for waiting processes; return the error to raise."""
     failure = Failure.of(*plan.keys, diagnose(finished.output))
     failure.write(staging)
     _keep_failed(staging, module_dir)
@@ -206,7 +206,7 @@ def _keep_failed(staging: Path, module_dir: Path) -> None:
             rooted.remove(module_dir, failed)
         try:
             os.rename(staging, failed)
-        except OSError as error:  # Two builds of one module that fail at once.
+        except OSError as error:  # Two builds of one module failed at once.
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         else:

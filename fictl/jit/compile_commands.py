@@ -1,4 +1,4 @@
-"""compile_commands.json from the build's own plan: each unit and header, in flags that clang takes."""
+"""compile_commands.json from the build plan: units and headers, with flags that clang accepts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _KEPT = ("-I", "-D", "-U", "-O0", "-O1", "-O2", "-O3")
 
 @dataclass(frozen=True)
 class Command:
-    """The command that compiles one file; relative words of `argv` count from `directory`."""
+    """The command that compiles one file; paths in `argv` are relative to `directory`."""
 
     file: Path
     directory: Path
@@ -61,7 +61,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Database:
-    """The commands by file, the plans that write what these include, and what has no plan."""
+    """The commands by file, the plans that write included files, and the errors of failed specs."""
 
     commands: tuple[Command, ...]
     writing: tuple[Plan, ...]
@@ -72,7 +72,7 @@ class Database:
         return json.dumps([command.to_dict() for command in self.commands], indent=1) + "\n"
 
     def write(self, path: Path) -> bool:
-        """Write what sources include into the cache, and the file; whether it was not so already."""
+        """Write generated includes to the cache, then the file; return True if anything changed."""
         if self.writing:
             store = writable_store()
         for plan in self.writing:
@@ -90,7 +90,7 @@ class Database:
 
 
 def database(specs: Iterable[ModuleSpec], archs: tuple[Arch, ...] = ()) -> Database:
-    """One command for a file, though several specs may compile it; a spec that fails is left out."""
+    """Return one command per file, even if several specs compile it; failing specs are left out."""
     toolchain = require_toolchain()
     plans, errors = [], []
     for spec in specs:
@@ -98,7 +98,7 @@ def database(specs: Iterable[ModuleSpec], archs: tuple[Arch, ...] = ()) -> Datab
             plans.append(plan_build(spec, archs))
         except FictlError as error:
             errors.append(error)
-    # The newest architecture first: with it most of a header is not hidden by an #if.
+    # The newest architecture first: its #if conditions hide the least of a header.
     plans.sort(key=lambda plan: plan.targets.archs[-1], reverse=True)
     by_file: dict[Path, Command] = {}
     for command in (*_units(plans, toolchain), *_headers(plans, toolchain)):
@@ -108,7 +108,7 @@ def database(specs: Iterable[ModuleSpec], archs: tuple[Arch, ...] = ()) -> Datab
 
 
 def clang_flags(words: Sequence[str]) -> list[str]:
-    """Keep those of nvcc's flags that decide what the code means, as clang spells them."""
+    """Keep the nvcc flags that decide what the code means, as clang spells them."""
     kept: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -132,7 +132,7 @@ def _units(plans: Iterable[Plan], toolchain: Toolchain) -> Iterator[Command]:
 
 
 def _headers(plans: Iterable[Plan], toolchain: Toolchain) -> Iterator[Command]:
-    """Compile headers of host units as C++, except for .cuh, and those of device units alone as CUDA."""
+    """Yield commands of headers: C++ if a host unit includes it, unless .cuh; otherwise CUDA."""
     pairs = [(plan, unit) for plan in plans for unit in plan.units]
     for device in (False, True):
         for plan, unit in (pair for pair in pairs if pair[1].device is device):
@@ -154,7 +154,7 @@ def _argv(plan: Plan, unit: Unit, toolchain: Toolchain) -> tuple[str, ...]:
 
 def _cuda(nvcc: Nvcc, arch: Arch) -> tuple[str, ...]:
     major, minor = nvcc.version
-    # clang has no targets of a family; those of one GPU have all that the family's have.
+    # clang lacks family targets; the target of one GPU has every feature of its family's.
     target = replace(arch, suffix="a" if arch.suffix else "")
     return (
         *_cuda_path(nvcc),
@@ -167,7 +167,7 @@ def _cuda(nvcc: Nvcc, arch: Arch) -> tuple[str, ...]:
 
 
 def _cuda_path(nvcc: Nvcc) -> tuple[str, ...]:
-    """Distributions spread a toolkit over the system, and clang knows by itself where."""
+    """Return --cuda-path; none for a distribution's toolkit, which clang finds itself."""
     parts = ("bin", "include", "nvvm/libdevice")
     complete = all(os.path.isdir(nvcc.home / part) for part in parts)
     return (f"--cuda-path={nvcc.home}",) if complete else ()
@@ -179,7 +179,7 @@ def _reached(spec: ModuleSpec, unit: Unit) -> Iterator[Path]:
 
 
 def _distinct(plans: Iterable[Plan]) -> tuple[Plan, ...]:
-    """Keep the first of the plans that share a folder: its commands were taken."""
+    """Keep the first of the plans that share a folder: its commands were used."""
     return tuple({_folder(p): p for p in reversed(list(plans)) if p.spec.made_from}.values())
 
 
@@ -188,6 +188,6 @@ def _directory(plan: Plan) -> Path:
 
 
 def _folder(plan: Plan) -> Path:
-    """The folder that -Isrc points to: the same after every edit, one for each launcher of a module."""
+    """Return the folder of -Isrc: stable across edits, one for each launcher of a module."""
     spec = plan.spec
     return writable_store().module_dir(spec.project, spec.name) / "ninja" / spec.sources[0].stem

@@ -1,4 +1,4 @@
-"""The compilers of a device as a plan sees them: commands, targets, and what of them is in the key."""
+"""The compilers of a device for a plan: commands, targets, and their part of the cache key."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ class Compilers(Protocol):
 
     @property
     def include_dirs(self) -> tuple[Path, ...]:
-        """CUDA's headers."""
+        """Folders of CUDA's headers."""
 
     @property
     def cudart(self) -> int:
         """The major version of the CUDA runtime."""
 
     def identity(self, libraries: Collection[str]) -> dict[str, str]:
-        """The compilers, and the libraries that a recipe uses, by version and build id."""
+        """Return version and build id of each compiler and of the libraries that a recipe uses."""
 
     def targets(self, spec: ModuleSpec, archs: tuple[Arch, ...]) -> Targets:
-        """Choose the targets: `archs`, or what environment and GPUs ask for."""
+        """Choose the targets: `archs`, or those of environment and GPUs."""
 
     def kernel_command(self, flags: Flags, archs: tuple[Arch, ...]) -> tuple[str, ...]:
-        """The command that compiles a .cu, up to the module's own include folders."""
+        """Return the command that compiles a .cu, up to the module's own include folders."""
 
     def cxx_words(self) -> tuple[str, ...]:
-        """Flags that include what every binding needs before its first line."""
+        """Return flags that include what every binding needs before its first line."""
 
     def libraries(self, spec: ModuleSpec) -> tuple[str, ...]:
-        """The CUDA runtime in the words of the link."""
+        """Return the linker flags for the CUDA runtime."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class CudaCompilers:
 
 @dataclass(frozen=True)
 class EmuCompilers:
-    """The host compiler, and the runtime that takes the place of CUDA's."""
+    """The host compiler, and the runtime that replaces CUDA's."""
 
     toolchain: emu.EmuToolchain
 
@@ -136,7 +136,7 @@ class EmuCompilers:
 
 
 def cuda_targets(spec: ModuleSpec, archs: tuple[Arch, ...], nvcc: Nvcc | None) -> Targets:
-    """`archs`, or what environment and GPUs ask for; without an nvcc nothing is left out."""
+    """Return `archs`, or the targets of environment and GPUs; without nvcc none is left out."""
     explicit = archs or spec.exact_archs or None
     return select_targets(
         spec.name, spec.archs, nvcc, explicit=explicit, fallback=spec.fallback_archs
@@ -144,7 +144,7 @@ def cuda_targets(spec: ModuleSpec, archs: tuple[Arch, ...], nvcc: Nvcc | None) -
 
 
 def find_compilers(device: str) -> Compilers | None:
-    """None on a machine that only runs what others built."""
+    """Find the compilers of a device; None on a machine that only runs prebuilt modules."""
     if device == "emu":
         emulated = emu.current_toolchain()
         return EmuCompilers(emulated) if emulated else None

@@ -13,16 +13,16 @@ _ANY = ArchRule.parse(">=5.0")
 
 
 class CompilationContext:
-    """Reads the environment and looks for GPUs when it is asked, never at import."""
+    """Target architectures, read from environment and GPUs on first use, never at import."""
 
     def __init__(self) -> None:
         self._chosen: set[tuple[int, str]] | None = None
 
     @property
     def TARGET_CUDA_ARCHS(self) -> set[tuple[int, str]]:  # noqa: N802
-        """Major version, and minor version with its suffix: {(9, '0a'), (10, '0a')}.
+        """Return major version, and minor version with suffix: {(9, '0a'), (10, '0a')}.
 
-        What a caller sets counts from then on, whatever the environment says.
+        A value that the caller sets overrides the environment from then on.
         """
         if self._chosen is not None:
             return self._chosen
@@ -38,7 +38,7 @@ class CompilationContext:
     def get_nvcc_flags_list(
         self, supported_major_versions: Collection[int] | None = None
     ) -> list[str]:
-        """Flags for the targets of these major versions; None for all targets."""
+        """Return the flags for the targets of these major versions; None for all targets."""
         archs = unique(Arch.parse(f"{major}.{rest}") for major, rest in self.TARGET_CUDA_ARCHS)
         if supported_major_versions is not None:
             archs = tuple(arch for arch in archs if arch.major in supported_major_versions)
@@ -66,7 +66,7 @@ class CompilationContext:
 
 
 def _find() -> Targets | SetupError:
-    """Select what the environment and the GPUs ask for now: neither errors nor lists are remembered."""
+    """Select the current targets of environment and GPUs; neither errors nor lists are cached."""
     try:
         targets = select_targets("this process", _ANY, find_nvcc())
     except SetupError as error:

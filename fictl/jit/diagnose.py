@@ -22,7 +22,7 @@ _KILLED = (
     r"out of memory allocating|Memory allocation failure"
 )
 
-# Pattern in the log -> hint. The first that matches is said; those of the machine come first.
+# Pattern in the log -> hint. The first match is shown; patterns of the machine come first.
 _OF_THE_MACHINE = (
     (_KILLED, "the system ran out of memory: FICTL_MAX_JOBS=1"),
     (
@@ -65,7 +65,7 @@ class Diagnosis:
 
 
 class BuildFailed(FictlError):
-    """Compilers ran and one refused."""
+    """A compiler failed."""
 
     def __init__(self, module: str, diagnosis: Diagnosis, folder: Path) -> None:
         repeat = f"ninja -v -C {shlex.quote(str(folder))}"
@@ -91,7 +91,7 @@ def ran_out_of_memory(log: str) -> bool:
 
 
 def _said_by_compilers(log: str) -> list[str]:
-    """Below ninja's FAILED stands the command, where any word may occur: both are left out."""
+    """Drop ninja's FAILED line and the command below it, which may contain any word."""
     lines = [line.strip() for line in log.splitlines()]
     failed = {at for at, line in enumerate(lines) if line.startswith("FAILED: ")}
     return [line for at, line in enumerate(lines) if not {at, at - 1} & failed]

@@ -13,12 +13,12 @@ from fictl.jit.store.use import library
 
 
 def build_runtime(observer: BuildObserver | None = None) -> Entry:
-    """Return the runtime's store entry, compiled first if need be."""
+    """Return the runtime's store entry, compiled first if needed."""
     return ensure(runtime_spec(), observer=observer).entry
 
 
 def emulated_device() -> EmulatedDevice:
-    """Return this process's device, set up as the settings say; its modules can be loaded now."""
+    """Return this process's device, configured by the settings and ready to load modules."""
     device = _loaded()
     device.follow_settings()
     return device

@@ -28,14 +28,14 @@ def ffi_paths() -> FfiPaths:
             "apache-tvm-ffi is not installed", "pip install 'apache-tvm-ffi>=0.1,<0.2'"
         )
     root = Path(spec.origin).parent
-    # Why two places for dlpack: releases differ in whether they copy it beside their own headers.
+    # Why two places for dlpack: only some releases copy it beside their own headers.
     places = (root / "include", root / "3rdparty" / "dlpack" / "include")
     dlpack = next((place for place in places if os.path.isdir(place / "dlpack")), places[0])
     return FfiPaths(root / "include", dlpack, root / "lib" / "libtvm_ffi.so")
 
 
 def ffi_abi() -> str:
-    """The version part within which tvm-ffi keeps its binary interface; '' where there is none."""
+    """Return the part of the version that fixes tvm-ffi's ABI; '' if it is not installed."""
     try:
         return _installed_abi()
     except importlib.metadata.PackageNotFoundError:

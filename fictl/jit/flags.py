@@ -19,7 +19,7 @@ _CXX = ("-std=c++17", "-fPIC", "-fvisibility=hidden")
 _LINK = ("-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL")
 
 # Why -O1: a binding only unpacks and checks arguments; -O2 costs compile time and gains nothing.
-# Why -s: a quarter of a small module is symbols of cudart, and every load hashes it all.
+# Why -s: a quarter of a small module is cudart's symbols, and every load hashes the whole file.
 _VARIANTS = {
     "release": (("-O3",), ("-O1",), ("-Wl,-s",)),
     "lineinfo": (("-O3", "-lineinfo"), ("-O1", "-g1"), ()),
@@ -54,7 +54,9 @@ def semantic_flags(spec: ModuleSpec) -> Flags:
 
 
 def _emu_flags(spec: ModuleSpec) -> Flags:
-    if spec.is_runtime:  # It serves every variant of the modules, and what users add is for those.
+    if (
+        spec.is_runtime
+    ):  # It serves all variants of the modules; flags that users add are for the modules.
         own = emu.cxx_flags("fast", spec.extra_cflags)
         return Flags("fast", (), own, (*emu.link_flags("fast"), *spec.extra_ldflags))
     variant = current_variant("emu")
@@ -72,6 +74,6 @@ def _cuda_flags(spec: ModuleSpec) -> Flags:
         kernel=(*_NVCC, *nvcc, *spec.extra_cuda_cflags, *settings.EXTRA_CUDAFLAGS.get()),
         cxx=(*_CXX, *cxx, *spec.extra_cflags, *settings.EXTRA_CFLAGS.get()),
         link=(*_LINK, *link, *spec.extra_ldflags, *settings.EXTRA_LDFLAGS.get()),
-        # What nvcc adds to its command line by itself.
+        # Flags that nvcc itself adds to its command line.
         environment=(settings.NVCC_PREPEND_FLAGS.get(), settings.NVCC_APPEND_FLAGS.get()),
     )

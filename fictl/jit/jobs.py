@@ -1,4 +1,4 @@
-"""Number of compilers to run at once: by cores, the memory this process may use, and past builds."""
+"""Number of compilers to run at once, from cores, available memory, and past builds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fictl import settings
 
-# Before a module has been built once: what a heavy CUTLASS unit takes.
+# Used before a module's first build: the memory of a heavy CUTLASS unit.
 _UNKNOWN_PEAK_KIB = 3 << 20
 _RESERVE = 0.9
 
@@ -22,7 +22,7 @@ class Parallelism:
 def choose(
     units: int, device_units: int, archs: int, peak_kib: int, cores: int | None = None
 ) -> Parallelism:
-    """Jobs within cores and memory; idle cores go to `nvcc --threads` where it can use them."""
+    """Choose jobs within cores and memory; idle cores go to `nvcc --threads` if it can use them."""
     limit = settings.MAX_JOBS.get()
     cores = cores or limit or usable_cores()
     jobs = max(1, min(cores, limit or fitting(peak_kib), max(units, 1)))
@@ -32,7 +32,7 @@ def choose(
 
 
 def fitting(peak_kib: int = 0) -> int:
-    """Number of compilers of this size that fit into the free memory."""
+    """Return the number of compilers of this size that fit into the free memory."""
     return int(available_kib() * _RESERVE) // (peak_kib or _UNKNOWN_PEAK_KIB)
 
 
@@ -41,7 +41,7 @@ def usable_cores() -> int:
 
 
 def available_kib(root: Path = Path("/")) -> int:
-    """The memory that may still be taken: the machine's, or its cgroup's where that is less."""
+    """Return the memory still available: the machine's, or the cgroup's if that is less."""
     free = [_machine_free(root), *_cgroup_free(root)]
     return max(0, min(free))
 
@@ -54,7 +54,7 @@ def _machine_free(root: Path) -> int:
 
 
 def _cgroup_free(root: Path) -> list[int]:
-    """Limits of the own cgroup and its parents, v2 and v1, less what is in use there."""
+    """Return limit minus usage of this process's cgroup and its parents, for v2 and v1."""
     free = []
     for limit, usage in _cgroup_files(root):
         try:
@@ -67,7 +67,7 @@ def _cgroup_free(root: Path) -> list[int]:
 
 
 def _page_cache(cgroup: Path) -> int:
-    """Bytes that count as used but are given back on demand, as files that were only read."""
+    """Return bytes that count as used but are freed on demand, such as cached file pages."""
     try:
         lines = (cgroup / "memory.stat").read_text().splitlines()
     except OSError:

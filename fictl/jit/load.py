@@ -1,4 +1,4 @@
-"""Loading a finished build, once per process."""
+"""Load a finished build, once per process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _used: dict[Hashable, tuple[ModuleSpec, str]] = {}
 
 
 def load_found(find: Callable[[], Entry | None]) -> Any | None:
-    """Load what `find` finds; find it again if it was cleared from the cache in between."""
+    """Load the build that `find` returns; search again if it was cleared in between."""
 
     def once() -> Any | None:
         entry = find()
@@ -28,7 +28,7 @@ def load_found(find: Callable[[], Entry | None]) -> Any | None:
 
 
 def load(entry: Entry) -> Any:
-    """The tvm-ffi module; its functions are its attributes. In the cache, mtime is last use."""
+    """Return the tvm-ffi module, with functions as attributes. In the cache, mtime is last use."""
     module = _loaded.get(entry.path)
     if module is None:
         keep(entry)
@@ -46,30 +46,30 @@ def load(entry: Entry) -> Any:
 
 
 def loaded_libraries() -> list[Path]:
-    """Libraries that this process has loaded from a store."""
+    """Return the libraries that this process has loaded from a store."""
     return [entry / MODULE for entry in list(_loaded)]
 
 
 def used(spec: ModuleSpec, entry: Entry) -> Entry:
-    """Remember which recipe of this module the process runs from now on."""
+    """Record which recipe of this module the process runs from now on."""
     _used[same_module(spec)] = (spec, entry.manifest.recipe)
     return entry
 
 
 def in_use(base: Path) -> list[tuple[ModuleSpec, str]]:
-    """Specs whose sources lie in `base`, each as it was loaded last, with its recipe."""
+    """Return the specs with sources in `base`, each as last loaded, with its recipe."""
     return [(spec, key) for spec, key in list(_used.values()) if spec.base == base]
 
 
 def same_module(spec: ModuleSpec) -> Hashable:
-    """Equal for specs of which one replaces the other after an edit of sources or flags."""
+    """Return a key that stays equal when sources or flags of a module are edited."""
     parameters = spec.template.parameters if spec.template else {}
     return spec.project, spec.name, spec.sources, spec.runs_on, repr(sorted(parameters.items()))
 
 
 @cache
 def _tvm_ffi() -> Any:
-    """tvm-ffi, taught the one kind of error of binding/error.h that it does not know."""
+    """Import tvm-ffi, and register the one error kind of binding/error.h that it does not know."""
     import tvm_ffi
 
     tvm_ffi.register_error(NotImplementedError)

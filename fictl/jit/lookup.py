@@ -1,4 +1,4 @@
-"""Looking a module up in the stores: what a build of it must cover, and the build that does."""
+"""Lookup of a module in the stores: what its build must cover, and the matching build."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MissingBuild(SetupError):
 
 @dataclass(frozen=True)
 class Need:
-    """Requirements on a build's architectures: these very targets, or GPUs that it must run on.
+    """Requirements on a build's architectures: exact targets, or GPUs that it must run on.
 
     With `exact` the build has these targets and no others.
     """
@@ -49,9 +49,9 @@ class Need:
 
 @dataclass(frozen=True)
 class Lookup:
-    """One question to the stores, with everything that was found out to ask it, and its answer.
+    """One query to the stores, with all data needed to ask it, and its answer.
 
-    `compilers` is None where nothing may or can compile: then any toolchain's build will do.
+    `compilers` is None if nothing may or can compile: then a build of any toolchain matches.
     """
 
     spec: ModuleSpec
@@ -62,7 +62,7 @@ class Lookup:
     entry: Entry | None = None
 
     def stored(self) -> Entry | None:
-        """Ask the stores as they are now; the newest valid build that meets the need."""
+        """Search the stores now; return the newest valid build that meets the need."""
         identity, searched = self._identity(), []
         for store in stores():
             fits = _fitting(self.need, None if store.prebuilt else identity)
@@ -99,14 +99,14 @@ class Lookup:
         return compilers, self.targets
 
     def _identity(self) -> dict[str, str] | None:
-        """Return the toolchain of a usable build; None where any will do."""
+        """Return the toolchain that a build must have; None if any will do."""
         return self.compilers.identity(self.recipe.libraries) if self.compilers else None
 
 
 def look_up(spec: ModuleSpec, archs: tuple[Arch, ...] = (), exact: bool = False) -> Lookup:
-    """Hit or miss for `archs`, or for what the environment and the GPUs ask for; builds nothing.
+    """Look up a build for `archs`, or for the targets of environment and GPUs; builds nothing.
 
-    Where nothing can compile, any build that runs will do.
+    If nothing can compile, any build that runs will do.
     """
     spec = spec.aimed_at(archs)
     recipe = recipe_of(spec)
@@ -133,7 +133,7 @@ def find(spec: ModuleSpec) -> Entry | None:
 
 
 def need_to_run(spec: ModuleSpec) -> Need:
-    """The GPUs that a build must run on here."""
+    """Return the GPUs that a build must run on here."""
     spec.require_device()
     if spec.runs_on == "emu":
         return Need()
@@ -141,7 +141,7 @@ def need_to_run(spec: ModuleSpec) -> Need:
     listed = parse_archs(settings.CUDA_ARCH_LIST.get(), native=lambda: gpus)
     supported = tuple(gpu for gpu in gpus if spec.archs.supports(gpu))
     covered = tuple(gpu for gpu in supported if any(arch.runs_on(gpu) for arch in listed))
-    # A GPU that the spec is not for is met by no build: the selection of targets then says so.
+    # No build runs on a GPU that the spec excludes: the selection of targets reports that.
     return Need(gpus=covered or supported or gpus)
 
 

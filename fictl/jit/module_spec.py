@@ -17,7 +17,7 @@ RUNTIME_MODULE = "emu.runtime"
 
 @dataclass(frozen=True)
 class Template:
-    """A Jinja file, rendered to `output` with `parameters`; the digest has all three."""
+    """A Jinja file, rendered to `output` with `parameters`; all three are in the digest."""
 
     path: Path
     output: str
@@ -26,7 +26,7 @@ class Template:
 
 @dataclass(frozen=True)
 class ModuleSpec:
-    """One loadable module: sources, flags, and the architectures that they are written for.
+    """One loadable module: sources, flags, and supported architectures.
 
     `triton` is a Python file with kernels: kernel.py is compiled to kernel.inc, for a launcher.
     """
@@ -49,17 +49,17 @@ class ModuleSpec:
 
     @property
     def runs_on(self) -> str:
-        """Its own device, or the one that ops run on in this process."""
+        """Return the spec's device, or by default the one that ops of this process run on."""
         return self.device or settings.DEVICE.get()
 
     @property
     def made_from(self) -> tuple[Path, ...]:
-        """Files that are no sources themselves: what a build writes for the sources to include."""
+        """Return input files that are not sources: a build generates includes from them."""
         template = self.template.path if self.template else None
         return tuple(path for path in (template, self.triton) if path)
 
     def aimed_at(self, archs: Iterable[Arch]) -> ModuleSpec:
-        """Choose the device: whoever names architectures means GPUs."""
+        """Return the spec for the device that `archs` imply: named architectures mean GPUs."""
         return replace(self, device="cuda") if tuple(archs) and not self.device else self
 
     @property
@@ -68,7 +68,7 @@ class ModuleSpec:
         return (self.project, self.name) == ("fictl", RUNTIME_MODULE)
 
     def require_device(self) -> None:
-        """Refuse a device that the op does not declare: a build may be older than the declaration."""
+        """Refuse a device that the op does not declare; a build may predate the declaration."""
         if self.runs_on == "emu" and "emu" not in self.devices:
             raise NotOnDevice(
                 f"{self.name} does not run on the emulated device: its op.py declares "

@@ -1,4 +1,4 @@
-"""build.ninja from a plan: an edge for every unit that no cache has, and one for the link."""
+"""build.ninja from a plan: one edge for every uncached unit, and one for the link."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fictl.errors import SetupError
 from fictl.jit.plan import Plan, Unit
 from fictl.jit.store.entry import MODULE
 
-# nvcc pastes paths into a shell command of its own, unquoted, and splits lists of them at commas.
+# nvcc puts paths unquoted into its own shell command, and splits lists of paths at commas.
 _LOST_IN_NVCC = frozenset("$`\"',")
 
 
 def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> str:
-    """Outputs are relative, so that the file still works where its folder is moved to."""
+    """Return build.ninja's text. Outputs are relative, so that the folder can be moved."""
     from ninja.ninja_syntax import Writer
 
     buffer = io.StringIO()
@@ -52,7 +52,7 @@ def ninja_text(plan: Plan, cached: Collection[str] = (), threads: int = 1) -> st
 
 
 def _generated(plan: Plan, unit: Unit) -> list[str]:
-    """The generated files that a unit includes: another step writes them."""
+    """Return the generated files that a unit includes and another step writes."""
     return [plan.generated.object] if plan.generated and unit.device else []
 
 

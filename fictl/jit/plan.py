@@ -24,7 +24,7 @@ _HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".S")
 class Unit:
     """One translation unit: its object file, its cache key and its command without `--threads`.
 
-    `device` says that nvcc compiles it.
+    `device`: nvcc compiles it.
     """
 
     source: Path
@@ -38,7 +38,7 @@ class Unit:
 class Plan:
     """The steps of a build of `spec` for these targets with this toolchain.
 
-    `generated` writes what device units include; `runtime` is the emulated device's, to link to.
+    `generated`: steps that write includes of device units. `runtime`: the emulated device's build.
     """
 
     spec: ModuleSpec
@@ -54,12 +54,12 @@ class Plan:
 
     @property
     def steps(self) -> tuple[Unit, ...]:
-        """All that comes before the link."""
+        """All steps before the link."""
         return (self.generated, *self.units) if self.generated else self.units
 
     @property
     def keys(self) -> tuple[str, str]:
-        """Recipe and build: the two folders of a store that hold it."""
+        """Return recipe and build: the names of the two nested folders that hold it in a store."""
         return self.recipe.key, self.build_key
 
     @property
@@ -127,7 +127,7 @@ def _unit(
             f"{spec.name}: cannot compile {source.name}", "sources end in .cu, .cpp, .cc or .cxx"
         )
     inputs = unit_inputs(spec, source)
-    # Why not for every unit: a binding that config.inc does not reach is compiled once for all of them.
+    # Why not for every unit: a binding that does not include config.inc is compiled once for all.
     sees = source.suffix == ".cu" or includes_rendered(spec, source)
     rendered: list[Any] = [recipe.inputs, recipe.parameters] if spec.template and sees else []
     if generated and source.suffix == ".cu":
@@ -174,7 +174,7 @@ def _cxx(
 def _link(
     spec: ModuleSpec, recipe: Recipe, compilers: Compilers, paths: FfiPaths, units: tuple[Unit, ...]
 ) -> tuple[str, ...]:
-    # Why kernels first: of an inline function that both have the linker takes the first, and a
+    # Why kernels first: if both define an inline function, the linker takes the first, and a
     # binding's is not optimised, or instrumented, as a kernel's has to be.
     units = tuple(sorted(units, key=lambda unit: unit.source.suffix != ".cu"))
     return (

@@ -14,7 +14,7 @@ from fictl.redact import hide_secrets
 
 @dataclass(frozen=True)
 class Started:
-    """A build about to start. `eta` comes from the module's last builds, 0 if unknown."""
+    """A build about to start. `eta` is estimated from the module's last builds, 0 if unknown."""
 
     module: str
     archs: str
@@ -40,7 +40,7 @@ class BuildObserver(Protocol):
 
 @dataclass(frozen=True)
 class LogObserver:
-    """One line at the start and one at the end of a build; `verbose` adds every line of it."""
+    """Log one line at the start and one at the end of a build; `verbose` adds its whole output."""
 
     verbose: bool = field(default_factory=settings.JIT_VERBOSE.get)
 

@@ -1,4 +1,4 @@
-"""The recipe of a module: one digest of everything that decides what its code means."""
+"""The recipe of a module: one digest of all inputs that decide what its code means."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SCHEMA = "fictl.recipe/1"
 
 
 def digest(content: Any) -> str:
-    """A short stable hash of plain data."""
+    """Return a short stable hash of plain data."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def _plain(value: object) -> object:
-    """Convert a value that JSON lacks to a form that is the same in every process."""
+    """Convert a non-JSON value to a form that is the same in every process."""
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=str)
     text = str(value)
@@ -37,9 +37,9 @@ def _plain(value: object) -> object:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The digest with its parts: which files by hash, which flags, which variant and device.
+    """The digest with its parts: file hashes, flags, variant and device.
 
-    `stamps` and `paths` are not in the digest: whether a file was touched since, and where it is.
+    Not in the digest: `stamps`, to see if a file was touched since, and `paths` of files.
     """
 
     key: str
@@ -53,7 +53,7 @@ class Recipe:
 
 
 def recipe_of(spec: ModuleSpec) -> Recipe:
-    """Read the sources as they are now; templates count by bytes and parameters, unrendered."""
+    """Make the recipe of the current sources; templates count unrendered, with parameters."""
     reached = reached_by(spec, *spec.sources, *spec.made_from)
     known = {name: facts(path) for name, path in reached.files.items()}
     inputs = {name: file.sha256 for name, file in known.items()}
@@ -72,12 +72,12 @@ def recipe_of(spec: ModuleSpec) -> Recipe:
 
 
 def unit_inputs(spec: ModuleSpec, source: Path) -> dict[str, str]:
-    """The files by hash that one translation unit depends on."""
+    """Return the hashes of the files that one translation unit depends on."""
     return {name: facts(path).sha256 for name, path in reached_by(spec, source).files.items()}
 
 
 def includes_rendered(spec: ModuleSpec, source: Path) -> bool:
-    """True if anything that a unit reaches includes the file that the template is rendered to."""
+    """True if a unit includes, directly or indirectly, the file rendered from the template."""
     if spec.template is None:
         return False
     name = Path(spec.template.output).name

@@ -1,4 +1,4 @@
-"""Rendering a module's config template, strict about names that it does not know."""
+"""Render a module's config template; unknown names are errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def render(template: Template, folder: Path) -> None:
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
     try:
         text = environment.from_string(read_text(template.path)).render(**template.parameters)
-    except Exception as error:  # What an expression in a template raises can be anything.
+    except Exception as error:  # An expression in a template can raise anything.
         line = getattr(error, "lineno", None) or _line(error)
         where = f"{template.path}:{line}" if line else str(template.path)
         given = ", ".join(sorted(template.parameters)) or "none"
@@ -27,6 +27,6 @@ def render(template: Template, folder: Path) -> None:
 
 
 def _line(error: Exception) -> int | None:
-    """The template's line: Jinja puts it into the traceback, under a file name of its own."""
+    """Return the template's line, which Jinja puts into the traceback under its own file name."""
     frames = traceback.extract_tb(error.__traceback__)
     return next((frame.lineno for frame in frames if frame.filename == "<template>"), None)

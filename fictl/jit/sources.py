@@ -1,4 +1,4 @@
-"""Facts about source files: the hash of their bytes, and every project header they can reach."""
+"""Facts about source files: the hash of their bytes, and all project headers they can include."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fictl.user_file import read_bytes
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|"[^"\n]+")', re.MULTILINE)
 
-# Headers of these libraries count by the library's version, not by their bytes.
+# Headers of these libraries are identified by the library's version, not by their bytes.
 _LIBRARY_OF = {
     "cutlass": "cutlass",
     "cute": "cutlass",
@@ -34,7 +34,7 @@ Stamp = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True)
 class FileFacts:
-    """The hash of a file's bytes and the names it includes, quoted ones with their quote."""
+    """The hash of a file's bytes and the names it includes; quoted names keep their quote."""
 
     sha256: str
     includes: tuple[str, ...]
@@ -53,7 +53,7 @@ _known: dict[Stamp, FileFacts] = {}
 
 
 def facts(path: Path) -> FileFacts:
-    """Read once per (device, inode, size, mtime, ctime): an edit changes at least the ctime."""
+    """Read a file, once per (device, inode, size, mtime, ctime): every edit changes the ctime."""
     import hashlib
 
     now = time.time_ns()
@@ -73,7 +73,7 @@ def facts(path: Path) -> FileFacts:
 
 
 def reach(sources: Iterable[Path], base: Path, include_dirs: tuple[Path, ...]) -> Reached:
-    """Follow `"…"` and `<…>` includes whatever the `#if` around them: a superset of what is used."""
+    """Follow all `"…"` and `<…>` includes, also inside a false `#if`: a superset of those used."""
     files: dict[str, Path] = {}
     libraries: set[str] = set()
     pending = list(sources)
@@ -104,13 +104,13 @@ def _resolve(include: str, folder: Path, include_dirs: tuple[Path, ...]) -> Path
 
 
 def _without_dots(path: Path) -> Path:
-    """One name for one file. Links are kept: a compiler looks beside the link, not its target."""
+    """Return one name per file. Links are kept: a compiler searches beside the link itself."""
     normal = Path(os.path.normpath(path))
     return normal if os.path.exists(normal) and normal.samefile(path) else real(path)
 
 
 def portable_name(path: Path, base: Path, include_dirs: tuple[Path, ...]) -> str:
-    """`launcher.cu` in the op's folder, `<fictl/…>` on the include path: the same in any checkout."""
+    """Return `launcher.cu` in the op's folder, `<fictl/…>` on include paths, in any checkout."""
     text = str(path)
     roots = [root for root in (base, *include_dirs) if text.startswith(f"{root}{os.sep}")]
     if not roots:
@@ -121,7 +121,7 @@ def portable_name(path: Path, base: Path, include_dirs: tuple[Path, ...]) -> str
 
 
 def locate(name: str, base: Path, include_dirs: tuple[Path, ...]) -> Path | None:
-    """The file that a portable name stands for here."""
+    """Return the local file of a portable name."""
     if name.startswith("<"):
         return _resolve(name, base, include_dirs)
     path = base / name

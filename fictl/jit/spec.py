@@ -22,22 +22,22 @@ from fictl.user_file import read_bytes
 
 @dataclass(frozen=True)
 class JitSpec(ModuleSpec):
-    """A module that op authors and users build and load; the seeds' name for it."""
+    """A module that op authors and users build and load."""
 
     def write_ninja(self, folder: Path | None = None) -> Path:
         """Write build.ninja and the rendered sources to `folder`; `ninja -C` there builds it all."""
         return write_ninja(self, folder)
 
     def try_load(self) -> Any | None:
-        """Load the module if some store has a valid build for this machine; never compile."""
+        """Load the module if a store has a valid build for this machine; never compile."""
         return load_found(lambda: find(self))
 
     def build(self, archs: Iterable[Arch] = (), observer: BuildObserver | None = None) -> Entry:
-        """Compile if no valid build exists; the store entry either way."""
+        """Compile unless a valid build exists; return the store entry."""
         return ensure(self, tuple(archs), observer).entry
 
     def build_and_load(self) -> Any:
-        """Load the module, compiled first if need be."""
+        """Load the module, compiled first if needed."""
         return load_found(lambda: used(self, ensure_runs(self)))
 
 
@@ -49,7 +49,7 @@ def gen_jit_spec(
     extra_ldflags: Sequence[str] | None = None,
     extra_include_paths: Sequence[str | Path] | None = None,
 ) -> JitSpec:
-    """A spec from plain files. `-gencode` flags become its architectures, `-I` its include_dirs."""
+    """Make a spec from files. `-gencode` flags become its architectures, `-I` its include_dirs."""
     checked_name(name)
     paths = tuple(Path(os.path.abspath(source)) for source in sources)
     for path in paths:
@@ -58,7 +58,7 @@ def gen_jit_spec(
     if not paths:
         raise UsageError(f"{name}: no sources given")
     cuda_flags, cxx_flags = tuple(extra_cuda_cflags or ()), tuple(extra_cflags or ())
-    # Why: headers are found for the key on include_dirs, and a path must not be part of it.
+    # Why: the key's headers are searched on include_dirs, and a path must not be in the key.
     included = [flag[2:] for flag in (*cuda_flags, *cxx_flags) if _is_include(flag)]
     shipped = data_root("kernels")
     return JitSpec(
@@ -80,7 +80,7 @@ def gen_jit_spec(
 
 
 def checked_name(name: str) -> str:
-    """Refuse a module name that cannot name its folder in the cache."""
+    """Return the name; refuse one that cannot name a folder in the cache."""
     if not name or "/" in name or name.startswith("."):
         raise UsageError(f"{name!r} cannot name a module", "use letters, digits, '_', '-' and '.'")
     return name
@@ -91,7 +91,7 @@ def _is_include(flag: str) -> bool:
 
 
 def write_if_different(path: str | Path, content: str) -> None:
-    """Write generated code; a file that has this text already keeps its mtime."""
+    """Write generated code; a file that already has this text keeps its mtime."""
     target = Path(path)
     if os.path.isfile(target) and read_bytes(target) == content.encode():
         return

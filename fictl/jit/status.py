@@ -14,7 +14,7 @@ from fictl.jit.store.stores import Store
 
 @dataclass(frozen=True)
 class BuildStatus:
-    """`built` while every input of some build is unchanged, `stale` after an edit, else `no`."""
+    """`built` while all inputs of a build are unchanged, `stale` after an edit, else `no`."""
 
     state: str
     archs: tuple[Arch, ...] = ()

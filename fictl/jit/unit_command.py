@@ -1,4 +1,4 @@
-"""A unit's compile command taken apart, for those that run or show it in another form."""
+"""Parts of a unit's compile command, for tools that run or show it in another form."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from fictl.toolchain import Toolchain
 
 
 def compiler_and_flags(unit: Unit, toolchain: Toolchain) -> tuple[str, ...]:
-    """The command of a unit from the compiler on, without launcher, source and object."""
+    """Return a unit's command from the compiler on, without launcher, source and object."""
     compiler = str(toolchain.nvcc.path) if unit.device else toolchain.cxx.ccbin
     return unit.argv[unit.argv.index(compiler) : unit.argv.index("-c")]

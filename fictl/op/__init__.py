@@ -1,4 +1,4 @@
-"""The names that op authors import: the declaration, the spec of their module, and its functions."""
+"""The names that op authors import: declaration, module spec, and kernel functions."""
 
 from typing import TYPE_CHECKING
 

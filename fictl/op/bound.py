@@ -1,4 +1,4 @@
-"""A public function or class with its inputs: `plan` and `run`, to be called without arguments."""
+"""A public function or class bound to its inputs: `plan` and `run` without arguments."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fictl.op.declared import declaration
 
 
 def bind(api: Any, inputs: Mapping[str, Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """`inputs` are the flat call's, by parameter: what plan and run of a class take together.
+    """Return plan and run. `inputs`, by parameter, has the arguments of both together.
 
-    The plan of a function does nothing. The `bind` of its trace, if there is one, comes first.
+    The plan of a function does nothing. If its trace has `bind`, that is used instead.
     """
     op = declaration(api)
     if op.template.bind is not None:
@@ -29,11 +29,11 @@ def bind(api: Any, inputs: Mapping[str, Any]) -> tuple[Callable[[], Any], Callab
 
 
 def _nothing() -> None:
-    """The plan of what needs none."""
+    """Do nothing: the plan of a function."""
 
 
 def _given(step: Callable[..., Any], inputs: Mapping[str, Any]) -> Callable[[], Any]:
-    """The step with those of the inputs that it takes."""
+    """Bind the step to those inputs that it takes."""
     arguments = {name: inputs[name] for name in _parameters(step) if name in inputs}
     return lambda: step(**arguments)
 

@@ -1,4 +1,4 @@
-"""Op: what a public function says of itself, as `@op` has it."""
+"""Op: the declaration of a public function by `@op`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fictl.trace import TraceTemplate
 
 @dataclass(frozen=True)
 class Op:
-    """Declaration of an op: where it runs, on what, and which arguments it writes. `module` is its op.py."""
+    """Declaration of an op: architectures, devices, dtypes and more. `module` is its op.py."""
 
     name: str
     archs: ArchRule
@@ -36,7 +36,7 @@ class Op:
 
     @property
     def package(self) -> str:
-        """The package that its project is imported as; the module itself where it lies in no project."""
+        """Import name of its project; the module's own name if it is outside of any project."""
         package, *rest = self.module.removeprefix("fictl.kernels.").rsplit(".", 3)
         if self.module.startswith("fictl.kernels."):
             return "fictl"
@@ -44,7 +44,7 @@ class Op:
 
     @property
     def api(self) -> str:
-        """The op's name in a user's code: `fictl.ops.<name>`."""
+        """The op's name in user code: `fictl.ops.<name>`."""
         return f"{self.package}.ops.{self.name}"
 
     @cached_property
@@ -64,7 +64,7 @@ class Op:
         return template
 
     def _trace_module(self, name: str) -> ModuleType | None:
-        """None where there is no such file; what is wrong in it is told with its line."""
+        """Import a module beside op.py; None if the file is missing. Errors name their line."""
         own = sys.modules.get(self.module)
         path = Path(getattr(own, "__file__", None) or self.module).with_name("trace.py")
         with running(path):
@@ -77,7 +77,7 @@ class Op:
 
 
 def declaration(api: Any) -> Op:
-    """The declaration of a public function, or of a class whose `run` is decorated."""
+    """Return the declaration of a public function, or of a class whose `run` is decorated."""
     op = getattr(api, "op", None) or getattr(getattr(api, "run", None), "op", None)
     if not isinstance(op, Op):
         raise UsageError(

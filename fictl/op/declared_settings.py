@@ -1,4 +1,4 @@
-"""The settings that ops declare: read by name, and the one that forces a backend."""
+"""Settings that ops declare, among them the one that forces a backend."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _declared: dict[str, Setting[str]] = {}
 
 
 def declare_settings(settings: Mapping[str, str]) -> None:
-    """Keep what `@op(settings=…)` declares: name -> what it does."""
+    """Register the settings of `@op(settings=…)`: name -> description."""
     _declared.update({name: Setting(name, "text", str, "", doc) for name, doc in settings.items()})
 
 
 @constant_to_dynamo
 def setting(name: str) -> str:
-    """The value of a setting that an imported op declares; '' where it is unset.
+    """Return the value of a setting that an imported op declares; '' if it is unset.
 
-    It is read at every call. What torch.compile traces keeps the value of that time.
+    It is read at every call, but torch.compile fixes the value at trace time.
     """
     declared = _declared.get(name)
     if declared is None:
@@ -32,12 +32,12 @@ def setting(name: str) -> str:
 
 
 def backend_variable(op: str) -> str:
-    """The variable that forces a backend of `op`, if the op declares it."""
+    """Return the variable that forces a backend of `op`, if the op declares it."""
     return f"FICTL_{op.upper()}_BACKEND"
 
 
 def forced_backend(op: str, declared: Sequence[str], backends: Sequence[str]) -> str:
-    """The backend that a setting asks for; '' where none does."""
+    """Return the backend that a setting forces; '' if none does."""
     name = backend_variable(op)
     if name not in declared:
         return ""

@@ -1,4 +1,4 @@
-"""`@op(...)`: what a public function says of itself, once."""
+"""`@op(...)`: the declaration of a public function."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def op(
 
 
 def _rules(archs: str, backends: Mapping[str, ArchRule]) -> tuple[ArchRule | None, ArchRule]:
-    """The op's needs whatever the backend, if it states any; and the architectures it runs on."""
+    """Return the op's own architectures, if declared, and all architectures that it runs on."""
     if archs:
         return (rule := ArchRule.parse(archs)), rule
     if not backends:
@@ -134,7 +134,7 @@ def _backward(
 
 
 def _template(declared: Op) -> TraceTemplate | None:
-    """None where there is none: then a choice is remembered by every size."""
+    """Return the op's trace; None if it has none: then the key of a choice has every size."""
     try:
         return declared.template
     except UsageError:
@@ -142,6 +142,6 @@ def _template(declared: Op) -> TraceTemplate | None:
 
 
 def _owner(function: Callable[..., Any]) -> str:
-    """The class that a method is being defined in; '' for a function."""
+    """Return the class that defines a method; '' for a function."""
     path = function.__qualname__.rpartition("<locals>.")[2]
     return path.rpartition(".")[0]

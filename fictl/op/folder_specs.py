@@ -12,9 +12,9 @@ from fictl.project.python_source import yielded
 
 
 def folder_specs(folder: OpFolder) -> list[JitSpec]:
-    """List what `aot()` of the folder's jit.py yields; nothing for an op that is made of others.
+    """List the specs that `aot()` of the folder's jit.py yields; none for an op composed of others.
 
-    A folder without a jit.py has one module, of its files.
+    A folder without a jit.py has one module, built from its files.
     """
     if folder.is_composed:
         return []

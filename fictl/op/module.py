@@ -1,4 +1,4 @@
-"""The spec of an op folder: its launcher and binding, and what its declaration already says.
+"""The spec of an op folder: its launcher and binding, and facts from its declaration.
 
 `default_module` is the JIT generator of a folder that has no jit.py.
 """
@@ -23,11 +23,11 @@ def module_spec(
     extra_cflags: Sequence[str] = (),
     extra_ldflags: Sequence[str] = (),
 ) -> JitSpec:
-    """Call it in jit.py with `__file__`. `parameters` render config.jinja to config.inc; a kernel.py
-    beside it holds kernels in Triton, which are compiled to kernel.inc.
+    """Make the spec; call it in jit.py with `__file__`. `parameters` render config.jinja to
+    config.inc; Triton kernels in a kernel.py beside it are compiled to kernel.inc.
 
-    The architectures are those that `@op` declares in op.py, for this backend if it declares it:
-    nothing is said twice.
+    The architectures come from `@op` in op.py, for this backend if it is declared there, so that
+    they are not repeated.
     """
     folder = OpFolder.of(file)
     launcher = f"launcher_{backend}.cu" if backend else "launcher.cu"
@@ -52,7 +52,7 @@ def module_spec(
 
 
 def default_module(file: str) -> Callable[..., JitSpec]:
-    """Return the `module()` that the op folder of `file` needs no jit.py for: one module, its files."""
+    """Return the default `module()` of an op folder without jit.py: one module of its files."""
 
     def module(*parameters: Hashable) -> JitSpec:
         if parameters:

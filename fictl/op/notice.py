@@ -1,4 +1,4 @@
-"""Messages of an op to whoever runs a program, where a setting of its own asks for them."""
+"""Messages of an op to the user, if a setting of the op enables them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers of an op that draws: a seed and an offset into the stream of each row."""
+"""Random numbers of an op: a seed, and an offset into the stream of each row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SEED_END = 2**63 - 1
 
 
 class Draws(NamedTuple):
-    """Seeds and offsets as kernels take them (binding/draws.h): tensors, or numbers where there is none."""
+    """Seeds and offsets for kernels (binding/draws.h): tensors, or numbers if a tensor is None."""
 
     seeds: torch.Tensor | None
     offsets: torch.Tensor | None
@@ -28,12 +28,12 @@ def draws(
     seed: int | torch.Tensor | None = None,
     offset: int | torch.Tensor | None = None,
 ) -> Draws:
-    """The random numbers of a call of `op` that draws for `rows` rows on `device`.
+    """Return seeds and offsets for a call of `op` that draws for `rows` rows on `device`.
 
-    `seed` and `offset` are given both or not at all: each a number, or a tensor of int64 or uint64
-    on the device, with one value or one a row. Without them `generator`, or the device's default
-    one, gives them, and is as far as after `numbers` draws of its own. While a CUDA graph is
-    captured or torch.compile traces, the seed is drawn on the device: each replay has another.
+    Pass both `seed` and `offset`, or neither: each a number, or a tensor of int64 or uint64 on the
+    device, with one value or one per row. By default they come from `generator`, or the device's
+    default generator, which advances by `numbers` draws. While a CUDA graph is captured or
+    torch.compile traces, the seed is drawn on the device, so that each replay has another seed.
     """
     if seed is not None and offset is not None:
         seeds, seed = _given(op, "seed", seed, rows, device)
@@ -64,17 +64,17 @@ def uniforms(
     offset: int | torch.Tensor,
     device: torch.device | str = "cpu",
 ) -> torch.Tensor:
-    """The first `count` numbers that a kernel draws for each row: (rows, count), float64.
+    """Return the first `count` numbers that a kernel draws for each row: (rows, count), float64.
 
-    They are cuRAND's of Philox4x32-10, in (0, 1] and of fp32. Rows that share a seed have their
-    numbers as subsequences; one with a seed of its own has the stream of that seed wherever it is.
+    They equal cuRAND's Philox4x32-10 fp32 numbers in (0, 1]. Rows that share a seed use their row
+    number as subsequence; the numbers of a row with its own seed do not depend on its position.
     """
     own = isinstance(seed, torch.Tensor) and seed.numel() == rows > 1
     subsequence = torch.zeros(rows, dtype=torch.int64, device=device)
     if not own:
         subsequence = torch.arange(rows, device=device)
     at = _numbers(offset, rows, device)[:, None] + torch.arange(count, device=device)
-    block = (at >> 2) & (2**62 - 1)  # Of an unsigned number.
+    block = (at >> 2) & (2**62 - 1)  # Shift as an unsigned number.
     seeds = _numbers(seed, rows, device)[:, None].expand(rows, count)
     words = torch.stack(_philox(seeds, subsequence[:, None].expand(rows, count), block), -1)
     word = words.gather(-1, (at & 3)[..., None])[..., 0]
@@ -84,7 +84,7 @@ def uniforms(
 def _philox(
     seed: torch.Tensor, subsequence: torch.Tensor, block: torch.Tensor
 ) -> tuple[torch.Tensor, ...]:
-    """Four words of 32 bits each, in int64, whose products wrap as unsigned ones do."""
+    """Return four 32-bit words, in int64, whose products wrap like unsigned ones."""
     words = (block & _LOW, block >> 32 & _LOW, subsequence & _LOW, subsequence >> 32 & _LOW)
     key = [seed & _LOW, seed >> 32 & _LOW]
     for _ in range(10):
@@ -100,21 +100,21 @@ def _philox(
 
 
 def _numbers(value: int | torch.Tensor, rows: int, device: torch.device | str) -> torch.Tensor:
-    """One a row, of 64 bits."""
+    """Return one 64-bit value per row."""
     if isinstance(value, torch.Tensor):
         return value.to(device).view(torch.int64).expand(rows)
     return torch.full((rows,), _signed(value), dtype=torch.int64, device=device)
 
 
 def _signed(value: int) -> int:
-    """The int64 of the same bits."""
+    """Return the int64 with the same bits."""
     return value - 2**64 if value >= 2**63 else value
 
 
 def _given(
     op: str, name: str, value: int | torch.Tensor, rows: int, device: torch.device
 ) -> tuple[torch.Tensor | None, int]:
-    """A tensor, or a number; the binding checks a tensor's dtype and length."""
+    """Return a tensor, or a number; the binding checks a tensor's dtype and length."""
     if isinstance(value, torch.Tensor):
         if value.device != device:
             raise ValueError(
@@ -139,7 +139,7 @@ def _check(op: str, generator: torch.Generator | None, device: torch.device) -> 
         raise TypeError(
             f"{op}: argument 'generator' is a {type(generator).__name__}; pass a torch.Generator"
         )
-    # torch.Generator("cuda") has no index, and is for whatever GPU draws by it.
+    # torch.Generator("cuda") has no index, and serves any GPU.
     its = generator.device
     if its.type != device.type or its.index not in (None, device.index):
         raise ValueError(
@@ -154,7 +154,7 @@ def _default(device: torch.device) -> torch.Generator:
 
 
 def _taken(generator: torch.Generator, numbers: int) -> tuple[int, int]:
-    """The seed, and the offset of numbers that are nobody else's: a multiple of four."""
+    """Return the seed, and the offset of numbers reserved for this call: a multiple of four."""
     seed = _signed(generator.initial_seed())
     offset = generator.get_offset()
     generator.set_offset(offset + (numbers + 3) // 4 * 4)

@@ -1,4 +1,4 @@
-"""The decorated `run` of a class until the class is complete: then its plan() is known, too."""
+"""Placeholder for the decorated `run` until the class is complete and its plan() is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Around = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class RunOfClass:
-    """Puts `run` in its own place, and `around` the plan beside it, under all names of both."""
+    """Replace itself by `run`, and wrap the class's plan with `around`, under all names of both."""
 
     def __init__(self, run: Callable[..., Any], around: Sequence[Around]) -> None:
         self._run = run
@@ -29,5 +29,5 @@ class RunOfClass:
             setattr(owner, alias, replacement)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Bind what the body of the class has turned it into, as `partialmethod(run, …)`."""
+        """Bind it if the class body wrapped it, as in `partialmethod(run, …)`."""
         return self._run.__get__(instance, owner)

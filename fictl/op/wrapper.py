@@ -1,7 +1,7 @@
-"""A function put around another, with its signature, compiled from a few lines of text.
+"""A wrapper of a function with the same signature, compiled from a few lines of text.
 
-As dataclasses do it: binding a call's arguments by `inspect` would cost ten times what such a
-wrapper does.
+The technique of dataclasses: binding a call's arguments by `inspect` would cost ten times as
+much.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fictl.errors import UsageError
 
 
 def plain_parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """Those of `function`, which are all named."""
+    """Return the parameters of `function`, all of which are named."""
     parameters = tuple(signature(function).parameters.values())
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -35,10 +35,10 @@ def compiled(
     added: Sequence[Parameter] = (),
     **more: str,
 ) -> Callable[..., Any]:
-    """`text` with {name}, {signature} and {passed} filled in, and `more`.
+    """Compile `text` with {name}, {signature}, {passed} and `more` filled in.
 
-    It calls `_function`; `outside` are the names that it uses beside; `replaced` says what is
-    passed on in place of a parameter, and `added` are parameters that are not passed on.
+    The text calls `_function`. `outside`: other names it uses. `replaced`: parameter -> expression
+    to pass on instead. `added`: parameters that are not passed on.
     """
     parameters = plain_parameters(function)
     around: dict[str, Any] = {
@@ -53,7 +53,7 @@ def compiled(
         passed=", ".join(_passed(parameter, replaced) for parameter in parameters),
         **more,
     )
-    # In a function that has them as variables: Dynamo looks globals up in the module of the name.
+    # Inside a function with them as variables: Dynamo looks globals up by the module's name.
     factory = f"def make({', '.join(around)}):\n{indent(source, '    ')}    return {name}\n"
     namespace: dict[str, Any] = {}
     code = compile(factory, f"<{__name__} {name}>", "exec")
@@ -62,7 +62,7 @@ def compiled(
 
 
 def _signature(parameters: Sequence[Parameter]) -> str:
-    """The parameters in the head of a definition; defaults are names, as they may be any object."""
+    """Write the parameters of a definition; defaults are names, since they may be any object."""
     words: list[str] = []
     kinds = [parameter.kind for parameter in parameters]
     for position, parameter in enumerate(parameters):

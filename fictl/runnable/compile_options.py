@@ -12,8 +12,8 @@ from fictl.errors import FictlError
 from fictl.runnable.error import BuildError
 from fictl.trace import Solution
 
-# Why a list of what may be: some options run programs, write files or read those of others, and
-# nvcc hands the words on to a shell.
+# Why a list of allowed flags: some options run programs, write files or read files of others, and
+# nvcc passes the words to a shell.
 _CXX = (
     r"-O([0-3sg]|fast)?",
     r"-g[0-3]?",

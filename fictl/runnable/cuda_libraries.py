@@ -34,7 +34,7 @@ _BEFORE = {"cublas": ("cublasLt",), "cusolver": ("cublasLt", "cublas", "cusparse
 _LINKED = ("cublas", "cublasLt", "cudnn", "curand", "cusparse", "cusolver", "cufft", "nvrtc")
 _OF_CCCL = ("cccl", "libcudacxx", "cub", "thrust")
 _DRIVER_CALL = re.compile(r"\bcu[A-Z][A-Za-z]+\w*\s*\(")
-# Of these the number in the file's name is CUDA's; cuDNN counts by itself.
+# The number in these libraries' file names is CUDA's version; cuDNN has its own.
 _NUMBERED_ALIKE = frozenset({"cublas", "cublasLt", "nvrtc"})
 
 
@@ -84,7 +84,7 @@ def needed(solution: Solution, more: Iterable[str] = (), *, emulated: bool = Fal
     includes: list[Path] = []
     if "cutlass" in wanted:
         include = _cutlass(solution)
-        # Its tools are a folder beside, where what the JIT finds by itself is not.
+        # CUTLASS's tools lie in a folder beside, which the JIT does not search itself.
         includes += [include, include.parent / "tools" / "util" / "include"]
     if wanted.intersection(_OF_CCCL):
         _require_cccl(solution)
@@ -138,7 +138,7 @@ def _file(folder: Path, name: str) -> Path | None:
     for file in sorted(matching(folder, f"lib{name}.so*"), key=lambda file: len(file.name)):
         number = file.name.partition(".so.")[2].partition(".")[0]
         if not number:
-            continue  # A name for linkers, beside the one that is loaded.
+            continue  # A link-time name, beside the name that is loaded.
         if name in _NUMBERED_ALIKE and nvcc and int(number) != nvcc.cudart_major:
             continue
         return file

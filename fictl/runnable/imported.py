@@ -17,7 +17,7 @@ from threading import RLock
 from types import CodeType, ModuleType
 from typing import Any
 
-# A file of such a name is a kernel in it, or a wrapper of it: it does not stand for it.
+# A solution's file of such a name holds a kernel or a wrapper; it does not replace the library.
 _LIBRARIES = frozenset(
     {"torch", "triton", "tilelang", "numpy", "cutlass", "cuda", "tvm_ffi", "flashinfer"}
 )
@@ -42,7 +42,7 @@ class Package:
                 self._add(PurePosixPath(path))
 
     def module_of(self, path: str) -> str:
-        """Name of the module that a source file is."""
+        """Return the module name of a source file."""
         parts = [part.replace(".", "_") for part in PurePosixPath(path).with_suffix("").parts]
         if parts[-1] == "__init__":
             parts.pop()
@@ -93,7 +93,7 @@ def open_package(name: str, folder: Path, files: Mapping[str, str]) -> Package:
     """Return the package, importable until every user of it has closed it."""
     with _lock:
         if not _open and _FINDER not in sys.meta_path:
-            # Why first: the finder of files would take what lies in the folder.
+            # Why first: Python's file finder would import files from the folder.
             sys.meta_path.insert(0, _FINDER)
         package = _open.setdefault(name, Package(name, folder, dict(files)))
         package.users += 1

@@ -14,7 +14,7 @@ class RunnableMetadata(BaseModel):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    # Why both: the first are what fictl has, the second what other builders say.
+    # Why both: the literals are fictl's, other builders may use any text.
     build_type: Literal["torch", "tvm_ffi", "python", "triton", "tilelang"] | str  # noqa: PYI051
     definition_name: str
     solution_name: str

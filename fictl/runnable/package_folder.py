@@ -17,7 +17,7 @@ from fictl.removal import remove
 _TRIES = 3
 _LARGEST = 16 << 20
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Why not blocking: what was put in the place of a file may be a pipe.
+# Why not blocking: the file may have been replaced by a pipe.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 

@@ -95,7 +95,7 @@ class BuilderRegistry:
             raise
         except FictlError as error:
             raise BuildError.of(solution.name, error) from error
-        except Exception as error:  # A builder of others promises a BuildError, and may forget.
+        except Exception as error:  # A third-party builder should raise BuildError, but may not.
             what = f"{type(builder).__name__} failed with {type(error).__name__}: {error}"
             raise BuildError(f"{solution.name}: {what}") from error
 

@@ -15,7 +15,7 @@ from fictl.trace.template import Const, Expr, Scalar, Tensor, TraceTemplate
 def axis_sizes(template: TraceTemplate, arguments: Mapping[str, Any]) -> dict[str, int]:
     """Sizes from shapes of required tensors, then from scalars, then from optional tensors.
 
-    `arguments` are by parameter. Axes that only tensors have which are None are left out.
+    `arguments` are by parameter. Axes that only omitted tensors have are left out.
     """
     seen: dict[str, tuple[int, str]] = {}
     for axis, size, where in _said(template, arguments):

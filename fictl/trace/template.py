@@ -162,7 +162,7 @@ class TraceTemplate:
     ) -> dict[str, int]:
         """Sizes of all axes, with constants and expressions; checks the constraints.
 
-        `absent` are axes that only tensors have which are not passed.
+        `absent`: axes that only omitted tensors have.
         """
         sizes = {axis: size for axis, size in sizes.items() if axis not in absent}
         values = {**self.scalars(), **(scalars or {}), **self._fixed(), **sizes}
@@ -194,7 +194,7 @@ class TraceTemplate:
         return sum(math.prod(known[axis] for axis in tensor.axes) for tensor in tensors)
 
     def optional_axes(self, passed: Collection[str]) -> set[str]:
-        """Axes that only optional inputs have which are not among `passed`."""
+        """Axes that only optional inputs outside of `passed` have."""
         tensors = dict(self.input_tensors())
         left_out = {n for n, spec in tensors.items() if spec.optional and n not in passed}
         there = [spec for name, spec in tensors.items() if name not in left_out]

@@ -19,7 +19,7 @@ FLAG = "-fdevice-time-trace"
 
 @dataclass(frozen=True)
 class DeviceTrace:
-    """Sums over all targets. Headers count with all that they include, kernels in cicc and ptxas."""
+    """Seconds over all targets: of headers with their includes, of kernels in cicc and ptxas."""
 
     headers: dict[Path, float]
     kernels: dict[str, float]
@@ -30,7 +30,7 @@ def supported(nvcc: Nvcc) -> bool:
 
 
 def read_trace(path: Path) -> DeviceTrace | None:
-    """None where it is not there or not what this version of fictl knows."""
+    """Read the trace; None if it is missing or in a format that this version does not know."""
     try:
         events = json.loads(path.read_text(encoding="utf-8", errors="replace"))["traceEvents"]
         done = [event for event in events if event.get("ph") == "X"]
@@ -46,7 +46,7 @@ def read_trace(path: Path) -> DeviceTrace | None:
 
 
 def demangled(names: list[str]) -> list[str]:
-    """Names without parameters; unchanged where binutils are not installed."""
+    """Demangle names and drop parameters; return them unchanged if binutils are not installed."""
     tool = shutil.which("c++filt")
     if tool is None or not names:
         return names

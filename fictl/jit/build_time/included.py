@@ -16,7 +16,7 @@ _ENTERED, _LEFT = b"1", b"2"
 
 @dataclass(frozen=True)
 class Included:
-    """A header with all that it includes. `includer` is None where the compiler itself includes it."""
+    """A header with all its includes. `includer` is None if the compiler itself includes it."""
 
     path: Path
     includer: Path | None
@@ -24,7 +24,7 @@ class Included:
 
 
 def includes(text: bytes, own: Collection[Path]) -> list[Included]:
-    """The headers that files of one's own include, and the compiler: those that an edit can spare."""
+    """Return the headers that `own` files or the compiler include: an edit could remove these."""
     lines, includers = _attribute(text)
     return [
         Included(path, includers[path], lines[path])
@@ -34,7 +34,7 @@ def includes(text: bytes, own: Collection[Path]) -> list[Included]:
 
 
 def _attribute(text: bytes) -> tuple[Counter[Path], dict[Path, Path | None]]:
-    """Lines by header, its own includes' among them, and who included it first."""
+    """Count lines by header, with its includes, and note which file included it first."""
     lines: Counter[Path] = Counter()
     includers: dict[Path, Path | None] = {}
     stack: list[Path] = []
@@ -66,16 +66,16 @@ def _follow(
         if not stack:
             stack.append(path)
     else:
-        # A #line, or the unit itself at the beginning.
+        # A #line directive, or the unit itself at the beginning.
         stack[-1:] = [path]
 
 
 def _is_made_up(path: Path) -> bool:
-    """`<built-in>`, `<command-line>`."""
+    """True for names that are not files: `<built-in>`, `<command-line>`."""
     return path.name.startswith("<")
 
 
 def _path(quoted: bytes) -> Path:
-    """The preprocessor writes what is not ASCII as octal numbers."""
+    """Decode a quoted path: the preprocessor writes non-ASCII bytes as octal numbers."""
     raw = _ESCAPE.sub(lambda m: bytes([int(m[1], 8)]) if len(m[1]) == 3 else m[1], quoted)
     return Path(os.path.normpath(os.fsdecode(raw)))

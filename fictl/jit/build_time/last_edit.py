@@ -10,7 +10,7 @@ from fictl.jit.store.stores import writable_store
 
 @dataclass(frozen=True)
 class LastEdit:
-    """The files that changed, what was compiled again with its seconds, and the whole build's."""
+    """The changed files; seconds of each recompiled unit, of the link and of the whole build."""
 
     when: float
     changed: tuple[str, ...]
@@ -20,7 +20,7 @@ class LastEdit:
 
 
 def last_edit(of: Entry) -> LastEdit | None:
-    """None for a module that was built from one state of its sources only."""
+    """Return the cost of the last edit; None if all builds have the same sources."""
     now = of.manifest
     entries = writable_store().entries(now.project, now.module)
     alike = [entry.manifest for entry in entries if _kind(entry.manifest) == _kind(now)]
@@ -41,7 +41,7 @@ def last_edit(of: Entry) -> LastEdit | None:
 
 
 def _kind(manifest: Manifest) -> tuple[object, ...]:
-    """Everything that identifies a build but the text of its sources."""
+    """Return all that identifies a build except the text of its sources."""
     return (manifest.device, manifest.variant, manifest.archs, manifest.parameters)
 
 

@@ -1,4 +1,4 @@
-"""Measuring a cold build: each unit by itself, in a folder that is never published."""
+"""Measure a cold build: each unit by itself, in a folder that is never published."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fictl.jit.unit_command import compiler_and_flags
 from fictl.process import Finished, stream
 from fictl.toolchain import require_toolchain
 
-# Each costs a compile of its own.
+# Each header costs a separate compile.
 _TIMED_ALONE = 3
 
 
@@ -60,7 +60,7 @@ def measure(plan: Plan, built: Entry, observer: BuildObserver) -> BuildTime:
 
 
 class _Bench:
-    """One measurement: the folder it happens in, and what was found so far."""
+    """One measurement: its folder and the results so far."""
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self._plan = plan
@@ -80,7 +80,7 @@ class _Bench:
         return done
 
     def compile(self, unit: Unit) -> None:
-        """First the preprocessor: after it the headers are in the system's file cache."""
+        """Time one unit. The preprocessor runs first, to bring headers into the file cache."""
         text = self._folder / f"{unit.object}.i"
         preprocessed = self.run([*self._front(unit), "-E", str(unit.source), "-o", str(text)])
         own = self._own(unit)
@@ -139,16 +139,16 @@ class _Bench:
         )
 
     def _spelt(self, path: Path) -> str:
-        """Spell a header as an #include names it."""
+        """Return a header's name as an #include spells it."""
         if not path.is_absolute():
-            return path.name  # Rendered into the folder of the build.
+            return path.name  # Rendered into the build folder.
         spec = self._plan.spec
         include_dirs = tuple(folder.absolute() for folder in spec.include_dirs)
         name = portable_name(path, spec.base.absolute(), include_dirs).strip("<>")
         return name.rpartition("/include/")[2] or name
 
     def _alone(self, unit: Unit, text: str) -> float | None:
-        """Seconds of a unit with this text only; None where it does not compile."""
+        """Return the seconds of a unit with only this text; None if it does not compile."""
         source = self._folder / f"alone{unit.source.suffix}"
         source.write_text(text, encoding="utf-8")
         what = "-c" if unit.device else "-fsyntax-only"
@@ -156,7 +156,7 @@ class _Bench:
         return None if done.code else done.seconds
 
     def _front(self, unit: Unit) -> tuple[str, ...]:
-        """No launcher: a compiler cache would be what is timed."""
+        """Return the command without launcher: otherwise a compiler cache would be timed."""
         return compiler_and_flags(unit, self._toolchain)
 
     def _cold(self, unit: Unit) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ class _Bench:
 
 
 def _named(edit: LastEdit | None, plan: Plan) -> LastEdit | None:
-    """Sources instead of objects."""
+    """Name sources instead of objects."""
     if edit is None:
         return None
     sources = {unit.object: unit.source.name for unit in plan.units}

@@ -1,4 +1,4 @@
-"""The phases of one compile: what `nvcc --time` lists, by what they are for."""
+"""The phases of one compile: the list of `nvcc --time`, grouped by purpose."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from fictl.arch import Arch
 
-# These run once for every target; the others' target is the one that came last.
+# These run once for every target; other phases belong to the last target before them.
 _PER_TARGET = ("cicc", "ptxas")
 _REST = "driver"
 
 
 @dataclass(frozen=True)
 class Phase:
-    """One step of a unit; `arch` where it runs once for each target."""
+    """One step of a unit; `arch` is set if it runs once for each target."""
 
     unit: str
     name: str
@@ -25,10 +25,10 @@ class Phase:
 
 
 def nvcc_phases(table: str, source: Path, wall: float) -> list[Phase]:
-    """The longest first. What the table does not account for is the driver's: they add up to `wall`."""
+    """Return phases, longest first. Time not in the table is the driver's; the sum is `wall`."""
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     for line in table.splitlines():
-        # Why not split first: a comma in the source's path.
+        # Why not split first: the source's path may have a comma.
         fields = [field.strip() for field in line.removeprefix(str(source)).split(",")]
         if len(fields) >= 6 and fields[-1] == "ms":
             name = _named(fields[1])
@@ -47,7 +47,7 @@ def host_phases(unit: str, preprocess: float, syntax: float, wall: float) -> lis
 
 
 def _named(phase: str) -> str:
-    """`g++ (preprocessing 4)` is preprocess; the host compiler is told by what it does."""
+    """Name a phase by its purpose: `g++ (preprocessing 4)` is preprocess."""
     if "(preprocessing" in phase:
         return "preprocess"
     if "(compiling" in phase:
@@ -56,6 +56,6 @@ def _named(phase: str) -> str:
 
 
 def _arch(target: str) -> str:
-    """`compute_90a` and `sm_90a` are 9.0a."""
+    """Return the architecture: `compute_90a` and `sm_90a` are 9.0a."""
     match = re.fullmatch(r"(?:sm|compute|lto)_(\d+[af]?)", target)
     return str(Arch.parse(match[1])) if match else target

@@ -11,7 +11,7 @@ from fictl.jit.build_time.phases import Phase
 
 @dataclass(frozen=True)
 class Header:
-    """The cost of a header to `unit`: in the front end of its compile, or compiled `alone`."""
+    """The cost of a header for `unit`: in the compiler's front end, or compiled `alone`."""
 
     unit: str
     name: str
@@ -23,7 +23,7 @@ class Header:
 
 @dataclass(frozen=True)
 class KernelTime:
-    """Seconds in optimiser and assembler, over all targets."""
+    """Seconds of a kernel in optimiser and assembler, over all targets."""
 
     unit: str
     name: str
@@ -32,7 +32,7 @@ class KernelTime:
 
 @dataclass(frozen=True)
 class BuildTime:
-    """A cold build, one unit after another, and the last warm one; the longest first."""
+    """Times of a cold build, one unit after another, and of the last warm one; longest first."""
 
     seconds: float
     phases: tuple[Phase, ...]
@@ -46,7 +46,7 @@ class BuildTime:
 
 
 def _rounded(data: Any) -> Any:
-    """Round to what a clock can tell."""
+    """Round numbers to the precision of a clock."""
     if isinstance(data, dict):
         return {name: _rounded(value) for name, value in data.items()}
     if isinstance(data, (list, tuple)):

@@ -1,1 +1,1 @@
-"""Looking after the cache: what is in it, what is broken, what may go, why a build misses."""
+"""Cache maintenance: list, check and remove its contents, and explain why a build misses."""

@@ -1,4 +1,4 @@
-"""Why a build was made: the changes since the build before it, kept beside the build itself."""
+"""Reason for a build: the changes since the previous build, stored beside the build itself."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILES = ("source", "header")
 
 @dataclass(frozen=True)
 class BuildCause:
-    """Why a build was made, in a few words, and in full where the build before it is known."""
+    """Reason for a build: in a few words, and in full if the previous build is known."""
 
     summary: str
     previous: Manifest | None = None
@@ -34,7 +34,7 @@ class BuildCause:
 
     @property
     def is_first(self) -> bool:
-        """First of its kind: a build of other parameters, device or variant explains nothing."""
+        """True if no previous build has the same parameters, device and variant."""
         return self.summary.startswith(FIRST)
 
     @property
@@ -50,9 +50,9 @@ class BuildCause:
 
 
 def nearest(project: str, module: str, recipe: Recipe, before: float | None = None) -> Entry | None:
-    """The newest build of the module; one with the recipe's parameters, variant, device first.
+    """Return the module's newest build; one with the recipe's parameters, variant, device first.
 
-    With `before` only builds that are older count.
+    `before` limits the search to older builds.
     """
     stored = [entry for store in stores() for entry in store.entries(project, module)]
 
@@ -67,7 +67,7 @@ def nearest(project: str, module: str, recipe: Recipe, before: float | None = No
 
 
 def cause_of_build(project: str, module: str, now: Wanted, built_before: bool) -> BuildCause:
-    """Why a build of `now` is needed, before it is published; lines are not looked for."""
+    """Return why a build of `now` is needed, before it is published; without changed lines."""
     entry = nearest(project, module, now.recipe)
     if entry is None:
         return BuildCause(_NONE_LEFT if built_before else FIRST)
@@ -78,14 +78,14 @@ def cause_of_build(project: str, module: str, now: Wanted, built_before: bool) -
 
 
 def write_cause(folder: Path, cause: BuildCause) -> None:
-    """Keep the cause in a build's folder, with the manifest that it compares with."""
+    """Write the cause into a build's folder, with the manifest that it compares with."""
     previous = cause.previous.to_json() if cause.previous else None
     text = seal({"summary": cause.summary, "previous": previous})
     (folder / CAUSE).write_text(text, encoding="utf-8")
 
 
 def cause_of(entry: Entry, recipe: Recipe) -> BuildCause:
-    """Why a stored build was made: by its record, else by the build before it in the stores."""
+    """Return why a stored build was made: from its record, else from the build before it."""
     manifest = entry.manifest
     now = Wanted(recipe, manifest.toolchain, entry.archs, manifest.cudart)
     try:
@@ -99,14 +99,14 @@ def cause_of(entry: Entry, recipe: Recipe) -> BuildCause:
 
 
 def recorded_summary(entry: Entry) -> str:
-    """The few words that were kept with a build; nothing where they cannot be read."""
+    """Return the short reason stored with a build; empty if it cannot be read."""
     with suppress(OSError, ValueError, KeyError, TypeError, Corrupt):
         return _read(entry.path).summary
     return ""
 
 
 def summarize(differences: Sequence[Change], then: Manifest, now: Wanted) -> str:
-    """A few words: `scale.cuh changed, flags changed`."""
+    """Summarize in a few words: `scale.cuh changed, flags changed`."""
     kinds = {change.kind for change in differences}
     if "parameter" in kinds:
         return f"{FIRST} with these parameters"
@@ -133,7 +133,7 @@ def _files(differences: Sequence[Change]) -> Iterable[str]:
 
 
 def _short(change: Change) -> str:
-    """`<fictl/elementwise/scale.cuh>` by its last part."""
+    """Name a change by the last part of its path: scale.cuh for `<fictl/elementwise/scale.cuh>`."""
     return PurePath(change.name.strip("<>")).name
 
 

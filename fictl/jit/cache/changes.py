@@ -1,4 +1,4 @@
-"""The differences between a build and what would be built now, one change at a time."""
+"""Differences between an existing build and the build that would be made now."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fictl.user_file import read_text
 
 @dataclass(frozen=True)
 class Change:
-    """One input: what kind, which, and how it changed. `lines` are those of the file as it is."""
+    """One changed input: its kind, its name, how it changed. `lines` count in the current file."""
 
     kind: str
     name: str
@@ -30,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Everything that a build would be made of; an empty part is not known and not compared."""
+    """All inputs of a build; an empty part is unknown and not compared."""
 
     recipe: Recipe
     identity: Mapping[str, str]
@@ -39,9 +39,9 @@ class Wanted:
 
 
 def changes(then: Manifest, now: Wanted, root: Path | None) -> list[Change]:
-    """Every difference that makes a build of `now` another than that of `then`.
+    """Return every difference between the build `then` and a build of `now`.
 
-    The changed lines of files come from the texts kept below `root`; None leaves them out.
+    Changed lines come from the source texts kept below `root`; None leaves them out.
     """
     return [
         *_files(then, now.recipe, root),
@@ -77,7 +77,7 @@ def _edit(kind: str, path: Path, before: str | None) -> Change:
 
 
 def _changed_lines(old: list[str], new: list[str]) -> tuple[tuple[int, int], ...]:
-    """First and last, as an editor counts; where lines only went, the line before the gap."""
+    """Return first and last line of each change, from 1; for a deletion, the line before it."""
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     return tuple(
         (start + 1, end) if end > start else (max(start, 1), max(start, 1))
@@ -87,7 +87,7 @@ def _changed_lines(old: list[str], new: list[str]) -> tuple[tuple[int, int], ...
 
 
 def spell_lines(lines: tuple[tuple[int, int], ...]) -> str:
-    """`line 3, 41-44`."""
+    """Format as `line 3, 41-44`."""
     spans = (str(first) if first == last else f"{first}-{last}" for first, last in lines)
     return f"line {', '.join(spans)}" if lines else "line ends only"
 
@@ -99,7 +99,7 @@ def same_parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 def _parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)
-        # Why as text: the manifest has been through JSON.
+        # Why compare text: the manifest has been through JSON.
         if str(before) != str(after):
             yield Change("parameter", name, f"is {after!r}, was {before!r}")
 
@@ -107,7 +107,7 @@ def _parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Chan
 def _flags(then: Manifest, recipe: Recipe) -> Iterator[Change]:
     new = asdict(recipe.flags)
     for tool, old in then.flags.items():
-        words = new.get(tool, ())  # What another fictl wrote may have other tools.
+        words = new.get(tool, ())  # Another version of fictl may have recorded other tools.
         if list(old) == list(words):
             continue
         before, after = hidden("", list(old)), hidden("", list(words))

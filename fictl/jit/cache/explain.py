@@ -15,7 +15,7 @@ from fictl.jit.store.entry import Corrupt, Entry
 from fictl.jit.store.stores import stores
 from fictl.paths import cache_root
 
-# Aspects that are reported as unchanged where no change is of these kinds.
+# Aspects that are reported as unchanged if no change is of these kinds.
 _ASPECTS = {
     "sources": ("source", "header"),
     "flags": ("flags", "variant", "parameter"),
@@ -26,9 +26,9 @@ _ASPECTS = {
 
 @dataclass(frozen=True)
 class BuildVerdict:
-    """Hit or miss. `entry` is the build that is hit, and `cause` says why it was made.
+    """Hit or miss. On a hit `entry` is the build found, and `cause` says why it was made.
 
-    On a miss `entry` is the nearest build, which `changes` is about.
+    On a miss `entry` is the nearest build, with which `changes` compares.
     """
 
     project: str
@@ -67,7 +67,7 @@ class BuildVerdict:
 
 
 def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> BuildVerdict:
-    """Say what `fictl build` would do about this spec now, and why; nothing is built."""
+    """Return what `fictl build` would do for this spec now, and why; builds nothing."""
     lookup = look_up(spec, archs)
     known = (spec.project, spec.name, lookup.recipe.parameters, lookup.recipe.key)
     entry = lookup.entry
@@ -83,7 +83,7 @@ def explain(spec: ModuleSpec, archs: tuple[Arch, ...] = ()) -> BuildVerdict:
 
 
 def _wanted(lookup: Lookup) -> Wanted:
-    """Leave compilers and architectures out of the comparison where nothing can compile."""
+    """Return the inputs to compare; no compilers or architectures if nothing here can compile."""
     recipe, compilers, targets = lookup.recipe, lookup.compilers, lookup.targets
     if compilers is None or targets is None:
         return Wanted(recipe, {}, (), 0)
@@ -97,7 +97,7 @@ def _never(spec: ModuleSpec) -> str:
 
 
 def _unfit(entry: Entry) -> str:
-    """Say why a build does not serve though nothing changed."""
+    """Say why a build cannot be used although nothing changed."""
     try:
         entry.verify(everything=True)
     except Corrupt as error:

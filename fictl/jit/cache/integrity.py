@@ -1,4 +1,4 @@
-"""Reading all that stores hold: what is not as it was written."""
+"""Integrity check of stores: read everything, and find what differs from what was written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fictl.sealed import unseal
 
 @dataclass(frozen=True)
 class Broken:
-    """A build, an object or a record that is not what it should be."""
+    """A damaged build, object or record."""
 
     store: Path
     path: Path
@@ -32,18 +32,18 @@ class Broken:
 
 @dataclass(frozen=True)
 class Integrity:
-    """The number of items that were read, and the broken ones among them."""
+    """The number of items read, and the broken ones."""
 
     checked: int
     broken: tuple[Broken, ...]
 
 
-# What has no hash, since nothing is decided by it: logs, locks, what is written anew before each use.
+# Items without a hash, since nothing depends on them: logs, locks, files rewritten before each use.
 _READ = ("build", "object", "record", "failed", "memo", "source")
 
 
 def check_store(store: Store, repair: bool = False) -> Integrity:
-    """`repair` removes what is broken from a writable store: the next use makes it again."""
+    """Check all items. `repair` removes broken ones from a writable store; use remakes them."""
     everything = inventory(store.root) if store.writable else builds(store.root)
     items = [item for item in everything if item.kind in _READ]
     items += _records_beside(store.root) if store.writable else []
@@ -72,7 +72,7 @@ _BESIDE = "beside"
 
 
 def _records_beside(root: Path) -> list[Item]:
-    """Records beside the builds, which outlive them: tuned tactics, what scaffolds can undo."""
+    """List the records that outlive builds: tuned tactics, and undo records of scaffolds."""
     folders = [root / name for name in ("tune", "scaffold") if not os.path.islink(root / name)]
     paths = [path for folder in folders for path in matching(folder, "*.json")]
     return [Item(_BESIDE, path, 0, 0.0) for path in paths if not os.path.islink(path)]
@@ -84,7 +84,7 @@ def _problem(item: Item) -> str:
     except (Corrupt, ValueError) as error:
         return str(error)
     except FileNotFoundError:
-        pass  # Removed since it was listed.
+        pass  # Removed after it was listed.
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return ""
@@ -105,7 +105,7 @@ def _verify(item: Item) -> None:
     elif path.parent.name == INSPECTED:
         kept.read(path)
     elif path.suffix == ".json":
-        # Tactics may be written by hand, and then have no hash.
+        # Tactics written by hand have no hash.
         unseal(rooted.read(path), required=item.kind != _BESIDE)
 
 

@@ -1,4 +1,4 @@
-"""Inventory of a store, piece by piece: builds, objects, and what builds left behind."""
+"""Inventory of a store, item by item: builds, objects, and remains of builds."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from fictl.paths import SOLUTIONS, files_below, real
 from fictl.rooted import mounts_in
 
 TRASH = ".trash"
-TEXT = "text"  # What load_inline was given.
-INSPECTED = "inspect"  # What fictl inspect has read of each unit.
+TEXT = "text"  # Sources given to load_inline.
+INSPECTED = "inspect"  # Results of fictl inspect for each unit.
 _OF_MODULE = (FAILED, "ninja", TEXT)
 _OF_STORE = {
     ".quarantine": "quarantine",
@@ -35,13 +35,13 @@ _OF_STORE = {
 }
 
 
-# What fictl did not put there: it is named, and neither followed, counted nor removed.
+# Not made by fictl: it is listed, but not followed, counted or removed.
 LINK, MOUNT = "link", "mount"
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that can be removed alone. `entry` is set for a build that can be read."""
+    """One item that can be removed alone. `entry` is set for a readable build."""
 
     kind: str
     path: Path
@@ -58,7 +58,7 @@ class Item:
 
 
 def inventory(root: Path) -> list[Item]:
-    """Everything below a cache's root that fictl made, of other layout versions too, and what leads
+    """List all that fictl made below a cache's root, of other layout versions too, and all links
     out of it.
     """
     walk = _Walk.below(root)
@@ -67,20 +67,20 @@ def inventory(root: Path) -> list[Item]:
 
 
 def builds(root: Path) -> list[Item]:
-    """The builds alone, as a read-only store has them."""
+    """List only the builds, as in a read-only store."""
     walk = _Walk.below(root)
     return [item for item in walk.at(root / LAYOUT, walk.of_layout) if item.kind == "build"]
 
 
 def modules(root: Path) -> set[tuple[str, str]]:
-    """Project and module of everything that belongs to one; nothing is measured."""
+    """Return each (project, module) that has items; sizes are not measured."""
     projects = _plain(root / LAYOUT)
     return {(project.name, module.name) for project in projects for module in _plain(project)}
 
 
 @dataclass(frozen=True)
 class _Walk:
-    """A walk from the root down, level by level, that stops at every link and mount."""
+    """Walk down from the root, level by level; stop at every link and mount."""
 
     mounted: frozenset[Path]
 
@@ -126,7 +126,7 @@ class _Walk:
                     )
 
     def of_builder(self, path: Path) -> Iterator[Item]:
-        """The folders of solutions, and their locks."""
+        """Yield the folders of solutions, and their locks."""
         for child in _children(path):
             kind = "solution" if os.path.isdir(child) else "lock"
             yield from self.at(child, partial(self.whole, kind))
@@ -134,7 +134,7 @@ class _Walk:
     def of_module(self, folder: Path, **names: Any) -> Iterator[Item]:
         staged = list(self.at(folder / STAGING, partial(self.all_in, inside=self.staged), **names))
         yield from staged
-        # Why: a build that runs now may be about to link them.
+        # Why: a running build may be about to link them.
         busy = any(item.in_use for item in staged)
         for path in _children(folder):
             if path.name != STAGING and not path.name.startswith("."):
@@ -180,7 +180,7 @@ class _Walk:
 
 
 def _plain(folder: Path) -> list[Path]:
-    """The folders in one that are no links, unless it is one itself."""
+    """List the subfolders that are not links; none if `folder` is itself a link."""
     there = _children(folder) if not os.path.islink(folder) else []
     return [path for path in there if not path.name.startswith(".") and not os.path.islink(path)]
 
@@ -198,7 +198,7 @@ def _size(path: Path) -> int:
 
 
 def _bytes(path: str | Path) -> int:
-    """The size of a file; 0 if it is gone or is not a file."""
+    """Return the size of a file; 0 if it is gone or is not a file."""
     try:
         status = os.lstat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Taking things out of the cache, so that no reader ever meets half a build."""
+"""Removal of items from the cache, so that no reader ever sees half a build."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fictl.jit.store.staging import STAGING
 from fictl.jit.store.stores import LAYOUT
 from fictl.jit.store.use import claimed
 
-# What nobody can use any more, whatever its age; and what is no one's to pick by age.
+# Kinds that nobody can use any more, whatever their age; then kinds not to be chosen by age.
 _GARBAGE = ("staging", "quarantine", "trash")
 _AGELESS = ("memo", "lock", "source")
 
 
 @dataclass(frozen=True)
 class Removal:
-    """Items that were removed, or would be; items kept because they are in use; bytes that are left.
+    """Items removed (or that would be), items kept because they are in use, and bytes left.
 
-    `links` are the ways out of the cache: nobody went there.
+    `links` lead out of the cache and are not followed.
     """
 
     removed: tuple[Item, ...]
@@ -44,7 +44,7 @@ def clear(
     force: bool = False,
     dry_run: bool = False,
 ) -> Removal:
-    """All items that are wanted; those in use only by force."""
+    """Remove all `wanted` items; items in use only with `force`."""
     items = inventory(root)
     ours = (item for item in items if item.kind != "source" and not item.leads_out)
     picked = [item for item in ours if wanted(item)]
@@ -54,9 +54,9 @@ def clear(
 def gc(
     root: Path, max_size: int | None = None, older_than: float | None = None, dry_run: bool = False
 ) -> Removal:
-    """Garbage, what was not used for `older_than` seconds, then the least recently used.
+    """Remove garbage, then items unused for `older_than` seconds, then the least recently used.
 
-    The last until what is left fits `max_size`.
+    The last step stops once the rest fits `max_size`.
     """
     items = inventory(root)
     limit = time.time() - older_than if older_than is not None else 0.0
@@ -78,7 +78,7 @@ def _remove(
     going += _unreferenced(items, {item.path for item in going})
     removed = [item for item in going if dry_run or _take_away(root, item, force)]
     gone = {item.path for item in removed}
-    # In use, or loaded by somebody since it was looked at.
+    # In use, or loaded by another process since the check.
     kept = [item for item in picked if item.path not in gone]
     if not dry_run:
         _prune(root, removed)
@@ -88,7 +88,7 @@ def _remove(
 
 
 def _unreferenced(items: list[Item], going: set[Path]) -> list[Item]:
-    """The kept sources that no build which stays was made from."""
+    """Return the kept source texts that no remaining build was made from."""
     staying = [item.entry for item in items if item.entry and item.path not in going]
     named = {sha256 for entry in staying for sha256 in entry.manifest.inputs.values()}
     return [item for item in items if item.kind == "source" and item.path.name not in named]
@@ -112,7 +112,7 @@ def _delete(root: Path, path: Path) -> bool:
     try:
         rooted.remove(root, path)
     except FileNotFoundError:
-        pass  # Somebody else did.
+        pass  # Removed by another process.
     except OSError as error:
         raise SetupError(
             f"cannot remove {path}: {error.strerror}", "can you write to this cache?"
@@ -121,7 +121,7 @@ def _delete(root: Path, path: Path) -> bool:
 
 
 def _prune(root: Path, removed: list[Item]) -> None:
-    """The folders of modules and projects that what went has left empty."""
+    """Remove the folders of modules and projects that are now empty."""
     for item in removed:
         if item.module:
             project = root / LAYOUT / item.project

@@ -1,1 +1,1 @@
-"""The store on disk: finished builds, and how one is written, published, held and looked up."""
+"""The store on disk: how finished builds are written, published, locked and looked up."""

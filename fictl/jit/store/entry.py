@@ -1,4 +1,4 @@
-"""One build in a store: its manifest, written last, is what makes it exist."""
+"""One build in a store. It exists once its manifest, the last file, is written."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SCHEMA = "fictl.build/1"
 MANIFEST = "manifest.json"
 MODULE = "module.so"
 
-# Up to here the whole file is hashed at load; above, only one whose mtime is not as published:
+# Up to this size a file is hashed at every load; above, only if its mtime has changed:
 # a copy of a store need not keep mtimes.
 FULL_HASH_BYTES = 6 << 20
 
 
 class Corrupt(Exception):
-    """The entry is not what its manifest says."""
+    """The entry differs from its manifest."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class FileStamp:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything that is known about a build."""
+    """All recorded facts about a build."""
 
     project: str
     module: str
@@ -97,7 +97,7 @@ class Entry:
 
     @classmethod
     def read(cls, path: Path) -> Entry:
-        """The entry at `path`; Corrupt if it cannot be trusted."""
+        """Return the entry at `path`; raise Corrupt if its manifest cannot be trusted."""
         try:
             text = rooted.read(path / MANIFEST).decode()
         except (OSError, UnicodeDecodeError) as error:
@@ -106,7 +106,7 @@ class Entry:
 
     @classmethod
     def whole(cls, path: Path) -> Entry | None:
-        """The entry at `path` if it is as published."""
+        """Return the entry at `path` if its files are as published, else None."""
         try:
             entry = cls.read(path)
             entry.verify()

@@ -1,4 +1,4 @@
-"""A build that failed, left for those who waited for it: they need not try in turn."""
+"""Record of a failed build, so that processes that waited for it do not repeat it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time and memory of a module's last builds, for the next one's estimate and number of jobs."""
+"""Time and memory of a module's last builds, to estimate the next one and choose its jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HISTORY = "history.json"
 
 @dataclass(frozen=True)
 class BuildHistory:
-    """Seconds by object, and the largest compiler process seen."""
+    """Seconds by object, and the peak memory of the largest compiler process."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     peak_kib: int = 0
@@ -34,7 +34,7 @@ class BuildHistory:
         write_atomic(folder / HISTORY, seal(asdict(self)))
 
     def estimate(self, objects: list[str], jobs: int) -> float:
-        """Seconds until these are built, 0 if one was never timed."""
+        """Estimate the seconds to build these; 0 if one was never timed."""
         times = [self.seconds.get(name, 0.0) for name in objects]
         if not times or not all(times):
             return 0.0

@@ -1,4 +1,4 @@
-"""A folder of the cache with a record in it that names every other file, and their hashes."""
+"""A folder of the cache with a record of all its other files and their hashes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _FILES = "files"
 
 
 def write(folder: Path, data: Mapping[str, Any]) -> None:
-    """Write the record, of this data and of all that lies in the folder."""
+    """Write the record: this data, and all files in the folder."""
     files = {str(path.relative_to(folder)): sha256(path) for path in files_below(folder)}
     (folder / RECORD).write_text(seal({**data, _FILES: files}), encoding="utf-8")
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """The data; Corrupt if anything in the folder is not as it was written."""
+    """Return the data; raise Corrupt if a file in the folder has changed."""
     try:
         data = unseal(rooted.read(folder / RECORD))
         for name, told in data.pop(_FILES).items():

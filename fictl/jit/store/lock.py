@@ -1,4 +1,4 @@
-"""A lock that only saves duplicate work: waiting is bounded, and a dead holder holds nothing."""
+"""A lock that only avoids duplicate work: waiting has a timeout, and a dead holder frees it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAY_EVERY_SECONDS = 10.0
 def build_lock(
     path: Path, timeout: float, done: Callable[[], bool], say: Callable[[str], None]
 ) -> Iterator[None]:
-    """Hold the lock, or go on without it: once `done()`, after `timeout`, or on a network mount.
+    """Hold the lock, or continue without it: once `done()`, after `timeout`, or on a network mount.
 
     No build unlinks the file, so that two processes do not lock two files of one name; the
     kernel drops the flock when its holder dies.
@@ -83,13 +83,13 @@ def try_lock(descriptor: int) -> bool:
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
             raise
-        # A file system without locks: as good as held, since it only saves duplicate work.
+        # A file system without locks: continue as if held, since it only avoids duplicate work.
     return True
 
 
 def _sign(descriptor: int) -> None:
     text = json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()})
-    with suppress(OSError):  # On a full disk it is held all the same.
+    with suppress(OSError):  # On a full disk the lock still holds.
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, text.encode(), 0)
 

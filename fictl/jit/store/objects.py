@@ -1,4 +1,4 @@
-"""Object files by content key, so that an edit recompiles only the units that see it."""
+"""Object files by content key, so that an edit recompiles only the affected units."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fictl.paths import matching
 
 
 def fetch(folder: Path, unit: Unit, into: Path) -> bool:
-    """Bring the unit's object if it is there and whole. Its name carries its hash."""
-    with suppress(FileNotFoundError):  # Whoever clears the cache was quicker.
+    """Fetch the unit's object if it exists undamaged; its file name has its hash."""
+    with suppress(FileNotFoundError):  # A process that clears the cache was faster.
         for path in matching(folder, f"{unit.key}.*.o"):
             if is_whole(path):
                 _link_or_copy(path, into / unit.object)
                 with suppress(OSError):
-                    os.utime(path)  # Its last use, for whoever makes room.
+                    os.utime(path)  # mtime is last use, for eviction.
                 return True
             path.unlink(missing_ok=True)
     return False
@@ -35,11 +35,11 @@ def keep(folder: Path, unit: Unit, built: Path) -> None:
     """Publish by rename; a second writer of the same key does no harm."""
     target = folder / f"{unit.key}.{sha256(built)[:16]}.o"
     temporary = folder / f".{unit.key}.{secrets.token_hex(4)}"
-    with suppress(FileNotFoundError):  # Whoever clears the cache takes empty folders away.
+    with suppress(FileNotFoundError):  # A process that clears the cache removes empty folders.
         private_folder.make_within(folder)
         _link_or_copy(built, temporary)
         os.replace(temporary, target)
-        # Why: where both names are links to one file already, the rename does nothing.
+        # Why: if both names are already links to one file, the rename does nothing.
         temporary.unlink(missing_ok=True)
 
 

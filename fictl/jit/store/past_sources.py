@@ -1,4 +1,4 @@
-"""The text of every source that was built, by hash, so that `cache explain` can name lines."""
+"""The text of every built source, by hash, so that `cache explain` can name lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def folder(root: Path) -> Path:
 
 
 def keep(root: Path, inputs: dict[str, str], paths: dict[str, Path]) -> None:
-    """Keep what is not kept yet. A full disk costs a later explanation, not this build."""
+    """Store texts that are missing. A full disk costs a later explanation, not this build."""
     kept = folder(root)
     with suppress(OSError, UnicodeDecodeError):
         private_folder.make(root, LAYOUT, FOLDER)
@@ -38,12 +38,12 @@ def recall(root: Path, sha256: str) -> str | None:
 
 
 def is_whole(name: str, data: bytes) -> bool:
-    """It is named for its hash."""
+    """True if the data has the hash in its name."""
     return hashlib.sha256(data).hexdigest() == name
 
 
 def _keep(path: Path, target: Path) -> None:
     data = read_bytes(path)
-    # Why: it may have been edited since it was hashed.
+    # Why: the file may have been edited since it was hashed.
     if is_whole(target.name, data):
         write_atomic(target, data.decode())

@@ -1,4 +1,4 @@
-"""The private folder a build happens in, and its publication by one atomic rename."""
+"""The private folder of a running build, and its publication by one atomic rename."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORGOTTEN_SECONDS = 86400.0
 
 @contextmanager
 def staging_folder(module_dir: Path) -> Iterator[Path]:
-    """A fresh folder that is gone afterwards, published or not."""
+    """Make a fresh folder; it is gone afterwards, published or not."""
     parent = module_dir / STAGING
     path = parent / f"{platform.node()}+{os.getpid()}+{secrets.token_hex(4)}"
     try:
@@ -39,21 +39,23 @@ def staging_folder(module_dir: Path) -> Iterator[Path]:
 
 def _make(path: Path) -> None:
     for _ in range(3):
-        with suppress(FileNotFoundError):  # Whoever clears the cache took an empty parent away.
+        with suppress(
+            FileNotFoundError
+        ):  # A process that clears the cache removed an empty parent.
             private_folder.make_within(path)
             return
     private_folder.make_within(path)
 
 
 def publish(staging: Path, final: Path) -> Entry:
-    """Rename into place. Whoever comes second takes what is there, unless it is broken."""
+    """Rename into place. A second publisher takes the existing build, unless it is broken."""
     with keeping(staging):
         for _ in range(3):
             try:
                 private_folder.make_within(final.parent)
                 os.rename(staging, final)
             except FileNotFoundError:
-                continue  # Whoever clears the cache took the empty folder away.
+                continue  # A process that clears the cache removed the empty folder.
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
@@ -71,13 +73,13 @@ def publish(staging: Path, final: Path) -> Entry:
 
 
 def _same(one: Entry, other: Entry) -> bool:
-    """True if both are what a build's folder is named for; a damaged manifest may claim otherwise."""
+    """True if both have the same recipe and build; a damaged manifest may claim others."""
     names = ("archs", "toolchain", "ffi_abi", "cudart")
     return all(getattr(one.manifest, name) == getattr(other.manifest, name) for name in names)
 
 
 def is_abandoned(path: Path) -> bool:
-    """True if nobody builds there any more; for another host only the age tells."""
+    """True if no process builds there any more; for another host only the age is known."""
     host, _, rest = path.name.partition("+")
     pid = rest.partition("+")[0]
     if host == platform.node() and pid.isdigit():
@@ -89,7 +91,7 @@ def is_abandoned(path: Path) -> bool:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what killed builds left behind."""
+    """Remove folders left by killed builds."""
     for path in matching(parent, "*"):
         if is_abandoned(path):
             with suppress(OSError):

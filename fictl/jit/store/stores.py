@@ -36,7 +36,7 @@ class Store:
     def find(
         self, project: str, module: str, recipe: str, fits: Callable[[Entry], bool]
     ) -> Entry | None:
-        """The newest valid entry that fits; corrupt ones are set aside and reported."""
+        """Return the newest valid entry that fits; corrupt ones are moved aside and reported."""
         if self.writable:
             self.check_private(project, module, recipe)
         for entry in self._newest_first(self.recipe_dir(project, module, recipe)):
@@ -53,13 +53,13 @@ class Store:
         return None
 
     def entries(self, project: str, module: str) -> list[Entry]:
-        """Every committed entry of a module, newest first; unreadable ones are left out."""
+        """Return every committed entry of a module, newest first; unreadable ones are left out."""
         entries = []
         for path in _folders(self.module_dir(project, module)):
             for build in _folders(path):
                 with suppress(Corrupt):
                     entry = Entry.read(build)
-                    # Why: a build that was killed before its rename lies in staging, complete.
+                    # Why: a build killed just before its rename lies in staging, complete.
                     if entry.manifest.build == build.name:
                         entries.append(entry)
         return sorted(entries, key=lambda entry: entry.manifest.created, reverse=True)
@@ -94,7 +94,7 @@ class Store:
                 why = f"{error}; it cannot be removed: {reason}"
                 warn_once(f"corrupt build {path} is passed over: {why}")
                 return
-        if Entry.whole(aside):  # or even has built it again since this one looked.
+        if Entry.whole(aside):  # or has even built it again since the check.
             with suppress(OSError):
                 os.rename(aside, path)
             return
@@ -115,7 +115,7 @@ class Store:
             ) from error
 
     def check_private(self, *parts: str) -> None:
-        """Refuse what others can write, from the root down to a module, a recipe or a build."""
+        """Refuse folders that others can write, from the root to a module, a recipe or a build."""
         private_folder.check(self.root, LAYOUT, *parts)
 
 

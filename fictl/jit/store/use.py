@@ -1,6 +1,6 @@
-"""Builds in use: a process holds a shared lock on each build it loaded, for as long as it lives.
+"""Builds in use: a process holds a shared lock on each build it loaded, until it ends.
 
-The kernel frees it with the process, so a crash leaves nothing behind; readers never wait.
+The OS frees the lock with the process, so a crash leaves no lock; readers never wait.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _held: dict[Path, int] = {}
 
 
 class Removed(FictlError):
-    """A build was cleared away between being found or published and being held."""
+    """A build was cleared after it was found or published, before its lock was taken."""
 
     def __init__(self, build: Path) -> None:
         super().__init__(f"{build} was cleared from the cache meanwhile", "ask for it again")
@@ -48,7 +48,7 @@ def keep(entry: Entry) -> None:
 
 
 def library(find: Callable[[], Entry]) -> Path:
-    """Return the shared library that `find` finds, kept for a caller that loads it itself."""
+    """Return the shared library that `find` finds, locked for a caller that loads it itself."""
 
     def once() -> Path:
         entry = find()
@@ -59,7 +59,7 @@ def library(find: Callable[[], Entry]) -> Path:
 
 
 def unless_removed(action: Callable[[], T]) -> T:
-    """Repeat what finds and keeps a build while others clear the cache in between."""
+    """Run `action`, which finds and locks a build; repeat it if the build is cleared in between."""
     for _ in range(_TRIES):
         with suppress(Removed):
             return action()
@@ -71,7 +71,7 @@ def unless_removed(action: Callable[[], T]) -> T:
 
 @contextmanager
 def keeping(build: Path) -> Iterator[None]:
-    """Keep `build` from being cleared, wherever it is moved to, until this ends."""
+    """Keep `build` from being cleared while the context lasts, even if it is moved."""
     descriptor = _shared(build)
     try:
         yield
@@ -87,7 +87,7 @@ def in_use(build: Path) -> bool:
 
 @contextmanager
 def claimed(build: Path) -> Iterator[bool]:
-    """Keep others from loading it meanwhile; False if one has it loaded."""
+    """Keep other processes from loading the build; yield False if one has it loaded."""
     try:
         descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
@@ -104,7 +104,7 @@ def _shared(build: Path) -> int:
         descriptor = os.open(build / MANIFEST, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         raise Removed(build) from None
-    with suppress(OSError):  # A file system without locks: then nobody is kept from clearing.
+    with suppress(OSError):  # A file system without locks cannot prevent clearing.
         fcntl.flock(descriptor, fcntl.LOCK_SH)
     if not _is_at(descriptor, build / MANIFEST):
         os.close(descriptor)
@@ -113,7 +113,7 @@ def _shared(build: Path) -> int:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """True if the opened file is still the one of that name."""
+    """True if the open file is still the one at this path."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Error messages for a cache that cannot be written: full, read-only, not ours."""
+"""Error messages for a cache that cannot be written: full, read-only, owned by others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HINTS = {
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Around all that writes to `folder`; other errors are passed on."""
+    """Translate errors of writing to `folder`; other errors pass unchanged."""
     try:
         yield
     except OSError as error:

@@ -19,7 +19,7 @@ from fictl.jit.triton.overloads import header
 from fictl.jit.triton.variant import Variant, read_variant
 from fictl.user_file import read_bytes, read_text
 
-# What a launch of a cubin would need and launchers do not do.
+# Features that a launch would need and launchers do not support.
 _UNMET = {
     "num_ctas": (1, "clusters of programs"),
     "global_scratch_size": (0, "scratch memory"),
@@ -29,11 +29,13 @@ _UNMET = {
 
 
 def main(words: list[str]) -> str | None:
-    """Compile; return the error as a compiler's diagnostic, None if there is none."""
+    """Compile; return the error as a compiler diagnostic, None on success."""
     source, *targets, _, output = words
     try:
         Path(output).write_text(compiled(Path(source), targets), encoding="utf-8")
-    except Exception as error:  # The kernel is its author's: whatever it raises is about it.
+    except (
+        Exception
+    ) as error:  # The author's kernel may raise anything; every error concerns the kernel.
         line, message = _diagnostic(error, Path(source))
         trace = "" if isinstance(error, FictlError) else traceback.format_exc()
         return f"{source}:{line}: error: {message}\n{trace}"
@@ -41,7 +43,7 @@ def main(words: list[str]) -> str | None:
 
 
 def compiled(source: Path, targets: Collection[str]) -> str:
-    """The C++ of all variants for all targets."""
+    """Return the C++ of all variants for all targets."""
     import triton
 
     with TemporaryDirectory() as cache:
@@ -57,7 +59,7 @@ def compiled(source: Path, targets: Collection[str]) -> str:
 
 
 def _variants(source: Path) -> Iterator[tuple[Variant, ...]]:
-    """Each with what may be assumed, and then without, for arguments that do not allow it."""
+    """Yield each variant with its assumptions, then without, for arguments that violate them."""
     variants = _loaded(source).get("variants")
     if not callable(variants):
         raise UsageError(f"there is no variants() in {source.name}")
@@ -75,16 +77,16 @@ def _variants(source: Path) -> Iterator[tuple[Variant, ...]]:
 
 
 def _loaded(source: Path) -> dict[str, Any]:
-    """Run as it is now, and nothing written beside it, as an import would."""
+    """Run the source's current text. Unlike an import, this writes nothing beside it."""
     module = ModuleType(source.stem)
     module.__file__ = str(source)
-    sys.modules[source.stem] = module  # Where Triton looks for a kernel's source.
+    sys.modules[source.stem] = module  # Triton looks here for a kernel's source.
     exec(compile(read_bytes(source), str(source), "exec"), vars(module))  # noqa: S102
     return vars(module)
 
 
 def _check_options(variant: Variant) -> None:
-    """Triton passes over a name that it does not know."""
+    """Refuse unknown options, which Triton would ignore."""
     from triton.backends.nvidia.compiler import CUDAOptions
 
     for name in variant.options:
@@ -121,9 +123,9 @@ def _cubin(variant: Variant, target: str) -> Cubin:
 
 
 def _diagnostic(error: Exception, source: Path) -> tuple[int, str]:
-    """The line of the file, and in one line what is wrong there."""
+    """Return the line in the file, and the error there as one line."""
     while error.__cause__ is not None and hasattr(error.__cause__, "node"):
-        error = error.__cause__  # type: ignore[assignment]  # What Triton raises from is one, too.
+        error = error.__cause__  # type: ignore[assignment]  # Triton's cause is an exception, too.
     node: Any = getattr(error, "node", None)
     if node is not None:
         first = _line(source, str(getattr(error, "src", "")))
@@ -138,7 +140,7 @@ def _diagnostic(error: Exception, source: Path) -> tuple[int, str]:
 
 
 def _line(source: Path, text: str) -> int:
-    """The line of the text's first occurrence; 1 if it does not occur."""
+    """Return the line where the text first occurs; 1 if it does not."""
     above, match, _ = read_text(source).partition(text)
     return above.count("\n") + 1 if match else 1
 

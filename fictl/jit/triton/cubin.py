@@ -1,4 +1,4 @@
-"""Triton's output: the code of one variant, for one GPU after the other."""
+"""Triton's output: the code of one variant, for each GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fictl.jit.triton.variant import Variant
 
 @dataclass(frozen=True)
 class Cubin:
-    """Code for compute capability `arch`, as 90; `ptx` is there if newer GPUs may translate it."""
+    """Code for compute capability `arch`, such as 90; `ptx` is set if newer GPUs may compile it."""
 
     arch: int
     code: bytes

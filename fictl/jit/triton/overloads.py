@@ -39,7 +39,7 @@ _LINE = 80
 
 
 def header(source: str, version: str, functions: Sequence[tuple[Kernel, ...]]) -> str:
-    """Each function has one kernel, or what may be assumed and what is general."""
+    """Return the header. Each function has one kernel, or a specialised one and a general one."""
     types = " ".join(word for group in functions for word in group[0].variant.signature)
     includes = "".join(f"#include <{file}>\n" for word, file in _INCLUDES.items() if word in types)
     texts = (_function(number, group) for number, group in enumerate(functions))
@@ -64,19 +64,19 @@ def _function(number: int, kernels: Sequence[Kernel]) -> str:
             f"  static const fictl::CubinKernel {word}({name});"
             for word, name in zip(("best", "general"), names, strict=False)
         ),
-        # After its own arguments Triton has two for scratch memory, which these kernels need not.
+        # Triton adds two arguments for scratch memory, which these kernels do not need.
         addresses=", ".join([*addresses, "&scratch", "&scratch"]),
         chosen=_chosen(variant),
     )
 
 
 def _parameter(name: str) -> str:
-    """A name that means nothing else in C++ or in the function."""
+    """Return a parameter name that clashes with no other name in C++ or in the function."""
     return f"{name}_"
 
 
 def _call(variant: Variant) -> str:
-    """A variant in its author's words."""
+    """Spell a variant as its author wrote it."""
     types = (
         f"{name}: {text}{ASSUMED if at in variant.assumed else ''}"
         for at, (name, text) in enumerate(variant.types.items())
@@ -94,7 +94,7 @@ def _chosen(variant: Variant) -> str:
 
 
 def _constants(constants: Mapping[str, Any]) -> Iterator[str]:
-    """Those that C++ can compute with."""
+    """Yield the constants that C++ can express."""
     for name, value in constants.items():
         if isinstance(value, bool | int | float):
             cpp = {bool: "bool", int: "int64_t", float: "double"}[type(value)]
@@ -103,7 +103,7 @@ def _constants(constants: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _code(name: str, kernel: Kernel) -> str:
-    """PTX first: of what a GPU can run, the last is the best."""
+    """Return the array of code, PTX first: the last entry that a GPU can run is the best."""
     images = [(c, c.ptx.encode(), True) for c in kernel.cubins if c.ptx]
     images += [(c, c.code, False) for c in kernel.cubins]
     codes = "".join(
@@ -124,12 +124,12 @@ def _row(cubin: Cubin, ptx: bool, code: str) -> str:
 
 
 def literal(data: bytes) -> str:
-    """Bytes as string literals, which compilers read several times faster than lists of numbers."""
+    """Write bytes as string literals, which compilers read several times faster than numbers."""
     lines = (data[at : at + _LINE] for at in range(0, len(data), _LINE))
     return "\n".join(f'    "{"".join(map(_escaped, line))}"' for line in lines)
 
 
 def _escaped(byte: int) -> str:
-    """Three digits: what follows may be one."""
+    """Escape a byte with three digits, since the next character may be a digit."""
     plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
     return chr(byte) if plain else f"\\{byte:03o}"

@@ -1,4 +1,4 @@
-"""The step of a build that runs Triton: for which GPUs, and the command."""
+"""The build step that runs Triton: its GPU targets and its command."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fictl.paths import matching, same_packages
 
 COMPILER = "fictl.jit.triton.compile"
 
-# From here on Triton compiles for one GPU only, as `9.0a` does.
+# From here on Triton compiles for one GPU only, like `9.0a`.
 _EXACT = Arch(9, 0)
 
 
 def command(
     source: Path, archs: Iterable[Arch], output: str, *, line_info: bool
 ) -> tuple[str, ...]:
-    """The command that writes `output`, run in the build's folder."""
+    """Return the command that writes `output`, run in the build's folder."""
     words = (f"{arch.number}{'+ptx' if arch.ptx else ''}" for arch in targets(source.name, archs))
     return (
         "env",
@@ -39,7 +39,7 @@ def command(
 
 
 def targets(name: str, archs: Iterable[Arch]) -> tuple[Arch, ...]:
-    """Targets for Triton, so that its code runs wherever nvcc's for `archs` would."""
+    """Return Triton's targets, so that its code runs wherever nvcc's code for `archs` runs."""
     return unique(target for arch in archs for target in _targets(name, arch))
 
 
@@ -54,7 +54,7 @@ def require(module: str, identity: Mapping[str, str]) -> None:
 
 @cache
 def own_digest() -> str:
-    """A digest of the files that shape the C++ around the cubins."""
+    """Return a digest of the files that define the C++ around the cubins."""
     texts = (path.read_bytes() for path in matching(Path(__file__).parent, "*.py"))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 

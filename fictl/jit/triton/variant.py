@@ -35,8 +35,8 @@ ASSUMED = ":16"
 
 @dataclass(frozen=True)
 class Variant:
-    """`types` has `constexpr` for what `constants` sets. `assumed` are the places of the arguments
-    that are multiples of 16, in bytes where they are pointers.
+    """Types and constants of a kernel; `constants` have the type `constexpr`. `assumed`: the
+    indices of arguments assumed to be multiples of 16 (pointers: in bytes).
     """
 
     function: Any
@@ -51,22 +51,22 @@ class Variant:
 
     @property
     def arguments(self) -> dict[str, str]:
-        """The arguments of a launch, with their C++ types."""
+        """Return the arguments of a launch, with their C++ types."""
         return {name: cpp_type(text) for name, text in self.types.items() if text != "constexpr"}
 
     @property
     def signature(self) -> tuple[str, ...]:
-        """The name and argument types that tell it from other variants."""
+        """Return name and argument types, which distinguish it from other variants."""
         return self.name, *self.arguments.values()
 
     @property
     def general(self) -> Variant:
-        """The same, with nothing assumed."""
+        """Return the same variant without assumptions."""
         return replace(self, assumed=())
 
 
 def read_variant(function: Any, given: Mapping[str, Any]) -> Variant:
-    """Read what variants() yields: a kernel, and by name types, constants and options."""
+    """Read one item of variants(): a kernel, and by name its types, constants and options."""
     types, constants, assumed = {}, {}, []
     for at, parameter in enumerate(function.params):
         if parameter.name not in given:

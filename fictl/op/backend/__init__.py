@@ -1,1 +1,1 @@
-"""Backends of an op: declared, checked, chosen for a call or a plan, and remembered."""
+"""Backends of an op: declare, check, choose for a call or a plan, and cache the choice."""

@@ -1,4 +1,4 @@
-"""Backends: the kernels that one op can run, what they need, and the one that a call gets."""
+"""Backends: the kernels that one op can run, their requirements, and the choice for a call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Need:
-    """Requirements of one backend, or of the op whatever the backend: architectures and a check."""
+    """Requirements of one backend, or of all backends of an op: architectures and a check."""
 
     archs: ArchRule | None = None
     check: Check | None = None
@@ -30,7 +30,7 @@ class Need:
         return self.archs is None or self.archs.supports(gpu)
 
     def misfit(self, place: Placement) -> str:
-        """Say why it cannot run there; '' where it can."""
+        """Say why it cannot run there; '' if it can."""
         return misfit(self.archs.text, place.name, place.arch) if self.archs else ""
 
     def objection(self, arguments: Mapping[str, Any]) -> str:
@@ -56,7 +56,7 @@ class Backends:
 
     @property
     def seen(self) -> frozenset[str]:
-        """Parameters that a choice may depend on: those that checks and the heuristic name."""
+        """Parameters that a choice may depend on: all that checks and the heuristic name."""
         checks = [need.check for need in (self.common, *self.needs.values())] + [self.heuristic]
         named = {name for check in checks if check for name in check.names}
         return frozenset({"backend"} & set(self.parameters) | named)
@@ -68,9 +68,9 @@ class Backends:
         return bool(self.needs)
 
     def is_backend_supported(self, name: str, cc: object = None) -> bool:
-        """Tell whether there is such a backend, and whether it runs on `cc`, if given.
+        """Return whether the backend exists and, if `cc` is given, runs on it.
 
-        An op without backends raises, as FlashInfer's do: False would be read as "use another".
+        Raises for an op without backends, as in FlashInfer: False would mean "use another".
         """
         if not self.needs:
             raise InvalidValue(
@@ -93,7 +93,7 @@ class Backends:
         return self.common.supports(cc)
 
     def choose(self, arguments: Mapping[str, Any], checked: bool = True) -> tuple[str, ...]:
-        """Choose the backends that run this call, best first; an error with every reason if none do."""
+        """Choose the backends that run this call, best first; raise all reasons if none do."""
         explanation = self.examine(arguments, only_asked=True, checked=checked)
         if not explanation.runs:
             raise BackendRefused(explanation)
@@ -125,7 +125,7 @@ class Backends:
         return Explanation(self.op, seen, asked, why, tuple(suitable), verdicts)
 
     def _asked(self, arguments: Mapping[str, Any]) -> tuple[str, str]:
-        """Find the backend that is asked for, or 'auto', and who asks for it."""
+        """Return the requested backend, or 'auto', and the source of the request."""
         asked = arguments["backend"] if self.needs else AUTO
         if asked == AUTO:
             forced = _forced(self.op, self.settings, *self.needs)
@@ -172,7 +172,7 @@ def declared_backends(
     heuristic: Callable[..., Any] | None,
     settings: Sequence[str] = (),
 ) -> Backends:
-    """Make Backends of what an author writes; a check needs a backend of its name."""
+    """Make Backends from an author's declaration; each check needs a backend of its name."""
     unknown = sorted(set(checks) - set(backends))
     if unknown:
         raise InvalidValue(

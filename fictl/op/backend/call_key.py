@@ -1,7 +1,7 @@
-"""The key of a choice, as the source text of a tuple: what a backend's checks may depend on.
+"""The key of a choice, as the source text of a tuple: all that a backend's checks may depend on.
 
-With a trace: the tensors' dtypes, the call's device, the Const axes, the values of all else. Without
-one: the shapes as well. Text, since a function compiled from it costs a fifth of a loop over arguments.
+With a trace: the tensors' dtypes, the call's device, the Const axes, all other values. Without a
+trace: the shapes as well. Why text: a function compiled from it costs a fifth of a loop.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def key_parts(
 ) -> tuple[list[str], list[str]]:
     """Return the expressions of the key, and the names of parameters that are not tensors.
 
-    The expressions are over `parameters` and `_Tensor`. A parameter that no check has `seen` is not
-    in the key; nor is the device where all are alike.
+    The expressions use `parameters` and `_Tensor`. The key leaves out parameters not in `seen`, and
+    the device if all devices are alike.
     """
     if template is None:
         names = [parameter.name for parameter in parameters]
@@ -38,7 +38,7 @@ def key_parts(
     ]
     axes = {name for name, axis in template.axes.items() if isinstance(axis, Const)}
     parts = [
-        # The call's device; a tensor elsewhere is the binding's to refuse.
+        # The call's device; the binding refuses a tensor on another device.
         *((name, f"{name}.get_device()") for name in list(given)[:1] if not devices_are_alike),
         *((name, f"{name}.dtype") for name in looked_at),
         *((size.tensor, size.here) for size in sizes(looked_at, axes, optional)),
@@ -47,7 +47,7 @@ def key_parts(
 
 
 def given_tensors(parameters: Sequence[Parameter], template: TraceTemplate) -> dict[str, Tensor]:
-    """Map the parameters that are tensors to what the template says of them."""
+    """Map the parameters that are tensors to their descriptions in the template."""
     tensors = {
         getattr(tensor, "param", "") or name: tensor
         for name, tensor in {**template.outputs, **template.inputs}.items()
@@ -60,12 +60,12 @@ def given_tensors(parameters: Sequence[Parameter], template: TraceTemplate) -> d
     }
 
 
-# An ndarray or a list makes a key that cannot be hashed: its choice is made anew every time.
+# A key with an ndarray or a list cannot be hashed: its choice is made anew at each call.
 _SEEN = "({0}.dtype, {0}.get_device(), {0}.shape) if isinstance({0}, _Tensor) else {0}"
 
 
 class Size(NamedTuple):
-    """Place of an axis: a dimension of a tensor, counted from the end as there may be more leading ones."""
+    """Place of an axis: a dimension of a tensor, from the end, as leading ones may be added."""
 
     axis: str
     tensor: str
@@ -78,7 +78,7 @@ class Size(NamedTuple):
 
     @property
     def with_leading(self) -> str:
-        """Read the size where the first axis of the trace stands for several leading dimensions."""
+        """Read the size if the trace's first axis stands for several leading dimensions."""
         if not self.is_first:
             return self.here
         to = f".shape[:{self.position + 1}]" if self.position < -1 else ""
@@ -86,7 +86,7 @@ class Size(NamedTuple):
 
 
 def sizes(tensors: Mapping[str, Tensor], wanted: set[str], optional: set[str]) -> Iterator[Size]:
-    """Find a place for every axis once, in a tensor that is always given if one has the axis."""
+    """Yield one place per axis, preferably in a tensor that is never None."""
     missing = set(wanted)
     for name, tensor in sorted(tensors.items(), key=lambda item: item[0] in optional):
         for position, axis in enumerate(tensor.axes):
@@ -100,7 +100,7 @@ def guarded(part: str, name: str, optional: set[str]) -> str:
 
 
 def is_value(value: object) -> bool:
-    """Tell whether a value can stand in a key: immutable, and compared by value."""
+    """Return whether a value can be in a key: immutable, and compared by value."""
     import torch
 
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Compute capabilities as op authors and callers write them: 90, '9.0a', [80, 90], '>=8.0'."""
+"""Parser of compute capabilities: 90, '9.0a', [80, 90], '>=8.0'."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def capability(value: object) -> Arch:
 
 
 def arch_rule(value: object) -> ArchRule:
-    """Parse what a function runs on: '>=8.0', '9.0a 10.0f', 90, or a list of these."""
+    """Parse the architectures of a function: '>=8.0', '9.0a 10.0f', 90, or a list of these."""
     if isinstance(value, ArchRule):
         return value
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Check: a function of an op's author that says whether a call can run, or why not."""
+"""Check: an author's function that says whether a call can run, or why not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.errors import UsageError
 
 
 class Check:
-    """A function that declares the op's arguments it needs, and returns True, False or a reason."""
+    """A function that takes some of the op's arguments, and returns True, False or a reason."""
 
     def __init__(
         self, function: Callable[..., Any], op: str, parameters: Sequence[str], skip: int = 0
@@ -23,7 +23,7 @@ class Check:
         return {name: arguments[name] for name in self.names}
 
     def reason(self, arguments: Mapping[str, Any]) -> str:
-        """Say why it refuses the call; '' where it accepts."""
+        """Say why it refuses the call; '' if it accepts."""
         try:
             answer = self.function(**self.given(arguments))
         except ValueError as error:
@@ -42,7 +42,7 @@ class Check:
 def _named(
     function: Callable[..., Any], op: str, parameters: Sequence[str], skip: int
 ) -> tuple[str, ...]:
-    """List the op's parameters that `function` takes, after the first `skip` of its own."""
+    """List the op's parameters that `function` takes after its first `skip` parameters."""
     own = list(inspect.signature(function).parameters.values())[skip:]
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in own):
         return tuple(parameters)

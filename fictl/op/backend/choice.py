@@ -1,4 +1,4 @@
-"""Choices: the backends chosen for calls of one function, remembered by their keys."""
+"""Choices: the backends chosen for calls of one function, cached by key."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MOST = 4096
 
 
 class Choices:
-    """Choices by `key(*arguments)` in `remembered`; `make` adds those that are not there yet.
+    """Choices by `key(*arguments)` in `remembered`; `make` adds missing ones.
 
-    `template` is asked for at the first call: trace.py cannot be imported while op.py is.
+    `template` is called at the first call: trace.py cannot be imported during op.py's import.
     """
 
-    # What a key of no tensor raises: a NumPy array, a list, a tensor of no dimension.
+    # Errors of a key if an argument is not the expected tensor: a NumPy array, a list, a scalar.
     no_key = (AttributeError, TypeError, IndexError)
 
     def __init__(
@@ -39,7 +39,7 @@ class Choices:
         self._values: list[str] = []
         self._template = template
         self._made: dict[Any, tuple[str, ...]] = {}
-        # Validated, every choice is made again, and compared with the one before.
+        # With validation, every choice is made again and compared with the previous one.
         self.remembered = {} if settings.VALIDATE_INPUTS.get() else self._made
 
     def make(self, *values: Any) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class Choices:
 
 
 def _kept_from_dynamo(key: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep Dynamo out: a choice while torch.compile traces is part of the trace, not remembered."""
+    """Keep Dynamo out: a choice while torch.compile traces is part of the trace, not cached."""
     replaced_in_dynamo(key, _no_key)
     return key
 

@@ -23,7 +23,7 @@ def {name}({signature}):
     return _function({passed})
 """
 
-# As the seed of this interface has it: `skip_check`, and 'auto' is left to the function, which
+# As in FlashInfer: `skip_check` exists, and 'auto' is passed to the function, which
 # reads suitable_auto_backends.
 _OFFERED = """\
 def {name}({signature}):
@@ -46,7 +46,7 @@ def {name}({signature}):
 
 
 def chosen(function: Callable[..., Any], choices: Choices) -> Callable[..., Any]:
-    """Wrap `function`, which gets the backend chosen in place of 'auto'."""
+    """Wrap `function`, which gets the chosen backend instead of 'auto'."""
     given = "_choice[0]" if choices.backends.needs else "backend"
     return _compiled(_LOOKED_UP, function, choices, {"backend": given}, {})
 
@@ -54,7 +54,7 @@ def chosen(function: Callable[..., Any], choices: Choices) -> Callable[..., Any]
 def offering(
     function: Callable[..., Any], choices: Choices, suitable: Suitable
 ) -> Callable[..., Any]:
-    """Wrap `function` with 'auto' left as it is, and `skip_check`."""
+    """Wrap `function`: 'auto' is passed unchanged, and `skip_check` is added."""
     if "skip_check" in {parameter.name for parameter in plain_parameters(function)}:
         raise UsageError(f"{function.__name__} has a parameter skip_check", "it is added to it")
     return _compiled(_OFFERED, function, choices, {}, {"_suitable": suitable})

@@ -1,4 +1,4 @@
-"""Explanation: the backend that a call gets, and why it does not get the others."""
+"""Explanation: the backend that a call gets, and why not the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.errors import InvalidValue
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict on one backend: accepted unless there is a reason against it."""
+    """Verdict on one backend: accepted if `reason` is empty."""
 
     backend: str
     reason: str = ""
@@ -22,7 +22,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Explanation of one call. `suitable` is in order of preference; a `refusal` is of all backends."""
+    """Explanation of one call. `suitable` is sorted by preference; `refusal` is about all."""
 
     op: str
     device: str = ""
@@ -39,7 +39,7 @@ class Explanation:
 
     @property
     def backend(self) -> str:
-        """Name of the backend that would run; '' where none would, or where there is no choice."""
+        """Name of the backend that would run; '' if none would, or if the op has no backends."""
         return self.suitable[0] if self.suitable else ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Explanation:
 
 
 class BackendRefused(InvalidValue):
-    """No backend, or not the one asked for, runs this call: the message has every reason."""
+    """No backend, or not the requested one, runs this call: the message has every reason."""
 
     def __init__(self, explanation: Explanation) -> None:
         super().__init__(_message(explanation), explanation.hint)

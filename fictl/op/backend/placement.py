@@ -25,7 +25,7 @@ class Placement(NamedTuple):
 
 
 def placement(op: str, arguments: Mapping[str, Any]) -> Placement:
-    """Find the device of the first tensor; refuse one that ops do not run on."""
+    """Return the device of the first tensor; refuse a device that ops do not run on."""
     from torch import Tensor
 
     for name, value in arguments.items():
@@ -37,13 +37,13 @@ def placement(op: str, arguments: Mapping[str, Any]) -> Placement:
 
 
 def devices_are_alike() -> bool:
-    """Tell whether all devices are of one kind, so that a choice need not depend on the device."""
+    """Return whether all devices are of one kind, so that choices ignore the device."""
     return settings.DEVICE.get() == "emu" or len(set(map(str, visible_gpus()))) <= 1
 
 
 @constant_to_dynamo
 def device_placement(op: str, argument: str, device: Any) -> Placement:
-    """Look up a torch.device; refuse one that ops do not run on."""
+    """Return the placement of a torch.device; refuse a device that ops do not run on."""
     kinds = {"cuda": DLPACK["cuda"], "cpu": DLPACK["emu"]}
     return _of(op, argument, kinds.get(device.type, -1), device.index or 0, str(device))
 
@@ -67,7 +67,7 @@ def _of(op: str, argument: str, kind: int | None, index: int, place: Any) -> Pla
 
 @constant_to_dynamo
 def misfit(archs: str, name: str, arch: str) -> str:
-    """Say why what runs on `archs` cannot run there; '' where it can."""
+    """Say why code for `archs` cannot run there; '' if it can."""
     if ArchRule.parse(archs).supports(Arch.parse(arch)):
         return ""
     return f"runs on {archs}, and {name} is {arch}"

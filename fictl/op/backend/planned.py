@@ -1,8 +1,8 @@
 """PlannedBackends: the backends of a class with plan and run, chosen by plan().
 
-`@op(backends=…)` chooses for each call, by its tensors. plan() has no tensors of a call, and knows
-more: lengths, groups of heads, what a CUDA graph was captured with. It asks for a backend itself,
-by facts that it names, and keeps the answer for run().
+`@op(backends=…)` chooses for each call, by its tensors. plan() has no tensors of a call, but knows
+lengths, head groups, and the state of a CUDA graph's capture. It chooses a backend itself, by
+facts that it names, and keeps the answer for run().
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _MOST = 4096
 
 
 class PlannedChoice(NamedTuple):
-    """The backend that a plan is for, and the reason in words."""
+    """The backend of a plan, and the reason as text."""
 
     backend: str
     why: str
 
 
 class PlannedBackends:
-    """Backends in order of preference, and the words by which users ask for them.
+    """Backends in order of preference, and the words by which users request them.
 
     backends: name -> architectures, as in "9.0a"; "" is wherever the op runs.
-    facts: what choose() is told, in this order; checks name those that they need.
+    facts: names of the facts given to choose(), in this order; checks take the facts they need.
     checks: by backend; a check returns True, False, or a string saying why not.
     names: further words for `backend=`, as in {"fa2": ("sm80",)}: the backends that each stands for,
         best first. Names of backends are words, too.
@@ -70,7 +70,7 @@ class PlannedBackends:
     def choose(
         self, op: str, device: torch.device, asked: str = AUTO, *facts: Any
     ) -> PlannedChoice:
-        """Choose the backend of a plan; an error with every reason if none runs."""
+        """Choose the backend of a plan; raise an error with all reasons if none runs."""
         key = (device, asked, facts)
         choice = self._remembered.get(key)
         if choice is None:
@@ -81,7 +81,7 @@ class PlannedBackends:
         return choice
 
     def explain(self, op: str, device: torch.device, asked: str = AUTO, *facts: Any) -> Explanation:
-        """Explain the choice: a verdict for every backend that the word stands for."""
+        """Explain the choice, with a verdict for every backend that the word `asked` stands for."""
         order = self._orders.get(asked)
         if order is None:
             known = ", ".join(word for word in self._orders if word != AUTO)
@@ -113,7 +113,7 @@ class PlannedBackends:
         return Verdict(name, reason or need.objection(facts))
 
     def _reason(self, asked: str, verdicts: Sequence[Verdict]) -> str:
-        """Give the word's reason, and what was against the backends before the one that runs."""
+        """Return the word's reason, and why the backends before the chosen one were refused."""
         word = self._why.get(asked, f"backend={asked!r}")
         before = []
         for verdict in verdicts:

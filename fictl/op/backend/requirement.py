@@ -1,6 +1,6 @@
-"""`@backend_requirement(...)`: what a function needs to run, in decorators of its own.
+"""`@backend_requirement(...)`: the requirements of a function, as separate decorators.
 
-The names and behaviour that kernel authors know; `@op(backends=…)` says the same in one place.
+Names and behaviour are FlashInfer's; `@op(backends=…)` declares the same in one place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ARCHS = "supported_archs"
 
 
 def supported_compute_capability(archs: object) -> Callable[[F], F]:
-    """Declare what a check's backend runs on: [80, 90], '9.0a 10.0f', '>=8.0', or a list of these."""
+    """Declare the architectures of a check's backend: '>=8.0', '9.0a 10.0f', [80, 90]."""
     rule = arch_rule(archs)
 
     def declare(check: F) -> F:
@@ -61,7 +61,7 @@ def backend_requirement(
             heuristic_func,
         )
         suitable = Suitable(function.__name__, is_compiling)
-        # Why no template: such a function may have none, and its checks look at every size.
+        # Why no template: such a function may have none, and its checks may read every size.
         result: Any = offering(function, Choices(backends, parameters, lambda: None), suitable)
         result.suitable_auto_backends = suitable
         offer_questions(result, backends, parameters)

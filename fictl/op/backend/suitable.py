@@ -1,4 +1,4 @@
-"""Suitable: the backends that run the current call, read in the body of the function."""
+"""Suitable: the backends for the current call, read in the body of the function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Suitable(Sequence[str]):
     def __init__(self, op: str, is_compiling: Callable[[], bool]) -> None:
         self._op = op
         self._offered: ContextVar[tuple[str, ...]] = ContextVar(f"{op}.suitable_auto_backends")
-        # Dynamo follows no ContextVar.set; what it traces is one call on one thread.
+        # Dynamo does not follow ContextVar.set; it traces one call on one thread.
         self._traced: tuple[str, ...] = ()
         self._is_compiling = is_compiling
 

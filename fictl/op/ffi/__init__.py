@@ -1,1 +1,1 @@
-"""The functions of a module: built at the first call, then called straight or seen by torch."""
+"""The functions of a module: built at the first call, then called directly or through torch.ops."""

@@ -1,4 +1,4 @@
-"""The caller of a kernel: the public function, whose argument names a user knows."""
+"""The caller of a kernel: the public function, whose argument names the user knows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import FrameType
 
 
 def public_function() -> FrameType | None:
-    """The frame of what called something of this package; torch may stand in between."""
+    """Return the frame that called into this package; frames of torch in between are skipped."""
     frame = inspect.currentframe()
     while frame and _is_between(frame.f_globals.get("__name__", "")):
         frame = frame.f_back

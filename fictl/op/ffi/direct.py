@@ -1,4 +1,4 @@
-"""The way of a call in a process without torch: NumPy, JAX and CuPy do not need it."""
+"""Calls in a process without torch, which NumPy, JAX and CuPy do not need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Direct:
-    """Stand-in for a Route where there is no torch: always straight to the FFI."""
+    """Replacement for Route without torch: always calls the FFI directly."""
 
     def __init__(
         self, _name: str, _schema: object, ffi: Callable[..., Any], *_of_torch: object

@@ -1,4 +1,4 @@
-"""Telling torch.compile's tracer what it need not follow."""
+"""Marks for torch.compile's tracer on functions that it need not follow."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _MARK = "_dynamo_marked_constant"
 
 
 def constant_to_dynamo(function: F) -> F:
-    """Dynamo calls it while it traces, and takes the result as one that never changes.
+    """Have Dynamo call the function while tracing, and treat the result as a constant.
 
-    torch.compiler.assume_constant_result does this too, and takes a second to import the compiler.
+    torch.compiler.assume_constant_result does the same, but needs a second to import the compiler.
     """
     setattr(function, _MARK, True)
     return function
 
 
 def replaced_in_dynamo(function: Callable[..., Any], by: Callable[..., Any]) -> None:
-    """Make compiled code call `by` instead: `function` need not ask at every call.
+    """Make compiled code call `by` instead, so that `function` need not check at every call.
 
-    These are the marks that torch's own wrappers bear.
+    torch's own wrappers have the same marks.
     """
 
     def replacement(*arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A function of an emulated module: what its kernels report is said where it was called."""
+"""A function of an emulated module: kernel reports are raised at the call."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _listeners: list[Listener] = []
 
 
 class KernelDefect(FictlError):
-    """A kernel was stopped by the emulated device, or did what check mode does not accept."""
+    """The emulated device stopped a kernel, or check mode found a defect in it."""
 
     def __init__(self, op: str, reports: list[Report], device: EmulatedDevice) -> None:
-        # As one would open them from here.
+        # Paths relative to the working folder.
         here = f"{Path.cwd()}{os.sep}"
         text = "\n".join(report.text() for report in reports).replace(here, "")
         super().__init__(
@@ -35,7 +35,7 @@ class KernelDefect(FictlError):
 
 
 class Emulated:
-    """Called like the function itself."""
+    """A wrapper with the signature of the function."""
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self._name = name
@@ -50,7 +50,7 @@ class Emulated:
         except Exception as error:
             reports = device.take_reports()
             _tell(self._name, reports)
-            if reports:  # The launcher says only that the kernel was stopped.
+            if reports:  # The launcher only says that the kernel was stopped.
                 raise KernelDefect(self._name, reports, device) from None
             raise error.with_traceback(None) from None
         reports = device.take_reports()
@@ -60,7 +60,7 @@ class Emulated:
 
 
 def listen(listener: Listener) -> None:
-    """Hand reports of kernels that ran to their end to `listener`, instead of raising them."""
+    """Pass reports of finished kernels to `listener`, instead of raising them."""
     _listeners.append(listener)
 
 
@@ -71,7 +71,7 @@ def _tell(op: str, reports: list[Report]) -> bool:
 
 
 def _watched(arguments: Iterable[Any], caller: FrameType | None) -> Iterator[Watched]:
-    """The tensors passed, as the public function that passes them calls them."""
+    """Yield the tensors passed, with their names in the public function."""
     names = dict(caller.f_locals) if caller else {}
     read_only = _read_only(caller) if caller else set()
     seen = Counter[int]()
@@ -79,7 +79,7 @@ def _watched(arguments: Iterable[Any], caller: FrameType | None) -> Iterator[Wat
         if hasattr(value, "data_ptr"):
             called = [name for name, other in names.items() if other is value]
             seen[id(value)] += 1
-            # One that is passed twice has two names, the later parameter's first.
+            # A tensor passed twice has two names, the later parameter's first.
             which = max(len(called) - seen[id(value)], 0)
             yield Watched(
                 (called or [f"argument {position}"])[which],
@@ -92,9 +92,9 @@ def _watched(arguments: Iterable[Any], caller: FrameType | None) -> Iterator[Wat
 
 
 def _read_only(caller: FrameType) -> set[str]:
-    """The parameters that `@op(mutates=…)` does not name; nothing where there is no declaration."""
+    """Return the parameters that `@op(mutates=…)` does not name; empty without a declaration."""
     code = caller.f_code
-    if "self" in caller.f_locals:  # Of a class with plan and run.
+    if "self" in caller.f_locals:  # A method of a class with plan and run.
         public = getattr(type(caller.f_locals["self"]), code.co_name, None)
     else:
         public = caller.f_globals.get(code.co_name)

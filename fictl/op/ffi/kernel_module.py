@@ -1,4 +1,4 @@
-"""The functions of a module, compiled when the first one is called and plain FFI calls after that."""
+"""The functions of a module, compiled at the first call; later calls are plain FFI calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ try:
 
     from fictl.op.ffi.route import Route
     from fictl.op.ffi.torch_op import define, op_name, overload
-except ImportError:  # The rest of fictl.op.ffi.torch_op is not reached then.
+except ImportError:  # Without torch, fictl.op.ffi.torch_op is not used further.
     from fictl.op.ffi.direct import Direct as Route  # type: ignore[assignment]
     from fictl.op.ffi.direct import is_dynamo_compiling
 
@@ -35,15 +35,15 @@ _made = count()
 class KernelModule:
     """`kernel = KernelModule(__file__)`; then `kernel.scale(out, input, factor)`.
 
-    A file stands for the one module of its op folder; `module` of a jit.py says what that is made
-    with, or makes several: `KernelModule(module)`.
+    A file stands for the one module of its op folder. For special options or several modules, pass
+    `module` of a jit.py: `KernelModule(module)`.
 
-    A function is an instance attribute once it was asked for: a call costs a dictionary lookup and
-    a guard over the bare FFI call. A module with parameters is `kernel[dtype, dim].fn(...)`.
+    A function becomes an instance attribute on first access: a call costs a dictionary lookup and
+    a guard more than the bare FFI call. A module with parameters is `kernel[dtype, dim].fn(...)`.
 
-    While torch.compile traces, Dynamo follows `__getattr__` and `_traced`; what it cannot follow
-    (reading the binding, defining the op) happens in methods whose results are constants to it.
-    They are given `_identity`, because Dynamo guards what it reads: another module is traced anew.
+    While torch.compile traces, Dynamo follows `__getattr__` and `_traced`; steps that it cannot
+    follow (reading the binding, defining the op) are in methods whose results are constants to it.
+    They take `_identity`, because Dynamo guards values it reads: another module is traced anew.
     """
 
     def __init__(self, module: Callable[..., JitSpec] | str, *parameters: Hashable) -> None:
@@ -71,7 +71,7 @@ class KernelModule:
         return self._route(name).call
 
     def bare(self, name: str) -> Callable[..., Any]:
-        """The FFI function itself, without the guard: what a call costs is measured against it."""
+        """Return the FFI function without the guard, as the baseline for the overhead of calls."""
         return self._resolve(name)
 
     def _route(self, name: str) -> Route:
@@ -87,7 +87,7 @@ class KernelModule:
             return route
 
     def _resolve(self, name: str) -> Callable[..., Any]:
-        """The module's function itself, from now on in the route."""
+        """Load the module's function, and put it into the route."""
         with _building:
             route = self._route(name)
             if not isinstance(route.ffi, _FirstCall):
@@ -110,7 +110,7 @@ class KernelModule:
             return function
 
     def _schema(self, name: str) -> Schema | None:
-        """None where the binding cannot be read: that matters to torch.compile only."""
+        """Read the schema; None if the binding is unreadable, which only affects torch.compile."""
         try:
             return self._read_schema(name)
         except UsageError:
@@ -121,7 +121,7 @@ class KernelModule:
         return read_schema(spec.sources, name, partial(_written, spec.base / "op.py", name))
 
     def _traced(self, name: str, parameters: Hashable, *arguments: Any) -> Any:
-        """A call that torch sees. Without tensors there is nothing to see: it is made now."""
+        """Call through torch.ops, so that torch sees it; without tensors, call directly."""
         key = self._define(self._identity, name, parameters)
         if key:
             return overload(key)(*arguments)
@@ -147,7 +147,7 @@ class KernelModule:
 
 
 class _Traced:
-    """`kernel[parameters]` while Dynamo traces, which makes no KernelModule of its own."""
+    """`kernel[parameters]` while Dynamo traces, which does not create a KernelModule."""
 
     def __init__(self, kernel: KernelModule, parameters: Hashable) -> None:
         self._kernel = kernel
@@ -158,21 +158,21 @@ class _Traced:
 
 
 class _FirstCall:
-    """Stands in for a function until its module is built."""
+    """Placeholder for a function until its module is built."""
 
     def __init__(self, resolve: Callable[[str], Callable[..., Any]], name: str) -> None:
         self._resolve = resolve
         self._name = name
 
     def __call__(self, *arguments: Any) -> Any:
-        # Why before the build: a tensor on the wrong device should not cost a compile, nor end
-        # in a message about compilers. Once built, the binding checks it.
+        # Why before the build: a tensor on the wrong device should not cost a compile, nor cause
+        # an error about compilers. After the build the binding checks it.
         _check_devices(self._name, *arguments)
         return self._resolve(self._name)(*arguments)
 
 
 def _require_device(spec: JitSpec, export: str) -> None:
-    """Refuse a device that no caller declares: a module is built for the devices of all its functions."""
+    """Refuse a device that no caller declares; a module is built for the devices of all callers."""
     op = spec.base / "op.py"
     if spec.runs_on != "emu" or not os.path.isfile(op):
         return
@@ -190,7 +190,7 @@ def _require_device(spec: JitSpec, export: str) -> None:
 
 
 def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]:
-    """The parameters that the export's callers in op.py write; `out` where it lies in no op folder."""
+    """Return the parameters that the export's callers write; `out` outside of op folders."""
     if not os.path.isfile(op):
         return frozenset({"out"})
     from fictl.project.written import written_by
@@ -199,9 +199,9 @@ def _written(op: Path, export: str, parameters: Sequence[str]) -> frozenset[str]
 
 
 def _check_devices(op: str, *arguments: Any) -> None:
-    """Check devices by the public function's variables, in the order of its parameters.
+    """Check devices of the public function's variables, in the order of its parameters.
 
-    What serves several ops is told by its first argument which one it is.
+    A kernel that serves several ops gets the op as its first argument.
     """
     if arguments and isinstance(arguments[0], str):
         op = arguments[0]

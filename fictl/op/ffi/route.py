@@ -1,4 +1,4 @@
-"""The way of a call: straight to the FFI, or through torch.ops where torch has to see it."""
+"""Route of a call: directly to the FFI, or through torch.ops if torch must see the call."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from fictl.op.ffi.schema import Parameter, Schema
 from fictl.op.ffi.torch_op import refuse_gradients
 from fictl.op.gradient.wanted import wanted_of as _wanted  # noqa: F401 in _GUARD
 
-# What a guard looks up, by names that no parameter of a binding has.
+# Names that a guard looks up; no parameter of a binding has such a name.
 _Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
 _type = type
 
-# Why generated: the signature is known, and a look at an argument that need not be taken is time.
+# Why generated: the signature is known, so that the guard skips needless checks of arguments.
 # What costs more than its use is not looked at before the call: Dynamo follows _torchdynamo_inline,
 # and tensors that a transform has wrapped have no memory, which the FFI or the binding refuses.
 _GUARD = """
@@ -46,7 +46,7 @@ def _make(_ffi, _elsewhere, _refused):
 
 
 class Route:
-    """`call` is what a public function calls; `ffi` is where a call that torch need not see ends."""
+    """`call` is called by the public function; `ffi` takes the calls that torch need not see."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class Route:
         traced: Callable[..., Any],
         check: Callable[..., None],
     ) -> None:
-        """`check` raises what says better than the FFI why it takes no such arguments."""
+        """`check` raises a better error than the FFI for arguments that the FFI refuses."""
         self._name = name
         self._schema = schema
         self._traced = traced
         self._check = check
         self.ffi = ffi
         namespace: dict[str, Any] = {}
-        # Why these globals: Dynamo looks up a function's by the module that it names.
+        # Why these globals: Dynamo looks up a function's globals by its module name.
         exec(_guard(name, schema), globals(), namespace)  # noqa: S102
         self.call: Callable[..., Any]
         self.call, self._bind = namespace["_make"](self._elsewhere, self._elsewhere, self._refused)
@@ -74,7 +74,7 @@ class Route:
         self._bind(ffi)
 
     def launch(self, *arguments: Any) -> Any:
-        """Straight to the FFI, for plain tensors, and what else speaks DLPack: the torch op's body."""
+        """Call the FFI directly with plain tensors or DLPack objects: the torch op's body."""
         result = self.ffi(*arguments)
         written = (
             [parameter.written for parameter in self._schema.parameters] if self._schema else ()
@@ -85,7 +85,7 @@ class Route:
         return result
 
     def _elsewhere(self, *arguments: Any) -> Any:
-        """Takes the calls that the guard does not let through."""
+        """Handle calls that the guard does not pass."""
         if _seen(arguments):
             return self._traced(*arguments)
         names = [parameter.name for parameter in self._schema.parameters] if self._schema else None
@@ -93,7 +93,7 @@ class Route:
         return self.launch(*arguments)
 
     def _refused(self, *arguments: Any) -> Any:
-        """Takes those that the FFI, or the binding, refuses: what it raised is being handled."""
+        """Handle calls that the FFI or the binding refused; runs inside the except block."""
         if _transformed():
             return self._traced(*arguments)
         self._check(*arguments)
@@ -114,7 +114,7 @@ def _guard(name: str, schema: Schema | None) -> str:
 
 
 def _tell(schema: Schema) -> str:
-    """Code that tells autograd which tensors changed: it may have saved their old values."""
+    """Write code that tells autograd which tensors changed: it may have saved their old values."""
     written = [tensor for tensor in schema.tensors if tensor.written]
     always = [_in_python(tensor) for tensor in written if not tensor.is_optional]
     others = [_in_python(tensor) for tensor in written if tensor.is_optional]
@@ -140,7 +140,7 @@ def _in_python(parameter: Parameter) -> str:
 
 
 def _seen(arguments: tuple[Any, ...]) -> bool:
-    """Fake, functional, sharded and wrapped tensors; plain ones where a mode watches them."""
+    """True for fake, functional, sharded and wrapped tensors; for all under a torch mode."""
     kinds = {type(argument) for argument in arguments if isinstance(argument, torch.Tensor)}
     plain = kinds <= {_Tensor, _Parameter}
     return bool(kinds) and (not plain or _modes.is_in_torch_dispatch_mode() or _transformed())

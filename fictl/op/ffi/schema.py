@@ -1,4 +1,4 @@
-"""Schema: what torch must know of a binding's function, read from its definition in C++."""
+"""Schema: a binding's function as torch must know it, read from its C++ definition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TORCH = {
     "String": "str",
     "string": "str",
 } | dict.fromkeys(("int", "int32_t", "int64_t", "uint32_t", "uint64_t", "size_t"), "SymInt")
-# Of the parameters of a function, as op.py calls them, those that are written.
+# From a function's parameters, as named in op.py, selects the written ones.
 Written = Callable[[Sequence[str]], Collection[str]]
 _GENERIC = re.compile(r"(Optional|optional|Array)<(.+)>")
 _ACCEPTED = (
@@ -32,7 +32,7 @@ _ACCEPTED = (
 
 @dataclass(frozen=True)
 class Parameter:
-    """`type` is torch's, as in `Tensor?`; only tensors are `written`."""
+    """One parameter. `type` is torch's, as in `Tensor?`; only tensors are `written`."""
 
     name: str
     type: str
@@ -49,7 +49,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Schema:
-    """Schema of one function. One without tensors may return a number: torch never sees it."""
+    """Schema of one function. It may return a number if it has no tensors: torch never sees it."""
 
     parameters: tuple[Parameter, ...]
 
@@ -74,8 +74,8 @@ class Schema:
 
 
 def read_schema(sources: Iterable[Path], export: str, written: Written) -> Schema:
-    """Read the schema of the function that one of `sources` exports: it writes what `written` says of its
-    parameters, and its workspaces.
+    """Read the schema of the function that one of `sources` exports. It writes the parameters that
+    `written` selects, and its workspaces.
     """
     for source in map(CppSource, sources):
         if export in source.exports:
@@ -116,7 +116,7 @@ def _parameter(
 
 
 def _argument(name: str) -> str:
-    """cache and cache_1: what of op.py is one argument, and may be a tuple."""
+    """Return the op.py argument of a name: cache for cache_1, as one argument may be a tuple."""
     return re.sub(r"_\d$", "", name)
 
 

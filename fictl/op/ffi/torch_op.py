@@ -19,7 +19,7 @@ from fictl.op.gradient.wanted import wanted_of
 
 @dataclass
 class _Defined:
-    """`owner` is the module that exports it; of a module made anew, `run` is the newer one's."""
+    """A defined op. `owner` is the module that exports it; a reload replaces `run`."""
 
     owner: str
     text: str
@@ -32,7 +32,7 @@ _defining = threading.Lock()
 
 
 def op_name(function: str, parameters: Iterable[Hashable]) -> str:
-    """`decode` of `kernel[torch.float16, 128]` is decode_float16_128."""
+    """Return the op's name: `decode` of `kernel[torch.float16, 128]` is decode_float16_128."""
     suffix = (
         re.sub(r"\W+", "_", str(parameter).removeprefix("torch.")) for parameter in parameters
     )
@@ -42,7 +42,7 @@ def op_name(function: str, parameters: Iterable[Hashable]) -> str:
 def define(
     project: str, name: str, owner: str, schema: Schema, run: Callable[..., Any]
 ) -> tuple[str, str]:
-    """Have `torch.ops.<project>.<name>` call `run`; the two names by which torch.ops has it."""
+    """Have `torch.ops.<project>.<name>` call `run`; return its two names in torch.ops."""
     key = re.sub(r"\W", "_", project), name
     text = schema.text(name)
     with _defining:
@@ -55,20 +55,20 @@ def define(
         if old and old.text == text:
             old.run = run
         else:
-            if old:  # Edited since: torch takes no second schema beside the first.
+            if old:  # Edited since: torch does not accept a second schema.
                 old.library._destroy()  # noqa: SLF001
             _defined[key] = _registered(key, owner, schema, run)
     return key
 
 
 def overload(key: tuple[str, str]) -> Any:
-    """Through attributes of torch.ops, because that is how Dynamo recognises an op."""
+    """Look up through attributes of torch.ops, because Dynamo recognises ops that way."""
     project, name = key
     return getattr(getattr(torch.ops, project), name).default
 
 
 def refuse_gradients(name: str, parameters: Sequence[str] | None, arguments: Sequence[Any]) -> None:
-    """Refuse gradients of any tensor: what is written would lose its history as well."""
+    """Refuse gradients of any tensor; a written tensor would lose its history, too."""
     names = parameters or [f"argument {place}" for place in range(1, len(arguments) + 1)]
     for parameter, value in zip(names, arguments, strict=True):
         wanted = wanted_of(value)
@@ -101,4 +101,4 @@ def _registered(
 
 
 def _nothing(*arguments: Any) -> None:
-    """All that a call does to fake tensors: it allocates nothing and returns nothing."""
+    """Do nothing: with fake tensors a call allocates and returns nothing."""

@@ -1,4 +1,4 @@
-"""The words for a tensor on a device that the ops of this process do not run on."""
+"""Error for a tensor on a device that the ops of this process do not run on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from fictl import settings
 from fictl.errors import InvalidValue
 
-# What tensors of a device say of themselves in DLPack, and in words.
+# DLPack's device types, and their names.
 DLPACK = {"cuda": 2, "emu": 1}
 _WAY_OUT = {
     "cuda": "pass {}.cuda(), or set FICTL_DEVICE=emu to run it on the emulated device",
@@ -17,7 +17,7 @@ _TAKES = {"cuda": "CUDA tensors", "emu": "CPU tensors, for the emulated device"}
 
 
 class WrongDevice(InvalidValue):
-    """Names op and argument, where it is, what is taken, and both ways out."""
+    """Error that names op, argument, its device, the accepted device, and both solutions."""
 
     def __init__(self, op: str, argument: str, place: Any) -> None:
         device = settings.DEVICE.get()
@@ -28,7 +28,7 @@ class WrongDevice(InvalidValue):
 
 
 def device_type(value: Any) -> int | None:
-    """DLPack's device type of a tensor, -1 if it has none; None for other values."""
+    """Return DLPack's device type of a tensor, -1 if it has none; None for other values."""
     ask = getattr(value, "__dlpack_device__", None)
     if ask is None:
         return None

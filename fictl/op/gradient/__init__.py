@@ -1,1 +1,1 @@
-"""Gradients of a public function whose argument requires grad: its backward, or a refusal."""
+"""Gradients of public functions: call the op's backward, or refuse arguments that require grad."""

@@ -1,4 +1,4 @@
-"""Backward: an author's function that gives the gradients of an op's arguments."""
+"""Backward: an author's function that returns the gradients of an op's arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.project.backward_names import known_to_backward, results_of
 
 
 class Backward:
-    """`names` are those of the arguments, the results and their gradients that it takes."""
+    """`names`: the arguments, results and gradients of results that the function takes."""
 
     def __init__(
         self,

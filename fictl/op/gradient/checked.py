@@ -1,7 +1,7 @@
-"""A public function behind a look at its arguments: does one require grad?
+"""Check of a public function's arguments: does one require grad?
 
-The functions of its module look as well, at what reaches a kernel. Here is seen what does not: a
-tensor that becomes a number, whose dtype cannot carry a gradient, or that is never handed on.
+Functions of a kernel module check the tensors that reach a kernel. This check finds the others: a
+tensor that becomes a number, whose dtype cannot carry a gradient, or that is not passed on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from fictl.op.gradient.backward import Backward
 from fictl.op.wrapper import compiled
 
-# A look at grad mode first: where there is none, as in serving, a call costs nothing more.
+# Check grad mode first: if it is off, as in serving, a call costs nothing more.
 _LOOKS = """\
 def {name}({signature}):
     if (_grad() and ({looks})) or _forward._current_level >= 0:
@@ -24,7 +24,7 @@ def {name}({signature}):
             return _differentiated({own})
     return _function({passed})
 """
-# Of values that hold no tensor.
+# Types of values without tensors.
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None)})
 _WORDS_OF_NUMBERS = {"bool", "int", "float", "str", "None", "Optional", "torch", "dtype", "device"}
 
@@ -32,7 +32,7 @@ _WORDS_OF_NUMBERS = {"bool", "int", "float", "str", "None", "Optional", "torch",
 def checked(
     function: Callable[..., Any], op: str, backward: Backward | None = None
 ) -> Callable[..., Any]:
-    """Called like `function`; refused, or differentiated by `backward`, where a gradient is wanted."""
+    """Wrap `function`: if a gradient is wanted, differentiate by `backward`, or refuse the call."""
     if find_spec("torch") is None:  # NumPy, JAX and CuPy do not need it.
         return function
     parameters = tuple(signature(function).parameters.values())
@@ -84,7 +84,7 @@ def _of_named(
 
 
 def _look(parameter: Parameter) -> str:
-    """A condition that holds where the argument may want one: other values are looked into."""
+    """Write a condition that is true if the argument may require grad."""
     name, text = parameter.name, _annotation(parameter)
     look = f"_type({name}) not in _plain"
     if (
@@ -110,7 +110,7 @@ def _annotation(parameter: Parameter) -> str:
 
 
 def _of_any_call(function: Callable[..., Any], op: str) -> Callable[..., Any]:
-    """Whatever it takes; an argument has the name that the call gives it, or its place."""
+    """Wrap a function of any signature; arguments are named by keyword, or by position."""
     from fictl.op.gradient.refusal import refuse
     from fictl.op.gradient.wanted import wanted_of
 

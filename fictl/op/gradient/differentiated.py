@@ -1,4 +1,4 @@
-"""A public function as torch's autograd has it, in eager mode and while torch.compile traces."""
+"""A public function as an autograd function, in eager mode and while torch.compile traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fictl.project.backward_names import NEEDS
 def differentiated(
     function: Callable[..., Any], parameters: Sequence[Parameter], backward: Backward
 ) -> Callable[..., Any]:
-    """Called with the values of all `parameters`, in their order."""
+    """Wrap the function; the wrapper takes the values of all `parameters`, in order."""
     names = tuple(parameter.name for parameter in parameters)
     bare = sum(parameter.kind is not parameter.KEYWORD_ONLY for parameter in parameters)
 
@@ -37,7 +37,7 @@ def differentiated(
 
 
 def _why_not(backward: Backward, value: Any, wanted: str, given: Mapping[str, Any]) -> str:
-    """Why there is no gradient of this argument in this call; '' where there is."""
+    """Say why this call has no gradient of this argument; '' if it has one."""
     if wanted == FORWARD:
         return f"{backward.op} has no gradient in forward mode"
     for out in backward.outs:
@@ -49,7 +49,7 @@ def _why_not(backward: Backward, value: Any, wanted: str, given: Mapping[str, An
 
 
 class _Differentiated(torch.autograd.Function):
-    """One for all ops: what a class made for each would enclose, Dynamo does not find again."""
+    """The autograd function of all ops. Dynamo would not find the closure of one class per op."""
 
     @staticmethod
     def forward(
@@ -59,7 +59,7 @@ class _Differentiated(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Keep what the author's function names, and tensors so that torch sees an edit."""
+        """Save the values that the author's function takes; torch detects writes to tensors."""
         _, names, backward, *values = inputs
         known = {**dict(zip(names, values, strict=True)), **backward.by_result(output)}
         kept = {name: known[name] for name in backward.names if name in known}

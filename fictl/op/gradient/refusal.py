@@ -1,4 +1,4 @@
-"""The words for a call whose gradient nobody can give."""
+"""Error for a call whose gradient cannot be computed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DECLARE = "; its author can give it a gradient with @op(backward=…)"
 
 
 class NoGradient(FictlError):
-    """Names op and argument, what is `wanted` of it, `why` there is none, and the ways out."""
+    """Error that names op, argument, the `wanted` gradient, `why` it is missing, and solutions."""
 
     def __init__(self, op: str, argument: str, wanted: str, why: str = "") -> None:
         super().__init__(
@@ -25,8 +25,8 @@ class NoGradient(FictlError):
 
 @constant_to_dynamo
 def refuse(op: str, argument: str, wanted: str, why: str = "") -> None:
-    """Raise it; while torch.compile traces, too.
+    """Raise NoGradient, also while torch.compile traces.
 
-    Dynamo calls this function and does not follow it, and so the user gets this error, not its own.
+    Dynamo calls this function without tracing it, so that the user gets this error, not Dynamo's.
     """
     raise NoGradient(op, argument, wanted, why)

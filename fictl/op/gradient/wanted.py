@@ -1,4 +1,4 @@
-"""Arguments of a call that a gradient is wanted of, however deep in lists the tensors are."""
+"""Detection of arguments that require a gradient, also of tensors in nested lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fictl.op.gradient.refusal import BACKWARD, FORWARD
 
 
 def wanted_of(value: Any) -> str:
-    """BACKWARD where grad mode is on, FORWARD of a dual tensor; '' where none is."""
+    """Return BACKWARD if grad is required and enabled, FORWARD for a dual tensor, else ''."""
     if isinstance(value, torch.Tensor):
         if torch.is_grad_enabled() and value.requires_grad:
             return BACKWARD

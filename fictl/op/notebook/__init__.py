@@ -1,1 +1,1 @@
-"""Kernels while they are written: from text, edited, and loaded anew in the same process."""
+"""Kernels under development: compiled from text, and reloaded after edits in the same process."""

@@ -1,4 +1,4 @@
-"""FICTL_AUTORELOAD: an op whose files were edited since its last call is reloaded before this one."""
+"""FICTL_AUTORELOAD: reload an op before a call if its files were edited since the last call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Stamps = dict[Path, tuple[int, ...]]
 
 
 class AutoReload:
-    """Looks at the stat stamps of an op's files: some microseconds each."""
+    """Check the stat stamps of an op's files, which takes some microseconds per file."""
 
     def __init__(self) -> None:
         self._seen: dict[str, Stamps] = {}
@@ -37,9 +37,9 @@ class AutoReload:
 def _reload(module: str) -> Stamps:
     try:
         folder = folder_of(module)
-    except UsageError:  # Defined in a notebook or a script: there is nothing to watch.
+    except UsageError:  # Defined in a notebook or a script: it has no files to watch.
         return {}
-    # Why before: what is edited meanwhile is to be seen at the next call.
+    # Why before: the next call must see edits made during the reload.
     earlier = _stamps(watched_files(folder))
     reload_folder(folder)
     return _stamps(watched_files(folder)) | earlier
@@ -50,7 +50,7 @@ def _stamps(paths: Iterable[Path]) -> Stamps:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Empty for a file that is gone."""
+    """Return the stat stamp of a file; empty if the file is gone."""
     try:
         stat = path.stat()
     except OSError:

@@ -45,9 +45,9 @@ def load_inline(
         all by default.
     archs: architectures, as in '>=8.0' or '9.0a 10.0f'.
 
-    torch.compile takes that a function writes its `out` and `workspace…`, and nothing else.
-    Built before it returns. Equal text, flags and compilers are a hit in the cache; other text is
-    another module, in the same process too.
+    torch.compile assumes that a function writes its `out` and `workspace…`, and nothing else.
+    The module is built on return. Equal text, flags and compilers are a cache hit; other text
+    makes another module, also in the same process.
     """
     if binding and functions:
         raise UsageError(
@@ -66,12 +66,12 @@ def load_inline(
     )
     spec = replace(spec, project=PROJECT, archs=ArchRule.parse(archs))
     spec.build_and_load()
-    # Why with its key: torch.compile knows functions by name, and texts of one name may both live.
+    # Why the key: torch.compile knows functions by name, and two texts of one name may coexist.
     return KernelModule(lambda _key: spec, recipe_of(spec).key)
 
 
 def _written(name: str, cuda: str, binding: str, functions: Sequence[str]) -> list[Path]:
-    """The text as it was given, in the cache: compilers and profilers name its lines."""
+    """Write the given text unchanged to the cache, since compilers and profilers name its lines."""
     store = writable_store()
     store.ensure_private(PROJECT, checked_name(name), TEXT)
     told = hashlib.sha256("\0".join((cuda, binding, *functions)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Launchers in a CUDA text, and the binding that a text without one needs."""
+"""Launchers in a CUDA text, and a generated binding for a text without one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COMMA = re.compile(r",(?![^<]*>)")
 
 @dataclass(frozen=True)
 class Launcher:
-    """One function after its `const Launch&`: (type, name) of each parameter."""
+    """One launcher. `parameters`: (type, name) of each after `const Launch&`."""
 
     namespace: str
     name: str
@@ -39,7 +39,7 @@ class Launcher:
 
     @classmethod
     def parse(cls, path: str, parameters: str) -> Launcher:
-        """`path` as in `mine::scale`."""
+        """Parse a launcher; `path` as in `mine::scale`."""
         namespace, _, name = path.removeprefix("::").rpartition("::")
         matches = [_PARAMETER.fullmatch(text) for text in _COMMA.split(parameters) if text.strip()]
         for match in matches:
@@ -59,11 +59,11 @@ class Launcher:
 
 
 def launchers(code: str) -> Iterator[Launcher]:
-    """Those that other files can call: in no class, anonymous namespace or other function.
+    """Yield launchers that other files can call: not in a class, anonymous namespace or function.
 
     `code` has no comments.
     """
-    scopes: list[str] = []  # Of every open brace the namespace it opens, '' for another.
+    scopes: list[str] = []  # For every open brace the namespace that it opens, else ''.
     for match in _TOKEN.finditer(code):
         if match["brace"] == "}":
             del scopes[-1:]
@@ -76,7 +76,7 @@ def launchers(code: str) -> Iterator[Launcher]:
 
 
 def chosen(code: str, functions: Iterable[str]) -> tuple[Launcher, ...]:
-    """All launchers of a text, or these: by name, or by a signature where the text hides them."""
+    """Return all launchers of a text, or these: by name, or by signature if only included."""
     known = {launcher.name: launcher for launcher in launchers(code)}
     picked = tuple(_pick(function, known) for function in functions) or tuple(known.values())
     if not picked:
@@ -103,7 +103,7 @@ def _pick(function: str, known: dict[str, Launcher]) -> Launcher:
 
 
 def binding(exported: Iterable[Launcher]) -> str:
-    """C++ that checks that all tensors are on one device, and calls the launcher there."""
+    """Write C++ that checks that all tensors are on one device, and calls the launcher there."""
     return "#include <binding/ffi.h>\n" + "".join(map(_export, exported))
 
 

@@ -1,4 +1,4 @@
-"""`fictl.reload(op)`: what the files of an op say now, in the process that runs already."""
+"""`fictl.reload(op)`: load the current files of an op into the running process."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from fictl.op.folder_specs import folder_specs
 from fictl.op.notebook.renewal import run_again
 from fictl.project import OpFolder, find
 
-# Those that others import come first.
+# Files that others import come first.
 _ORDER = ("jit", "trace", "bench", "op")
 _reloading = threading.RLock()
 
 
 @dataclass(frozen=True)
 class Reloaded:
-    """`changed`: the next call runs another module than the last one did.
+    """Result of a reload. `changed`: the next call runs another module than the last call.
 
-    `keys` are those of its modules that calls have loaded, as their sources are now.
+    `keys`: current keys of the op's modules that calls have loaded.
     """
 
     op: str
@@ -37,10 +37,10 @@ class Reloaded:
 
 
 def reload(op: str | Callable[..., Any]) -> Reloaded:
-    """Run the Python files of an op again; the next call loads what its sources make now.
+    """Run the Python files of an op again; the next call builds and loads its current sources.
 
-    op: `fictl.ops.scale`, "scale" or "project/scale". Functions imported before do the new thing,
-    too. Modules loaded before stay mapped: calls that run in other threads end as they began.
+    op: `fictl.ops.scale`, "scale" or "project/scale". Functions imported before are updated, too.
+    Modules loaded before stay mapped, so that calls running in other threads finish with them.
     """
     folder = _named(op) if isinstance(op, str) else folder_of(declaration(op).module)
     return reload_folder(folder)
@@ -56,7 +56,7 @@ def reload_folder(folder: OpFolder) -> Reloaded:
 
 
 def folder_of(module: str) -> OpFolder:
-    """The folder of the op whose op.py was imported under this name."""
+    """Return the folder of the op whose op.py was imported under this name."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:
         raise UsageError(
@@ -66,7 +66,7 @@ def folder_of(module: str) -> OpFolder:
 
 
 def python_of(folder: OpFolder) -> list[ModuleType]:
-    """The files of an op that are imported, and those that its family shares."""
+    """List the imported Python files of an op, and those shared by its family."""
     family = folder.package.rpartition(".")[0]
     modules = []
     for name, module in list(sys.modules.items()):
@@ -80,7 +80,7 @@ def python_of(folder: OpFolder) -> list[ModuleType]:
 
 
 def watched_files(folder: OpFolder) -> set[Path]:
-    """Every file whose edit changes what a call of the op does."""
+    """Return all files that affect a call of the op."""
     python = {Path(str(module.__file__)) for module in python_of(folder)}
     specs = folder_specs(folder)
     reached = {path for spec in specs for path in reached_by(spec, *spec.sources).files.values()}
@@ -88,7 +88,7 @@ def watched_files(folder: OpFolder) -> set[Path]:
 
 
 def _specs_in_use(folder: OpFolder) -> list[tuple[ModuleSpec, str]]:
-    """The spec of every module that calls have loaded, as jit.py has it now, and the key loaded."""
+    """List the current spec of every module that calls have loaded, with the loaded key."""
     now: dict[Hashable, ModuleSpec] = {same_module(spec): spec for spec in folder_specs(folder)}
     return [(now.get(same_module(spec), spec), key) for spec, key in in_use(folder.path)]
 
@@ -108,7 +108,7 @@ def _named(name: str) -> OpFolder:
 
 
 def _repoint_facade(folder: OpFolder, op: ModuleType) -> None:
-    """Update what `<package>.ops` keeps of this op; new names are looked up when asked for."""
+    """Update the names of this op in `<package>.ops`; new names are looked up on access."""
     package = "fictl" if folder.project.is_shipped else folder.project.package
     kept = vars(sys.modules.get(f"{package}.ops", ModuleType("")))
     declared = {declaration.name for declaration in folder.declarations()}
@@ -120,7 +120,7 @@ def _repoint_facade(folder: OpFolder, op: ModuleType) -> None:
 
 
 def _forget_graphs() -> None:
-    """Drop torch.compile's graphs, which hold the old functions: they are traced again."""
+    """Drop torch.compile's graphs, which hold the old functions, so that they are traced again."""
     if "torch._dynamo" in sys.modules:
         import torch
 

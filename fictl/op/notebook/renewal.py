@@ -1,4 +1,4 @@
-"""Running a module's file again, so that functions and classes taken from it before do the new thing."""
+"""Run a module's file again, and update functions and classes imported from it before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOT_RENEWED = ("__dict__", "__weakref__")
 
 
 def run_again(module: ModuleType) -> None:
-    """Run the file in the same namespace, which stays as it was where the file raises."""
+    """Run the file in the same namespace, which stays unchanged if the file raises."""
     path = Path(str(module.__file__))
     names = vars(module)
     before = dict(names)
@@ -32,7 +32,7 @@ def run_again(module: ModuleType) -> None:
 
 
 def renewed(old: Any, new: Any) -> Any:
-    """`old`, made to be like `new`; `new` itself where that cannot be."""
+    """Update `old` to be like `new` and return it; return `new` if that is impossible."""
     if isinstance(old, FunctionType) and isinstance(new, FunctionType):
         return _renewed_function(old, new)
     if type(old) is type and type(new) is type:
@@ -46,8 +46,8 @@ def _renewed_function(old: FunctionType, new: FunctionType) -> FunctionType:
     for name, cell, fresh in zip(
         new.__code__.co_freevars, old.__closure__ or (), new.__closure__ or (), strict=True
     ):
-        if name != "__class__":  # super() looks for the class that is kept.
-            with suppress(ValueError):  # Not bound yet.
+        if name != "__class__":  # super() needs the old class, which is kept.
+            with suppress(ValueError):  # The closure's cell is empty.
                 cell.cell_contents = fresh.cell_contents
     old.__code__ = new.__code__
     old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
@@ -58,7 +58,7 @@ def _renewed_function(old: FunctionType, new: FunctionType) -> FunctionType:
 
 
 def _renewed_class(old: type, new: type) -> type:
-    """Objects of it have the new methods."""
+    """Update a class in place, so that its objects have the new methods."""
     if old is new or old.__bases__ != new.__bases__ or vars(new).get("__slots__") is not None:
         return new
     for name in vars(old).keys() - vars(new).keys():

@@ -1,1 +1,1 @@
-"""Tactics: the ways to launch one kernel that differ in speed only, and which one a call gets."""
+"""Tactics: ways to launch one kernel that differ only in speed, and the choice for a call."""

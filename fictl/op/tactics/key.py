@@ -1,7 +1,7 @@
-"""The key of a tactic, as the source text of a tuple: that of backends, and buckets of sizes.
+"""The key of a tactic, as the source text of a tuple: the key of backends, and buckets of sizes.
 
-The values that `candidates` names, the device, the dtypes of the inputs, the Const axes; of a Var
-axis the power of two that it fits into, as what is fast for 1000 rows is so for 1024.
+Parts: the parameters of `candidates`, the device, the inputs' dtypes, the Const axes; a Var axis
+is rounded up to a power of two, since a tactic fast for 1000 rows is fast for 1024.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from fictl.trace import Const, TraceTemplate, Var
 
 
 class Part(NamedTuple):
-    """`label` is its name in a file, which is of one machine: the device has none there.
+    """One part of a key. `label` is its name in a file; '' for the device, as files are of one GPU.
 
-    `form` says what is read: a value as it is, a size, or the bucket of a size.
+    `form`: a value as it is, a size, or the bucket of a size.
     """
 
     label: str
@@ -53,7 +53,7 @@ def tactic_key(
         *(_size(size.axis, size, "size") for size in sizes(given, constant, optional)),
         *(_size(f"{size.axis}<=", size, "bucket") for size in sizes(given, variable, optional)),
     ]
-    # Only what may be None is asked whether it is.
+    # Only optional arguments are compared with None.
     return [part if part.tensor in optional else part._replace(tensor="") for part in parts]
 
 

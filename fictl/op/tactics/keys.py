@@ -1,4 +1,4 @@
-"""Keys: functions that make a key of a call, compiled at the first call."""
+"""Keys: functions that make the key of a call, compiled at the first call."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fictl.op.tactics.spelling import key_text
 class Keys:
     """Functions that make keys: `of(*arguments)`, and `traced` in a form that Dynamo follows.
 
-    Not before the first call: trace.py cannot be imported while op.py is.
+    Compiled at the first call, since trace.py cannot be imported during op.py's import.
     """
 
-    # What a key of no tensor raises: a NumPy array, a list, a tensor of no dimension.
+    # Errors of a key if an argument is not the expected tensor: a NumPy array, a list, a scalar.
     none = (AttributeError, TypeError, IndexError)
 
     def __init__(self, op: Op, parameters: Sequence[Parameter], seen: Sequence[str]) -> None:
@@ -31,7 +31,7 @@ class Keys:
         self.traced: Callable[..., Any] = self._first
 
     def text(self, key: Any) -> str:
-        """Spell a key as files have it."""
+        """Write a key as in files."""
         return key_text((part.label for part in self._parts), key)
 
     @constant_to_dynamo

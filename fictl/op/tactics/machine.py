@@ -15,7 +15,7 @@ _EMULATED = "the emulated device"
 
 @dataclass(frozen=True)
 class Machine:
-    """A GPU by name, and the release of its driver; '' where it is unknown."""
+    """A GPU's name and its driver's version; '' if unknown."""
 
     gpu: str
     driver: str
@@ -35,7 +35,7 @@ def machine(index: int = 0) -> Machine:
 
 
 def versions() -> dict[str, str]:
-    """List versions that may change which tactic is fast: kept for people to read."""
+    """Return versions that may affect which tactic is fast; recorded for people to read."""
     import torch
 
     from fictl.version import VERSION
@@ -47,7 +47,7 @@ def versions() -> dict[str, str]:
 def _driver(index: int) -> str:
     try:
         return _RELEASE.read_text(encoding="utf-8").strip()
-    except OSError:  # Some sandboxes hide it; nvidia-smi takes a second, and knows.
+    except OSError:  # Some sandboxes hide it; nvidia-smi takes a second, and knows it.
         from fictl.timing.gpu_state import gpu_state
 
         state = gpu_state(index)

@@ -1,4 +1,4 @@
-"""Entries tuned before, where FICTL_AUTOTUNER_LOAD_FROM_FILE asks for them."""
+"""Entries tuned before, used if FICTL_AUTOTUNER_LOAD_FROM_FILE is set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fictl.paths import cache_root, friendly
 
 
 def default_path(here: Machine) -> Path:
-    """Name the file of this kind of machine."""
+    """Return the path of this machine type's file."""
     name = " ".join(filter(None, (here.gpu, here.driver_major)))
     return cache_root() / "tune" / f"{re.sub(r'[^A-Za-z0-9.]+', '-', name)}.json"
 
@@ -50,9 +50,9 @@ def forget() -> None:
 
 
 def kernel_digest(op: Op) -> str:
-    """Digest the recipes of its module, or the file of a function that is in no op folder.
+    """Digest the recipes of its module, or the file of a function outside of op folders.
 
-    '' where there is no file: nothing tells whether it is the function that was tuned.
+    '' without a file: then a change of the tuned function cannot be detected.
     """
     file = getattr(sys.modules.get(op.module), "__file__", None)
     if file is None:

@@ -1,4 +1,4 @@
-"""The file of tuned tactics: what was measured on one kind of machine, and what came of it."""
+"""The file of tuned tactics: measurements on one machine type, and the winners."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Record(BaseModel):
 
 
 class Candidate(_Record):
-    """One tactic: seconds of a call, beside the default of the same rounds; or why it is out."""
+    """One tactic: seconds per call, compared with the default of the same rounds; or failure."""
 
     tactic: Any
     median: float = 0.0
@@ -65,7 +65,7 @@ class Document(_Record):
         return cls(schema=SCHEMA, gpu=here.gpu, driver=here.driver_major)
 
     def misfit(self, here: Machine) -> str:
-        """Say why it is not for this machine; '' where it is."""
+        """Say why it does not fit this machine; '' if it does."""
         if self.schema_ != SCHEMA:
             return f"it is {self.schema_}, this fictl reads {SCHEMA}"
         if self.gpu != here.gpu:
@@ -79,11 +79,11 @@ class Document(_Record):
 
 
 class Corrupt(UsageError):
-    """A file that is there and cannot be read."""
+    """A file that exists and cannot be read."""
 
 
 def read(path: Path) -> Document | None:
-    """Read a file; None where there is none."""
+    """Read a file; None if it does not exist."""
     try:
         text = read_text(path)
         document = Document.model_validate_json(text)

@@ -1,4 +1,4 @@
-"""Tactics and the calls that they are for, as files and people read them."""
+"""Tactics and keys of calls as text, for files and people."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def spelled(tactic: Any) -> Any:
 
 
 def label(plain: Any) -> str:
-    """Write `tile=128 stages=3` of what `spelled` returns."""
+    """Format a result of `spelled`: `tile=128 stages=3`."""
     if isinstance(plain, Mapping):
         return " ".join(f"{name}={value}" for name, value in plain.items())
     return str(plain)
 
 
 def key_text(labels: Iterable[str], values: Iterable[Any]) -> str:
-    """Write `input=bfloat16 dim=4096 rows<=16384`; a label with `<=` has the bucket's logarithm."""
+    """Format `input=bfloat16 dim=4096 rows<=16384`; values of `<=` labels are log2 of buckets."""
     return " ".join(_word(name, value) for name, value in zip(labels, values, strict=True) if name)
 
 

@@ -1,4 +1,4 @@
-"""Tactics of one function: its candidates, and the one for every kind of call."""
+"""Tactics of one function: its candidates, and the choice for each key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST = 4096
 
 @dataclass(frozen=True)
 class Untuned:
-    """A call that is to be tuned: `key` in memory, `text` in a file, the default first."""
+    """A call to tune: `key` in memory, `text` in a file, candidates with the default first."""
 
     tactics: Tactics
     key: Any
@@ -35,8 +35,8 @@ class Untuned:
 class Tactics:
     """Tactics of one function.
 
-    `untuned` is what every call gets, or None: then `remembered` has it by its key. `make` finds
-    what neither has.
+    `untuned` is the tactic of every call, or None: then look in `remembered` by key. `make` finds
+    a tactic that neither has.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Tactics:
         parameters: Sequence[Parameter],
         candidates: Callable[..., Any],
     ) -> None:
-        """Take all `parameters` of the function, `self` too: a tactic is tried on its object."""
+        """Take all `parameters` of the function, `self` too, since tuning calls methods."""
         named = {parameter.name for parameter in parameters}
         if PARAMETER not in named:
             raise UsageError(f"{op.name} has tactics, but no parameter {PARAMETER!r}", "add it")
@@ -66,7 +66,7 @@ class Tactics:
         tuning.declare(self)
 
     def make(self, *values: Any) -> Any:
-        """Find the tactic of this call: tuned now, or before, or the default."""
+        """Find the tactic of this call: tuned now, tuned before, or the default."""
         arguments = dict(zip(self.names, values, strict=True))
         call = self.untuned_call(arguments)
         tuner = tuning.tuner()
@@ -98,7 +98,7 @@ class Tactics:
         return tactics
 
     def known(self, call: Untuned) -> Any:
-        """Look up what was tuned for it, in this process or before; None where nothing was."""
+        """Look up the tactic tuned for it, in this process or before; None if not tuned."""
         if call.key in self._tuned:
             return call.candidates[self._tuned[call.key]]
         labels = tuple(label(spelled(tactic)) for tactic in call.candidates)
@@ -106,12 +106,12 @@ class Tactics:
         return None if index is None else call.candidates[index]
 
     def keep(self, call: Untuned, tactic: Any) -> None:
-        """Give calls of this key the tactic from now on."""
+        """Use the tactic for calls of this key from now on."""
         self._tuned[call.key] = call.candidates.index(tactic)
         self.remembered[call.key] = tactic
 
     def forget(self) -> None:
-        """Forget what calls got untuned; what was tuned stays."""
+        """Forget the choices for untuned calls; keep tuned ones."""
         self.untuned = None
         self.remembered.clear()
 
@@ -132,7 +132,7 @@ class Tactics:
         return next((value.get_device() for value in tensors), 0)
 
     def untuned_call(self, arguments: dict[str, Any]) -> Untuned | None:
-        """Describe a call that is not tuned; None where it has no key, and is chosen for every time."""
+        """Describe an untuned call; None if it has no key: then each call is chosen anew."""
         try:
             key = self.keys.of(*arguments.values())
             hash(key)
@@ -161,7 +161,7 @@ class Tactics:
         return self._recorded_index(self.keys.text(key), labels, device) or 0
 
     def _recorded_index(self, text: str, labels: tuple[str, ...], device: int) -> int | None:
-        """Look it up in the file in use; None if it has nothing, or a tactic that the op no longer has."""
+        """Look up the file's tactic; None without entry, or if the op no longer has the tactic."""
         if settings.AUTOTUNER_LOAD_FROM_FILE.get() is None:
             return None
         from fictl.op.tactics import recorded

@@ -14,8 +14,8 @@ try:
 except ImportError:
     from fictl.op.ffi.direct import is_dynamo_compiling
 
-# A call that names its tactic gets it; with nothing tuned nothing is looked up. Dynamo would guard
-# what is read here, and compile anew when it changes.
+# A call that names its tactic gets it; without any tuned tactic the lookup is skipped. Dynamo
+# would guard the values read here, and recompile when they change.
 _LOOKED_UP = """\
 def {name}({signature}):
     if tactic is None:
@@ -37,7 +37,7 @@ def {name}({signature}):
 def tuned(
     function: Callable[..., Any], op: Op, candidates: Callable[..., Iterable[Any]]
 ) -> Callable[..., Any]:
-    """Wrap `function`, which gets the tactic chosen in place of None."""
+    """Wrap `function`, which gets the chosen tactic instead of None."""
     tactics = Tactics(op, function, plain_parameters(function), candidates)
     outside = {
         "_tactics": tactics,

@@ -1,4 +1,4 @@
-"""Tuning: on for the code inside `with fictl.autotune()`, on its own thread or task."""
+"""Tuning: enabled inside `with fictl.autotune()`, for its own thread or task."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from weakref import WeakSet
 
 
 class Forgetful(Protocol):
-    """Tactics, as far as tuning knows them."""
+    """The interface of Tactics that tuning uses."""
 
     def forget(self) -> None:
-        """Forget what calls got untuned."""
+        """Forget the choices for untuned calls."""
 
 
-# Takes an Untuned call, and returns the tactic that such calls get from now on.
+# Takes an Untuned call; returns the tactic for such calls from now on.
 Tuner: TypeAlias = Callable[[Any], Any]
 
-# Around all that decides what is remembered: nobody remembers an untuned call while others tune.
+# Guards all cached choices: no thread may cache an untuned call while another tunes.
 lock = threading.Lock()
 _declared: WeakSet[Forgetful] = WeakSet()
 _running: list[Tuner] = []
@@ -28,12 +28,12 @@ _tuner: ContextVar[Tuner | None] = ContextVar("fictl.tuner", default=None)
 
 
 def declare(tactics: Forgetful) -> None:
-    """Remember tactics, to have them forget when tuning begins."""
+    """Register tactics, whose untuned choices are forgotten when tuning begins."""
     _declared.add(tactics)
 
 
 def is_going_on() -> bool:
-    """Tell whether any thread of this process tunes."""
+    """Return whether any thread of this process tunes."""
     return bool(_running)
 
 
@@ -44,7 +44,7 @@ def tuner() -> Tuner | None:
 
 @contextmanager
 def tuning(by: Tuner) -> Iterator[None]:
-    """Ask `by` for the tactics of calls inside; forget those that calls got untuned."""
+    """Use the tuner `by` for calls inside; forget earlier choices for untuned calls."""
     with lock:
         _running.append(by)
         for tactics in _declared:
@@ -60,7 +60,7 @@ def tuning(by: Tuner) -> Iterator[None]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Turn tuning off while a candidate is tried: what it calls is not tuned itself."""
+    """Turn tuning off while a candidate is tried, so that calls inside it are not tuned."""
     before = _tuner.set(None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""One call of a public function, as those see it who watch calls: log, dumps, traces, validation."""
+"""One call of a public function, for observers: log, dumps, traces, validation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLANNED = "_fictl_planned"
 
 
 class Call:
-    """One call, before its kernels start. Arguments are bound when asked for: level 1 does not ask."""
+    """One call, before its kernels start. Arguments are bound on access: log level 1 needs none."""
 
     def __init__(
         self, op: Op, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -28,7 +28,7 @@ class Call:
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """Arguments by parameter name, defaults included; those of plan() come first."""
+        """Arguments by parameter name, with defaults; arguments of plan() come first."""
         bound = inspect.signature(self.function).bind(*self.args, **self.kwargs)
         bound.apply_defaults()
         own = dict(bound.arguments)
@@ -36,9 +36,9 @@ class Call:
 
 
 class CallObserver(Protocol):
-    """Sees every call: what it does in `before` is done when a kernel takes the process down.
+    """Observer of every call. `before` completes before a kernel can crash the process.
 
-    What `before` raises refuses the call; the observers outside of it are told that it failed.
+    An error in `before` refuses the call; then outer observers get `failed`.
     """
 
     def before(self, call: Call) -> None: ...
@@ -49,12 +49,12 @@ class CallObserver(Protocol):
 
 
 def planned(instance: object) -> dict[str, Any]:
-    """The arguments of the last plan() of this object."""
+    """Return the arguments of the last plan() of this object."""
     return dict(getattr(instance, _PLANNED, {}))
 
 
 def remembering(plan: Callable[..., Any]) -> Callable[..., Any]:
-    """A plan() whose object keeps what it was given, for who watches run()."""
+    """Wrap plan() to keep its arguments in the object, for observers of run()."""
     from functools import wraps
 
     signature = inspect.signature(plan)

@@ -1,4 +1,4 @@
-"""The call log: what each call was given, written before its kernels start, and how it ended."""
+"""The call log: arguments of each call, written before its kernels start, and its outcome."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ VALUES, STATISTICS = 3, 5
 _LINES = 40  # of an error
 _LISTS = (list, tuple)
 
-# A call that is running: what its lines have in common, its device if that is a GPU, since when.
+# A running call: the common part of its lines, its device if that is a GPU, its start time.
 _Begun = tuple[str, "torch.device | None", int]
 
 
 class CallLog:
-    """An observer of calls. A line begins with the time, the process and the call it belongs to."""
+    """An observer of calls. Each line begins with time, process and call."""
 
     def __init__(self, level: int, destination: LogDestination, sync: bool = False) -> None:
         self._level = level
         self._destination = destination
         self._sync = sync
         self._begun: dict[int, _Begun] = {}
-        self._clock = ("none", "")  # The second of the last record, and how it is written.
+        self._clock = ("none", "")  # The second of the last record, and its text.
 
     @classmethod
     def from_settings(cls) -> CallLog:
@@ -53,7 +53,7 @@ class CallLog:
         if self._sync:
             self._wait(marks, gpu, "failed on the GPU")
         elif self._level < VALUES:
-            return  # A second line would double what level 1 costs.
+            return  # A second line would double the cost of level 1.
         took = (time.perf_counter_ns() - start) / 1000
         outputs = _results(result) if self._level >= VALUES else {}
         self._write(marks, f"done in {took:.1f} us{_values(outputs)}")
@@ -66,14 +66,14 @@ class CallLog:
         self._write_error(marks, f"failed after {took:.1f} us", error)
 
     def _arguments(self, call: Call) -> dict[str, Any]:
-        """None where they do not fit its parameters: that error is the call's own."""
+        """Return the arguments; empty if they do not fit the parameters: then the call fails."""
         try:
             return call.arguments
         except TypeError:
             return {}
 
     def _write(self, marks: str, *lines: str) -> None:
-        """One record, of lines that all begin the same way."""
+        """Write one record; all its lines begin the same way."""
         now = str(time.time_ns())
         second, clock = self._clock
         if not now.startswith(second):
@@ -86,11 +86,11 @@ class CallLog:
     def _write_statistics(
         self, marks: str, values: Mapping[str, Any], gpu: torch.device | None
     ) -> None:
-        """After the record of the values: this asks the GPU, which may be the one that is broken."""
+        """Write statistics, after the record of the values, since a broken GPU may fail here."""
         present = tensors(values)
         try:
             captured = bool(present) and _capturing(gpu)
-        except Exception as error:  # A GPU that has failed answers nothing.
+        except Exception as error:  # A failed GPU does not answer.
             self._write_error(marks, "no statistics", error)
             return
         if captured:
@@ -103,7 +103,7 @@ class CallLog:
         self._write(marks, *lines[:_LINES])
 
     def _wait(self, marks: str, gpu: torch.device | None, blame: str) -> None:
-        """Until the GPU is done: what has failed by then is told apart by when it is noticed."""
+        """Wait for the GPU; `blame` tells which kernels an error found now belongs to."""
         try:
             if gpu is not None and not _capturing(gpu):
                 torch.cuda.synchronize(gpu)
@@ -113,7 +113,7 @@ class CallLog:
 
 
 def _gpu(values: Iterable[Any]) -> torch.device | None:
-    """The device of the first CUDA tensor; without one, CUDA is not to be touched."""
+    """Return the device of the first CUDA tensor; without one, CUDA must not be initialised."""
     for value in values:
         if getattr(value, "is_cuda", False):
             return cast("torch.device", value.device)
@@ -124,7 +124,7 @@ def _gpu(values: Iterable[Any]) -> torch.device | None:
 
 
 def _stream(gpu: torch.device | None) -> str:
-    # As Triton and Inductor ask; torch.cuda.current_stream() makes an object, for a microsecond.
+    # As in Triton and Inductor; torch.cuda.current_stream() needs a microsecond for an object.
     return hex(torch._C._cuda_getCurrentRawStream(gpu.index)) if gpu else "-"  # noqa: SLF001
 
 
@@ -141,7 +141,7 @@ def _results(result: Any) -> dict[str, Any]:
 
 
 def _written(call: Call, outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that the op writes, except those that it returned."""
+    """Return the arguments that the op writes, except those that it returned."""
     returned = {id(value) for value in outputs.values()}
     given = {name: call.arguments.get(name) for name in call.op.mutates}
     return {name: value for name, value in given.items() if id(value) not in returned}

@@ -1,4 +1,4 @@
-"""FICTL_TRACE_DUMP: a benchmark definition for every distinct case that a program calls."""
+"""FICTL_TRACE_DUMP: write a benchmark definition for every distinct case that a program calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.user_file import read_text
 
 
 class DefinitionDump:
-    """One file a case, `<folder>/<name>.json`. What goes wrong here never breaks the call."""
+    """One file per case, `<folder>/<name>.json`. Errors here never break the call."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -26,7 +26,7 @@ class DefinitionDump:
         return cls(settings.TRACE_DUMP_DIR.get())
 
     def before(self, call: Call) -> None:
-        """Before, because shapes are all it takes: a call that dies has its definition."""
+        """Write the definition before the call, so that it exists even if the call crashes."""
         api = call.op.api
         if api in self._failed:
             return

@@ -1,4 +1,4 @@
-"""Destination of the call log: a descriptor, written once for each record, so that none interleave."""
+"""Destination of the call log: one write per record, so that records do not interleave."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _VARIABLE = settings.LOGDEST.name
 
 
 class LogDestination:
-    """Opened at once: what cannot be written is an error where the first op is imported.
+    """An open log file. It is opened at once, so that the first op's import reports a bad path.
 
-    Records go past Python's buffers to the kernel, which keeps them when this process is killed;
-    it appends one write of threads and processes after the other.
+    Records bypass Python's buffers, so that the OS keeps them when this process is killed; it
+    appends the writes of threads and processes one after another.
     """
 
     def __init__(self, place: str) -> None:
@@ -29,7 +29,7 @@ class LogDestination:
                 "%i is the process, %r the rank",
             )
         self._stream = _STREAMS.get(place)
-        # Where it is now: the working folder may change before a forked child opens its own.
+        # Absolute, since the working folder may change before a forked child opens its own.
         self._place = str(Path(place).expanduser().absolute())
         self._identify()
         self._descriptor, self._is_own = self._open(), True
@@ -40,22 +40,22 @@ class LogDestination:
             self._adopt()
         data = record.encode("utf-8", "backslashreplace")
         try:
-            while data:  # A short write is that of a full disk, which the next one reports.
+            while data:  # A short write means a full disk, which the next write reports.
                 data = data[os.write(self._descriptor, data) :]
         except OSError as error:
             warn_once(f"calls are not logged: {_VARIABLE} cannot be written: {error.strerror}")
 
     def _identify(self) -> None:
         self._process, self._rank = str(os.getpid()), _rank()
-        self.origin = f"pid={self._process} rank={self._rank}"  # Of a record.
+        self.origin = f"pid={self._process} rank={self._rank}"  # Prefix of a record.
         self._is_own = False
 
     def _adopt(self) -> None:
-        """A forked child's own file waits for its first record: most children make none."""
+        """Open a forked child's own file at its first record, since most children write none."""
         try:
-            # The parent's is not closed: who forked may have given its number to another file.
+            # The parent's is not closed: its descriptor may have been reused for another file.
             self._descriptor = self._open()
-        except SetupError as error:  # It was open before: the call itself must not fail for it.
+        except SetupError as error:  # It was open before: the call itself must not fail now.
             warn_once(str(error))
         self._is_own = True
 
@@ -73,5 +73,5 @@ class LogDestination:
 
 
 def _rank() -> str:
-    """The rank in characters that a file's name may have; '-' outside a job."""
+    """Return the rank, in characters valid in file names; '-' outside a job."""
     return re.sub(r"\W", "_", settings.RANK.get()) or "-"

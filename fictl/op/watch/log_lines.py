@@ -1,4 +1,4 @@
-"""Values of a call in words: short, on one line, and without asking a GPU for anything."""
+"""Values of a call as short text on one line, without any access to a GPU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERS = (bool, int, float, complex, type(None))
 
 
 def describe(value: Any, depth: int = 0) -> str:
-    """`bf16[4096,4096] cuda:0`, with strides where it is not contiguous; `1e-06`; `[1, 2, 3]`."""
+    """Format `bf16[4096,4096] cuda:0`, with strides if not contiguous; `1e-06`; `[1, 2, 3]`."""
     if isinstance(value, torch.Tensor):
         return _tensor(value)
     if isinstance(value, enum.Enum):
@@ -29,11 +29,11 @@ def describe(value: Any, depth: int = 0) -> str:
         return _container(value, depth + 1)
     if hasattr(value, "shape") and hasattr(value, "dtype"):  # NumPy, JAX, CuPy
         return f"{type(value).__module__}.{type(value).__name__} {value.dtype}{_sizes(value.shape)}"
-    return type(value).__name__  # Its repr may be long, or ask a device.
+    return type(value).__name__  # Its repr may be long, or access a device.
 
 
 def tensors(values: Mapping[str, Any]) -> list[tuple[str, torch.Tensor]]:
-    """Those among `values`, and those in lists of them, each with its name."""
+    """List the tensors in `values`, and in lists of values, each with its name."""
     named = []
     for name, value in values.items():
         if isinstance(value, torch.Tensor):

@@ -1,4 +1,4 @@
-"""A public function with those around it who watch its calls."""
+"""A public function wrapped by the observers of its calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fictl.op.watch.call import Call, CallObserver
 def observed(
     function: Callable[..., Any], op: Op, observers: Sequence[CallObserver]
 ) -> Callable[..., Any]:
-    """Called like the function itself; while torch.compile traces, it is the function itself."""
+    """Wrap the function; while torch.compile traces, the wrapper calls it without observers."""
     from torch.compiler import is_compiling
 
     @wraps(function)

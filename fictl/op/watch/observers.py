@@ -1,4 +1,4 @@
-"""Observers of this process's calls: the settings decide when the first op is imported."""
+"""Observers of this process's calls, chosen by the settings when the first op is imported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.setting_values import DUMPS
 
 @cache
 def observers() -> tuple[CallObserver, ...]:
-    """List the observers, outermost first: a refused call is logged, and a dumped one was accepted."""
+    """List the observers, outermost first: the log sees refused calls, dumps only accepted ones."""
     active: list[CallObserver] = []
     if settings.AUTORELOAD.get():
         from fictl.op.notebook.autoreload import AutoReload

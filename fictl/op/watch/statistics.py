@@ -1,4 +1,4 @@
-"""Statistics of a tensor's values in bounded memory: for a log that shows where NaNs begin."""
+"""Statistics of a tensor's values in bounded memory, so that a log shows where NaNs begin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import torch
 
-# Elements looked at together: a KV cache fills its GPU, so that a copy of it would not fit.
+# Elements per piece: a KV cache fills its GPU, so that a copy of it would not fit.
 _PIECE = 1 << 23
 
 
@@ -31,7 +31,7 @@ class Statistics(NamedTuple):
 
 
 def statistics(tensor: torch.Tensor) -> str:
-    """The statistics in words, or why there are none. Waits for the tensor's device."""
+    """Return the statistics as text, or why there are none. Waits for the tensor's device."""
     if not tensor.numel():
         return "no elements"
     if tensor.is_meta:
@@ -60,7 +60,7 @@ def measure(tensor: torch.Tensor) -> Statistics:
 
 
 def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """Views: halves along the longest dimension until they are small."""
+    """Yield small views, made by halving the longest dimension."""
     if tensor.numel() <= _PIECE:
         yield tensor
         return
@@ -70,7 +70,7 @@ def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def _of_piece(piece: torch.Tensor, floating: bool) -> list[float]:
-    """Minimum, maximum, sum, NaNs and infinities, fetched from the device together."""
+    """Return minimum, maximum, sum, NaNs and infinities, fetched from the device together."""
     import torch
 
     # fp8 has no arithmetic, narrow integers overflow, and float64 holds all but the largest int64.

@@ -1,4 +1,4 @@
-"""FICTL_VALIDATE_INPUTS: a call is held against its op's trace before a kernel reads its data."""
+"""FICTL_VALIDATE_INPUTS: check a call by its op's trace before a kernel reads its data."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from fictl.trace.extract import axis_sizes
 
 
 class Validation:
-    """An observer that refuses a call with InvalidValue. Arguments the trace lacks are not its."""
+    """An observer that refuses a call with InvalidValue. Arguments not in the trace are ignored."""
 
     def before(self, call: Call) -> None:
         try:
             arguments, template = call.arguments, call.op.template
-        except TypeError:  # Arguments that do not fit the parameters: the call's own error.
+        except (
+            TypeError
+        ):  # Arguments that do not fit the parameters: the call itself raises that error.
             return
         except UsageError as error:
             warn_once(f"inputs are not validated: {error.message}")
@@ -37,18 +39,18 @@ class Validation:
             raise InvalidValue(f"{call.op.name}: {message}", hint) from None
 
     def after(self, call: Call, result: Any) -> None:
-        """Nothing: outputs are what tests are for."""
+        """Do nothing: tests check outputs."""
 
     def failed(self, call: Call, error: BaseException) -> None:
-        """Nothing: the error says it."""
+        """Do nothing: the error is reported by the call."""
 
 
 def check(op: Op, template: TraceTemplate, arguments: Mapping[str, Any]) -> None:
-    """Types, then sizes, then what tensors hold: each check may rely on those before it."""
+    """Check types, then sizes, then data of tensors: each check may rely on earlier ones."""
     _check_inputs(template, arguments)
     _check_dtypes(op, template, arguments)
     if any(template.parameter(name) not in arguments for name, _ in _required(template)):
-        return  # A run() before its plan() says so itself.
+        return  # A run() before its plan() raises its own error.
     sizes = axis_sizes(template, arguments)
     _check_outputs(template, arguments, sizes)
     _check_constraints(template, arguments, sizes)
@@ -88,14 +90,14 @@ def _check_dtypes(op: Op, template: TraceTemplate, arguments: Mapping[str, Any])
 def _check_outputs(
     template: TraceTemplate, arguments: Mapping[str, Any], sizes: Mapping[str, int]
 ) -> None:
-    """Those that the call passes to be written. One of a computed size may have room for more."""
+    """Check the outputs that the call passes. An output of computed size may be larger."""
     for name, spec in template.outputs.items():
         value: Any = arguments.get(name)
         computed = any(isinstance(template.axes[axis], Expr) for axis in spec.axes)
         if not _is_tensor(value) or computed or not sizes.keys() >= {*spec.axes}:
             continue
         wanted, shape = tuple(sizes[axis] for axis in spec.axes), tuple(value.shape)
-        inner = wanted[1:]  # Leading dimensions may be more than the first axis.
+        inner = wanted[1:]  # The first axis may stand for several leading dimensions.
         if shape[len(shape) - len(inner) :] != inner or math.prod(shape) != math.prod(wanted):
             axes = ", ".join(f"{axis}={sizes[axis]}" for axis in spec.axes)
             raise InvalidValue(
@@ -117,7 +119,7 @@ def _check_constraints(
 
 
 def _check_data(template: TraceTemplate, arguments: Mapping[str, Any]) -> None:
-    """Run the trace's own check, unless a graph is captured: that cannot read data."""
+    """Run the trace's own check, unless a graph is captured, when data cannot be read."""
     if template.validate is None:
         return
     tensors = [value for _, _, value in _tensors(template, arguments)]
@@ -133,7 +135,7 @@ def _required(template: TraceTemplate) -> list[tuple[str, Tensor]]:
 def _tensors(
     template: TraceTemplate, arguments: Mapping[str, Any]
 ) -> Iterator[tuple[str, Tensor, Any]]:
-    """(parameter, what the trace says of it, the tensor passed), outputs too."""
+    """Yield (parameter, its description in the trace, the tensor passed), outputs too."""
     inputs = [(template.parameter(name), spec) for name, spec in template.input_tensors()]
     for parameter, spec in dict([*inputs, *template.outputs.items()]).items():
         if _is_tensor(arguments.get(parameter)):

@@ -32,7 +32,7 @@ _FALLBACK_ARCHS = "9.0a"
 
 
 class TorchBuilder(Builder):
-    """Builds without a GPU as well; without nvcc, sources other than .cu."""
+    """Builder that also works without a GPU; without nvcc it builds only sources other than .cu."""
 
     needs: ClassVar[str] = "it takes torch and a C++ compiler: pip install torch; apt install g++"
     is_process_safe: ClassVar[bool] = True
@@ -88,7 +88,7 @@ class TorchBuilder(Builder):
         options = checked_options(solution)
         require = needed(solution, options.libraries)
         request = _request(solution, folder / "src", options, require)
-        # Without the folder's path: moved as a whole, it is the same.
+        # Without the folder's path, so that the folder can be moved.
         identity = json.dumps(asdict(request)).replace(str(folder), "")
         key = digest([_identity(request), identity])
         extension = Extension(solution.name, folder / key, request)
@@ -115,7 +115,7 @@ def _request(solution: Solution, folder: Path, options: Options, require: Needed
     cuda: tuple[str, ...] = ()
     link = (*options.link, *require.link)
     if nvcc:
-        # Why by name: without a GPU torch has none to ask, and fails.
+        # Why set: without a GPU torch cannot detect the architecture, and fails.
         targets = select_targets(
             solution.name, _ANY, nvcc, fallback=_FALLBACK_ARCHS, explicit=options.archs or None
         )

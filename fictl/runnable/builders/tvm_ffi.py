@@ -115,7 +115,7 @@ class TVMFFIBuilder(Builder):
 
 
 def _optimised(sources: list[str]) -> tuple[str, ...]:
-    """Optimise host code if there is no kernel: then it is the solution, and not a binding."""
+    """Optimise host code of a solution without kernels: it is then more than a binding."""
     return () if any(path.endswith(".cu") for path in sources) else ("-O3",)
 
 

@@ -1,1 +1,1 @@
-"""Dumps: a call's inputs on disk before it runs, its outputs after; the writer and the format."""
+"""Dumps of calls: inputs written before the call, outputs after it; the writer and the format."""

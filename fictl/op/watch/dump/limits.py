@@ -1,4 +1,4 @@
-"""Limits: which calls are dumped, and how much of the disk they may take."""
+"""Limits: which calls are dumped, and how much disk they may use."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Limits:
         )
 
     def wants(self, op: Op) -> bool:
-        """Match an op by name, as in 'rms*', or as users write it, as in 'my_kernels.ops.*'."""
+        """Match an op by name, as in 'rms*', or by import path, as in 'my_kernels.ops.*'."""
         return not _matches(op, self.exclude) and (not self.include or _matches(op, self.include))
 
     def admit(self, size: int) -> bool:
-        """Count one more call, with so many bytes; False if it is not to be dumped."""
+        """Count one more call of `size` bytes; False if it must not be dumped."""
         with self._lock:
             if self._dumped >= self.count:
                 return _full(f"{self.count} calls", settings.DUMP_MAX_COUNT.name)
@@ -50,7 +50,7 @@ class Limits:
             return True
 
     def grow(self, size: int) -> bool:
-        """Add so many bytes to a dumped call; False if they are too many."""
+        """Add `size` bytes to a dumped call; False if the limit is exceeded."""
         with self._lock:
             if not self._fits(size):
                 return False

@@ -1,4 +1,4 @@
-"""Record: what a dump says of its call. One JSON line for each state; the last whole line counts."""
+"""Record: a dump's metadata of its call. One JSON line per state; the last complete line counts."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from fictl.user_file import read_bytes
 FORMAT: Literal["fictl.dump/1"] = "fictl.dump/1"
 METADATA = "metadata.jsonl"
 
-# What a call has in its arguments besides tensors is small.
+# Arguments other than tensors are small.
 _LONGEST = 16 << 20
 
 
 class Refused(UsageError):
-    """A dump that is damaged, or is not what this program has written."""
+    """A dump that is damaged, or was not written by this program."""
 
 
 class NoDump(Refused, MissingFile):
-    """There is no record at that place."""
+    """No record exists at that path."""
 
 
 class _Part(BaseModel):
@@ -32,7 +32,7 @@ class _Part(BaseModel):
 
 
 class Layout(_Part):
-    """A tensor without its elements."""
+    """Shape, stride, dtype and device of a tensor."""
 
     shape: tuple[NonNegativeInt, ...]
     stride: tuple[NonNegativeInt, ...]
@@ -41,7 +41,7 @@ class Layout(_Part):
 
 
 class TensorFile(_Part):
-    """A file of tensors beside the metadata: its name, its size in bytes, and what is in it."""
+    """A file of tensors beside the metadata: its name, its size in bytes, and its tensors."""
 
     file: str
     size: NonNegativeInt
@@ -49,7 +49,7 @@ class TensorFile(_Part):
 
 
 class Failure(_Part):
-    """The exception that a call has ended with."""
+    """The exception that ended a call."""
 
     type: str
     message: str
@@ -111,7 +111,7 @@ class Record(_Part):
 
 
 def _last_line(path: Path) -> bytes:
-    """A line that was cut off while it was written is none."""
+    """Return the last complete line; a truncated one is skipped."""
     try:
         size = path.stat().st_size
         if size > _LONGEST:

@@ -1,6 +1,6 @@
-"""Tensors in a file, and back with their strides, of which safetensors knows nothing.
+"""Tensors in a file, restored with their strides, which safetensors does not store.
 
-A stride of 0 is kept, and its elements are written once.
+A stride of 0 is kept; repeated elements are written once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from fictl.op.watch.dump.record import Layout, Refused, TensorFile
 from fictl.paths import real
 
-# Memory that one tensor may span when it is made again: more than any GPU has.
+# Limit of a restored tensor's span in memory: more than any GPU has.
 _LARGEST = 1 << 40
 _FILES = ("inputs.safetensors", "inputs.pt", "outputs.safetensors", "outputs.pt")
 
@@ -45,7 +45,7 @@ def write_tensors(
     if as_safetensors:
         _save_safetensors(path, packed)
     else:
-        # With their strides, for who loads the file by hand.
+        # With their strides, for users who load the file by hand.
         _save_pt(path, {key: restored(packed[key], layouts[key], "cpu") for key in packed})
     for place in (path, folder):
         _sync(place)
@@ -53,11 +53,11 @@ def write_tensors(
 
 
 def read_tensors(folder: Path, described: TensorFile) -> dict[str, torch.Tensor]:
-    """Read the tensors to the CPU, as they are stored. No code in the file is run, whatever it is."""
+    """Read the tensors to the CPU, as stored. Never runs code from the file."""
     path = file_of(folder, described)
     try:
         tensors = _load(path)
-    except Exception as error:  # Whatever a damaged file makes a parser raise.
+    except Exception as error:  # A damaged file can make a parser raise anything.
         first_line = str(error).partition("\n")[0]
         raise Refused(
             f"{path} cannot be read: {first_line}", "it is damaged, or a pickle"
@@ -70,7 +70,7 @@ def read_tensors(folder: Path, described: TensorFile) -> dict[str, torch.Tensor]
 
 
 def file_of(folder: Path, described: TensorFile) -> Path:
-    """The file, if it is one of those that a dump has, where it has them, and whole."""
+    """Return the file's path; refuse one with another name, outside of the dump, or incomplete."""
     if described.file not in _FILES:
         raise Refused(
             f"{folder} names the file {described.file!r:.200}; a dump has only {', '.join(_FILES)}"
@@ -95,7 +95,7 @@ def restored(stored: torch.Tensor, layout: Layout, device: str) -> torch.Tensor:
 
 
 def _save_safetensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
-    """Not safetensors.torch.save_file, which needs NumPy."""
+    """Write the file without safetensors.torch.save_file, which needs NumPy."""
     specs = {key: _spec(tensor) for key, tensor in tensors.items()}
     try:
         serialize_file(specs, path)
@@ -111,7 +111,7 @@ def _save_pt(path: Path, tensors: dict[str, torch.Tensor]) -> None:
 
 
 def _spec(tensor: torch.Tensor) -> TensorSpec:
-    """The memory itself: `tensor` has to outlive it."""
+    """Describe the tensor's memory without a copy: `tensor` must outlive the result."""
     return TensorSpec(
         dtype=str(tensor.dtype).removeprefix("torch."),
         shape=tensor.shape,
@@ -145,7 +145,7 @@ def _checked(path: Path, key: str, tensor: Any, layout: Layout) -> torch.Tensor:
 
 
 def _distinct(tensor: torch.Tensor) -> torch.Tensor:
-    """A view without the repetitions that a stride of 0 makes."""
+    """Return a view without the repetitions of stride 0."""
     for dim, (size, step) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
         if step == 0 and size > 1:
             tensor = tensor.narrow(dim, 0, 1)
@@ -153,7 +153,7 @@ def _distinct(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _packed(tensor: torch.Tensor) -> torch.Tensor:
-    """Elements of its own, side by side: safetensors refuses views of one storage."""
+    """Return a contiguous copy with its own storage: safetensors refuses views of one storage."""
     tensor = _distinct(tensor)
     return torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor)
 

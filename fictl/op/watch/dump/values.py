@@ -1,4 +1,4 @@
-"""A call's values in JSON: tensors by key, and a tag for what JSON has no word for."""
+"""A call's values in JSON: tensors by key, and a tag for values that JSON lacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value that a dump does not hold; only its type is known."""
+    """A value that a dump does not store; only its type is known."""
 
     type: str
 
@@ -41,7 +41,7 @@ class Encoder:
         return sum(map(stored_bytes, self.tensors.values()))
 
     def encode(self, value: Any, path: str, depth: int = 0) -> Any:
-        """`path` is where the value stands, as in 'pages.0': the key if it is a tensor."""
+        """Encode a value. `path` is its position, as in 'pages.0', and the key of a tensor."""
         simple = _encode_simple(value)
         if simple is not None or value is None:
             return simple
@@ -57,7 +57,7 @@ class Encoder:
         return {"opaque": f"{type(value).__module__}.{type(value).__qualname__}"}
 
     def _keep(self, tensor: torch.Tensor, path: str) -> str:
-        """Two names of the same elements, as `out` and `input` of a call in place, stay one."""
+        """Keep a tensor once, even under two names, as `out` and `input` of an in-place call."""
         same = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
         if same not in self._keys:
             while path in self.tensors:
@@ -69,7 +69,7 @@ class Encoder:
 def _encode_simple(value: Any) -> Any:
     if isinstance(value, Enum):
         kind = type(value)
-        if kind.__members__.get(value.name) is not value:  # Several flags at once.
+        if kind.__members__.get(value.name) is not value:  # Several flags combined.
             return None
         return {"enum": [kind.__module__, kind.__qualname__, value.name]}
     if isinstance(value, bool | str):
@@ -85,7 +85,7 @@ def _encode_simple(value: Any) -> Any:
 
 
 def _as_tensor(value: Any) -> torch.Tensor | None:
-    """Nothing for a tensor without elements of its own: a fake one, a distributed one."""
+    """Return a tensor of torch or DLPack; None for other values, fake or distributed tensors."""
     if isinstance(value, torch.Tensor):
         owns = type(value) in _PLAIN and value.layout == torch.strided and not value.is_meta
         return value.detach() if owns else None
@@ -93,13 +93,13 @@ def _as_tensor(value: Any) -> torch.Tensor | None:
         return None
     try:
         return from_dlpack(value)
-    except Exception:  # Whoever made the object decides what it raises.
+    except Exception:  # A foreign object may raise anything.
         return None
 
 
 @dataclass
 class Decoder:
-    """Values of one file. Enums are those that the op knows: a name in a file imports nothing."""
+    """Values of one file. Only enums of the op are accepted: names in a file import nothing."""
 
     tensors: Mapping[str, torch.Tensor]
     enums: Enums
@@ -143,7 +143,7 @@ class Decoder:
         raise Refused(f"a value is of the unknown kind {tag!r:.40}")
 
     def _device(self, text: str) -> torch.device:
-        """The one of the replay, where it was the GPU's."""
+        """Return the replay's device if the recorded one was a GPU."""
         if not re.fullmatch(r"[a-z]+(:\d{1,3})?", text):
             raise Refused(f"{text!r:.80} is not a device")
         return torch.device(self.device if text.startswith("cuda") else text)

@@ -1,4 +1,4 @@
-"""DumpWriter: keeps every call in a folder of its own, its inputs before anything can go wrong."""
+"""DumpWriter: writes each call to its own folder, the inputs before the call can fail."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fictl.op.watch.dump.record import Failure, Record
 from fictl.op.watch.dump.tensors import write_tensors
 from fictl.op.watch.dump.values import Encoder
 
-# What decides which code runs, beside the op's own settings.
+# Settings that decide which code runs, besides the op's own.
 _VARIANT: tuple[settings.Setting[Any], ...] = (
     settings.EMU_CHECK,
     settings.EMU_SCHEDULE,
@@ -40,7 +40,7 @@ _VARIANT: tuple[settings.Setting[Any], ...] = (
 
 @dataclass(frozen=True)
 class _Dump:
-    """A call that has begun."""
+    """The dump of a running call."""
 
     folder: Path
     record: Record
@@ -56,7 +56,7 @@ class _Dump:
 
 
 class DumpWriter:
-    """An observer. Whatever goes wrong in it is a warning: the user's call goes on."""
+    """An observer. An error in it becomes a warning, and the user's call continues."""
 
     def __init__(self, folder: Path, limits: Limits, as_safetensors: bool = True) -> None:
         self._folder = folder.absolute()
@@ -125,7 +125,7 @@ class DumpWriter:
             return
         try:
             outputs = write_tensors(dump.folder, "outputs", encoder.tensors, self._as_safetensors)
-        except RuntimeError as error:  # A fault of the kernel shows when its results are read.
+        except RuntimeError as error:  # A kernel fault appears when its results are read.
             dump.fail(error, seconds)
             return
         dump.end(
@@ -133,11 +133,11 @@ class DumpWriter:
         )
 
     def _make_folder(self, call: Call) -> Path:
-        """Private: a dump has what the user computes with."""
+        """Make a private folder, since a dump contains the user's data."""
         now = datetime.now().astimezone()
         name = f"{now:%Y%m%d_%H%M%S}_pid{os.getpid()}_{call.op.name}_call{call.sequence:04}"
         self._folder.mkdir(parents=True, exist_ok=True)
-        # Containers that share the folder have the same process ids.
+        # Containers that share the folder may have equal process ids.
         for other in ("", *(f"_{n}" for n in range(2, 1000))):
             folder = self._folder / f"{name}{other}"
             with suppress(FileExistsError):
@@ -147,13 +147,13 @@ class DumpWriter:
 
 
 def _captures() -> bool:
-    """CUDA is not initialised to ask it."""
+    """Return whether a CUDA graph is being captured, without initialising CUDA."""
     ready = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     return bool(ready and torch.cuda.is_current_stream_capturing())
 
 
 def _written(call: Call) -> tuple[Encoder, dict[str, Any]]:
-    """The arguments that the call writes, where it was given any."""
+    """Return the arguments that the call writes, if any were passed."""
     encoder = Encoder()
     given = {name: call.arguments.get(name) for name in call.op.mutates}
     return encoder, {
@@ -188,7 +188,7 @@ def _facts(call: Call) -> dict[str, Any]:
 
 
 def _gpu(tensors: dict[str, torch.Tensor]) -> dict[str, str]:
-    """The GPU and stream of a call; CUDA is not touched for a call without CUDA tensors."""
+    """Return GPU and stream of a call; CUDA is not used for a call without CUDA tensors."""
     device = next((tensor.device for tensor in tensors.values() if tensor.is_cuda), None)
     if device is None:
         return {"gpu": "", "stream": ""}
