@@ -1,4 +1,4 @@
-"""Recording what a piece of a program makes the GPU do, whatever it is."""
+"""Recording of all GPU work that a part of a program starts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def profile_kernel(name: str = "profile") -> Iterator[Profile]:
 
 
 def _wait() -> None:
-    """Synchronize all GPUs on which this process has memory: only these have work of it."""
+    """Synchronize all GPUs on which this process has memory: no other GPU has work of this process."""
     import torch
 
     if not torch.cuda.is_available():
