@@ -31,7 +31,7 @@ _RED_ZONE = 512
 _UNSEEN = ("kns=_ZN2at6native", "kns=at_cuda_detail")
 
 _OPTIONS = {
-    # Why kernel: the program continues, so that its later tests are checked as well.
+    # The kernel, so that the program continues and its later tests are checked as well.
     "memcheck": (f"--padding={_RED_ZONE}", "--destroy-on-device-error=kernel"),
     "racecheck": ("--racecheck-report=analysis",),
     "synccheck": ("--destroy-on-device-error=kernel",),

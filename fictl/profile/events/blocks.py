@@ -44,9 +44,7 @@ class Blocks:
         return cls(first, int(match["stop"]) if match["stop"] else None, int(match["step"] or 1))
 
     def of(self, grid: int, groups: int) -> range:
-        """Block numbers of a grid to record; each block has `groups` warps, or groups of warps, to
-        record.
-        """
+        """Blocks of a grid to record; `groups` is the number of slots that each block needs."""
         stop = grid if self.stop is None else min(grid, self.stop)
         return range(self.first, stop, self.step or _step(stop - self.first, groups))
 

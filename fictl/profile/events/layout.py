@@ -32,7 +32,7 @@ class Region(ctypes.Structure):
 
 
 class Session(ctypes.Structure):
-    """Header of the memory for a module's kernels; empty if it has no regions."""
+    """Recording settings of a module's kernels; without regions they record nothing."""
 
     _fields_ = (
         ("memory", ctypes.c_uint64),

@@ -66,8 +66,8 @@ def _row(name: str, both: Sequence[tuple[Warp, Happened]], total: float) -> Even
 
 
 def sm_rows(kernel: Kernel) -> list[SmRow]:
-    """Rows of the SMs; empty if only some blocks were recorded, as others may begin or end earlier
-    or later.
+    """Rows of the SMs; none if only some blocks were recorded: an unrecorded block may be the
+    first or the last of an SM.
     """
     if not kernel.is_whole:
         return []
