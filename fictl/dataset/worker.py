@@ -71,7 +71,7 @@ class _JudgeServer:
         self._job = job
 
     def build(self) -> str | None:
-        """None where it was built."""
+        """Build the solution; return None on success."""
         with self._busy():
             evaluation = self._opened().build()
         self._end_judge()
@@ -135,7 +135,7 @@ class _JudgeServer:
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
-    """End once: a second signal must not interrupt the closing of the judge."""
+    """Terminate once: a second signal must not interrupt the closing of the judge."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(128 + number)
 

@@ -55,6 +55,6 @@ def parse_ptxas(text: str) -> dict[str, Usage]:
 
 
 def _number(pattern: re.Pattern[str], line: str) -> int:
-    """Number on a line of ptxas; 0 where it is not mentioned."""
+    """Number on a line of ptxas; 0 if it is missing."""
     match = pattern.search(line)
     return int(match[1]) if match else 0

@@ -97,7 +97,9 @@ class ReferenceProcess:
         idle: str = "",
         is_judged: bool = True,
     ) -> dict[str, Any]:
-        """Run one turn a seed. `picks` of those after `lead` are checked, or more if that is quick."""
+        """Run one turn a seed. `picks` of the turns after `lead` are checked, or more if that is
+        quick.
+        """
         request = {
             "op": "turns",
             "who": process.name,

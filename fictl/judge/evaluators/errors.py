@@ -38,7 +38,9 @@ class Errors:
 
 
 def measure(actual: torch.Tensor, expected: torch.Tensor, config: EvalConfig) -> Errors:
-    """Compare tensors of one shape. NaN and infinities are right only where the reference has them."""
+    """Compare tensors of one shape. NaN and infinities are right only where the reference has them
+    too.
+    """
     errors = Errors()
     exact = _is_exact(actual.dtype)
     errors.atol = 0.0 if exact else _absolute(expected, config)
@@ -137,7 +139,7 @@ def _add(
 def _odd_places_fit(
     got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype, config: EvalConfig
 ) -> torch.Tensor:
-    """Elements that are equal, both NaN, or infinite by rounding."""
+    """Elements that are equal, both NaN, or infinite only by rounding."""
     import torch
 
     fits = (got.isnan() & want.isnan()) | (got == want)

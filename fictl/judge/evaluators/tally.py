@@ -1,4 +1,4 @@
-"""Tally: how often tokens were drawn, against how often they should have been."""
+"""Tally: counts of drawn tokens, compared with their expected counts."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ class SolutionServer:
         self._wire.send({**reply, "found": len(self._found)})
 
     def _look(self, turn: Turn) -> None:
-        """Check that outputs are in new memory; recent results are kept alive for this."""
+        """Check that outputs are in new memory; for this, recent results are kept alive."""
         output, other = turn.aliased()
         if output:
             note = f"the output {output} shares memory with the input {other}"

@@ -14,7 +14,9 @@ TOKEN = "token"  # noqa: S105  # the name of a field
 
 
 class Channel:
-    """Reads requests and sends answers. An answer repeats its request's token: others are forged."""
+    """Reads requests and sends answers. An answer repeats its request's token: all others are
+    forged.
+    """
 
     def __init__(self, handle: int) -> None:
         self._socket = socket.socket(fileno=handle)
