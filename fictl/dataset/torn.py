@@ -1,4 +1,6 @@
-"""Repairs files of results: an incomplete last line, left by a crash, is moved aside and reported."""
+"""Repairs files of results: an incomplete last line, left by a crash, is moved aside and
+reported.
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,9 @@ def _answer(
 
 
 class _JudgeServer:
-    """Holds the judge of the current job; a reference is kept for the next jobs of its definition."""
+    """Holds the judge of the current job; a reference is kept for the next jobs of its
+    definition.
+    """
 
     def __init__(self) -> None:
         self._job: JobStarted | None = None

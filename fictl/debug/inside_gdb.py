@@ -21,8 +21,7 @@ _USAGE = "focus [block X[,Y,Z]] [thread X[,Y,Z]], focus any"
 
 
 class Focus(gdb.Command):  # type: ignore[misc]
-    """Command to stop in one emulated thread: focus block 3 thread 5; focus any; focus alone prints
-    it.
+    """Stop in one emulated thread: focus block 3 thread 5; focus any; focus alone prints it.
 
     `next` and `step` stay in the stopped thread, also over barriers.
     """

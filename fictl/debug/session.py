@@ -74,7 +74,9 @@ class DebugSession:
         return "cuda" if self.debugger.name == "cuda-gdb" else "emu"
 
     def argv(self, batch: Sequence[str] | None = None) -> list[str]:
-        """The debugger's command line; `batch` are commands to run after the program has stopped."""
+        """The debugger's command line; `batch` are commands to run after the program has
+        stopped.
+        """
         # A Python command does not print the program's arguments, which include JSON.
         quietly = self.debugger.has_python and batch is None
         run = 'python gdb.execute("run")' if quietly else "run"

@@ -117,7 +117,9 @@ def _stop(text: str, match: re.Match[str]) -> DebugStop:
 
 
 def _place(frame: str, before: str) -> tuple[str, int]:
-    """Place of a stop: from its frame, or from the message before it, which is nearer to the cause."""
+    """Place of a stop: from its frame, or from the message before it, which is nearer to
+    the cause.
+    """
     place = _PLACE.search(frame)
     file, line = (place["file"], int(place["line"])) if place else ("", 0)
     for trigger in filter(None, map(_TRIGGER.match, before.splitlines()[-_LINES:])):

@@ -119,7 +119,9 @@ def _length(data: bytes, at: int) -> int:
 
 
 def _read(file: Path, wanted: Collection[Arch]) -> CubinFile | None:
-    """Read a cubin; None for a cubin without kernels, such as a launcher's own, or for another GPU."""
+    """Read a cubin; None for a cubin without kernels, such as a launcher's own, or for
+    another GPU.
+    """
     used, elf = _USED.findall(resources(file)), attributes(file)
     target = _TARGET.search(elf)
     if target is None:

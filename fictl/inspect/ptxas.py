@@ -15,7 +15,9 @@ _STACK = re.compile(r"(\d+) bytes cumulative stack size")
 
 @dataclass(frozen=True)
 class Usage:
-    """Resources of one kernel and the functions it calls: bytes of a thread, `shared` of a block."""
+    """Resources of one kernel and the functions it calls: bytes of a thread, `shared` of
+    a block.
+    """
 
     registers: int = 0
     barriers: int = 0

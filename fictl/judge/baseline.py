@@ -47,7 +47,9 @@ class Baseline:
         return self._overheads[self._key(), style]
 
     def knows(self, style: str) -> bool:
-        """Tell whether the overhead was measured already, possibly before a solution was started."""
+        """Tell whether the overhead was measured already, possibly before a solution was
+        started.
+        """
         return (self._key(), style) in self._overheads
 
     def call_time(self, plan: TimingPlan) -> CallTime:

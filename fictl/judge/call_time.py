@@ -39,7 +39,9 @@ class TimedTurn:
 
 @dataclass(frozen=True)
 class CallTime:
-    """`seconds` of a call; `wall` is the bound by the referee's clock; `waiting` a share of time."""
+    """`seconds` of a call; `wall` is the bound by the referee's clock; `waiting` a share
+    of time.
+    """
 
     seconds: float
     wall: float

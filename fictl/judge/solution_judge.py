@@ -113,7 +113,9 @@ class Judge:
     def _trial(
         self, workload: Workload, config: EvalConfig, facts: dict[str, Any]
     ) -> SolutionTrial:
-        """Prepare reference and solution for `workload`, and record in `facts` what was prepared."""
+        """Prepare reference and solution for `workload`, and record in `facts` what was
+        prepared.
+        """
         require_fit(self._definition, workload)
         if self._build_failure is not None:
             raise self._build_failure

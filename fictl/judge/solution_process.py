@@ -1,4 +1,6 @@
-"""The judge's connection to a solution's process: a timeout, a crash or a forged reply is a status."""
+"""The judge's connection to a solution's process: a timeout, a crash or a forged reply is
+a status.
+"""
 
 from __future__ import annotations
 

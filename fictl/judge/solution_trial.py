@@ -24,9 +24,9 @@ _MOST_REPEATED_TRIALS = 4
 
 @dataclass(kw_only=True)
 class SolutionTrial:
-    """Checks and times a solution whose process is built and has met the reference.
+    """Checks and times a solution whose process is built and connected to the reference.
 
-    `style` says how the solution delivers its outputs: written to tensors it is given, or returned.
+    `style` is how the solution delivers its outputs: written to given tensors, or returned.
     """
 
     process: SolutionProcess
@@ -75,7 +75,9 @@ class SolutionTrial:
         return plan
 
     def _warm_up(self, picks: int) -> float:
-        """Return the fastest turn in seconds. The first turns show how many more fit into the time."""
+        """Return the fastest turn in seconds. The first turns show how many more fit into
+        the time.
+        """
         wanted = max(1, self.config.warmup_runs)
         first = min(_FIRST_WARM_UPS, wanted)
         fastest = self._fastest_turn(first, picks)

@@ -63,7 +63,9 @@ def reported(folder: str, rows: list[dict[str, Any]]) -> Callable[[str, list[Rep
 
 
 def _bytes(values: Iterable[Any]) -> int:
-    """Size of the tensors' memory: each storage counts once, and only the part that tensors reach."""
+    """Size of the tensors' memory: each storage counts once, and only the part that
+    tensors reach.
+    """
     storages = {
         value.untyped_storage().data_ptr(): value.untyped_storage().nbytes()
         for value in values

@@ -12,7 +12,9 @@ from fictl.process import ending
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of a step. data, error: from its document; if the process died, `error` explains how."""
+    """Answer of a step. data, error: from its document; if the process died, `error`
+    explains how.
+    """
 
     step: str
     code: int

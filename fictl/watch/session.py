@@ -33,7 +33,9 @@ class _Ended:
 
 @dataclass
 class WatchSession:
-    """The loop of a watch. `steps` runs the commands of `request`; `history` remains after any end."""
+    """The loop of a watch. `steps` runs the commands of `request`; `history` remains
+    after any end.
+    """
 
     request: WatchRequest
     made_of: MadeOf

@@ -83,7 +83,7 @@ class Bundle:
 
 
 def standalone(path: Path, text: str, folder: OpFolder) -> str:
-    """Source text for a solution, whose package is named differently: imports become relative."""
+    """Adapt source text to a solution, whose package has another name: imports become relative."""
     if path.suffix != ".py":
         return text
     project = folder.project

@@ -34,7 +34,9 @@ class Result:
 
     @property
     def is_of_gpu(self) -> bool:
-        """Tell whether it ran on a GPU; results of other tools do not record it, and count as such."""
+        """Tell whether it ran on a GPU; results of other tools do not record it, and
+        count as such.
+        """
         return self.device not in ("emu", "cpu")
 
     @property

@@ -30,7 +30,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Author:
-    """Results of an author over all workloads, with the best of the author's solutions on each.
+    """Results of an author: the best of the author's solutions on each of their workloads.
 
     A win is a workload on which no other author is faster.
     """

@@ -19,7 +19,9 @@ _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 @dataclass
 class Errors:
-    """Counts over all elements; `worst` is the index of the failing element with the largest error."""
+    """Counts over all elements; `worst` is the index of the failing element with the
+    largest error.
+    """
 
     elements: int = 0
     wrong: int = 0

@@ -36,7 +36,9 @@ class Tally:
     samples: int = 0
 
     def add(self, rank: torch.Tensor, share: torch.Tensor, bins: torch.Tensor) -> None:
-        """Add a sample for each row: the rank of its token; shares and bins of all tokens by rank."""
+        """Add a sample for each row: the rank of its token; shares and bins of all tokens
+        by rank.
+        """
         import torch
 
         expected = torch.zeros(BINS, dtype=torch.float64, device=share.device)

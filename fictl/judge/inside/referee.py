@@ -235,7 +235,7 @@ class Batch:
 
 
 def _problem(seen: TurnRecord) -> tuple[str, str] | None:
-    """A finding about how outputs were written or inputs changed; None if there is none."""
+    """A problem in the way outputs were written or inputs changed; None if there is none."""
     if seen.late:
         note = f"{seen.late} was written after the call had ended: that time is not measured"
         return HACK, note

@@ -37,7 +37,9 @@ _GC_OFF, _GC_ON, _GC_COLLECT = gc.disable, gc.enable, gc.collect
 
 
 def run(channel: Channel, post: int) -> NoReturn:
-    """Serve requests; end without Python's shutdown, in which a solution may have hooked its code."""
+    """Serve requests; end without Python's shutdown, in which a solution may have hooked
+    its code.
+    """
     tested = SolutionServer(Wire(post))
     serve(channel, tested.answer, _LEAVE)
 

@@ -75,7 +75,9 @@ class Turn:
             self._given, self._result = None, [*blank.values()]
 
     def deliver(self) -> None:
-        """Copy returned tensors to the memory that the referee reads; the turn's time includes it."""
+        """Copy returned tensors to the memory that the referee reads; the turn's time
+        includes it.
+        """
         if self._given is not None:
             return
         result, self._result = self._result, None

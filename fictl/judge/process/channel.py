@@ -34,7 +34,9 @@ class Channel:
 def serve(
     channel: Channel, answer: Callable[[dict[str, Any]], Answer], leave: Callable[[int], NoReturn]
 ) -> NoReturn:
-    """Answer requests until the judge closes the connection; `leave` then ends the process at once."""
+    """Answer requests until the judge closes the connection; `leave` then ends the
+    process at once.
+    """
     for request in channel.requests():
         channel.answer(request, answer(request))
     leave(0)

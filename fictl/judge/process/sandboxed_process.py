@@ -85,7 +85,9 @@ class SandboxedProcess:
         return self.answer(self.tell(request, deadline), deadline, beside)
 
     def tell(self, request: dict[str, Any], deadline: float) -> str:
-        """Send a request and return the token of its answer. `deadline` is on the monotonic clock."""
+        """Send a request and return the token of its answer. `deadline` is on the
+        monotonic clock.
+        """
         token = secrets.token_hex(8)
         self._hear()
         if self._heard:

@@ -88,7 +88,9 @@ def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
 
 
 def _answer(watch: socket.socket) -> bool:
-    """Tell the referee how long the process has waited for a CPU. Returns False when it has gone."""
+    """Tell the referee how long the process has waited for a CPU. Returns False when it
+    has gone.
+    """
     with suppress(OSError):
         if watch.recv(1 << 16):
             watch.send(json.dumps({"waited": waited(_judged(os.getpid()))}).encode())

@@ -1,4 +1,6 @@
-"""The request to the process that a tool observes, and its answer. Documents are sent as JSON text."""
+"""The request to the process that a tool observes, and its answer. Documents are sent as
+JSON text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Profile cases by CUPTI, in a process for each op, so that a fault in one does not affect others."""
+"""Profile cases by CUPTI, in a process for each op, so that a fault in one does not
+affect others.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ _SLICE = re.compile(
 
 @dataclass(frozen=True)
 class Blocks:
-    """Every step-th block from `first` to `stop`, as in a slice; step 0 chooses a step by the grid."""
+    """Every step-th block from `first` to `stop`, as in a slice; step 0 chooses a step by
+    the grid.
+    """
 
     first: int = 0
     stop: int | None = None

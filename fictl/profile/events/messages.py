@@ -1,4 +1,4 @@
-"""The request to the process that records events inside kernels, and what it sends."""
+"""The request to the process that records events inside kernels, and its messages."""
 
 from __future__ import annotations
 

@@ -59,7 +59,9 @@ def profile(
 
 
 def _names(request: ProfileRequest) -> Names:
-    """Names of the op's events, read before a build: an op without events needs no build to fail."""
+    """Names of the op's events, read before a build: an op without events needs no build
+    to fail.
+    """
     names = names_of(folder_specs(request.folder))
     if names.kernels and names.events:
         return names

@@ -48,7 +48,9 @@ class Launch:
 
     @property
     def waves(self) -> float | None:
-        """Number of times that the blocks fill the GPU. ncu prints two decimals, which may be 0.00."""
+        """Number of times that the blocks fill the GPU. ncu prints two decimals, which
+        may be 0.00.
+        """
         sms = self.get("launch__sm_count")
         limits = [count for name, count in self.metrics.items() if name.startswith(_LIMIT)]
         if not sms or not limits:

@@ -17,7 +17,9 @@ _ADVICE = "OPT"
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of ncu. speedup: ncu's estimate in percent, of the kernel or, if local, of one part."""
+    """A rule of ncu. speedup: ncu's estimate in percent, of the kernel or, if local, of
+    one part.
+    """
 
     name: str
     text: str

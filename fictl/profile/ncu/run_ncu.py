@@ -99,7 +99,9 @@ def _launch(
 
 
 def _near(folder: OpFolder) -> Callable[[str], int]:
-    """Distance of a file: the op's family comes first, then its project; a toolkit's files are far."""
+    """Distance of a file: the op's family comes first, then its project; a toolkit's
+    files are far.
+    """
     top = folder.project.top.resolve()
 
     def rank(path: str) -> int:

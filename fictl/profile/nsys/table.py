@@ -15,7 +15,9 @@ _COUNTS = ("Instances", "Num Calls", "Count")
 
 @dataclass(frozen=True)
 class Row:
-    """Line of a table. Times are seconds over `count` calls; `share` is percent of the whole table."""
+    """Line of a table. Times are seconds over `count` calls; `share` is percent of the
+    whole table.
+    """
 
     name: str
     count: int

@@ -41,7 +41,9 @@ def occupancy(launch: Launch, at_ceiling: bool = False) -> Remark | None:
 
 
 def _limit(launch: Launch) -> str:
-    """The resource that allows the fewest blocks; or whole blocks that do not fill an SM's warps."""
+    """The resource that allows the fewest blocks; or whole blocks that do not fill an
+    SM's warps.
+    """
     blocks = {
         name: count
         for key, name in _LIMITS.items()
