@@ -86,7 +86,7 @@ def launches(memory: bytes, region: int) -> int:
 
 
 def slots(memory: bytes, capacity: int) -> Iterator[Slot]:
-    """Yield the slots of consecutive ones in memory that were written."""
+    """Read consecutive slots, and yield the written ones."""
     for start in range(0, len(memory), slot_bytes(capacity)):
         facts = _SLOT.unpack_from(memory, start)
         blocks = facts[3]

@@ -92,7 +92,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Raw:
-    """The slots of one kernel as they were read."""
+    """The slots of one kernel, before decoding."""
 
     launches: int
     slots: Sequence[Slot] = field(repr=False)
