@@ -1,6 +1,6 @@
 """The layers of a configuration: built in < for the op type < for the definition < command line.
 
-A dataset says its own in eval_config.toml beside definitions/:
+A dataset has its own settings in eval_config.toml beside definitions/:
 
     rtol = 1e-3                      # for all
     [op_type.moe]
@@ -8,7 +8,7 @@ A dataset says its own in eval_config.toml beside definitions/:
     [definition.gemm_n4096_k4096]
     atol = 1e-1
 
-or in eval_config.yaml, which flashinfer-bench's files may be.
+or in eval_config.yaml, as in flashinfer-bench.
 """
 
 from __future__ import annotations

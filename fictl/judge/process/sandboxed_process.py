@@ -77,7 +77,7 @@ class SandboxedProcess:
     def ask(
         self, request: dict[str, Any], seconds: float, beside: SandboxedProcess | None = None
     ) -> dict[str, Any]:
-        """Return the answer; raise Ended, Hung or Forged if there is no honest one.
+        """Return the answer; raise Ended, Hung or Forged if no honest answer comes.
 
         The output of the process `beside` is read meanwhile.
         """

@@ -1,4 +1,4 @@
-"""Starts sandboxed processes: one zygote for this process, and a fork of it for each of them."""
+"""Starts sandboxed processes: one zygote for this process, forked for each sandboxed one."""
 
 from __future__ import annotations
 
