@@ -74,8 +74,8 @@ def _compute(launch: Launch, facts: dict[str, float | str]) -> Remark:
 
 
 def _limiting_unit(launch: Launch) -> Unit | None:
-    """The unit that limits the kernel; None if it has no name here, as another busy unit is not the
-    limit.
+    """The unit that limits the kernel; None if the limiting unit has no name here: the busiest
+    known unit is not the limit then.
     """
     unit, whole = busiest(launch), launch.peak("sm__throughput") or 0.0
     return unit if unit and unit.percent >= whole - SAME else None
