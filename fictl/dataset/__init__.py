@@ -1,4 +1,6 @@
-"""Evaluates a dataset, every solution on every workload, on all GPUs of a machine; writes reports."""
+"""Evaluates a dataset, every solution on every workload, on all GPUs of a machine; writes
+reports.
+"""
 
 from typing import TYPE_CHECKING
 

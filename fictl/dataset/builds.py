@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from fictl.trace import Evaluation
 
 _TICK_SECONDS = 0.2
-# A compiler uses several cores, and evaluations that run meanwhile need some.
+# A compiler uses several cores, and concurrent evaluations need some.
 _CORES_EACH = 4
 
 Failed = Callable[["EvaluationJob", "Evaluation | JudgeFault"], object]
 
 
 class Builds:
-    """Hands each job to one of the threads that ask, once it is built; `failed` gets the others."""
+    """Hands each job, once built, to a thread that asks for one; `failed` receives the others."""
 
     def __init__(self, jobs: Sequence[EvaluationJob], at_once: int, failed: Failed) -> None:
         self._failed = failed
@@ -45,7 +45,7 @@ class Builds:
         self.workers = min(compiled, at_once or max(1, usable_cores() // _CORES_EACH))
 
     def jobs(self) -> Iterator[EvaluationJob]:
-        """Yield jobs until there are no more; wait for those that are still being built."""
+        """Yield jobs until there are no more; wait for builds in progress."""
         while not self._stop.is_set():
             with self._lock:
                 is_last = self._left == 0

@@ -1,6 +1,6 @@
-"""Evaluators of a run: in a real one, a process for each slot, with torch, reference and judge.
+"""Evaluators of a run: normally a process for each slot, with torch, reference and judge.
 
-The process that plans and writes has none of them, so that no crash of theirs ends the run.
+The process that plans and writes loads none of these, so that their crashes do not end the run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fictl.dataset.slot import DeviceSlot
     from fictl.trace import Definition, Evaluation, Solution, Workload
 
-# Added to the judge's own timeouts, for starting.
+# Added to the judge's own timeouts, for the start.
 _SPARE_SECONDS = 120.0
 _PROGRAM = ("-m", "fictl.dataset.worker")
 _ANSWERS = (Evaluated, JudgeFailed, Failed)
@@ -54,7 +54,7 @@ class Stopped(FictlError):
 
 
 class ProcessEvaluator:
-    """Starts `python -m fictl.dataset.worker` when it is needed, and again after it has died."""
+    """Starts `python -m fictl.dataset.worker` when needed, and again after it has died."""
 
     def __init__(self, root: Path, slot: DeviceSlot, isolated: bool = False) -> None:
         self._root, self._slot, self._isolated = root, slot, isolated
@@ -69,7 +69,7 @@ class ProcessEvaluator:
 
     def evaluate(self, job: EvaluationJob, workload: Workload) -> Evaluation:
         config = job.config
-        # Time to build, to call for the first time and to measure, and time of the reference.
+        # Time for the build, the first call, the measurement, and the reference.
         seconds = 4 * config.timeout_seconds + 2 * config.compile_timeout_seconds + _SPARE_SECONDS
         request = EvaluateWorkload(_text(workload))
         evaluation = self._ask(job, request, seconds)
@@ -79,7 +79,7 @@ class ProcessEvaluator:
     def _ask(
         self, job: EvaluationJob, request: BuildSolution | EvaluateWorkload, seconds: float
     ) -> Evaluation | None:
-        """Ask the worker; replace one that dies or hangs, and blame no solution for it."""
+        """Ask the worker; replace it if it dies or hangs, without blaming the solution."""
         try:
             with own_faults("talking to its own process"):
                 return self._answer(job, request, seconds)
@@ -135,13 +135,13 @@ class ProcessEvaluator:
         return self._session
 
     def _end(self) -> str:
-        """End the process with all that it started; how it ended."""
+        """End the process and all its descendants; return how it ended."""
         process, self._process, self._session = self._process, None, None
         return process.close() if process is not None else ""
 
 
 class _Reported(JudgeFault):
-    """A fault that the process reports itself: it goes on."""
+    """A fault that the process itself reports; the process continues."""
 
 
 def _job_started(job: EvaluationJob, root: Path, isolated: bool) -> JobStarted:
@@ -156,5 +156,5 @@ def _job_started(job: EvaluationJob, root: Path, isolated: bool) -> JobStarted:
 
 
 def _text(document: Definition | Solution | Workload) -> str:
-    """Its JSON; model_dump_json writes infinity as null."""
+    """JSON of a document; model_dump_json writes infinity as null."""
     return json.dumps(document.model_dump(mode="json"))

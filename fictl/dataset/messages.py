@@ -1,4 +1,4 @@
-"""Messages between a run and the process of a slot. Documents of datasets cross as their JSON text."""
+"""Messages between a run and the process of a slot. Documents of datasets are sent as JSON text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.judge.config import EvalConfig
 
 @dataclass(frozen=True)
 class JobStarted:
-    """The builds and evaluations that follow are of this job; it has no answer."""
+    """The following builds and evaluations belong to this job; it has no answer."""
 
     root: Path
     isolated: bool
@@ -34,7 +34,7 @@ class EvaluateWorkload:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The answer to both; None where a solution was built."""
+    """The answer to both requests; None after a successful build."""
 
     evaluation: str | None
 

@@ -19,10 +19,10 @@ HASH, DEVICE = "solution_hash", "device"
 
 @dataclass
 class PreviousResults:
-    """Workloads that have a result on this kind of device, by the hash of their solution.
+    """Workloads with a result on this kind of device, by the hash of their solution.
 
-    A solution that was edited has another hash; results of other tools have none. `unreadable` are
-    lines left broken by a crash or another tool.
+    An edited solution has another hash; results of other tools have none. `unreadable` are lines
+    broken by a crash or another tool.
     """
 
     results: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Traces of a dataset, without the lines that a crash or another tool left broken."""
+"""Traces of a dataset, without lines broken by a crash or another tool."""
 
 from __future__ import annotations
 

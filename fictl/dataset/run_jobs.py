@@ -30,7 +30,7 @@ from fictl.quantity import counted
 if TYPE_CHECKING:
     from fictl.trace import Evaluation, TraceSet, Workload
 
-# After this many timeouts, or faults of the judge, a solution is given up.
+# A solution is given up after this many timeouts, or faults of the judge.
 _MOST_TIMEOUTS = _MOST_FAULTS = 2
 _TICK_SECONDS = 0.2
 
@@ -137,7 +137,7 @@ class _Run:
             while self._slots_left:
                 self._take()
         finally:
-            # Also after Ctrl-C, and where a trace cannot be written.
+            # Also after Ctrl-C, and if a trace cannot be written.
             self._stop.set()
             self._builds.stop()
             for _, evaluator in evaluators:

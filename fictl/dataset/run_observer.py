@@ -15,4 +15,4 @@ class RunObserver:
         """One evaluation is done."""
 
     def note(self, text: str) -> None:
-        """Another event: a GPU is waited for, or a solution is given up."""
+        """Another event: a wait for a GPU, or a solution given up."""

@@ -1,4 +1,4 @@
-"""RunOptions: what to evaluate of a dataset, and where."""
+"""RunOptions: the part of a dataset to evaluate, and the devices to use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RunOptions:
-    """An empty selection stands for everything. `flags` are fields of EvalConfig that were given.
+    """Options of a run. An empty selection means everything. `flags` are the given fields of
+    EvalConfig.
 
-    `gpus` are names as in CUDA_VISIBLE_DEVICES; `jobs` solutions are compiled at a time, 0 for as
-    many as the cores allow. `isolated` starts a process for each workload; `large` also runs the
-    workloads that take minutes on the emulated device.
+    `gpus` are names as in CUDA_VISIBLE_DEVICES; `jobs` is the number of solutions compiled at a
+    time, 0 for as many as the cores allow. `isolated` starts a process for each workload; `large`
+    also runs the workloads that take minutes on the emulated device.
     """
 
     definitions: tuple[str, ...] = ()

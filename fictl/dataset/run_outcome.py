@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """An evaluation, or the reason why there is none, which is not the solution's fault.
+    """An evaluation, or the reason for its absence, which is not the solution's fault.
 
     `is_fault` means that the judge or its machine failed, and not the dataset.
     """

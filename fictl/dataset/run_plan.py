@@ -29,8 +29,8 @@ _LARGE = "left out: {} of {} with more than 10 million elements (--large emulate
 class EvaluationJob:
     """A solution, and the workloads of its definition that have no result yet.
 
-    Workloads are read when they are needed: there may be more than fit into memory. `scratch` is
-    the folder of a build made in advance.
+    Workloads are read when needed, as there may be more than fit into memory. `scratch` is the
+    folder of a build made in advance.
     """
 
     definition: Definition

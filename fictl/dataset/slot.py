@@ -1,4 +1,4 @@
-"""Slots: where solutions run, one at a time: a GPU each, or the CPU."""
+"""Slots: places that run one solution at a time: a GPU each, or the CPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.errors import SetupError, UsageError
 
 @dataclass(frozen=True)
 class DeviceSlot:
-    """`variables` are environment variables of its processes; `lock` is held while it is used."""
+    """A slot. variables: environment variables of its processes; lock: held during use."""
 
     name: str
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class DeviceSlot:
     def held(
         self, waits: Callable[[str], object], stopped: Callable[[], bool]
     ) -> AbstractContextManager[None]:
-        """Lock the GPU against other runs of fictl on this machine; report that it is waited for."""
+        """Lock the GPU against other runs of fictl on this machine; report a wait."""
         message = f"GPU {self.name} is used by another run of fictl: waiting for it"
         return held(self.lock, lambda: waits(message), stopped)
 

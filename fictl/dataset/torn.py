@@ -1,4 +1,6 @@
-"""Repairs files of results: a last line that a crash cut off is moved aside, and reported."""
+"""Repairs files of results: an incomplete last line, left by a crash, is moved aside and
+reported.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def told(unreadable: Iterable[NotReadable], *, mend: bool) -> tuple[str, ...]:
 
 
 def _sentence(error: NotReadable, last: dict[Path, int]) -> str:
-    """Describe one broken line; `last` has the numbers of those that were cut off."""
+    """Describe one broken line; `last` has the numbers of incomplete last lines."""
     problem = error.problems[0]
     was_cut = last.get(problem.path) == problem.line
     kept = f"; it is in {_aside(problem.path).name} now" if was_cut else ""

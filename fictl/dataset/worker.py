@@ -58,7 +58,9 @@ def _answer(
 
 
 class _JudgeServer:
-    """Holds the judge of the current job; a reference is kept for the next jobs of its definition."""
+    """Holds the judge of the current job; a reference is kept for the next jobs of its
+    definition.
+    """
 
     def __init__(self) -> None:
         self._job: JobStarted | None = None
@@ -71,7 +73,7 @@ class _JudgeServer:
         self._job = job
 
     def build(self) -> str | None:
-        """None where it was built."""
+        """Build the solution; return None on success."""
         with self._busy():
             evaluation = self._opened().build()
         self._end_judge()
@@ -135,7 +137,7 @@ class _JudgeServer:
 
 
 def _terminated(number: int, frame: object) -> NoReturn:
-    """End once: a second signal must not interrupt the closing of the judge."""
+    """Terminate once: a second signal must not interrupt the closing of the judge."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(128 + number)
 

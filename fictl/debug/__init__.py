@@ -1,1 +1,1 @@
-"""A debugger on one benchmark case of an op, stopped in its kernel: cuda-gdb, or gdb emulated."""
+"""Debugger session on one benchmark case, stopped in its kernel: cuda-gdb, or gdb if emulated."""

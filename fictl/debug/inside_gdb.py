@@ -1,6 +1,6 @@
-"""Extension of gdb for the emulated device: its threads, and the one it stops in.
+"""Extension of gdb for the emulated device: its threads, and the thread to stop in.
 
-gdb's own Python runs this file, whatever version that is: it imports nothing of fictl.
+gdb's own Python runs this file, in any version: it imports nothing of fictl.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _USAGE = "focus [block X[,Y,Z]] [thread X[,Y,Z]], focus any"
 
 
 class Focus(gdb.Command):  # type: ignore[misc]
-    """Stop in one emulated thread: focus block 3 thread 5; focus any; focus alone shows it.
+    """Stop in one emulated thread: focus block 3 thread 5; focus any; focus alone prints it.
 
-    `next` and `step` stay in the thread that has stopped, also over barriers.
+    `next` and `step` stay in the stopped thread, also over barriers.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ def install(folders: str, focus: str, places: list[str]) -> None:
 
 
 def _say_where(event: Any) -> None:
-    """Print the thread where a kernel has stopped, as cuda-gdb does."""
+    """Print the thread in which a kernel has stopped, as cuda-gdb does."""
     try:
         index = {name: _value(f"{name}Idx") for name in ("block", "thread")}
         if not _in_kernel():
@@ -128,7 +128,7 @@ def _say_where(event: Any) -> None:
 
 
 def _show_who_ended() -> None:
-    """Select the frame of the kernel, or of a function it called, not that of the runtime."""
+    """Select the frame of the kernel, or of a function it called, instead of the runtime's."""
     frame = gdb.newest_frame()
     while frame is not None and _is_ours(frame.find_sal().symtab):
         frame = frame.older()

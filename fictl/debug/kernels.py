@@ -37,7 +37,7 @@ def sources_of(specs: Iterable[JitSpec]) -> list[CppSource]:
 
 
 def kernel_names(sources: Iterable[CppSource]) -> list[str]:
-    """Qualified names, as my_kernels::norm::NormKernel, in the order of the text."""
+    """Qualified names, such as my_kernels::norm::NormKernel, in the order of the text."""
     return list(dict.fromkeys(name for source in sources for name in _names(source.code)))
 
 
@@ -56,9 +56,9 @@ def _names(code: str) -> Iterator[str]:
 
 
 def compiled(names: Sequence[str], modules: Iterable[Path]) -> list[str]:
-    """Kernels that the built modules contain; all of them where that cannot be told.
+    """Kernels that the built modules contain; all names if that cannot be determined.
 
-    A header has kernels that this op never launches, for which a debugger would wait for ever.
+    A header has kernels that this op never launches: a breakpoint there would never be reached.
     """
     tool = find_tool("nm")
     if tool is None:
@@ -73,7 +73,7 @@ def compiled(names: Sequence[str], modules: Iterable[Path]) -> list[str]:
 
 
 def chosen(names: Sequence[str], wanted: str) -> list[str]:
-    """Kernels of this name, in full or after a `::`; else those whose name contains it."""
+    """Kernels with this name, in full or after a `::`; else kernels whose name contains it."""
     if not wanted:
         return list(names)
     exact = [name for name in names if f"::{name}".endswith(f"::{wanted}")]

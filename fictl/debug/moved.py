@@ -1,4 +1,4 @@
-"""Source folders that a build names, and the folders here that hold the same files."""
+"""Source folders in debug info, matched with folders here that hold the same files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _ALIKE = 3
 
 
 def moved(modules: Iterable[Path], folders: Iterable[Path]) -> dict[Path, Path]:
-    """Map folders in the debug info of the modules to the folders here that they are a copy of.
+    """Map folders in the modules' debug info to their copies here.
 
-    A build in the cache may be from another checkout, whose files may be gone or have changed.
+    A build in the cache may be from another checkout, whose files may be gone or changed.
     """
     wanted = [*folders]
     copies: dict[Path, Path] = {}

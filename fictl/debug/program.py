@@ -1,4 +1,4 @@
-"""The program that a debugger runs: a small case of those asked for, called once, in this process."""
+"""The program under the debugger: calls a small selected case once, in this process."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _preference(call: CaseCall) -> tuple[bool, int]:
-    """The smallest that gives a warp of threads something to do, else the largest there is."""
+    """Sort key: the smallest case that gives work to a whole warp, else the largest."""
     size = call.trial.workload.working_set
     return (size < _WARP_BYTES, size if size >= _WARP_BYTES else -size)
 
 
 def _finish() -> None:
-    """A fault of the kernel is one of this call."""
+    """Synchronize, so that a kernel's fault belongs to this call."""
     if settings.DEVICE.get() == "cuda":
         import torch
 

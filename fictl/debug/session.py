@@ -1,4 +1,4 @@
-"""Session: one case of an op under its debugger, on a terminal or by commands given before."""
+"""Session: one case of an op under its debugger, on a terminal or in a batch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fictl.errors import SetupError
 from fictl.process import run
 from fictl.project import OpFolder
 
-# Loaded by gdb, whose Python is not this one.
+# gdb loads it, in another Python than this one.
 _INSIDE = Path(__file__).with_name("inside_gdb.py")
 _SETTINGS = (
     "set pagination off",
@@ -31,13 +31,13 @@ _SETTINGS = (
     "set print inferior-events off",
 )
 _MOST_FOLDERS = 50
-# No kernel is too slow while somebody looks at it.
+# Timeout for kernels: none is too slow for a user at the debugger.
 _PATIENCE_SECONDS = "604800"
 
 
 @dataclass(frozen=True)
 class DebugProgram:
-    """One call of an op, in a process of its own: `what` is for people."""
+    """One call of an op in its own process; `what` describes it for people."""
 
     what: str
     folder: OpFolder
@@ -48,18 +48,17 @@ class DebugProgram:
     def of_case(
         cls, folder: OpFolder, functions: Iterable[str], options: CaseOptions
     ) -> DebugProgram:
-        """Call a small case of those that `options` choose."""
+        """Call a small case among those that `options` select."""
         request = CaseRequest(folder.op, tuple(sorted(functions)), options.of_cases)
         return cls(str(folder), folder, tuple(Program("fictl.debug.program", request).argv()))
 
 
 @dataclass(frozen=True)
 class DebugSession:
-    """`places` are where it stops: kernels, or FILE:LINE; none: it runs until a fault.
+    """A session. places: kernels or FILE:LINE to stop at; if empty, it runs until a fault.
 
-    folders: where sources are looked for beside the places that the build names; moved: those
-    places that mean others here.
-    more: the debugger's own words.
+    folders: additional source folders; moved: folders of the build, mapped to folders here. more:
+    further commands for the debugger.
     """
 
     debugger: Debugger
@@ -75,17 +74,19 @@ class DebugSession:
         return "cuda" if self.debugger.name == "cuda-gdb" else "emu"
 
     def argv(self, batch: Sequence[str] | None = None) -> list[str]:
-        """The debugger's command line; `batch` are its commands once the program has stopped."""
-        # As a command of Python's it does not print the program's words, in which JSON is.
+        """The debugger's command line; `batch` are commands to run after the program has
+        stopped.
+        """
+        # A Python command does not print the program's arguments, which include JSON.
         quietly = self.debugger.has_python and batch is None
         run = 'python gdb.execute("run")' if quietly else "run"
-        # Emulated threads run one at a time: `next` is of the one that has stopped.
+        # Emulated threads run one at a time: `next` stays in the stopped one.
         stay = ["set scheduler-locking step"] if self.device == "emu" else []
         commands = [*self._commands(), run, *stay, *(batch or ())]
         return [
             str(self.debugger.path),
             *(["-nx", "-batch"] if batch is not None else ["-q"]),
-            # Scripts of the Python that runs the op are not for this gdb.
+            # Scripts for the Python that runs the op are not meant for this gdb.
             "-iex",
             "set auto-load python-scripts off",
             "-iex",
@@ -100,7 +101,7 @@ class DebugSession:
         ]
 
     def hand_over(self) -> NoReturn:
-        """The terminal is the debugger's from here; this process is gone."""
+        """Replace this process by the debugger, which takes over the terminal."""
         argv = self.argv()
         try:
             os.execvpe(argv[0], argv, {**os.environ})
@@ -119,13 +120,13 @@ class DebugSession:
         if self.device == "emu":
             return [*setup, f"python install({folders!r}, {self.focus.words!r}, {[*self.places]})"]
         condition = f" if {self.focus.condition}" if self.focus.condition else ""
-        # Their code is not there yet, of which it would warn.
+        # The pipe hides warnings: the code of these places is not loaded yet.
         stops = [f"pipe break {place}{condition} | cat > /dev/null" for place in self.places]
         where = f"set directories {folders}:$cdir:$cwd"
         return [*setup, where, *stops]
 
     def _environment(self) -> dict[str, str]:
-        """Variables of the program, not of the debugger, whose Python may be another."""
+        """Variables for the program only, as the debugger's Python may be another one."""
         own = {
             **self.program.environment,
             **unwatched(self.device),

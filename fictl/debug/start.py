@@ -27,8 +27,7 @@ _LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 class DebugRequest:
     """Request of a session.
 
-    places: FILE:LINE or functions to stop at; with them, or with to_fault, it does not stop at
-        kernels.
+    places: FILE:LINE or functions to stop at. It stops at kernels only without places and to_fault.
     """
 
     program: DebugProgram
@@ -67,14 +66,18 @@ def session(asked: DebugRequest, observer: BuildObserver) -> DebugSession:
 
 
 def _built(specs: Sequence[JitSpec], observer: BuildObserver) -> list[Path]:
-    """Build the module; of several, the call builds the one it needs, under the debugger."""
+    """Build the module; if there are several, the call builds the one it needs, under the
+    debugger.
+    """
     if len(specs) > 1:
         return []
     return [spec.build(observer=observer).module for spec in specs]
 
 
 def _lines(places: Iterable[str], sources: Collection[CppSource]) -> tuple[str, ...]:
-    """Spell FILE:LINE so that a debugger finds it, whatever the build's folders; or a function."""
+    """Spell FILE:LINE so that a debugger finds it in any build folder; functions stay as
+    they are.
+    """
     matched = ((place, _LINE.fullmatch(place)) for place in places)
     return tuple(_line(place, match, sources) if match else place for place, match in matched)
 

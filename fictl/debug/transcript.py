@@ -1,4 +1,4 @@
-"""Transcript of a debugger in a batch, without its noise, and the places where it stopped."""
+"""Transcript of a debugger in a batch, without its noise, and the places of its stops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOISE = re.compile(
     r"|No source file named .*\.$"
     r"|(?:Temporary b|B)reakpoint \d+ \(.*\) pending\.$"
     r"|warning: (?:Cuda Driver error detected|Error disabling address space randomization)"
-    # Messages of a gdb that does not know a setting which was to be off.
+    # Messages of a gdb without a setting that is turned off here.
     r"|Undefined set (?:debuginfod|auto-load)|Support for debuginfod is not compiled"
     r"|Kill the program being debugged\?"
     r"|\$\d+ = <error: No frame selected>$"
@@ -34,7 +34,7 @@ _BREAKPOINT = re.compile(
 _FAULT = re.compile(
     r"^(?:Thread \d+ \"[^\"]*\"|Program) received signal (?P<fault>[^\n]*?)\.?$", re.MULTILINE
 )
-# The access that caused an exception: the frame is where the warp is by now.
+# The access that caused an exception; the warp's frame may be later in the code.
 _TRIGGER = re.compile(r"^The exception was triggered at PC .*\((?P<file>[^()]+):(?P<line>\d+)\)$")
 _PLACE = re.compile(r"\bat (?P<file>[^\n]*?):(?P<line>\d+)$", re.MULTILINE)
 _KERNEL = re.compile(r"(?:#\d+ +)?(?:0x[0-9a-f]+ in )?(?P<kernel>[^(]*?)(?:<<<| \()")
@@ -117,7 +117,9 @@ def _stop(text: str, match: re.Match[str]) -> DebugStop:
 
 
 def _place(frame: str, before: str) -> tuple[str, int]:
-    """Place of a stop, from its frame or, nearer to the cause, from the message before it."""
+    """Place of a stop: from its frame, or from the message before it, which is nearer to
+    the cause.
+    """
     place = _PLACE.search(frame)
     file, line = (place["file"], int(place["line"])) if place else ("", 0)
     for trigger in filter(None, map(_TRIGGER.match, before.splitlines()[-_LINES:])):

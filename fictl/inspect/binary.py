@@ -30,7 +30,7 @@ from fictl.user_file import read_bytes
 _ELF = b"\x7fELF"
 _CUDA = 190  # e_machine
 _TARGET = re.compile(r"^64-?bit elf: .*\bsm=(\w+)", re.IGNORECASE | re.MULTILINE)
-# Mark of cubins of CUDA 12 for 9.0a, not 9.0.
+# Mark of cubins for 9.0a (not 9.0) in CUDA 12.
 _EXACT = "EF_CUDA_ACCELERATORS"
 _USED = re.compile(r"Function (\S+):\s+REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)")
 _INFO = re.compile(r"^\.nv\.info\.(\S+)$", re.MULTILINE)
@@ -43,7 +43,7 @@ _RESERVED, _RESERVED_SINCE = 1024, 9
 
 @dataclass(frozen=True)
 class CubinFile:
-    """A cubin that has been read: its kernels, their code, and the file's bytes."""
+    """A cubin after reading: its kernels, their code, and the file's bytes."""
 
     kernels: tuple[InspectedKernel, ...]
     code: Mapping[str, tuple[SassInstruction, ...]]
@@ -101,7 +101,7 @@ def _is_cubin(data: bytes, at: int = 0) -> bool:
 
 
 def _embedded(data: bytes, folder: Path) -> Iterator[Path]:
-    """Cubins in the file as plain bytes, as launchers of Triton's code have them."""
+    """Cubins embedded in the file as plain bytes, as in launchers of Triton's code."""
     at = data.find(_ELF, 1)
     while at >= 0:
         if _is_cubin(data, at):
@@ -119,7 +119,9 @@ def _length(data: bytes, at: int) -> int:
 
 
 def _read(file: Path, wanted: Collection[Arch]) -> CubinFile | None:
-    """Read a cubin; None for one without kernels, as a launcher's own, and for another GPU's."""
+    """Read a cubin; None for a cubin without kernels, such as a launcher's own, or for
+    another GPU.
+    """
     used, elf = _USED.findall(resources(file)), attributes(file)
     target = _TARGET.search(elf)
     if target is None:

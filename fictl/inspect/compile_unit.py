@@ -62,7 +62,7 @@ def _run_nvcc(plan: Plan, unit: Unit, arch: Arch, folder: Path) -> str:
     """Run nvcc and return its output."""
     done = stream([*_command(plan, unit, arch)], lambda _: None, cwd=folder)
     if done.code:
-        # It fails in the same way, and stores a log and a repro.
+        # The build fails in the same way, and stores a log and a repro.
         ensure(plan.spec, plan.targets.archs)
         diagnosis = diagnose(done.output)
         raise FictlError(f"{plan.spec.name} cannot be inspected: {diagnosis.first}", diagnosis.hint)

@@ -66,7 +66,7 @@ def folder_of(plan: Plan, unit: Unit, arch: Arch) -> Path:
 
 
 def find(folder: Path) -> Compiled | None:
-    """Read a stored unit; None where there is none. A damaged one is removed, with a warning."""
+    """Read a stored unit; None if it does not exist. A damaged one is removed, with a warning."""
     if not os.path.lexists(folder):
         return None
     try:

@@ -13,7 +13,7 @@ from fictl.inspect.metrics import METRICS, LaunchSize
 
 @dataclass(frozen=True)
 class KernelChange:
-    """A number before and now; None where it is not known."""
+    """A number before and now; None if it is not known."""
 
     name: str
     before: float | None
@@ -60,7 +60,9 @@ class KernelDifference:
 def compare(
     before: Iterable[InspectedKernel], now: Iterable[InspectedKernel], launch: LaunchSize
 ) -> tuple[KernelDifference, ...]:
-    """Compare kernels of the same unit, name and architecture; of one name, in their order."""
+    """Compare kernels of the same unit, name and architecture; several with one name, in their
+    order.
+    """
     old, new = _numbered(before), _numbered(now)
     return tuple(
         _difference(old.get(identity), new.get(identity), launch) for identity in {**new, **old}

@@ -24,7 +24,7 @@ def require(name: str) -> Path:
 
 
 def disassembly(cubin: Path) -> str:
-    """Disassemble a cubin, with the source line of each instruction where the cubin has it."""
+    """Disassemble a cubin, with the source line of each instruction if the cubin has it."""
     return _read("nvdisasm", ["-gi", "-c"], cubin).output
 
 
@@ -57,6 +57,6 @@ def attributes(file: Path) -> str:
 
 def extract(file: Path, folder: Path) -> list[Path]:
     """Write the cubins in a library or a program to `folder`, and return their paths."""
-    # Its exit code is an error for a file without cubins: the folder tells.
+    # The exit code is an error for a file without cubins: the folder shows the result.
     stream([require("cuobjdump"), "-xelf", "all", file.absolute()], lambda _: None, cwd=folder)
     return matching(folder, "*.cubin")

@@ -31,7 +31,7 @@ _COMPARE = {
 
 @dataclass(frozen=True)
 class Gate:
-    """A metric, or an instruction's name, and the number that it is compared with."""
+    """A metric or an instruction's name, and the number to compare it with."""
 
     name: str
     sign: str
@@ -48,9 +48,9 @@ class Gate:
 class Violation:
     """A gate that a kernel breaks.
 
-    `place` is of the first instruction to blame, else of the kernel; `source` is its line.
+    place: of the first responsible instruction, else of the kernel; source: its line.
 
-    `why` says why that instruction is to blame, where it is not obvious.
+    why: why that instruction is responsible, if it is not obvious.
     """
 
     gate: Gate
@@ -80,7 +80,7 @@ def parse_gates(texts: Iterable[str]) -> tuple[Gate, ...]:
 
 
 def check(gates: Sequence[Gate], inspected: Inspected, launch: LaunchSize) -> list[Violation]:
-    """List the gates that kernels break; a number that is not known is an error, never a pass."""
+    """List the gates that kernels break; an unknown number is an error, never a pass."""
     every = ((gate, kernel) for kernel in inspected.kernels for gate in gates)
     return [bad for gate, kernel in every for bad in _check(gate, kernel, launch, inspected)]
 
@@ -132,7 +132,7 @@ def _count(name: str, kernel: InspectedKernel) -> int:
 
 
 def _first(names: Sequence[str], kernel: InspectedKernel) -> Opcode | None:
-    """First of these instructions in the code, whose order the opcodes have."""
+    """First of these instructions in the code; opcodes are in the order of the code."""
     every = kernel.opcodes.items()
     return next((one for opcode, one in every if any(matches(opcode, n) for n in names)), None)
 

@@ -28,8 +28,9 @@ class Opcode:
 class InspectedKernel:
     """Resources and instructions of a kernel.
 
-    `local` is bytes a thread, `shared` bytes a block, `threads` the launch bound. None is a number
-    that this kind of file does not have. `code` is a digest, equal for kernels that do the same.
+    `local` is bytes a thread, `shared` bytes a block, `threads` the launch bound. None means that
+    this kind of file does not have the number. `code` is a digest, equal for kernels with equal
+    instructions.
     """
 
     mangled: str

@@ -1,7 +1,7 @@
-"""Limits of an SM of each architecture, for the occupancy where there is no GPU to ask.
+"""Limits of an SM of each architecture, to compute occupancy without a GPU.
 
-CUDA C++ Programming Guide, Compute Capabilities, table "Technical Specifications"; where that is
-silent, for named barriers and the pieces of shared memory, cuda_occupancy.h of the toolkit.
+CUDA C++ Programming Guide, Compute Capabilities, table "Technical Specifications"; for named
+barriers and shared memory granularity, which it omits, cuda_occupancy.h of the toolkit.
 """
 
 from __future__ import annotations

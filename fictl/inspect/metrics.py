@@ -1,4 +1,4 @@
-"""Metrics of a kernel, which tables show and gates may name."""
+"""Metrics of a kernel, for tables and gates."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ class LaunchSize:
 class Metric:
     """A number of a kernel.
 
-    culprits: instructions that cause it.
-    of_registers: it is caused where most registers are live.
+    culprits: instructions that cause it. of_registers: its cause is where most registers are live.
     """
 
     doc: str
@@ -35,7 +34,7 @@ class Metric:
 
 
 def occupancy_of(kernel: InspectedKernel, launch: LaunchSize) -> Occupancy | None:
-    """Occupancy at the given threads or the launch bound; None where neither is known."""
+    """Occupancy at the given threads or the launch bound; None if neither is known."""
     limits = limits_of(kernel.target)
     threads = launch.threads or kernel.threads
     if limits is None or threads is None:

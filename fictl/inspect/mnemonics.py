@@ -1,4 +1,4 @@
-"""Names of SASS instructions: all there are, and those with a column of their own.
+"""Names of SASS instructions: all of them, and the ones with a column of their own.
 
 CUDA Binary Utilities, Instruction Set Reference, Turing to Blackwell.
 """
@@ -54,7 +54,7 @@ _SHOWN = (
     "WARPGROUP",
     "MUFU",
 )
-# Loads and stores whose width tells how well they are vectorised.
+# Loads and stores whose width shows how well they are vectorised.
 _WITH_WIDTH = ("LDG", "STG", "LDS", "STS")
 _WIDTHS = {"256": "256", "128": "128", "64": "64", "U16": "16", "S16": "16", "U8": "8", "S8": "8"}
 
@@ -85,7 +85,7 @@ def is_instruction(name: str) -> bool:
 
 
 def group(opcode: str) -> str:
-    """Group of an opcode: `LDG.128` of LDG.E.128.CONSTANT; '' for one that is not shown."""
+    """Group of an opcode: `LDG.128` of LDG.E.128.CONSTANT; '' for an opcode that is not shown."""
     name, *modifiers = opcode.split(".")
     if name not in _SHOWN:
         return ""

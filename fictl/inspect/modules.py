@@ -44,7 +44,7 @@ def _inspect(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserver) ->
 
 
 def _inspect_as_is(spec: JitSpec, archs: tuple[Arch, ...], observer: BuildObserver) -> Inspected:
-    """Inspect a module; start again if its sources change while they are compiled."""
+    """Inspect a module; start again if its sources change during compilation."""
     for _ in range(_TRIES):
         try:
             return _inspect_plan(plan_build(spec, archs), observer)
@@ -89,7 +89,7 @@ def _all(plan: Plan, observer: BuildObserver) -> tuple[Compiled, ...]:
 
 
 def _for_one(plan: Plan, arch: Arch) -> Plan:
-    """Plan for one architecture alone, so that units are shared by different lists of them."""
+    """Plan for one architecture alone, so that different lists of architectures share units."""
     if defines(plan.targets.archs) != defines([arch]):
         return plan  # With a newer one beside it, it is compiled with more types.
     return plan_build(plan.spec, (arch,))
@@ -107,7 +107,7 @@ def _compile(jobs: Sequence[tuple[Plan, Unit, Arch]], observer: BuildObserver) -
         try:
             return list(pool.map(one, jobs))
         except BaseException:
-            # Ctrl-C arrives in this thread, not in those that wait for compilers.
+            # Ctrl-C arrives in this thread, not in the threads that wait for compilers.
             pool.shutdown(wait=False, cancel_futures=True)
             stop_all()
             raise

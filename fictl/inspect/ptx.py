@@ -14,7 +14,7 @@ _LOCATION = re.compile(r"^[ \t]*\.loc[ \t]+(\d+)[ \t]+(\d+).*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class PtxEntry:
-    """PTX of one kernel; `threads` is its launch bound, None where it has none."""
+    """PTX of one kernel; `threads` is its launch bound, None without one."""
 
     text: str
     threads: int | None

@@ -15,7 +15,9 @@ _STACK = re.compile(r"(\d+) bytes cumulative stack size")
 
 @dataclass(frozen=True)
 class Usage:
-    """Resources of one kernel and the functions it calls: bytes of a thread, `shared` of a block."""
+    """Resources of one kernel and the functions it calls: bytes of a thread, `shared` of
+    a block.
+    """
 
     registers: int = 0
     barriers: int = 0
@@ -55,6 +57,6 @@ def parse_ptxas(text: str) -> dict[str, Usage]:
 
 
 def _number(pattern: re.Pattern[str], line: str) -> int:
-    """Number on a line of ptxas; 0 where it is not mentioned."""
+    """Number on a line of ptxas; 0 if it is missing."""
     match = pattern.search(line)
     return int(match[1]) if match else 0

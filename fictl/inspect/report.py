@@ -30,7 +30,7 @@ class InspectRequest:
 
 @dataclass(frozen=True)
 class InspectReport:
-    """Result of an inspection; `before` are the modules of the revision labelled `against`."""
+    """Result of an inspection; `before` holds the modules of the revision labelled `against`."""
 
     modules: tuple[Inspected, ...]
     launch: LaunchSize
@@ -77,7 +77,7 @@ def report(request: InspectRequest, observer: BuildObserver) -> InspectReport:
 
 
 def _kept(modules: list[Inspected], pattern: str) -> list[Inspected]:
-    """Select kernels of the old revision, which may have none: the kernel may be new."""
+    """Select kernels of the old revision; none may match, as the kernel may be new."""
     try:
         return only(modules, pattern)
     except UsageError:
@@ -87,7 +87,7 @@ def _kept(modules: list[Inspected], pattern: str) -> list[Inspected]:
 def _compared(
     before: Sequence[Inspected], now: Sequence[Inspected], launch: LaunchSize
 ) -> list[KernelDifference]:
-    """Compare module by module, as two of them may have kernels of one name."""
+    """Compare module by module, as two modules may have kernels with the same name."""
     old = {one.module: one for one in before}
     new = {one.module: one for one in now}
     return [

@@ -42,7 +42,7 @@ def inspect_revision(
     names: Sequence[str], revision: str, archs: tuple[Arch, ...], observer: BuildObserver
 ) -> tuple[str, list[Inspected]]:
     """Inspect the same ops at a revision; returns its label, too."""
-    # Why here: importing them takes longer than a cached answer.
+    # Imported here, as it takes longer than a cached answer.
     from fictl.project.revision import checkout, project_of
 
     files = [name for name in names if _is_file(name)]
@@ -100,5 +100,5 @@ def _for_archs(inspected: Inspected, archs: tuple[Arch, ...]) -> Inspected:
 
 
 def _as_kept(one: Inspected) -> Inspected:
-    """Drop the sources, which are gone when the result is shown."""
+    """Drop the sources, which are deleted before the result is shown."""
     return replace(one, sources=None)

@@ -1,4 +1,4 @@
-"""Names of source files that are the same in any checkout, and the files they mean here."""
+"""Names of source files that are the same in any checkout, and their paths here."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class KernelSources:
         return f"{text[len(self._here) + 1 :] if inside else friendly(text)}:{place.line}"
 
     def text(self, place: SourcePlace) -> str:
-        """Text of a line; '' where the file is not here."""
+        """Text of a line; '' if the file is not here."""
         if place.file not in self._lines:
             path = self.path(place.file)
             read = read_text(path, errors="replace") if path else ""

@@ -1,4 +1,4 @@
-"""Evaluation of solutions: whether they compute what their definition says, and how fast."""
+"""Evaluation of solutions: whether their results match the definition, and how fast they are."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 """The baseline of a workload: the time of an empty turn and of the reference's call.
 
-Both are measured in a process without any solution, with the same turns that solutions have.
+Both are measured in a process without any solution, in turns like those of solutions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SEED_BITS = 62
 
 
 class Baseline:
-    """Measures the workload that its reference has open; keeps the times of earlier workloads."""
+    """Measures the workload that its reference has open; stores the times of earlier workloads."""
 
     def __init__(self, reference: ReferenceProcess) -> None:
         self._reference = reference
@@ -47,11 +47,13 @@ class Baseline:
         return self._overheads[self._key(), style]
 
     def knows(self, style: str) -> bool:
-        """Tell whether the overhead was measured already, possibly before a solution was started."""
+        """Tell whether the overhead was measured already, possibly before a solution was
+        started.
+        """
         return (self._key(), style) in self._overheads
 
     def call_time(self, plan: TimingPlan) -> CallTime:
-        """Time a call of the reference as solutions are timed; return its fastest trial.
+        """Time a call of the reference in the same way as a solution; return its fastest trial.
 
         It is measured once a workload, and again if other work on the machine disturbed it.
         """

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-# On a GPU the host launches kernels while the GPU waits. That is not part of the work's time, so
-# this much of a turn is left for the claim to decide.
+# On a GPU the host launches kernels while the GPU waits. Launches are not part of the work's time,
+# so for this many seconds of a turn the claim decides.
 LAUNCHES = 0.2e-3
 # A turn counts as disturbed if its threads waited for a CPU longer than this.
 _WAITING, _WAKING = 0.1, 100e-6
@@ -39,7 +39,9 @@ class TimedTurn:
 
 @dataclass(frozen=True)
 class CallTime:
-    """`seconds` of a call; `wall` is the bound by the referee's clock; `waiting` a share of time."""
+    """`seconds` of a call; `wall` is the bound by the referee's clock; `waiting` a share
+    of time.
+    """
 
     seconds: float
     wall: float
@@ -49,7 +51,7 @@ class CallTime:
 
 
 def host_call_time(turns: Sequence[TimedTurn], overhead: float) -> CallTime:
-    """Time calls that have ended when they return: each turn's claim, or its bound if larger."""
+    """Time synchronous calls: each turn's claim, or its bound if larger."""
     return _call_time(turns, overhead, 0.0, 0.0)
 
 

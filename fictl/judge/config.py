@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DEVICES = ("cuda", "emu", "cpu")
 FORMULAS = ("either", "sum")
-# Fields that a dataset's file may set; the others concern the machine or the person who runs it.
+# Fields that a dataset's file may set; the others depend on the machine or the user.
 OF_FILES = (
     "warmup_runs",
     "iterations",
@@ -102,7 +102,7 @@ _CHOICES = {"formula": FORMULAS}
 
 
 def _problem(name: str, value: Any) -> str:
-    """Describe the values a field accepts, if it does not accept `value`; else ''."""
+    """Describe the accepted values of a field if `value` is invalid; else ''."""
     if name in _AT_LEAST:
         return "" if _is_whole(value, _AT_LEAST[name]) else f"a whole number from {_AT_LEAST[name]}"
     if name in _FLAGS:

@@ -1,6 +1,6 @@
 """The layers of a configuration: built in < for the op type < for the definition < command line.
 
-A dataset says its own in eval_config.toml beside definitions/:
+A dataset has its own settings in eval_config.toml beside definitions/:
 
     rtol = 1e-3                      # for all
     [op_type.moe]
@@ -8,7 +8,7 @@ A dataset says its own in eval_config.toml beside definitions/:
     [definition.gemm_n4096_k4096]
     atol = 1e-1
 
-or in eval_config.yaml, which flashinfer-bench's files may be.
+or in eval_config.yaml, as in flashinfer-bench.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ NAMES = ("eval_config.toml", "eval_config.yaml", "eval_config.yml")
 # fictl's spelling and flashinfer-bench's.
 _OP_TYPE = ("op_type", "op_type_config")
 _DEFINITION = ("definition", "definition_config")
-# Routing decides which experts run: a near tie sends a few tokens elsewhere, and they are right.
+# Routing selects experts: a near tie may correctly send a few tokens elsewhere.
 _OP_TYPES: Mapping[str, Mapping[str, Any]] = {
     "moe": {"required_matched_ratio": 0.95},
     "lowbit": {"required_matched_ratio": 0.95},
 }
 
 
-# Keys of flashinfer-bench that concern a run, not an evaluation; it ignores the last one as well.
+# Keys of flashinfer-bench for a run, not for an evaluation; the last one has no effect there.
 _SELECTIONS, _ISOLATED, _IGNORED = ("definitions", "solutions"), "use_isolated_runner", "log_dir"
 
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """Settings for all definitions, for op types and for single definitions; and what to run.
+    """Settings for all definitions, for op types and for single definitions; and a selection to
+    run.
 
-    An empty selection stands for everything.
+    An empty selection means everything.
     """
 
     path: Path | None = None

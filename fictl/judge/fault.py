@@ -1,4 +1,4 @@
-"""JudgeFault: the judge itself has failed, or its machine. It says nothing about a solution."""
+"""JudgeFault: a failure of the judge or its machine, which says nothing about a solution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from fictl.errors import FictlError, SetupError
 
-# Kind of answer of a sandboxed process in which the judge's own code failed.
+# Kind of a sandboxed process's answer after a failure of the judge's own code.
 FAULT = "fault of the judge"
 _HINTS = {
     errno.ENOSPC: "free some space, or set TMPDIR to a folder of another disk",

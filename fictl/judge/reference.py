@@ -27,7 +27,9 @@ class Reference(ReferenceProcess):
 
     @property
     def baseline(self) -> Baseline:
-        """Baseline of the open workload; measured anew after the reference's process was replaced."""
+        """Baseline of the open workload; measured anew after the reference's process was
+        replaced.
+        """
         if self._baseline is None or not self.has_met(self._baseline.process):
             self._close_baseline()
             self._baseline = Baseline(self)

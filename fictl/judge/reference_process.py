@@ -1,4 +1,6 @@
-"""The process of a definition's reference: it makes inputs, has turns with solutions, checks outputs."""
+"""The process of a definition's reference: it makes inputs, has turns with solutions, checks
+outputs.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _OWN_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Opened:
-    """An opened workload: a call writes `bytes`; `fresh` says whether inputs differ between calls."""
+    """An opened workload: a call writes `bytes`; `fresh` says whether inputs differ
+    between calls.
+    """
 
     bytes: int
     seconds: float
@@ -97,7 +101,9 @@ class ReferenceProcess:
         idle: str = "",
         is_judged: bool = True,
     ) -> dict[str, Any]:
-        """Run one turn a seed. `picks` of those after `lead` are checked, or more if that is quick."""
+        """Run one turn a seed. `picks` of the turns after `lead` are checked, or more if that is
+        quick.
+        """
         request = {
             "op": "turns",
             "who": process.name,
@@ -169,7 +175,7 @@ class ReferenceProcess:
         raise InvalidReference(f"the reference of {name} fails", trace)
 
     def _end(self) -> str:
-        """End the process and return what it printed."""
+        """End the process and return its output."""
         sandboxed, self._sandboxed = self._sandboxed, None
         self._is_built = False
         if sandboxed is None:

@@ -30,9 +30,9 @@ _SEED_BITS = 53  # JSON keeps integers of this size exactly.
 class Judge:
     """Evaluates one solution on any number of workloads; the solution is built once.
 
-    Its process is kept from one workload to the next. It is replaced after a failure, or for each
+    Its process is reused for the next workload. It is replaced after a failure, or for each
     workload if `isolated`. The judges of one definition may share a `reference`, one after the
-    other. If `scratch` is given, the folder is kept, with what was built in it.
+    other. If `scratch` is given, the folder is kept with its builds.
     """
 
     def __init__(
@@ -113,7 +113,9 @@ class Judge:
     def _trial(
         self, workload: Workload, config: EvalConfig, facts: dict[str, Any]
     ) -> SolutionTrial:
-        """Prepare reference and solution for `workload`; record in `facts` what was prepared."""
+        """Prepare reference and solution for `workload`, and record in `facts` what was
+        prepared.
+        """
         require_fit(self._definition, workload)
         if self._build_failure is not None:
             raise self._build_failure
@@ -138,7 +140,7 @@ class Judge:
         )
 
     def _end_workload(self) -> str:
-        """Return what was printed. The process ends too if it failed, or if it is `isolated`."""
+        """Return the printed output. The process also ends if it failed, or if it is `isolated`."""
         process = self._process
         if process is None:
             return ""
@@ -161,8 +163,8 @@ class Judge:
     def _reusable_process(self, style: str) -> SolutionProcess | None:
         """Return the running process if it can have turns with the current referee.
 
-        On a GPU, the baseline is measured while no solution's process runs: kernels left running
-        by one would make the baseline slower.
+        On a GPU, the baseline is measured while no solution's process runs: kernels that one left
+        running would slow the baseline down.
         """
         process, baseline = self._process, self._reference.baseline
         is_old = process and process.partner and not self._reference.has_met(process)

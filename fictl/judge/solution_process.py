@@ -1,4 +1,6 @@
-"""The judge's connection to a solution's process: a timeout, a crash or a forged reply is a status."""
+"""The judge's connection to a solution's process: a timeout, a crash or a forged reply is
+a status.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,8 @@ class SolutionProcess:
     _libraries: dict[str, str] = field(default_factory=dict)
 
     def build(self, definition: Definition, solution: Solution | None, device: str) -> None:
-        """Send the definition and the solution. The reference is withheld, unless it is what is
-        called.
+        """Send the definition and the solution. The reference is withheld, unless it is itself the
+        solution.
         """
         withheld = {"reference": _WITHHELD, "init": None, "custom_inputs_entrypoint": None}
         shown = definition.model_copy(update=withheld) if solution else definition

@@ -18,15 +18,15 @@ from fictl.judge.timing_plan import TimingPlan
 from fictl.trace import EvaluationStatus, Workload
 
 _FIRST_WARM_UPS = 2
-# A trial that other work on the machine disturbed is repeated, at most so often.
+# Maximum number of trials repeated because other work on the machine disturbed them.
 _MOST_REPEATED_TRIALS = 4
 
 
 @dataclass(kw_only=True)
 class SolutionTrial:
-    """Checks and times a solution whose process is built and has met the reference.
+    """Checks and times a solution whose process is built and connected to the reference.
 
-    `style` says how the solution delivers its outputs: written to tensors it is given, or returned.
+    `style` is how the solution delivers its outputs: written to given tensors, or returned.
     """
 
     process: SolutionProcess
@@ -45,7 +45,7 @@ class SolutionTrial:
         self._outcome = JudgeOutcome()
 
     def evaluate(self) -> JudgeOutcome:
-        """Return status, errors and times. What was measured before a failure is kept."""
+        """Return status, errors and times. Measurements from before a failure are included."""
         try:
             self._evaluate()
         except (Decided, InvalidReference) as failure:
@@ -64,7 +64,7 @@ class SolutionTrial:
         self._compare_with_baseline(times)
 
     def _plan(self, picks: int) -> TimingPlan:
-        """Warm up, and decide how many calls are timed. The first call may compile."""
+        """Warm up, and decide how many calls to time. The first call may compile."""
         config, process = self.config, self.process
         more = config.compile_timeout_seconds if self.is_first else 0.0
         process.extend(config.timeout_seconds + more)
@@ -75,7 +75,9 @@ class SolutionTrial:
         return plan
 
     def _warm_up(self, picks: int) -> float:
-        """Return the fastest turn in seconds. The first turns tell how many more there is time for."""
+        """Return the fastest turn in seconds. The first turns show how many more fit into
+        the time.
+        """
         wanted = max(1, self.config.warmup_runs)
         first = min(_FIRST_WARM_UPS, wanted)
         fastest = self._fastest_turn(first, picks)
@@ -143,7 +145,7 @@ class SolutionTrial:
         return gpu_call_time(timed, clocked, overhead)
 
     def _checked_turns(self, turns: Sequence[dict[str, Any]]) -> list[TimedTurn]:
-        """Select the turns whose outputs were compared: only these count as timed."""
+        """Select the turns with compared outputs: only these count as timed."""
         timed = self.process.timed(turns)
         return [one for one, turn in zip(timed, turns, strict=True) if turn["checked"]]
 
@@ -152,7 +154,7 @@ class SolutionTrial:
         self._outcome.facts["timer"] = timer[:40]
 
     def _fastest_trial(self, times: Sequence[CallTime]) -> float:
-        """Return the seconds of a call in the fastest trial: the others were disturbed more."""
+        """Return the seconds of a call in the fastest trial, which was disturbed least."""
         best = min(times, key=lambda time: time.seconds)
         self._outcome.facts |= {"wall_ms": best.wall * 1e3, "host_ms": best.host * 1e3}
         return best.seconds

@@ -1,4 +1,4 @@
-"""TimingPlan: how many calls are timed, from how long one call takes."""
+"""TimingPlan: the number of calls to time, derived from the time of one call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 # Longest batch, unless it is a single call.
 _BATCH_SECONDS = 2.0
 _SLOW_SECONDS = 1.0
-# Untimed calls before the timed ones: caches and clocks settle.
+# Untimed calls before the timed ones, in which caches and clocks settle.
 _LEAD, _LEAD_SECONDS = 3, 0.3
 
 

@@ -1,4 +1,4 @@
-"""Configuration files in YAML, as flashinfer-bench has them, read into the form that TOML gives."""
+"""Configuration files in YAML, as in flashinfer-bench, converted to the form of TOML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from fictl.errors import UsageError
 
 SUFFIXES = (".yaml", ".yml")
-# YAML reads 1e-2 as a text; who wrote it meant a number, and flashinfer-bench takes it for one.
+# YAML reads 1e-2 as a string, but its author meant a number, and flashinfer-bench reads it as one.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _DEEPEST = 8
 
@@ -47,7 +47,7 @@ def _read(path: Path, value: Any, depth: int = 0) -> Any:
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Refuses a key that occurs twice, as the readers of TOML and JSON do."""
+    """Refuses a repeated key, as the readers of TOML and JSON do."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen = set[str]()

@@ -1,4 +1,4 @@
-"""Looking into what runs on a GPU: the names that users import."""
+"""Profiling of code that runs on a GPU: the names that users import."""
 
 from typing import TYPE_CHECKING
 

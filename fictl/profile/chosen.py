@@ -1,4 +1,4 @@
-"""Choice of the cases to profile: those asked for, else the largest of each function."""
+"""Choice of the cases to profile: the requested ones, else the largest of each function."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from fictl.trace import Case
 def requests(
     ops: Sequence[str], options: CaseOptions, calls: int, out: Path
 ) -> list[ProfileRequest]:
-    """One for each case. Without a choice it is one case a function, as a look at each costs time
-    and a small case shows little but its launch.
+    """Make one request for each case. Without a choice, take one case a function: profiling takes
+    time, and a small case shows little but its launch.
     """
     if not ops:
         raise UsageError("which op is to be profiled?", "fictl list shows those there are")
@@ -53,8 +53,8 @@ def _of_folder(
 
 
 def _functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
-    """A function's name means it alone, also where the module is called the same: what is looked
-    into is one kernel.
+    """Functions that the words name. A function's name selects it alone, even if its module has the
+    same name: a profile looks at one kernel.
     """
     words = {word.rpartition("/")[2] for word in ops}
     named = {declaration.name for declaration in folder.declarations()} & words
@@ -62,8 +62,8 @@ def _functions(folder: OpFolder, ops: Collection[str]) -> set[str]:
 
 
 def _largest(cases: Sequence[tuple[Subject, Case]]) -> list[tuple[Subject, Case]]:
-    """The case of each function with the most elements; of several the first in bench.py, whose
-    order is what its author thinks of first. Emulated, the largest that can be run.
+    """Choose the case of each function with the most elements; on a tie, the first in bench.py,
+    which its author put first. On the emulated device, the largest that can run there.
     """
 
     def elements(one: tuple[Subject, Case]) -> int:

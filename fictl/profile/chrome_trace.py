@@ -14,9 +14,10 @@ _Event = dict[str, Any]
 
 
 class ChromeTrace:
-    """Times are whole nanoseconds since `base`: the format's microseconds are floats.
+    """Trace file in the making. Times are whole nanoseconds since `base`, as the format's
+    microseconds are floats.
 
-    A track is a process and a thread of it by number; both are named when they are first seen.
+    A track is a process number and a thread number in it; both are named when first used.
     """
 
     def __init__(self, base: int, facts: Mapping[str, Any]) -> None:
@@ -25,7 +26,7 @@ class ChromeTrace:
         self._events: list[_Event] = []
 
     def process(self, number: int, name: str) -> None:
-        """Shown in the order of these calls."""
+        """Name a process. Viewers show processes in the order of these calls."""
         order = sum(event["name"] == "process_name" for event in self._events)
         self._about("process_name", number, 0, name=name)
         self._about("process_sort_index", number, 0, sort_index=order)
@@ -35,7 +36,7 @@ class ChromeTrace:
         self._about("thread_sort_index", process, number, sort_index=number)
 
     def span(self, track: tuple[int, int], name: str, start: int, end: int, **facts: Any) -> None:
-        """Something that lasts."""
+        """Add an event with a duration."""
         self._add("X", track, start, name=name, dur=max(0, end - start) / 1e3, args=facts)
 
     def instant(self, track: tuple[int, int], name: str, at: int, **facts: Any) -> None:
@@ -44,13 +45,15 @@ class ChromeTrace:
     def arrow(
         self, number: int, begin: tuple[int, int], at: int, end: tuple[int, int], to: int
     ) -> None:
-        """Draw an arrow from the span at `at` on the track `begin` to the one at `to` on `end`."""
+        """Draw an arrow from the span at time `at` on track `begin` to the span at time `to` on
+        `end`.
+        """
         both = {"id": number, "cat": "launch", "name": "launch"}
         self._add("s", begin, at, **both)
         self._add("f", end, to, bp="e", **both)
 
     def save(self, path: Path) -> None:
-        # Viewers want a span that holds others before them.
+        # Viewers expect an outer span before the spans inside it.
         order = sorted(self._events, key=lambda event: (event.get("ts", -1), -event.get("dur", 0)))
         document = {"traceEvents": order, "displayTimeUnit": "ns", "otherData": self._facts}
         try:

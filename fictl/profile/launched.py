@@ -1,4 +1,4 @@
-"""The program of a request under a tool of NVIDIA's: what both print, and what was wrong with it."""
+"""The program of a request under one of NVIDIA's tools: the output of both, and their problems."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fictl.profile.request import ProfileRequest
 
 
 class Launched:
-    """`code` is the exit code of the tool.
+    """Result of a run; `code` is the exit code of the tool.
 
-    late: both were killed, for which the program may be done, too.
+    late: both were killed at the timeout, though the program may have finished.
     """
 
     def __init__(self, on_line: Callable[[str], object]) -> None:
@@ -26,7 +26,7 @@ class Launched:
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the tool and of the program, in the order in which they came."""
+        """The lines of the tool and of the program, in order of arrival."""
         return self.listener.lines
 
     @property
@@ -35,7 +35,7 @@ class Launched:
 
     @property
     def done(self) -> bool:
-        """The program made its calls."""
+        """True if the program made its calls."""
         return self.listener.done
 
     @property
@@ -43,7 +43,7 @@ class Launched:
         return self.listener.error
 
     def last_words(self, marks: Sequence[str] = ()) -> str:
-        """The end of what the program printed, without lines of the tool, which begin with a mark."""
+        """The end of the program's output, without lines of the tool, which begin with a mark."""
         return self.listener.last_words(marks=marks)
 
     def _choose(self, message: CaseChosen) -> None:
@@ -56,7 +56,7 @@ def launch(
     on_line: Callable[[str], object],
     variables: Mapping[str, str],
 ) -> Launched:
-    """`tool` before the request's program; at the end of options.timeout seconds both are killed."""
+    """Run the request's program under `tool`; kill both after options.timeout seconds."""
     launched = Launched(on_line)
     program = request.program.under(tool, variables)
     try:

@@ -1,4 +1,4 @@
-"""ProfileOutcome: the result of profiling one case, or why there is none."""
+"""ProfileOutcome: the result of profiling one case, or its error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fictl.errors import FictlError
 
 @dataclass(frozen=True)
 class ProfileOutcome:
-    """A tool's result, which has a `to_dict` whatever the tool, or the error."""
+    """A tool's result, which has a `to_dict` for every tool, or the error."""
 
     op: str
     case: str

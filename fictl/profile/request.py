@@ -1,4 +1,4 @@
-"""ProfileRequest: one case of an op, run by a program that any tool can be put before."""
+"""ProfileRequest: one case of an op, run by a program that any tool can wrap."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from fictl.errors import SetupError
 from fictl.project import OpFolder
 
 CALLS = 20
-# A tool that looks at a case on its own way takes the first that these options choose.
+# A tool with its own way to a case takes the first one that these options select.
 _PROGRAM = "fictl.case.one_case"
 
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """`functions` and `options.case` name one case; `calls` of it are looked at.
+    """Request for `calls` calls of one case, which `functions` and `options.case` select.
 
-    out: the folder for what is kept; it is made when there is something to keep.
+    out: the folder for output files, made when the first is written.
     """
 
     folder: OpFolder
@@ -47,11 +47,11 @@ class ProfileRequest:
         return Program(_PROGRAM, self.of_case, unwatched(settings.DEVICE.get()))
 
     def file(self, suffix: str) -> Path:
-        """Path of a file that is kept of this case: `out` with the case's name and this ending."""
+        """Path of an output file for this case: in `out`, with the case's name and this suffix."""
         try:
             if not os.path.isdir(self.out):
                 self.out.mkdir(parents=True)
-                # As tools do with caches: nobody commits it by mistake.
+                # As in tools' cache folders, so that nobody commits it by mistake.
                 (self.out / ".gitignore").write_text("*\n", encoding="utf-8")
         except OSError as error:
             raise SetupError(

@@ -10,5 +10,5 @@ _CAST = re.compile(r"\((?:unsigned |signed )?(?:int|bool|long|short|char)\)(?=[-
 
 
 def respelt(kernel: str) -> str:
-    """Spell a kernel as people write it: `a::K<8>` of `void a::K<(int)8>(float *)`."""
+    """Spell a kernel as people do: `a::K<8>` for `void a::K<(int)8>(float *)`."""
     return readable(_CAST.sub("", kernel))

@@ -1,1 +1,1 @@
-"""Running dumped calls again, each in a process of its own, and comparing what they give."""
+"""Replay of dumped calls, each in a process of its own, and comparison of their results."""

@@ -12,13 +12,13 @@ from torch.utils.dlpack import from_dlpack
 from fictl.case.compare import assert_close
 from fictl.op.watch.dump.values import Opaque
 
-# Two numbers a byte, which torch cannot convert: they are compared as bytes.
+# Two numbers a byte, which torch cannot convert: compared as bytes.
 _PAIRS = {getattr(torch, "float4_e2m1fn_x2", None)}
 
 
 @dataclass
 class Comparison:
-    """Raises AssertionError where two values differ; `compared` counts those that do not."""
+    """Raises AssertionError if two values differ; `compared` counts the equal ones."""
 
     tolerances: Mapping[str, tuple[float, float]]
     compared: int = 0

@@ -1,4 +1,4 @@
-"""Dump: one folder that a call left behind, and the op that it is a call of."""
+"""Dump: the folder that stores one call, and the op that was called."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CALL = re.compile(r"(\d{8}_\d{6})_pid(\d+)_.*_call(\d+)(?:_(\d+))?")
 
 @dataclass(frozen=True)
 class Dump:
-    """Its metadata is valid and its files are where they belong; the tensors are not read yet."""
+    """A folder with valid metadata and all its files; the tensors are not read yet."""
 
     path: Path
     record: Record
@@ -42,7 +42,7 @@ class Dump:
         return self._parsed()[1]
 
     def folder(self) -> OpFolder:
-        """Folder of the op, among the projects at hand: nothing else is ever imported."""
+        """Folder of the op in one of the projects found here: no other code is ever imported."""
         package, name = self._parsed()
         projects = [project for project in Project.all() if _imported_as(project) == package]
         if not projects:
@@ -65,7 +65,7 @@ class Dump:
 
 
 def find_dumps(paths: Iterable[Path]) -> list[Path]:
-    """Each is a dump, or a folder of dumps, which come in the order of their calls."""
+    """Collect the dumps: a path is a dump or a folder of dumps, which are sorted by their calls."""
     return [dump for path in paths for dump in _dumps_at(path)]
 
 

@@ -1,4 +1,4 @@
-"""Looking at a dumped call in its process: by CUPTI, by a timer, by the emulated device's checks."""
+"""Observation of a dumped call in its process: by CUPTI, a timer, or the emulated checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ Run: TypeAlias = Callable[[], object]
 
 
 def profiled(dump: Dump, planned: Callable[[], Run]) -> dict[str, Any]:
-    """The call alone, on tensors of its own; it has run before, so nothing is loaded on the way."""
+    """Record the call alone, on its own tensors. It has run before, so nothing is loaded in
+    between.
+    """
     from fictl.profile import profile_kernel
 
     call = planned()
@@ -27,7 +29,7 @@ def profiled(dump: Dump, planned: Callable[[], Run]) -> dict[str, Any]:
 def timed(
     op: Op, planned: Callable[[], Run], arguments: dict[str, Any], device: str
 ) -> dict[str, Any]:
-    """Copies of the dumped tensors in turn, so that a call finds none of them in L2."""
+    """Time the call on rotating copies of the dumped tensors, so that L2 holds none of them."""
     from fictl.timing.measure import measure
     from fictl.timing.side import Side
 
@@ -49,7 +51,7 @@ def timed(
 
 
 def reported(folder: str, rows: list[dict[str, Any]]) -> Callable[[str, list[Report]], None]:
-    """Fills `rows`, as fictl sanitize has them."""
+    """Return a callback that appends reports to `rows`, in the form of fictl sanitize."""
 
     def add(op: str, reports: list[Report]) -> None:
         rows.extend(
@@ -61,7 +63,9 @@ def reported(folder: str, rows: list[dict[str, Any]]) -> Callable[[str, list[Rep
 
 
 def _bytes(values: Iterable[Any]) -> int:
-    """Each piece of memory once, and of it what the tensors can have."""
+    """Size of the tensors' memory: each storage counts once, and only the part that
+    tensors reach.
+    """
     storages = {
         value.untyped_storage().data_ptr(): value.untyped_storage().nbytes()
         for value in values
@@ -71,7 +75,7 @@ def _bytes(values: Iterable[Any]) -> int:
 
 
 def _changed(op: Op, arguments: dict[str, Any]) -> list[str]:
-    """The inputs that each call finds as the one before has left them."""
+    """Inputs that a call modifies, so that the next call finds other values."""
     given = {name for name in op.mutates if arguments.get(name) is not None}
     with suppress(UsageError):  # An op without a trace may read all that it changes.
         given &= {op.template.parameter(name) for name in op.template.inputs}

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReplayRequest:
-    """`device` is torch's word for it; `under` is what looks at the call, or ''."""
+    """Request. device: in torch's words; under: the tool that observes the call, or ''."""
 
     dump: Path
     device: str
@@ -19,9 +19,9 @@ class ReplayRequest:
 
 @dataclass(frozen=True)
 class ReplayAnswer:
-    """Result of the call. code: of an error of this machine, else 0.
+    """Result of the call. code: exit code if this machine is at fault, else 0.
 
-    rows, profile, time: what the emulated checks, CUPTI or a timer reported, as users read it.
+    rows, profile, time: reports of the emulated checks, CUPTI or a timer, in their form for users.
     """
 
     status: str

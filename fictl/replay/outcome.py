@@ -1,4 +1,4 @@
-"""Outcome: what came of one dump."""
+"""Outcome: the result of replaying one dump."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _EXIT_CODES = {"match": 0, "no reference": 0, "mismatch": 1, "error": 1, "refuse
 
 @dataclass(frozen=True)
 class ReplayOutcome:
-    """`detail` says what differs, what went wrong, or why there was nothing to compare.
+    """Outcome of a dump. detail: a difference, an error, or the reason why nothing was compared.
 
-    under: what looked at the call. findings: what the sanitizer saw; profile, time: what CUPTI or
-    the timer did. code: of an error of this machine.
+    under: the tool that observed the call. findings: of the sanitizer; profile, time: of CUPTI or
+    the timer. code: exit code if this machine is at fault.
     """
 
     dump: str
@@ -42,7 +42,7 @@ class ReplayOutcome:
         return tuple(finding for finding in self.findings if not finding.suppressed)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON for users; what a tool gives is there only where one looked."""
+        """JSON for users; fields of a tool are present only if it observed the call."""
         looked = {
             "found": [finding.to_dict() for finding in self.findings],
             "profile": {name: self.profile[name] for name in self.profile if name != "text"},
@@ -62,6 +62,6 @@ class ReplayOutcome:
 
 
 def worst(outcomes: list[ReplayOutcome]) -> int:
-    """A call that went wrong counts more than a dump that was refused."""
+    """The worst exit code: a failed call outranks a refused dump."""
     codes = {outcome.exit_code for outcome in outcomes}
     return 1 if 1 in codes else max(codes, default=0)

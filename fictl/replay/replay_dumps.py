@@ -1,4 +1,4 @@
-"""Replaying dumps: a process for each, so that a fault of one leaves the others alone."""
+"""Replay dumps, in a process for each, so that a fault in one does not affect others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fictl.sanitize.rows import rows_of
 
 
 def replay(path: Path, device: str, timeout: float, under: str = "") -> ReplayOutcome:
-    """`device` is cuda, emu, or '' for the one that the call was recorded on."""
+    """Replay a dump. device: cuda, emu, or '' for the device of the recording."""
     start = time.monotonic()
     op, seen = "", tuple[DefectFinding, ...]()
     try:
@@ -59,7 +59,7 @@ def replay(path: Path, device: str, timeout: float, under: str = "") -> ReplayOu
 def _answer(
     process: ReplayProcess, timeout: float
 ) -> tuple[ReplayAnswer, tuple[DefectFinding, ...]]:
-    """Run the call; the answer, and what a sanitizer saw in it."""
+    """Run the call; return the answer, and the sanitizer's findings."""
     process.require_device()
     with tempfile.TemporaryDirectory(prefix="fictl-replay-") as folder:
         program = process.program.filed(Path(folder))
@@ -77,7 +77,7 @@ def _answer(
 
 
 def _read(process: ReplayProcess, finished: Finished) -> list[dict[str, Any]]:
-    """Rows of what compute-sanitizer has reported of the op's kernels."""
+    """Rows of compute-sanitizer's reports on the op's kernels."""
     seen = records(finished.output)
     refused = None if seen else compute_sanitizer.refusal(finished.output)
     if refused:

@@ -1,4 +1,4 @@
-"""ReplayProcess: the process that one dump is replayed in."""
+"""ReplayProcess: the process that replays one dump."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fictl.setting_values import DUMPS
 from fictl.toolchain import require_gpu
 
 PROFILE, BENCH = "profile", "bench"
-# What may look at the call: the sanitizer's tools (emulated: check mode), CUPTI, a timer.
+# Tools that may observe the call: the sanitizer's (emulated: check mode), CUPTI, a timer.
 UNDER = (*compute_sanitizer.TOOLS, PROFILE, BENCH)
 _TENSORS_ON = {"cuda": "cuda", "emu": "cpu"}
 
@@ -33,7 +33,7 @@ def checked_under(word: str) -> str:
 
 @dataclass(frozen=True)
 class ReplayProcess:
-    """`device` is cuda or emu, `under` one of UNDER or ''."""
+    """Process of a dump. device: cuda or emu; under: one of UNDER, or ''."""
 
     dump: Dump
     device: str
@@ -41,7 +41,7 @@ class ReplayProcess:
 
     @classmethod
     def of(cls, dump: Dump, device: str, under: str = "") -> ReplayProcess:
-        """`device` may be '', for the one that the call was recorded on."""
+        """Make the process; `device` '' means the device of the recording."""
         chosen = device or dump.record.settings.get(settings.DEVICE.name, "")
         if chosen not in _TENSORS_ON:
             raise Refused(f"it was recorded on the unknown device {chosen!r:.40}")
@@ -72,14 +72,16 @@ class ReplayProcess:
         )
 
     def _variables(self) -> dict[str, str]:
-        """Take of a dump's settings only the op's own: a compiler's flags could run anything."""
+        """Settings for the process: only the op's own come from the dump, as compiler flags could
+        run anything.
+        """
         recorded = self.dump.record.settings
         own = {name for op in self.dump.folder().declarations() for name in op.settings}
         level = min(settings.LOGLEVEL.get(), DUMPS // 2)
         return {
             **{name: text for name, text in recorded.items() if name in own},
             **unwatched(self.device),
-            # The log is for people, and a replay leaves no dump of its own.
+            # The log is for people, and a replay must not write a dump.
             settings.LOGLEVEL.name: str(level),
             settings.VALIDATE_INPUTS.name: str(int(settings.VALIDATE_INPUTS.get())),
             **self._sanitizing(),

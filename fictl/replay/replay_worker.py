@@ -1,4 +1,4 @@
-"""One dumped call, run again in this process, which it may take down: see fictl.replay.replay_dumps."""
+"""Run one dumped call in this process, which a fault may kill: see fictl.replay.replay_dumps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _STOPPED = "its kernel was stopped there"
 
 
 def replay_one(dump: Dump, device: str) -> tuple[str, str]:
-    """A status and what there is to say about it; what the call itself raises goes on."""
+    """Replay the call; return a status and its explanation. Exceptions of the call itself
+    propagate.
+    """
     api = _api(dump)
     record, enums = dump.record, enums_of(api)
     arguments = _arguments(dump, enums, device)
@@ -51,7 +53,7 @@ def replay_one(dump: Dump, device: str) -> tuple[str, str]:
     comparison = Comparison(template.tolerances if template else TOLERANCES)
     try:
         if template and template.judge:
-            # Of several right results, this call's need not be the recorded one's.
+            # Several results may be correct, so this call's may differ from the recorded one.
             _judge(template, _arguments(dump, enums, device), arguments, result)
             return "match", ""
         comparison.check(result, decoder.decode(record.result), "result")
@@ -63,7 +65,7 @@ def replay_one(dump: Dump, device: str) -> tuple[str, str]:
 
 
 def look(dump: Dump, device: str, under: str) -> ReplayAnswer:
-    """Have CUPTI or a timer look at the call, which has been replayed before."""
+    """Observe the call by CUPTI or a timer, after its replay."""
     api = _api(dump)
     enums = enums_of(api)
 
@@ -89,7 +91,7 @@ def _planned(api: Any, arguments: dict[str, Any]) -> Callable[[], Any]:
 
 
 def enums_of(api: Any) -> Enums:
-    """Those that op.py imports or defines, and those that a parameter is annotated with."""
+    """Enums that op.py imports or defines, or that annotate a parameter."""
     functions = [f for f in (api, *(getattr(api, n, None) for n in ("plan", "run"))) if f]
     names = vars(sys.modules[api.__module__]).values()
     hints = [hint for function in functions for hint in _hints(function)]
@@ -112,7 +114,7 @@ def _arguments(dump: Dump, enums: Enums, device: str) -> dict[str, Any]:
 
 
 def _tensors(dump: Dump, described: TensorFile, device: str) -> dict[str, torch.Tensor]:
-    """Read tensors to the device, except those that were on the host in a call on a GPU."""
+    """Read tensors to the device; those on the host in a GPU call stay on the host."""
     stored = read_tensors(dump.path, described)
     from_gpu = dump.record.settings.get("FICTL_DEVICE") == "cuda"
     return {
@@ -130,7 +132,7 @@ def _template(op: Op) -> TraceTemplate | None:
 def _judge(
     template: TraceTemplate, before: dict[str, Any], after: dict[str, Any], result: Any
 ) -> None:
-    """The arguments are those before and after the call."""
+    """Check a result; `before` and `after` are the arguments before and after the call."""
     results = named_results(template, after, result)
     assert_right(template, before, results, tuple)
 
@@ -145,7 +147,7 @@ def _why_none(dump: Dump) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Replay the dump of a request; the answer is a ReplayAnswer."""
+    """Replay the dump of a request, and send a ReplayAnswer."""
     request = request_in(arguments, ReplayRequest)
     dump = Dump.open(request.dump)
     rows: list[dict[str, Any]] = []
@@ -164,7 +166,7 @@ def _answer(dump: Dump, request: ReplayRequest, rows: Sequence[Any]) -> ReplayAn
         return ReplayAnswer("refused", error.message, error.hint)
     except BaseException as error:
         code = SetupError.exit_code if isinstance(error, SetupError) else 0
-        # What stopped a kernel is among the rows.
+        # The error that stopped a kernel is also among the rows.
         detail = _STOPPED if rows and isinstance(error, KernelDefect) else _told(dump, error)
         hint = "" if detail == _STOPPED else getattr(error, "hint", "")
         return ReplayAnswer("error", detail, hint, code)

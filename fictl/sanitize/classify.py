@@ -17,7 +17,7 @@ ASSERT = "Warp assert"
 
 
 def classify(title: str, details: Sequence[str]) -> Title | None:
-    """Classify a title; None where it is not of a report, but of a banner or a summary."""
+    """Classify a title; None if it belongs to a banner or a summary, not to a report."""
     for pattern, make in _TITLES:
         match = re.match(pattern, title)
         if match:

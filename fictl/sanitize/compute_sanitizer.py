@@ -23,7 +23,7 @@ __all__ = [
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
-# Exit code where there is a report; fictl's own codes are 0 to 3.
+# Exit code if there are reports; fictl's own codes are 0 to 3.
 _ERRORS = 66
 # Bytes around each allocation in which a stray access is detected.
 _RED_ZONE = 512
@@ -31,7 +31,7 @@ _RED_ZONE = 512
 _UNSEEN = ("kns=_ZN2at6native", "kns=at_cuda_detail")
 
 _OPTIONS = {
-    # Why kernel: the program continues, so that its later tests are checked as well.
+    # The kernel, so that the program continues and its later tests are checked as well.
     "memcheck": (f"--padding={_RED_ZONE}", "--destroy-on-device-error=kernel"),
     "racecheck": ("--racecheck-report=analysis",),
     "synccheck": ("--destroy-on-device-error=kernel",),
@@ -39,7 +39,7 @@ _OPTIONS = {
 
 
 def choose(words: Sequence[str]) -> tuple[str, ...]:
-    """Parse the tools that are named, as in racecheck or memcheck,synccheck; all where none is."""
+    """Parse the named tools, as in racecheck or memcheck,synccheck; all tools if none is named."""
     asked = [tool.strip() for word in words for tool in word.split(",")]
     for tool in asked:
         if tool not in TOOLS:
@@ -117,7 +117,7 @@ _REFUSALS = (
 
 
 def refusal(text: str) -> SetupError | None:
-    """Error from a tool's output where it could not check anything; None where it could."""
+    """Error from a tool's output if it could not check anything; else None."""
     for line in re.findall(r"={9} (\S.*)", text):
         for pattern, why, hint in _REFUSALS:
             if re.search(pattern, line):

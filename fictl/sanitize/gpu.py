@@ -42,7 +42,7 @@ def check_ops(
     """Check each op under each tool, in a process of its own."""
     for folder in folders:
         accepted = read_suppressions(request.suppressions or folder.project.root / FILE)
-        # Under every tool the same tests, by the same names.
+        # The same tests under every tool, with the same names.
         words = [*_PLUGINS, f"--fictl-seed={session_seed()}", *request.pytest_arguments]
         checks = [_check(folder, tool, say, words, request) for tool in request.tools]
         yield CheckedOp.judged(folder, _together(checks), checks, accepted)
@@ -79,7 +79,7 @@ def _check(
     text = "\n".join(lines)
     reports = records(text)
     ours = [record for record in reports if record.is_of_an_op]
-    # Where no test was chosen, the tool reports a program without CUDA.
+    # If no test was selected, the tool reports a program without CUDA.
     if not reports and not isinstance(problem, UsageError):
         problem = _unread(tool, text) or (problem and (compute_sanitizer.refusal(text) or problem))
     rows = tuple(rows_of(ours, tool, folder))

@@ -1,4 +1,4 @@
-"""Reports on the order of threads: races and barriers."""
+"""Reports on thread order: races and barriers."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from fictl.report.test_markers import NAMED, STARTED
 from fictl.sanitize.classify import ASSERT, classify
 from fictl.sanitize.sanitizer_report import HostFrame, SanitizerReport
 
-# Text of the program may come before it on the line, such as pytest's dots.
+# The program's text may come before it on the line, such as pytest's dots.
 _OURS = re.compile(r"(?<!=)={9}(?: (?P<text>.*)|$)")
 _PLACE = re.compile(
     r"(?:at |Device Frame:\s*)(?P<function>.+?)\+0x[0-9a-f]+(?: in (?P<file>.+):(?P<line>\d+))?$"

@@ -29,7 +29,7 @@ class SanitizerReport:
 
     @property
     def is_of_an_op(self) -> bool:
-        """True for a kernel that fictl built: it has source lines, and a module launches it.
+        """True for a kernel built by fictl: it has source lines, and a module launches it.
 
         Other kernels, such as torch's, are not reported; their assertions have a line, too.
         """

@@ -1,1 +1,1 @@
-"""The loop of `fictl watch`: on save build, test, bench; every step in a process of its own."""
+"""The loop of `fictl watch`: on save, build, test and bench, each step in its own process."""

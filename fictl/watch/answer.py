@@ -1,4 +1,4 @@
-"""Answer: the document that the process of one step left behind."""
+"""Answer: the document that the process of a step writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from fictl.process import ending
 
 @dataclass(frozen=True)
 class Answer:
-    """`data` and `error` are those of its document; of a process that died, `error` says how."""
+    """Answer of a step. data, error: from its document; if the process died, `error`
+    explains how.
+    """
 
     step: str
     code: int

@@ -1,4 +1,4 @@
-"""Board: the standing of each timed case against its time before, and against its best."""
+"""Board: each timed case compared with its previous time and its best time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Key: TypeAlias = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Timing:
-    """The samples of one case after one save; `cycle` is the number of its run, `at` when it was."""
+    """The samples of one case after one save. cycle: number of the run; at: its time."""
 
     samples: tuple[float, ...]
     cycle: int
@@ -33,8 +33,8 @@ class Timing:
 
 @dataclass(frozen=True)
 class Standing:
-    """One case now. `before` is the last time that it was timed, `best` its best so far, this one
-    included; `against` compares with `before`. `is_faster_than_ever` is beyond noise.
+    """Current state of a case. before: its previous timing; best: its best so far, including now;
+    against: the comparison with `before`. is_faster_than_ever: faster by more than noise.
     """
 
     label: str
@@ -62,13 +62,15 @@ class Standing:
 
 @dataclass
 class Board:
-    """All cases that were timed since the beginning, by name."""
+    """All cases timed since the start, by name."""
 
     _before: dict[_Key, Timing] = field(default_factory=dict)
     _best: dict[_Key, Timing] = field(default_factory=dict)
 
     def take(self, rows: Iterable[Row], cycle: int, at: float) -> tuple[Standing, ...]:
-        """Those of ours that are timed; baselines are not what a save is about."""
+        """Take the timed rows of our sides, and return their standings; a save does not change
+        baselines.
+        """
         own = (row for row in rows if row.status == TIMED and not row.is_baseline)
         return tuple(self._stand(row, Timing(row.samples, cycle, at)) for row in own)
 
@@ -88,5 +90,5 @@ class Board:
 
 
 def _label(case: str, step: str, side: str, function: str) -> str:
-    """`scale-16-float32`: a case is named by its function, too."""
+    """Label of a case, as `scale-16-float32`; it includes the function's name."""
     return " ".join((case, *[word for word in (step, side) if word not in ("run", "fictl")]))

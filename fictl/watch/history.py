@@ -1,4 +1,4 @@
-"""History: the runs since `fictl watch` began."""
+"""History: the runs since the start of `fictl watch`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from fictl.watch.outcome import StepOutcome
 
 @dataclass
 class Cycle:
-    """One run over what was `saved` at the time `at`; the first one is over what was there.
+    """One run after the files `saved` were written at the time `at`; the first run covers all
+    files.
 
-    `cancelled` is the step that a later save has ended.
+    `cancelled` is the step that a later save ended.
     """
 
     number: int
@@ -46,7 +47,7 @@ class Cycle:
 
 @dataclass
 class History:
-    """All cycles, and the best times among them."""
+    """All cycles, and the best times in them."""
 
     cycles: list[Cycle] = field(default_factory=list)
     board: Board = field(default_factory=Board)
@@ -57,7 +58,7 @@ class History:
 
     @property
     def builds(self) -> int:
-        """Those in which a compiler ran, or said what is wrong."""
+        """Number of cycles in which a compiler ran or reported an error."""
         steps = (step for cycle in self.cycles for step in cycle.outcomes if step.step == "build")
         return sum(bool(step.problem or step.facts.get("compiled")) for step in steps)
 

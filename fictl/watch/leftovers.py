@@ -1,4 +1,4 @@
-"""Files that editors and Python leave beside a file that is being written: none of them is a save."""
+"""Temporary files that editors and Python write beside a file: none of them counts as a save."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ _NAMES = re.compile(
 
 
 def is_leftover(path: Path, within: Path) -> bool:
-    """True by its name, or by a folder between it and `within`."""
+    """True by its name, or by the name of a folder between it and `within`."""
     parts = path.parts[len(within.parts) :]
     return any(_NAMES.fullmatch(part) for part in parts)

@@ -1,4 +1,4 @@
-"""The files that ops are made of: where they lie, and what is in them now."""
+"""The files that ops depend on: their places and contents."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from fictl.watch.leftovers import is_leftover
 
 @dataclass
 class MadeOf:
-    """Ops as files. A file that is created later belongs to them as soon as they reach it."""
+    """Files of ops. A new file belongs to them as soon as they include or import it."""
 
     folders: Sequence[OpFolder]
     _known: set[Path] = field(default_factory=set)
 
     def places(self) -> dict[Path, bool]:
-        """The folders to watch, and whether with all below.
+        """The folders to watch, and whether to include subfolders.
 
-        Some are not there yet, as those of the first test. A header that lies in none of them is
+        Some may not exist yet, such as the one of the first test. A header in none of them is
         watched by its own folder.
         """
         places: dict[Path, bool] = {}
@@ -45,7 +45,7 @@ class MadeOf:
         return places
 
     def contents(self) -> dict[Path, str]:
-        """A digest of each: what is the same has not been edited, whatever its time is."""
+        """Digest of each file: equal contents mean no edit, whatever the file's time is."""
         return {path: digest for path in self._files() if (digest := _digest(path))}
 
     def _files(self) -> set[Path]:
@@ -55,14 +55,14 @@ class MadeOf:
                 files.update(_beside(folder))
                 files.update(files_of(folder))
         except (FictlError, OSError):
-            # One of them went while it was read: what it reaches is as before.
+            # A file vanished during the read: the dependencies stay as before.
             files |= self._known
         self._known = files
         return files
 
 
 def _with_used(folders: Sequence[OpFolder]) -> list[OpFolder]:
-    """Add the folders whose functions they call, as they declare it."""
+    """Add the folders of the ops that these ops declare to call."""
     pending, reached = list(folders), list[OpFolder]()
     while pending:
         folder = pending.pop()
@@ -82,7 +82,9 @@ def _used(folder: OpFolder) -> list[OpFolder]:
 
 
 def _beside(folder: OpFolder) -> Iterator[Path]:
-    """Files that are known without reading any: all in its folder, and what its project and tests share."""
+    """Files known without reading any: all in the op's folder, and those shared by project and
+    tests.
+    """
     own, project = real(folder.path), folder.project
     yield from (path for path in files_below(own) if not is_leftover(path, own))
     yield from (place / "conftest.py" for place in (project.tests, folder.test.parent))
@@ -91,7 +93,7 @@ def _beside(folder: OpFolder) -> Iterator[Path]:
 
 
 def _digest(path: Path) -> str:
-    """Hash of a file; '' where it cannot be read."""
+    """Hash of a file; '' if it cannot be read."""
     try:
         return hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError:

@@ -1,4 +1,4 @@
-"""WatchObserver: the progress of a watch, which the command line shows."""
+"""WatchObserver: receives the progress of a watch, which the command line prints."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fictl.watch.outcome import StepOutcome
 
 
 class WatchObserver:
-    """Hears nothing of it: the default."""
+    """Ignores all events: the default."""
 
     def watching(self, files: Sequence[Path], polling: str) -> None:
-        """These, as soon as they are written; `polling` is why they are looked at instead."""
+        """The watch of these files begins; `polling` explains why they are polled, else ''."""
 
     def cycle(self, cycle: Cycle) -> None:
         """A run begins."""
 
     def step(self, name: str) -> None:
-        """A step of it begins."""
+        """A step of the run begins."""
 
     def outcome(self, outcome: StepOutcome) -> None:
-        """It has ended."""
+        """The step has ended."""
 
     def ended(self, cycle: Cycle, history: History) -> None:
-        """The run is over, or was ended by a save, which is the next one."""
+        """The run is over, or was cancelled by a save, which starts the next one."""

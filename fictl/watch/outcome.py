@@ -1,4 +1,4 @@
-"""StepOutcome: the result of one step, as a watcher tells it."""
+"""StepOutcome: the result of one step, as the watch reports it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from fictl.watch.problem import Problem
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """`text` is it in some words, `facts` its numbers; `problem` is why it failed.
+    """Result of a step. text: a short description; facts: its numbers; problem: why it failed.
 
-    What this machine cannot do, as tests that need another GPU, is said and fails nothing: `able`.
+    A limit of this machine, such as a test that needs another GPU, is reported and is not a
+    failure: `able`.
     """
 
     step: str
@@ -50,7 +51,7 @@ class StepOutcome:
 
 
 def outcome_of(answer: Answer, board: Board, cycle: int, at: float) -> StepOutcome:
-    """Its times go on the board."""
+    """Make the outcome of an answer, and put its times on the board."""
     if answer.data is None:
         error = answer.error or FictlError(f"fictl {answer.step} said nothing")
         return StepOutcome(answer.step, answer.seconds, problem=Problem.of(error))

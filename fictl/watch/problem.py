@@ -1,4 +1,4 @@
-"""Why a step failed: in a line, with the line of the source that it is about."""
+"""Why a step failed: one line, with the source line that it concerns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from fictl.errors import FictlError
 from fictl.user_file import read_text
 
-# gcc, clang and Python say file:7:12, nvcc says file(7); a file of one's own is no header of CUDA.
+# gcc, clang and Python print file:7:12, nvcc prints file(7); the user's file is preferred to CUDA's
+# headers.
 _PLACE = re.compile(
     r"(?P<file>/[^\s:()]+\.\w+)(?:\((?P<nvcc>\d+)\)|:(?P<line>\d+)(?::\d+)?)(?=[:\s])"
 )
@@ -18,7 +19,7 @@ _PLACE = re.compile(
 
 @dataclass(frozen=True)
 class Problem:
-    """`file` and `line` are '' and 0 where the message names none; `source` is that line's text."""
+    """A problem. file, line: '' and 0 if the message names none; source: the text of that line."""
 
     message: str
     hint: str = ""

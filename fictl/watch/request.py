@@ -1,4 +1,4 @@
-"""WatchRequest: the options of `fictl watch`, as commands to run at every save."""
+"""WatchRequest: the options of `fictl watch`, as commands to run after every save."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from fictl.watch.step_process import Step
 
 @dataclass(frozen=True)
 class WatchRequest:
-    """`ops` are words of the command line; `bench` only where there is a GPU to time.
+    """Options of a watch. ops: words of the command line. bench: only with a GPU for timing.
 
-    keyword: of tests. case: of bench cases. timeout: seconds of one test. bench_time: seconds of
-    one bench case, at most.
+    keyword: selects tests. case: selects bench cases. timeout: seconds for one test. bench_time:
+    maximum seconds for one bench case.
     """
 
     ops: Sequence[str]
@@ -26,7 +26,7 @@ class WatchRequest:
     bench_time: float = 0.5
 
     def steps(self) -> tuple[Step, ...]:
-        """Steps in the order in which they run; one that fails is the last."""
+        """Steps in order; a failed one ends the run."""
         common = (*self.ops, "--json", "--device", self.device)
         named = {"build": (), "test": (*self._test_words(),), "bench": (*self._bench_words(),)}
         wanted = {"build": True, "test": self.test, "bench": self.bench}

@@ -1,4 +1,4 @@
-"""Hearing of writes as they happen, from the kernel; where it does not tell, by looking."""
+"""Notification of file writes by the kernel's inotify, else by polling."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from watchdog.observers.polling import PollingObserver
 from fictl.paths import on_network
 from fictl.watch.leftovers import is_leftover
 
-# Not of those that are only read: a compiler opens every header.
+# Read events are not included: a compiler opens every header.
 _WRITES: list[type[FileSystemEvent]] = [
     FileCreatedEvent,
     FileModifiedEvent,
@@ -43,9 +43,9 @@ _Identity = tuple[int, int]
 
 
 class Saves:
-    """A context: `told` hears of each file that is written in `places`, from another thread.
+    """A context manager: `told` is called with each file written in `places`, by another thread.
 
-    `polling` says why it is by looking once a second, where it is.
+    `polling` explains why folders are polled once a second; '' if inotify works.
     """
 
     def __init__(self, places: Mapping[Path, bool], told: Callable[[Path], object]) -> None:
@@ -56,7 +56,7 @@ class Saves:
         self._observer = _started(PollingObserver() if far else Observer())
 
     def __enter__(self) -> Saves:
-        # Of a folder that is moved away and back it says that it knew it.
+        # Printed for a folder that is moved away and back; it is harmless.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         self.rearm()
         return self
@@ -71,12 +71,11 @@ class Saves:
         self._observer.join()
 
     def rearm(self, places: Mapping[Path, bool] | None = None) -> list[Path]:
-        """The places that have come, gone or been replaced since: what is told is of the new ones.
+        """Watch `places` as well from now on; return the places that appeared, vanished or were
+        replaced.
 
-        `places` are to be watched from now on, beside those that are watched.
-
-        Why this is asked for, now and then: of a folder that is moved away and made again, as when
-        git changes branches, the kernel tells nothing more.
+        Call this now and then: if a folder is moved away and made again, as when git changes
+        branches, inotify reports nothing more for it.
         """
         self._places |= places or {}
         changed = [place for place in self._places if self._has_changed(place)]
@@ -114,7 +113,7 @@ class Saves:
                 self._observer.unschedule(watch)
 
     def _poll(self, error: OSError) -> None:
-        """Poll instead of inotify, as where all of its watches are taken."""
+        """Poll instead of inotify, for example if all its watches are in use."""
         self.polling = (
             f"the kernel watches no more folders ({error.strerror}); "
             "a larger fs.inotify.max_user_watches or max_user_instances (sysctl) lets it"

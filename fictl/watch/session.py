@@ -1,4 +1,4 @@
-"""The loop: a save, a run over what was saved, the next one; whatever is wrong on the way."""
+"""The loop: wait for a save, run the steps, repeat; errors on the way do not end it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from fictl.watch.saves import Saves
 from fictl.watch.step_process import Step
 from fictl.watch.steps import Steps
 
-# A save is several events, and an editor may save several files: together if this close.
+# A save makes several events, and an editor may save several files: events this close are one save.
 _QUIET_SECONDS, _BURST_SECONDS = 0.025, 0.075
-# How often folders are looked at that may have been replaced.
+# Interval of the checks for replaced folders.
 _LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class _Ended:
-    """The step of this number."""
+    """The step with this number has ended."""
 
     number: int
 
 
 @dataclass
 class WatchSession:
-    """`steps` runs what `request` names; `history` is there whatever ends the session."""
+    """The loop of a watch. `steps` runs the commands of `request`; `history` remains
+    after any end.
+    """
 
     request: WatchRequest
     made_of: MadeOf
@@ -46,11 +48,11 @@ class WatchSession:
     _begun: int = 0
 
     def once(self) -> int:
-        """One run, whatever is saved meanwhile; its exit code."""
+        """Run once, regardless of saves in the meantime; return the exit code."""
         return self._cycle((), None).exit_code
 
     def watch(self) -> None:
-        """Until somebody interrupts it."""
+        """Run after every save, until the user interrupts."""
         with suppress(KeyboardInterrupt), Saves(self.made_of.places(), self._inbox.put) as saves:
             self._contents = self.made_of.contents()
             self.observer.watching(sorted(self._contents), saves.polling)
@@ -78,7 +80,7 @@ class WatchSession:
         return cycle
 
     def _run(self, step: Step, saves: Saves | None) -> Answer | None:
-        """None if a save came first: what it would say is of a file that has changed."""
+        """Run a step; None if a save came first, as its answer would be about an older file."""
         self._begun += 1
         mine = _Ended(self._begun)
         self.steps.start(step, lambda: self._inbox.put(mine))
@@ -96,7 +98,7 @@ class WatchSession:
                     return None
 
     def _wait(self, saves: Saves) -> tuple[Path, ...]:
-        """Wait for a save; one that changes nothing counts, too: the user wants to time again."""
+        """Wait for a save. A save without a change counts, too: the user wants to time again."""
         self.steps.prepare()
         while True:
             event = self._take(saves)
@@ -115,7 +117,7 @@ class WatchSession:
                     return place
 
     def _edited(self, first: Path, saves: Saves) -> tuple[Path, ...]:
-        """The files that are not as they were, now that the burst of saves is over."""
+        """Files that changed, once the burst of saves is over."""
         self._let_pass(first)
         before, self._contents = self._contents, self.made_of.contents()
         every = sorted(before.keys() | self._contents.keys())

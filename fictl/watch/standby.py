@@ -1,6 +1,7 @@
-"""`python -m fictl.watch.standby`: a fictl command that has imported what it needs beforehand.
+"""`python -m fictl.watch.standby`: a fictl command whose imports are done in advance.
 
-Its request says which, and where. When stdin ends, nobody waits for it any more: it ends, too.
+The request names the command and the folder. When stdin ends, nobody needs this process, and it
+ends.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from importlib import import_module
 from fictl.child.requests import Requests
 from fictl.watch.step_process import StartCommand
 
-# Half a second, which would be the first half second after a save.
+# Importing these takes half a second, which would delay each run after a save.
 _NEEDED = ("typer", "rich.console", "fictl.builds.building", "fictl.testing.runner.request")
 
 

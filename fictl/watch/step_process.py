@@ -1,4 +1,4 @@
-"""One step as a process that was there before it was needed."""
+"""Process of one step, started before it is needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fictl.watch.answer import Answer
 
 @dataclass(frozen=True)
 class Step:
-    """`words` are those of a fictl command that answers with a document."""
+    """A step; `words` are a fictl command that answers with a document."""
 
     name: str
     words: Sequence[str]
@@ -27,17 +27,17 @@ class Step:
 
 @dataclass(frozen=True)
 class StartCommand:
-    """Run a fictl command in this folder, which may be another one of that name by now."""
+    """Request to run a fictl command in this folder, which may have been replaced since."""
 
     folder: Path
     words: tuple[str, ...]
 
 
 class StepProcess:
-    """Python is started and imports what it needs; `begin` gives it something to do, once."""
+    """A Python process with the imports done; `begin` gives it its only command."""
 
     def __init__(self) -> None:
-        # Why files: a pipe that nobody reads yet would hold it up.
+        # Files, not pipes: a pipe that nobody reads yet would block the process.
         self._out, self._err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115
         self._process = LocalProcess(("-m", "fictl.watch.standby"), {}, self._out, self._err)
         self._stopped = threading.Event()
@@ -45,7 +45,7 @@ class StepProcess:
         self._step, self._start = "", 0.0
 
     def begin(self, step: Step, folder: Path, ended: Callable[[], object]) -> None:
-        """`ended` is called by another thread, unless it is stopped before."""
+        """Start the step. Another thread calls `ended`, unless the step is stopped first."""
         self._step, self._start = step.name, time.monotonic()
         with suppress(Gone):  # The wait for it tells how it ended.
             Session(self._process, ()).send(StartCommand(folder, (*step.words,)))
@@ -53,14 +53,14 @@ class StepProcess:
         self._thread.start()
 
     def answer(self) -> Answer:
-        """Its answer, once it has ended."""
+        """The answer of the ended step."""
         code, seconds = self._process.wait(), time.monotonic() - self._start
         out, err = _text(self._out), _text(self._err)
         self.stop()
         return Answer.read(self._step, code, seconds, out, err)
 
     def stop(self) -> None:
-        """End it with all that it started; when this returns, it has gone."""
+        """End the process and all its descendants; all are gone on return."""
         self._stopped.set()
         self._process.close(PATIENCE_SECONDS)
         if self._thread is not None:

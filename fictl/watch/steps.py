@@ -1,4 +1,4 @@
-"""Steps one after another, with a process that stands by for the next of them."""
+"""Steps in sequence, with a standby process for the next one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from fictl.watch.step_process import Step, StepProcess
 
 
 class Steps:
-    """A context; nothing that it started is left behind. Steps run in what `folder` is then."""
+    """A context manager that ends all it started. Steps run in the folder that `folder` returns
+    then.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -33,22 +35,22 @@ class Steps:
             self._spare.stop()
 
     def prepare(self) -> None:
-        """Start the next process, when half a second of a core's work disturbs nothing that is timed."""
+        """Start the next process at a time when half a second of CPU work disturbs no timing."""
         self._spare = self._spare or StepProcess()
 
     def start(self, step: Step, ended: Callable[[], object]) -> None:
-        """`ended` is called by another thread, unless the step is stopped before."""
+        """Start a step. Another thread calls `ended`, unless the step is stopped first."""
         self._running, self._spare = self._spare or StepProcess(), None
         self._running.begin(step, self._folder, ended)
 
     def answer(self) -> Answer:
-        """Answer of the step that has ended."""
+        """Answer of the ended step."""
         assert self._running is not None
         child, self._running = self._running, None
         return child.answer()
 
     def stop(self) -> None:
-        """The one that runs, if any."""
+        """Stop the running step, if any."""
         child, self._running = self._running, None
         if child is not None:
             child.stop()

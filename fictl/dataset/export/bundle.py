@@ -21,9 +21,9 @@ _CPP = (".cu", ".cpp", ".cuh", ".h", ".jinja")
 
 @dataclass(frozen=True)
 class Bundle:
-    """Files of one op and its dependencies. fictl's own files are left out for an op of the user,
-    since fictl is installed; an op that fictl ships takes all of them, so that an edited copy is
-    what runs.
+    """Files of one op and its dependencies. For a user's op, fictl's own files are left out, as
+    fictl is installed. An op of fictl itself takes all of them, so that edits in a copy take
+    effect.
     """
 
     folder: OpFolder
@@ -83,7 +83,7 @@ class Bundle:
 
 
 def standalone(path: Path, text: str, folder: OpFolder) -> str:
-    """Source text for a solution, whose package is named differently: imports become relative."""
+    """Adapt source text to a solution, whose package has another name: imports become relative."""
     if path.suffix != ".py":
         return text
     project = folder.project

@@ -26,7 +26,9 @@ class Entry:
 
     @property
     def passes_destinations(self) -> bool:
-        """Tell whether the caller can allocate all outputs: each is a parameter, and none an input."""
+        """Tell whether the caller can allocate all outputs: each is a parameter, and none is an
+        input.
+        """
         return not self._is_class and all(
             name in self._parameters and name not in self.definition.inputs
             for name in self.definition.outputs
@@ -68,7 +70,7 @@ class Entry:
             yield f"    return {', '.join(outputs)}"
 
     def _planned(self) -> Iterator[str]:
-        """Lines that plan in every call: the values it plans by may differ between calls."""
+        """Lines that plan in every call, as the values behind a plan may differ between calls."""
         inputs = [f'"{name}": {value}' for name, value in self._inputs().items()]
         yield py_literal("    inputs = {", inputs, "}")
         yield f"    plan, launch = bind({self.traced.name}, inputs)"

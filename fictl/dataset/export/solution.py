@@ -35,7 +35,7 @@ def solutions_of(
 
 
 def solution_of(traced: Traced, definition: Definition, author: str = AUTHOR) -> Solution:
-    """Solution that runs the sources it carries: an edited copy is judged as edited."""
+    """Make a solution that runs its own sources, so that edits in a copy are judged."""
     from fictl.trace import BuildSpec, Solution, SourceFile, SupportedLanguages
 
     entry = Entry(traced, definition)
@@ -57,7 +57,7 @@ def solution_of(traced: Traced, definition: Definition, author: str = AUTHOR) ->
 
 @lru_cache(maxsize=64)
 def _sources(folder: OpFolder) -> tuple[SourceFile, ...]:
-    """The sources by path in the solution, where they form a project of their own."""
+    """The sources by path in the solution, in which they form a separate project."""
     from fictl.trace import SourceFile
 
     project = folder.project
@@ -66,7 +66,7 @@ def _sources(folder: OpFolder) -> tuple[SourceFile, ...]:
         f"kernels/{path.relative_to(kernels).as_posix()}": standalone(path, text_of(path), folder)
         for path in Bundle(folder).files
     }
-    # The format has no empty files.
+    # The format does not allow empty files.
     there = {path: text for path, text in sorted(placed.items()) if text}
     files = {OWN_FILE: _config(project), **there}
     return tuple(SourceFile(path=path, content=text) for path, text in files.items())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exported:
-    """Paths that were written, or would be."""
+    """Paths that were written, or would be written."""
 
     root: Path
     definitions: int
@@ -36,7 +36,7 @@ class Exported:
 
 @dataclass(frozen=True)
 class Export:
-    """Writes these functions to a folder. `most` leaves out cases of more elements; 0 means no
+    """Writes these functions to a folder. `most` leaves out cases with more elements; 0 means no
     limit.
     """
 
@@ -61,7 +61,7 @@ class Export:
         return Exported(self.root, **counts, written=not dry_run)
 
     def _definitions_of(self, cases: Iterable[CaseWorkload]) -> dict[str, Definition]:
-        """Definitions by name; two different ones of one name are refused."""
+        """Definitions by name; two different definitions with one name are an error."""
         definitions = {}
         for definition in (case.definition for case in cases):
             known = self._known.setdefault(definition.name, definition)

@@ -1,1 +1,3 @@
-"""Reports of a dataset's traces: the best of each definition, how fast, and why others fail."""
+"""Reports of a dataset's traces: the best solution of each definition, its speed, and failures of
+others.
+"""

@@ -11,7 +11,7 @@ from fictl.dataset.report.tables import Section, headline, remarks, sections
 from fictl.plot.canvas import FAINT, INK, Canvas
 from fictl.plot.svg import svg
 
-# Light or dark, as the reader's system is. The policy holds even where a name slipped through.
+# Light or dark, by the reader's system. The policy blocks scripts even if a name was not escaped.
 _HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">

@@ -51,7 +51,7 @@ class Report:
 
     @property
     def elsewhere(self) -> int:
-        """Number of results from the emulated device or the CPU, whose times mean nothing."""
+        """Number of results from the emulated device or the CPU; their times mean nothing."""
         return sum(not result.is_of_gpu for result in self.results)
 
     def to_dict(self) -> dict[str, Any]:

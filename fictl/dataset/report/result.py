@@ -1,4 +1,4 @@
-"""Result: one result of a dataset, without what a report does not need."""
+"""Result: one result of a dataset, reduced to the fields that a report needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class Result:
 
     @property
     def is_of_gpu(self) -> bool:
-        """Tell whether it ran on a GPU; results of other tools do not say, and count as such."""
+        """Tell whether it ran on a GPU; results of other tools do not record it, and
+        count as such.
+        """
         return self.device not in ("emu", "cpu")
 
     @property

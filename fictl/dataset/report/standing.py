@@ -12,7 +12,7 @@ from fictl.dataset.report.result import Result
 
 @dataclass(frozen=True)
 class Standing:
-    """The best solution of a definition: it passes most workloads, and is the fastest of those."""
+    """The best solution of a definition: passes the most workloads, and is the fastest of these."""
 
     definition: str
     solution: str
@@ -30,7 +30,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Author:
-    """Results of an author over the workloads of all own solutions, the best of each.
+    """Results of an author: the best of the author's solutions on each of their workloads.
 
     A win is a workload on which no other author is faster.
     """
@@ -48,7 +48,7 @@ class Author:
 
 
 def standings(results: Iterable[Result]) -> list[Standing]:
-    """One for each definition with results; `solution` is '' if none has passed."""
+    """Standings, one for each definition with results; `solution` is '' if none has passed."""
     by_definition: dict[str, dict[str, list[Result]]] = {}
     for result in results:
         among = by_definition.setdefault(result.definition, {})

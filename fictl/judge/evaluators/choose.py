@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fictl.judge.evaluators.evaluator import Evaluator
     from fictl.trace import Definition, TensorSpec
 
-# A rounding that falls the other way is another value of such a format, far off by its own measure.
+# In such a format, rounding the other way gives another value with a large relative error.
 _MOST = 0.95
 
 
@@ -32,7 +32,7 @@ def evaluator_for(definition: Definition, config: EvalConfig) -> Evaluator:
 
 
 def _is_low_bit(definition: Definition) -> bool:
-    """Tell whether it computes with values of eight bits or less, and does not just move them."""
+    """Tell whether it computes with values of eight bits or less, and does more than move them."""
     read, written = _formats(definition.inputs), _formats(definition.outputs)
     low = {name for name in read | written if name.startswith(("float8", "float4"))}
     return definition.op_type == "lowbit" or bool(low & (read ^ written))

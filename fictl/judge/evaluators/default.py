@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DefaultEvaluator:
-    """`ratio` is the share of elements that must match, unless a configuration says one."""
+    """`ratio` is the share of elements that must match, unless a configuration sets it."""
 
     definition: Definition
     config: EvalConfig

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Rounding error of sums over a vocabulary in half precision.
 _SLACK = 1e-2
 _CHUNK = 1 << 24
-# Patterns, since the names are written with and without _.
+# Patterns, as the names are written with and without _.
 _TOP_K, _TOP_P, _MIN_P = r"top_?k(_arr|_val)?", r"top_?p(_arr|_val)?", r"min_?p(_arr|_val)?"
 
 
@@ -39,7 +39,7 @@ def distributions(inputs: Mapping[str, Any]) -> Iterator[tuple[slice, Distributi
 
 
 def source(names: Mapping[str, Any]) -> str:
-    """Name of the input that is sampled from, or ''."""
+    """Name of the input to sample from, or ''."""
     return next((name for name in ("probs", "logits") if name in names), "")
 
 

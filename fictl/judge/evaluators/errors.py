@@ -19,7 +19,9 @@ _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 @dataclass
 class Errors:
-    """Counts over all elements; `worst` is the index of the failing element with the largest error."""
+    """Counts over all elements; `worst` is the index of the failing element with the
+    largest error.
+    """
 
     elements: int = 0
     wrong: int = 0
@@ -38,7 +40,9 @@ class Errors:
 
 
 def measure(actual: torch.Tensor, expected: torch.Tensor, config: EvalConfig) -> Errors:
-    """Compare tensors of one shape. NaN and infinities are right only where the reference has them."""
+    """Compare tensors of one shape. NaN and infinities are right only where the reference has them
+    too.
+    """
     errors = Errors()
     exact = _is_exact(actual.dtype)
     errors.atol = 0.0 if exact else _absolute(expected, config)
@@ -137,7 +141,7 @@ def _add(
 def _odd_places_fit(
     got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype, config: EvalConfig
 ) -> torch.Tensor:
-    """Elements that are equal, both NaN, or infinite by rounding."""
+    """Elements that are equal, both NaN, or infinite only by rounding."""
     import torch
 
     fits = (got.isnan() & want.isnan()) | (got == want)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Evaluator(Protocol):
     """Checks `rounds` of fresh inputs, each alone and then all together.
 
-    `needs_expected` is False for one that never uses the reference's outputs. All tensors of one
-    check are on the same device.
+    `needs_expected` is False if the reference's outputs are never used. All tensors of one check
+    are on the same device.
     """
 
     @property

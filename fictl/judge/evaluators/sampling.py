@@ -114,7 +114,7 @@ class SamplingEvaluator:
         return None
 
     def _count(self, drawn: torch.Tensor, of: Distribution, bins: torch.Tensor) -> int | None:
-        """Count the drawn tokens; return one that may not be drawn, or None."""
+        """Count the drawn tokens; return a forbidden one, or None."""
         rank = (of.token == drawn[:, None]).long().argmax(-1)
         allowed = of.allowed.gather(-1, rank[:, None])[:, 0]
         if not bool(allowed.all()):

@@ -70,7 +70,9 @@ class SpeculativeEvaluator(SamplingEvaluator):
 
 
 def _steps(inputs: Mapping[str, Any]) -> Iterator[tuple[Distribution, torch.Tensor]]:
-    """Distributions of each step's token, a row for each request: the draft, then its alternatives."""
+    """Distributions of each step's token, a row for each request: the draft, then its
+    alternatives.
+    """
     import torch
 
     p, q, ids = (inputs[name] for name in ("draft_probs", "target_probs", "draft_token_ids"))

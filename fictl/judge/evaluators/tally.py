@@ -1,4 +1,4 @@
-"""Tally: how often tokens were drawn, against how often they should have been."""
+"""Tally: counts of drawn tokens, compared with their expected counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class Tally:
     samples: int = 0
 
     def add(self, rank: torch.Tensor, share: torch.Tensor, bins: torch.Tensor) -> None:
-        """Add a sample for each row: the rank of its token; shares and bins of all tokens by rank."""
+        """Add a sample for each row: the rank of its token; shares and bins of all tokens
+        by rank.
+        """
         import torch
 
         expected = torch.zeros(BINS, dtype=torch.float64, device=share.device)

@@ -37,7 +37,7 @@ class _Access(ctypes.Structure):
 
 
 class DeviceMemory:
-    """Memory mapped into this process, and unmapped when nothing refers to it any more."""
+    """Memory mapped into this process, and unmapped after the last reference to it."""
 
     device = "cuda"
 

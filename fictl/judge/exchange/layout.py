@@ -43,7 +43,7 @@ class ExchangePart:
 
 @dataclass(frozen=True)
 class ExchangeLayout:
-    """Parts of a turn; `outputs` are those that are not also inputs."""
+    """Parts of a turn; `outputs` are the outputs that are not also inputs."""
 
     inputs: tuple[ExchangePart, ...]
     outputs: tuple[ExchangePart, ...]

@@ -16,7 +16,7 @@ _NAME = "fictl-exchange"
 
 
 class SharedMemory(Protocol):
-    """Memory mapped into this process; it stays while a tensor over it does."""
+    """Memory mapped into this process; it stays mapped while a tensor uses it."""
 
     @property
     def device(self) -> str: ...
@@ -32,7 +32,7 @@ class HostMemory:
     device = "cpu"
 
     def __init__(self, handle: int, size: int) -> None:
-        # Every page is mapped now, so that no call pays for the first touch of its inputs.
+        # Map every page now, so that no call pays for the first access to its inputs.
         self._map = mmap.mmap(handle, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
 
     def bytes_at(self, offset: int, size: int) -> torch.Tensor:

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-# Bound before a solution is loaded, so that its replacement is not called.
+# Bound before a solution is loaded, so that a replacement by the solution is never called.
 _NOW = time.perf_counter
 _LONGEST, _ROOM = 1 << 16, socket.CMSG_SPACE(4 * 4)
 # Poll this long before sleeping: waking up takes as long.
@@ -105,5 +105,5 @@ def _message(data: bytes) -> dict[str, Any]:
 
 
 def _left(deadline: float) -> float:
-    """Milliseconds to wait, at most a second: long waits look at the clock now and then."""
+    """Milliseconds to wait, at most a second, so that long waits check the clock regularly."""
     return min(1e3, max(0.0, (deadline - _NOW()) * 1e3) + 0.1)

@@ -107,5 +107,5 @@ def _fitted(definition: Definition, name: str, value: Any, device: str) -> Any:
 
     if not isinstance(value, torch.Tensor):
         return value
-    # Why the cast: an init that serves many definitions is told one dtype.
+    # Cast, as an init that serves many definitions is given one dtype only.
     return value.detach().to(device=device, dtype=torch_dtype(definition.inputs[name].dtype))

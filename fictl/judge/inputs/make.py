@@ -82,7 +82,7 @@ def _random(
     if shape is None:
         return random_number(name, dtype, its_seed)
     tensor = random_tensor(name, shape, dtype, its_seed, device)
-    # What is sampled from sums to one, whatever else is random about it.
+    # The probabilities to sample from must sum to one.
     return tensor.softmax(-1) if _are_probabilities(definition, name, dtype) else tensor
 
 

@@ -12,7 +12,7 @@ from fictl.errors import UsageError
 if TYPE_CHECKING:
     import torch
 
-# What points into other tensors: a random one reads where nothing is.
+# Names of inputs that index other tensors: random values would read out of bounds.
 _POINTS = re.compile(
     r"(^|_)(indptr|indices|index|idx|ids?|tables?|offsets|lens?|lengths?|positions?|slots?"
     r"|slot_mapping|seqlens?|routing|perm|permutation)($|_)"

@@ -13,7 +13,7 @@ from fictl.timing.activity import Recording
 from fictl.timing.event_pair import EventPair
 from fictl.timing.timer import LaunchedNothing, Unusable
 
-# Bound before a solution is loaded, so that its replacement is not called.
+# Bound before a solution is loaded, so that a replacement by the solution is never called.
 _NOW = time.perf_counter
 _NS = 1e-9
 _CALL = 1
@@ -22,12 +22,12 @@ _CLOCKS_DIFFER = 50_000
 
 
 class WorkedElsewhere(Exception):
-    """The GPU worked for this process outside of a call."""
+    """The GPU ran work of this process outside of a call."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Seconds of one call and of its host part; `why` tells why no better timer was used."""
+    """Seconds of one call and of its host part; `why` explains why no better timer was used."""
 
     seconds: float
     host: float
@@ -39,7 +39,7 @@ class Claim:
 
 
 class HostClock:
-    """Times calls that have ended when they return."""
+    """Times synchronous calls by the host's clock."""
 
     def __init__(self, why: str = "") -> None:
         self._why = why

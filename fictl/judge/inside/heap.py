@@ -1,6 +1,6 @@
-"""Heap settings of sandboxed processes: memory, once used, stays mapped for later calls.
+"""Heap settings of sandboxed processes: memory stays mapped after use, for later calls.
 
-A page that the kernel must map first costs as much as computing its values.
+Mapping a page costs the kernel as much as computing its values.
 """
 
 from __future__ import annotations

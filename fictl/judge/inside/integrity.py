@@ -46,10 +46,10 @@ Place = tuple[str, str]
 
 
 class Integrity:
-    """A snapshot from before a solution is loaded, compared after it has run.
+    """A snapshot from before a solution is loaded, compared with the state after it has run.
 
-    A solution that knows this code can evade it, since it runs in the same process. What decides in
-    the end is what the judge measures from outside.
+    A solution that knows this code can evade it, since it runs in the same process. The judge's
+    measurements from outside decide in the end.
     """
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ def _is_watched(name: str) -> bool:
 
 
 def _hooks() -> dict[str, Any]:
-    """Hooks that run code between calls, where no time is measured."""
+    """Hooks that run code between calls, outside of the measured time."""
     handlers = {f"the handler of {number.name}": number for number in signal.Signals}
     return {
         "gc.callbacks": [*gc.callbacks],
@@ -160,7 +160,7 @@ def _hooks() -> dict[str, Any]:
 
 
 def _modes() -> list[str]:
-    """Modes that a solution left on: they intercept every call of torch."""
+    """Modes that a solution left enabled: they intercept every call of torch."""
     from torch.overrides import _get_current_function_mode_stack
     from torch.utils._device import DeviceContext
     from torch.utils._python_dispatch import _get_current_dispatch_mode_stack

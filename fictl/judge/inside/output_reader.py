@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Longer outputs are not copied while the clock runs: a solution that has reported `done` could go
-# on writing just ahead of the copy.
+# Longer outputs are not copied while the clock runs: after reporting `done`, a solution could
+# continue to write just ahead of the copy.
 _SHORT = 1 << 16
 _WORD, _PLACES = 8, 256
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fictl.judge.evaluators.evaluator import Evaluator
 
 _FIRST_SECONDS, _SLOW_SECONDS = 0.1, 10.0
-# Additional checks are made as long as they fit into this time.
+# Additional checks are made while they fit into this time.
 _CHECKING_SECONDS, _CHEAP_SECONDS = 1.0, 0.05
 _OUTCOMES: dict[type[Exception], str] = {
     Late: "hung",
@@ -91,7 +91,7 @@ class Referee:
         return {"environment": _environment(request["device"])}
 
     def _meet(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Receive the sockets of a process to have turns with; forget those that have closed."""
+        """Receive the sockets of a process for turns; drop closed ones."""
         _, handles, _, _ = socket.recv_fds(self._post, 64, 2)
         wire, watch = (Wire(handle) for handle in handles)
         call = self._call
@@ -126,7 +126,7 @@ class Referee:
         }
 
     def _turns(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Run one turn a seed. Which turns are checked is drawn only after each has ended."""
+        """Run one turn a seed. The turns to check are drawn only after each has ended."""
         taken = Batch(self._drivers[request["who"]], request["seconds"])
         seeds, idle = request["seeds"], request["idle"]
         picks = self._picks(request["picks"]) if request["picks"] else 0
@@ -170,7 +170,7 @@ class Referee:
         return self._verdicts[-1].passed
 
     def _as_if_checked(self, inputs: Mapping[str, Any]) -> None:
-        """Fill the caches as a check would, so that unchecked turns take the same time."""
+        """Fill the caches like a check, so that unchecked turns take the same time."""
         if self._check_seconds < _CHEAP_SECONDS:
             self._call.expected(inputs)
 
@@ -205,7 +205,7 @@ class Referee:
 
 
 class Batch:
-    """Turns with one process, and the time it has left."""
+    """Turns with one process, and its remaining time."""
 
     def __init__(self, driver: TurnDriver, seconds: float) -> None:
         self.driver = driver
@@ -235,7 +235,7 @@ class Batch:
 
 
 def _problem(seen: TurnRecord) -> tuple[str, str] | None:
-    """A finding about how outputs were written or inputs changed; None if there is none."""
+    """A problem in the way outputs were written or inputs changed; None if there is none."""
     if seen.late:
         note = f"{seen.late} was written after the call had ended: that time is not measured"
         return HACK, note

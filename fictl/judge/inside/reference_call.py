@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NoOutputs(Exception):
-    """The reference returns something else than its definition says."""
+    """The reference's result does not match its definition."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""Signal handlers written in C: the library that each of them belongs to.
+"""Signal handlers written in C, and the library that contains each.
 
-From outside, the kernel tells which signals are caught; only this process knows by whose code.
+From outside, the kernel reports which signals are caught; only the process itself knows whose code
+handles them.
 """
 
 from __future__ import annotations

@@ -37,7 +37,9 @@ _GC_OFF, _GC_ON, _GC_COLLECT = gc.disable, gc.enable, gc.collect
 
 
 def run(channel: Channel, post: int) -> NoReturn:
-    """Serve requests; end without Python's shutdown, in which a solution may have hooked its code."""
+    """Serve requests; end without Python's shutdown, in which a solution may have hooked
+    its code.
+    """
     tested = SolutionServer(Wire(post))
     serve(channel, tested.answer, _LEAVE)
 
@@ -179,7 +181,7 @@ class SolutionServer:
         self._wire.send({**reply, "found": len(self._found)})
 
     def _look(self, turn: Turn) -> None:
-        """Check that outputs are in new memory; recent results are kept alive for this."""
+        """Check that outputs are in new memory; for this, recent results are kept alive."""
         output, other = turn.aliased()
         if output:
             note = f"the output {output} shares memory with the input {other}"

@@ -14,7 +14,7 @@ _DEPTH = 8
 
 
 def told(error: BaseException) -> str:
-    """Format the traceback of `error`; works also if its own methods raise."""
+    """Format the traceback of `error`, even if its own methods raise."""
     try:
         summary = traceback.TracebackException.from_exception(error)
         _cut(summary, _DEPTH)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fictl.runnable import Runnable
 
-# Of a GPU, in bytes.
+# Page size of a GPU, in bytes.
 _PAGE = 2 << 20
 
 _READING = ("__iter__", "__getitem__", "__len__", "__getattribute__")
@@ -35,7 +35,8 @@ class Misfit(Exception):
 class Turn:
     """A call with new tensor objects, over memory that no earlier call has seen.
 
-    It has slots only, and finds results by position: a solution cannot attach anything to it.
+    It has slots only, and takes results by position, so that a solution cannot attach anything to
+    it.
     """
 
     __slots__ = ("_definition", "_given", "_inputs", "_left", "_lent", "_out", "_result")
@@ -74,7 +75,9 @@ class Turn:
             self._given, self._result = None, [*blank.values()]
 
     def deliver(self) -> None:
-        """Copy returned tensors to where the referee reads them; the turn's time includes it."""
+        """Copy returned tensors to the memory that the referee reads; the turn's time
+        includes it.
+        """
         if self._given is not None:
             return
         result, self._result = self._result, None
@@ -113,7 +116,7 @@ class Turn:
         self._lent[::_PAGE].sum()
 
     def keep(self) -> None:
-        """Copy the outputs in stream order: work left on other streams may come later."""
+        """Copy the outputs in stream order: work left on other streams may finish later."""
         self._left = [value.clone() for value in self._given or ()]
 
     def changed_since(self) -> str:

@@ -1,4 +1,4 @@
-"""The referee's side of a turn: lends inputs, starts a clock, stops it when outputs were read.
+"""The referee's side of a turn: lends inputs, starts a clock, stops it after reading the outputs.
 
 No code in the solution's process can stop this clock. Outputs that are not in the shared memory
 when it is read are wrong, and inputs reach the process only after the clock has started.
@@ -49,7 +49,7 @@ class TurnRecord:
 
 
 class TurnDriver:
-    """Has turns with one process; asks the process's supervisor by `watch`."""
+    """Runs turns with one process; queries the process's supervisor by `watch`."""
 
     def __init__(self, wire: Wire, watch: Wire, definition: Definition, device: str) -> None:
         self._wire, self._watch = wire, watch
@@ -107,7 +107,8 @@ class TurnDriver:
     ) -> tuple[float, float]:
         if not self._wire.is_quiet():
             raise Garbled("a message before any request")
-        # While that process sleeps: on two processors, who answers takes the place of who waits.
+        # Read it while that process sleeps: on two CPUs, the supervisor's answer would displace a
+        # waiting process.
         before = self._waits()
         self._wire.send({"step": "ready", "token": message["token"]})
         self._hear("ready", message["token"], deadline)

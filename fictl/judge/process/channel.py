@@ -14,7 +14,9 @@ TOKEN = "token"  # noqa: S105  # the name of a field
 
 
 class Channel:
-    """Reads requests and sends answers. An answer repeats its request's token: others are forged."""
+    """Reads requests and sends answers. An answer repeats its request's token: all others are
+    forged.
+    """
 
     def __init__(self, handle: int) -> None:
         self._socket = socket.socket(fileno=handle)
@@ -32,7 +34,9 @@ class Channel:
 def serve(
     channel: Channel, answer: Callable[[dict[str, Any]], Answer], leave: Callable[[int], NoReturn]
 ) -> NoReturn:
-    """Answer requests until the judge closes the connection; `leave` then ends the process at once."""
+    """Answer requests until the judge closes the connection; `leave` then ends the
+    process at once.
+    """
     for request in channel.requests():
         channel.answer(request, answer(request))
     leave(0)

@@ -1,4 +1,4 @@
-"""Environment variables of sandboxed processes: what compilers and GPUs need, and no secret."""
+"""Environment variables of sandboxed processes: all that compilers and GPUs need, and no secret."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def _inside(folder: Path, device: str, gpu: int | None) -> dict[str, str]:
         "FIB_CACHE_PATH": "",
         "TRITON_CACHE_DIR": str(folder / "cache" / "triton"),
         "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache" / "inductor"),
-        # Its pool of compilers would be processes that are left running.
+        # A pool of compilers would be processes left running.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "TORCH_EXTENSIONS_DIR": str(folder / "cache" / "extensions"),
         "CUDA_CACHE_PATH": str(folder / "cache" / "cuda"),
         "PYTHONDONTWRITEBYTECODE": "1",
         settings.WORKSPACE_BASE.name: str(folder),
-        # What was built before is read there, and never written.
+        # Earlier builds are read from there, and never written.
         settings.STORES.name: os.pathsep.join(stores),
         settings.DEVICE.name: "emu" if device == "emu" else "cuda",
     }

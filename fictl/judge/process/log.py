@@ -9,7 +9,7 @@ _FIRST, _LAST = 1 << 18, (5 << 20) - (1 << 18) - 256
 
 
 class Log:
-    """Keeps at most 5 MB, however much is printed."""
+    """Stores at most 5 MB, however much is printed."""
 
     def __init__(self) -> None:
         self._first, self._last, self._size = bytearray(), bytearray(), 0
@@ -42,7 +42,7 @@ class Printed:
         os.set_blocking(handle, False)
 
     def hear(self) -> None:
-        """Read what the pipe holds now."""
+        """Read the current content of the pipe."""
         with suppress(OSError):
             part = os.read(self.handle, 1 << 20)
             self.is_open = bool(part)

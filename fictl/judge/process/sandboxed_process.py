@@ -20,7 +20,7 @@ from fictl.judge.process.supervisor import ENDED, HOLD, NEVER_BEGAN, RELEASE, SU
 from fictl.process import ending
 
 _PATIENCE = 10.0
-# Reads of at most 1 MiB: a finished process left no more in its pipe, others may print for ever.
+# Reads of at most 1 MiB: a finished process left no more in its pipe; others may print without end.
 _LAST_WORDS = 8
 
 
@@ -33,7 +33,9 @@ class Hung(FictlError):
 
 
 class Forged(FictlError):
-    """The process sent what no honest process sends: an answer to no request, or two answers."""
+    """The process sent a message that no honest process sends: an unrequested answer, or a second
+    one.
+    """
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class SandboxedProcess:
     def ask(
         self, request: dict[str, Any], seconds: float, beside: SandboxedProcess | None = None
     ) -> dict[str, Any]:
-        """Return the answer; raise Ended, Hung or Forged if there is no honest one.
+        """Return the answer; raise Ended, Hung or Forged if no honest answer comes.
 
         The output of the process `beside` is read meanwhile.
         """
@@ -83,7 +85,9 @@ class SandboxedProcess:
         return self.answer(self.tell(request, deadline), deadline, beside)
 
     def tell(self, request: dict[str, Any], deadline: float) -> str:
-        """Send a request and return the token of its answer. `deadline` is on the monotonic clock."""
+        """Send a request and return the token of its answer. `deadline` is on the
+        monotonic clock.
+        """
         token = secrets.token_hex(8)
         self._hear()
         if self._heard:
@@ -180,7 +184,7 @@ class SandboxedProcess:
             raise self._end()
 
     def _hear(self) -> bool:
-        """Read what is there. Returns False if the connection was closed."""
+        """Read the available data. Return False if the connection was closed."""
         with suppress(BlockingIOError):
             while part := self._receive():
                 self._heard += part
@@ -212,7 +216,7 @@ class SandboxedProcess:
         return Ended("it closed the connection to the judge")
 
     def _ask_supervisor(self, what: str) -> dict[str, Any]:
-        """Return the supervisor's answer; with an empty question, what it reports by itself."""
+        """Return the supervisor's answer; for an empty question, its next unrequested report."""
         with suppress(OSError, ValueError):
             if what:
                 self._control.send(what.encode())

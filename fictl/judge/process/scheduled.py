@@ -1,4 +1,6 @@
-"""Times that the kernel's scheduler reports: when threads ran, and how long they waited for a CPU."""
+"""Times that the kernel's scheduler reports: when threads ran, and how long they waited
+for a CPU.
+"""
 
 from __future__ import annotations
 

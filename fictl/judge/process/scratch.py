@@ -52,7 +52,7 @@ def scratch_folder(kind: str) -> Iterator[Path]:
 
 
 def make_home(folder: Path) -> None:
-    """Create `folder` with home and tmp; replace what an earlier process made of them."""
+    """Create `folder` with home and tmp; replace files of an earlier process there."""
     for place in (folder, folder / "home", folder / "tmp"):
         if not _is_folder(place):
             remove(place)

@@ -1,4 +1,4 @@
-"""Starts sandboxed processes: one zygote for this process, and a fork of it for each of them."""
+"""Starts sandboxed processes: one zygote for this process, forked for each sandboxed one."""
 
 from __future__ import annotations
 
@@ -133,9 +133,9 @@ def start(
     gpu: int | None,
     untrusted: bool = False,
 ) -> SandboxedProcess:
-    """Start a sandboxed process that may write below `folder` and `also` only.
+    """Start a sandboxed process that may write only below `folder` and `also`.
 
-    It cannot read what lies below `hidden`, except for `shown`.
+    It cannot read anything below `hidden`, except for `shown`.
     """
     parent = zygote()
     make_home(folder)
@@ -155,5 +155,5 @@ def start(
 
 
 def _processes(policy: SandboxPolicy, device: str) -> str:
-    """Leave out a pid namespace without its own /proc: CUDA looks itself up there."""
+    """Leave out a pid namespace without its own /proc: CUDA looks up its own process there."""
     return "" if device == "cuda" and policy.processes == "pidns" else policy.processes

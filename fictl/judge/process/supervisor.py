@@ -27,7 +27,7 @@ _LEADING = 3
 _known: dict[int, int] = {}
 _SIGNALS = {"catches": "SigCgt", "ignores": "SigIgn", "blocks": "SigBlk"}
 _STATUS = struct.Struct("i")
-# Values beside signals and exit codes: the sandboxed code runs now, or it never ran.
+# Values beside signals and exit codes: the sandboxed code has started, or it never ran.
 _BEGAN, NEVER_BEGAN = 1 << 16, 1 << 17
 _FAILED = 120
 _KILLED = -signal.SIGKILL
@@ -88,7 +88,9 @@ def _serve(control: socket.socket, watch: socket.socket, status: int) -> None:
 
 
 def _answer(watch: socket.socket) -> bool:
-    """Tell the referee how long the process has waited for a CPU. Returns False when it has gone."""
+    """Tell the referee how long the process has waited for a CPU. Returns False when it
+    has gone.
+    """
     with suppress(OSError):
         if watch.recv(1 << 16):
             watch.send(json.dumps({"waited": waited(_judged(os.getpid()))}).encode())
@@ -139,7 +141,7 @@ def _first(handles: Handles, status: int, policy: SandboxPolicy, inside: Inside)
 
 
 def _wait_for_supervisor() -> NoReturn:
-    """Stay until killed: processes left running must be found before they are ended."""
+    """Stay until killed: processes left running must be found before they are killed."""
     while True:
         with suppress(ChildProcessError):
             os.wait()

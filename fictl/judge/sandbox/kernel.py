@@ -8,7 +8,7 @@ import os
 from functools import cache
 from typing import Any
 
-# x86-64 and AArch64 share the numbers of recent system calls.
+# x86-64 and AArch64 use the same numbers for recent system calls.
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 MOUNT_SETATTR = 442
 

@@ -1,4 +1,4 @@
-"""Landlock: the kernel denies this process and its children files that no rule allows."""
+"""Landlock: the kernel denies this process and its children all files that no rule allows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def restrict(
             _allow(ruleset, path, _READING)
         for path in writable:
             _allow(ruleset, path, handled)
-        # Held open, so that /proc keeps the inode of the rule.
+        # Kept open, so that /proc keeps the inode of the rule.
         own = os.open("/proc/self", os.O_PATH | os.O_CLOEXEC)
         _allow_open(ruleset, own, handled & (_WRITE | _TRUNCATE))
         kernel.call(kernel.LANDLOCK_RESTRICT_SELF, ruleset, 0)
@@ -59,7 +59,7 @@ def restrict(
 
 
 def readable(hidden: Iterable[Path]) -> Iterator[Path]:
-    """Paths to allow: rules only allow, so everything around `hidden` is listed."""
+    """Paths to allow: rules can only allow, so everything around `hidden` is listed."""
     secret = {path.resolve() for path in hidden}
     if not secret:
         yield Path("/")

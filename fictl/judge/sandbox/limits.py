@@ -12,10 +12,10 @@ _FIRST_TO_GO = "1000"
 
 
 def limit(memory: int | None) -> None:
-    """Limit core dumps, files and memory. `memory` is in bytes beyond what is mapped already; None
-    for a GPU, whose driver reserves far more addresses than there is memory.
+    """Limit core dumps, files and memory. `memory` is in bytes beyond the mapped size; None for a
+    GPU, whose driver reserves far more addresses than there is memory.
     """
-    # When memory is short, the kernel ends this process before the judge.
+    # If memory runs short, the kernel kills this process before the judge.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO, encoding="ascii")
     _at_most(resource.RLIMIT_CORE, 0)

@@ -20,7 +20,7 @@ _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
 _ALL = _NEWNS | _NEWIPC | _NEWUSER | _NEWNET
 _REC, _PRIVATE, _BIND, _NOSUID, _NODEV, _NOEXEC = 16384, 1 << 18, 4096, 2, 4, 8
 _AT_FDCWD, _AT_RECURSIVE, _READ_ONLY = -100, 0x8000, 1
-# The first has sockets of daemons, by which a process could leave the sandbox.
+# The first has sockets of daemons, through which a process could leave the sandbox.
 OWN = ("/run", "/dev/shm")  # noqa: S108
 
 

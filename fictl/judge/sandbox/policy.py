@@ -25,11 +25,11 @@ _OTHER_DEVICES = (
 
 @dataclass(frozen=True)
 class SandboxPolicy:
-    """Parts of a sandbox; '' stands for a part that is missing.
+    """Parts of a sandbox; '' marks a missing part.
 
     `files` is landlock or mountns; `network` netns or tcp; `processes` proc or pidns; `calls`
-    seccomp. pidns is a pid namespace that sees another /proc, in which CUDA finds itself wrongly
-    and fails; proc is one with its own /proc. `hidden` folders cannot be read, except for
+    seccomp. pidns is a pid namespace that sees another /proc, in which CUDA looks up the wrong
+    process and fails; proc is one with its own /proc. `hidden` folders cannot be read, except for
     `writable` and `shown`.
     """
 
@@ -103,7 +103,7 @@ class SandboxPolicy:
 
 @cache
 def possible() -> SandboxPolicy:
-    """The restrictions that work here, tried in child processes."""
+    """The restrictions that work on this machine, tried in child processes."""
     spaces = _works(namespaces.enter)
     own_mounts = spaces and _works(_mounts)
     lock = landlock.abi() > 0 and _works(_landlock)

@@ -1,4 +1,4 @@
-"""Seccomp filter: refuses system calls that no computation needs and that reach other processes."""
+"""Seccomp filter: refuses system calls that reach other processes and that no computation needs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ BUILD, CALLS = "build", "calls"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Leave a LookAnswer; the exit code adds nothing to it."""
+    """Write a LookAnswer; the exit code has no further meaning."""
     request = request_in(arguments, LookRequest)
     rows: list[dict[str, Any]] = []
     if settings.EMU_CHECK.get():

@@ -46,7 +46,7 @@ def compiled(
 
 
 def _behind_walls(subject: SolutionSubject, device: str, timeout: float) -> dict[str, Any]:
-    """Build in the judge's sandboxed process, which can read and write next to nothing."""
+    """Build in the judge's sandboxed process, which has almost no access to files."""
     from fictl.judge.config import EvalConfig
     from fictl.judge.solution_judge import Judge
     from fictl.judge.tools.running import error_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# gcc and clang; nvcc; a frame of a traceback.
+# Formats: gcc and clang; nvcc; a frame of a traceback.
 _COMPILER = re.compile(
     r"(?:^|(?<=: ))(?P<file>[^\s:()]+)(?::(?P<line>\d+)(?::(?P<column>\d+))?:|\((?P<row>\d+)\):)\s*"
     r"(?:fatal |catastrophic |internal )?error\b\s*(?:#[\w-]+)?\s*:?\s*(?P<text>.+)$",

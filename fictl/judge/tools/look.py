@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from fictl.trace import Definition, Solution, Workload
 
 PROGRAM = "fictl.judge.tools.child"
-# A log is for reading: what is longer has its end.
+# Size limit of a log for people: of a longer one, the end is shown.
 _LONGEST_LOG = 64 << 10
 
 
 @dataclass(frozen=True)
 class Look:
-    """A run to be made. `mode` is the child's: build or calls."""
+    """A run to make. `mode` is the child's: build or calls."""
 
     subject: SolutionSubject
     mode: str
@@ -45,7 +45,7 @@ class Look:
     def take(
         self, before: Sequence[str | Path] = (), variables: Mapping[str, str] | None = None
     ) -> LookResult:
-        """Run the child; `before` are the words of a tool's command line that precede it."""
+        """Run the child; `before` is the tool's command line, which precedes it."""
         if self.device == "cuda":
             require_gpu("there is no GPU here", "--device emu runs it on the emulated device")
         with scratch_folder("look") as folder:
@@ -97,7 +97,7 @@ class Look:
 
 
 def _text(document: Definition | Solution | Workload) -> str:
-    """Its JSON; model_dump_json writes infinity as null."""
+    """JSON of a document; model_dump_json writes infinity as null."""
     return json.dumps(document.model_dump(mode="json"))
 
 

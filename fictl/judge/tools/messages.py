@@ -1,4 +1,6 @@
-"""The request to the process that a tool looks at, and its answer. Documents cross as their JSON text."""
+"""The request to the process that a tool observes, and its answer. Documents are sent as
+JSON text.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class LookRequest:
-    """`mode` is build or calls; only calls need the workload. `root` is the dataset's folder."""
+    """Request. mode: build or calls; only calls need the workload. root: the dataset's folder."""
 
     mode: str
     device: str
@@ -23,7 +25,9 @@ class LookRequest:
 
 @dataclass(frozen=True)
 class LookAnswer:
-    """`status` is built or called, or that of a failed evaluation; `rows` are emulated reports."""
+    """Answer. status: built or called, or the status of a failed evaluation; rows: emulated
+    reports.
+    """
 
     status: str
     message: str = ""

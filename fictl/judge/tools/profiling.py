@@ -78,7 +78,7 @@ def _located(kernel: dict[str, Any], sources: list[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _SolutionRequest(ProfileRequest):
-    """A request whose program calls a solution, in place of the one that runs an op's case."""
+    """A request whose program calls a solution, instead of an op's case."""
 
     caller: Program | None = None
 

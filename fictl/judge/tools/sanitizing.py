@@ -73,7 +73,7 @@ def _check(look: Look, tool: str) -> dict[str, Any]:
 
 
 def _reported(seen: LookResult) -> list[dict[str, Any]]:
-    """Reports of compute-sanitizer; it is told to skip the kernels of torch itself."""
+    """Reports of compute-sanitizer, which is told to skip torch's own kernels."""
     reports = records(seen.output)
     refused = None if reports else compute_sanitizer.refusal(seen.output)
     if refused:

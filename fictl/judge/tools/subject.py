@@ -110,7 +110,7 @@ def _definition(given: Given, root: Path | None) -> Definition:
 
 
 def _is_named(path: Path, name: str) -> bool:
-    """Tell whether the file holds the definition `name`: files of others may be named differently."""
+    """Tell whether the file holds the definition `name`: other tools may name files differently."""
     from fictl.trace import Definition
     from fictl.trace.documents.reading import NotReadable
 
@@ -154,7 +154,7 @@ def _workloads(subject: SolutionSubject) -> Iterator[Workload]:
 
 
 def _random(definition: Definition, axes: Mapping[str, int]) -> Workload:
-    """A workload of random inputs; scalar inputs that are sizes get their value."""
+    """A workload of random inputs; scalar inputs that are sizes get the axis's value."""
     from fictl.trace import Workload
 
     sizes = definition.sizes(axes)

@@ -1,4 +1,4 @@
-"""Recording what a piece of a program makes the GPU do, whatever it is."""
+"""Recording of all GPU work that a part of a program starts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from fictl.profile.cupti.recorder import Recorder
 def profile_kernel(name: str = "profile") -> Iterator[Profile]:
     """Record by CUPTI what runs on the GPU inside: kernels, copies, fills, and the host's calls.
 
-    The GPU is waited for at both ends, so that what was begun before is not counted and what is
-    begun inside is whole. Where CUPTI cannot be used, it is a SetupError that says why, before
-    anything inside has run.
+    Synchronizes the GPU at both ends, so that earlier work is not counted, and work inside is
+    complete. If CUPTI cannot be used, raises a SetupError with the reason before anything inside
+    runs.
 
         with profile_kernel("decode") as profile:
             wrapper.run(q, kv_cache)
@@ -32,7 +32,9 @@ def profile_kernel(name: str = "profile") -> Iterator[Profile]:
 
 
 def _wait() -> None:
-    """Synchronize all GPUs on which this process has memory: only these have work of it."""
+    """Synchronize all GPUs on which this process has memory: no other GPU has work of
+    this process.
+    """
     import torch
 
     if not torch.cuda.is_available():

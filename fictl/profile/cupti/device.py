@@ -1,4 +1,4 @@
-"""The GPU that kernels ran on, as far as it decides how many blocks it holds."""
+"""The GPU that kernels ran on: its limits, which decide how many blocks it holds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LIMITS = {"threads": 39, "blocks": 106, "registers": 82, "shared": 81, "reserve
 
 @dataclass(frozen=True)
 class Device:
-    """`sms` of them, each with these limits."""
+    """A GPU with `sms` multiprocessors; `limits` are those of each."""
 
     name: str
     sms: int
@@ -25,7 +25,7 @@ class Device:
 
 @cache
 def device(index: int) -> Device | None:
-    """The device with this CUDA number; None where the driver does not say."""
+    """The device with this CUDA number; None if the driver does not list it."""
     gpus = {gpu.index: gpu for gpu in visible_gpus()}
     if index not in gpus:
         return None

@@ -1,4 +1,4 @@
-"""The request to the process that records cases by CUPTI, and its answer to each of them."""
+"""The request to the process that records cases by CUPTI, and its answer to each case."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.profile.cupti.summary import CuptiSummary
 
 @dataclass(frozen=True)
 class TracedCase:
-    """A case, and the file that its timeline is written to."""
+    """A case, and the file for its timeline."""
 
     case: CaseRequest
     trace: Path
@@ -20,7 +20,7 @@ class TracedCase:
 
 @dataclass(frozen=True)
 class CuptiRequest:
-    """Cases of one op, which are recorded in this order."""
+    """Cases of one op, to be recorded in this order."""
 
     cases: tuple[TracedCase, ...]
 
@@ -34,6 +34,6 @@ class CaseProfiled:
 
 @dataclass(frozen=True)
 class CaseFailed:
-    """The next case could not be recorded; those behind it may be."""
+    """The next case could not be recorded; later cases may still succeed."""
 
     failure: Failed

@@ -15,9 +15,9 @@ from fictl.profile.cupti.work import ApiCall, Copy, Kernel, Work
 
 @dataclass
 class Profile:
-    """It has what ran when the recording has ended; printed, it is a table.
+    """Recorded work, complete once the recording has ended; printed, it is a table.
 
-    `work` are kernels and copies in the order of their beginnings, `api` the host's calls of CUDA.
+    `work` holds kernels and copies by start time, `api` the host's calls of CUDA.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Profile:
 
     @property
     def kernels(self) -> list[Kernel]:
-        """Every launch, with name, grid, block, cluster, registers, shared, local, seconds …"""
+        """Every launch, with name, grid, block, cluster, registers, shared, local, seconds, ..."""
         return [entry for entry in self.work if isinstance(entry, Kernel)]
 
     @property
@@ -36,16 +36,16 @@ class Profile:
 
     @property
     def total(self) -> float:
-        """Seconds from the first beginning on the GPU to the last end."""
+        """Seconds on the GPU from the start of the first work to the end of the last."""
         return sum(self.summary.spans)
 
     @property
     def summary(self) -> CuptiSummary:
-        """Launches that are alike in one line, with their median, share and occupancy."""
+        """Summary with one line for equal launches: their median, share and occupancy."""
         return summarise(self.name, self.work, self.api, device)
 
     def save_trace(self, path: str | Path) -> Path:
-        """A timeline for ui.perfetto.dev or chrome://tracing."""
+        """Write a timeline for ui.perfetto.dev or chrome://tracing."""
         from fictl.profile.cupti.timeline import save
 
         save(self.name, self.work, self.api, Path(path))

@@ -1,4 +1,4 @@
-"""CUPTI's records as they are, with all that they say of a launch."""
+"""Recorder of CUPTI's records, with all fields of a launch."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _COPIES = {
     9: "host to host",
     10: "peer to peer",
 }
-# CUpti_ActivityMemoryKind, where it tells why a copy is slow.
+# CUpti_ActivityMemoryKind, the value that explains a slow copy.
 _PAGEABLE = 1
 _API = {"RUNTIME": "runtime_api_trace_cbid", "DRIVER": "driver_api_trace_cbid"}
 
 
 class Recorder(Tracing):
-    """A context. `work` and `api` are in the order of their beginnings, once they are `collected`."""
+    """A context manager. `work` and `api` are sorted by start time, once `collect` has run."""
 
     kinds = (
         "CONCURRENT_KERNEL",
@@ -72,15 +72,15 @@ class Recorder(Tracing):
                 self._heard.append(_copy(kind, record))
 
     def forget(self) -> None:
-        """Drop the records until now, which were made to warm up."""
+        """Drop the records so far, which come from the warm-up."""
         self.flush()
         self._heard.clear()
         self._call_of.clear()
 
     def collect(self, otherwise: int = BETWEEN) -> None:
-        """All work that was recorded has ended; an error where some of it is lost.
+        """Collect the records after all work has ended; raise an error if some were lost.
 
-        What no `run` launched is of the call `otherwise`.
+        Work that no `run` launched is assigned to the call `otherwise`.
         """
         lost = self.flush()
         if lost:
@@ -112,7 +112,7 @@ class Recorder(Tracing):
         )
 
     def _api_name(self, kind: str, number: int) -> str:
-        """Name of an API function, without the release since which it has this form."""
+        """Name of an API function, without the suffix for the release that introduced this form."""
         if (kind, number) not in self._names:
             try:
                 name = getattr(self._cupti, _API[kind])(number).name

@@ -1,4 +1,4 @@
-"""The lines of a summary: launches that are alike, and what they took."""
+"""The lines of a summary: equal launches, and their times."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fictl.timing import statistics
 
 @dataclass(frozen=True)
 class Row:
-    """`launches` of one call; `seconds` of every launch of all calls; `share` is of the time that
-    all launches take together, which is more than the calls' where they overlap.
+    """Equal launches. launches: number in one call. seconds: of every launch in all calls. share:
+    of the sum of all launches' times, which exceeds the calls' time if launches overlap.
     """
 
     name: str
@@ -34,8 +34,9 @@ class Row:
 
 @dataclass(frozen=True)
 class KernelRow(Row):
-    """`occupancy` is what an SM could hold of its warps by what the launch asks for, and `limits`
-    why not more; `waves` fill the GPU one after the other. None where the GPU is not known.
+    """Row of a kernel. occupancy: the share of an SM's warps that the launch's resources allow;
+    limits: the resources that limit it. waves: how many times the blocks fill the GPU. These are
+    None if the GPU is not known.
     """
 
     grid: tuple[int, int, int]
@@ -52,7 +53,7 @@ class KernelRow(Row):
 
 @dataclass(frozen=True)
 class CopyRow(Row):
-    """Row of copies or fills; `bytes` of one."""
+    """Row of copies or fills; `bytes` is the size of one."""
 
     bytes: int
 
@@ -66,6 +67,6 @@ class CopyRow(Row):
 
 @dataclass(frozen=True)
 class HostRow(Row):
-    """Calls of the CUDA runtime or driver. `seconds` of all of them in each call of the op, and
-    `share` of what the host spent in such calls.
+    """Calls of the CUDA runtime or driver. seconds: their sum in each call of the op. share: of the
+    host's time in all such calls.
     """

@@ -1,4 +1,6 @@
-"""Profiling cases by CUPTI: a process for each op, so that a fault of one leaves the others alone."""
+"""Profile cases by CUPTI, in a process for each op, so that a fault in one does not
+affect others.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ def profile(
     trace: Path | None = None,
     say: Callable[[str], object] = lambda line: None,
 ) -> Iterator[ProfileOutcome]:
-    """Profile cases, with an outcome for each, in their order. The timeline of a case goes to
-    `trace`, where one is named, else to the folder of its request. `say` is told what else the
-    processes print.
+    """Profile cases, and yield an outcome for each, in their order. The timeline of a case goes to
+    `trace` if given, else to the folder of its request. `say` receives other output of the
+    processes.
     """
     for _, group in groupby(requests, key=lambda request: request.folder):
         left = list(group)
@@ -39,8 +41,8 @@ def profile(
 
 @dataclass
 class _Talk:
-    """A conversation with one process, which ends before its last case where a case takes it down; that one is
-    tried once more, first in a process of its own.
+    """A conversation with one process. If a case kills the process, it ends early; that case is
+    tried once more, as the first in a new process.
     """
 
     requests: Sequence[ProfileRequest]

@@ -1,4 +1,4 @@
-"""Summary of a profile: launches that are alike become one line."""
+"""Summary of a profile: equal launches become one line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def summarise(
     api: Iterable[ApiCall],
     device: Callable[[int], Device | None],
 ) -> CuptiSummary:
-    """Summarise the work that belongs to calls; `device` knows the GPUs by their numbers."""
+    """Summarise the work that belongs to calls; `device` looks up a GPU by its number."""
     counted = [entry for entry in work if entry.call != BETWEEN]
     of_host = [entry for entry in api if entry.call != BETWEEN]
     took = spans(counted)
@@ -74,13 +74,13 @@ def _call(one: Activity) -> int:
 
 
 def _shape(one: Kernel) -> Hashable:
-    """Everything that a launch says; its time is not said."""
+    """Everything that must be equal for launches to share a line: all fields but the time."""
     sizes = (one.grid, one.block, one.cluster)
     return one.name, sizes, one.registers, one.static_shared, one.dynamic_shared
 
 
 def _gaps(call: Sequence[Work]) -> list[tuple[float, str]]:
-    """Seconds in which nothing of a call ran, each with what ran before."""
+    """Gaps of a call in which nothing ran: seconds, and the name of the work before."""
     gaps, last = [], call[0]
     for one in call[1:]:
         if one.start > last.end:
@@ -122,7 +122,7 @@ def _copy_row(launches: Sequence[Copy], calls: int, whole: float) -> CopyRow:
 
 
 def _host_rows(api: Sequence[ApiCall], calls: int) -> tuple[HostRow, ...]:
-    """The longest first."""
+    """Rows of the host's API calls, the longest first."""
     whole = sum(call.seconds for call in api)
     rows = []
     for alike in _alike(api, lambda one: one.name):

@@ -1,4 +1,4 @@
-"""CuptiSummary: a profile in lines of launches that are alike, which crosses processes and is shown."""
+"""CuptiSummary: a profile with one line for equal launches, sent between processes and printed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fictl.timing import statistics
 
 @dataclass(frozen=True)
 class CuptiSummary:
-    """`spans` are the calls, from the first beginning to the last end on the GPU, in seconds;
-    `idle` is the time of each in which nothing ran, `longest_gap` the longest piece of that, and
-    `overlap` the time of a call in which several launches ran, of it or of the call before.
+    """Summary of a profile, in seconds. spans: GPU time of each call, from the first start to the
+    last end. idle: time of each call in which nothing ran; longest_gap: the longest such gap.
+    overlap: time of a call in which several launches ran, of this call or the one before.
     """
 
     name: str

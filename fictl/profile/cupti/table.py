@@ -1,4 +1,4 @@
-"""A summary as people read it: tables of text, and what they do not say."""
+"""A summary for people: tables of text, and remarks that the tables do not show."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fictl.quantity import spell_size, spell_time
 
 _LONGEST = 56
 _HOST_CALLS = 3
-# Below these it is noise, and is not said.
+# Values below these are noise, and are not printed.
 _HOST_SHARE = 0.05
 _OVERLAP = 0.01
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells by row; a column that would say nothing is left out."""
+    """Cells by row, without columns that would be empty."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -32,7 +32,7 @@ class Grid:
         )
 
     def lines(self) -> list[str]:
-        """Aligned, for where there is no terminal."""
+        """Lines with aligned columns, for output that is not a terminal."""
         every = (self.columns, *self.rows)
         widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]
         padded = ([c.ljust(w) for c, w in zip(line, widths, strict=True)] for line in every)
@@ -77,7 +77,7 @@ def text(summary: CuptiSummary) -> str:
 
 
 def _calls(summary: CuptiSummary) -> str:
-    """One call is the whole of what was recorded."""
+    """Time of a call; a single call is the whole recording."""
     if summary.calls == 1:
         return (
             f"on the GPU: {spell_time(summary.spans[0])} from the first beginning to the last end"
@@ -87,7 +87,7 @@ def _calls(summary: CuptiSummary) -> str:
 
 
 def _host(rows: Sequence[HostRow]) -> str:
-    """Those that take longest."""
+    """The API calls that take longest."""
     longest = [row for row in rows[:_HOST_CALLS] if row.share >= _HOST_SHARE]
     return ", ".join(f"{spell_time(row.median)} in {_counted(row)}" for row in longest)
 
@@ -106,7 +106,7 @@ def _short(name: str) -> str:
 
 
 def _size(size: tuple[int, int, int]) -> str:
-    """Spell a grid or block without the dimensions that are not used."""
+    """Spell a grid or block without unused dimensions."""
     used = max([i for i, n in enumerate(size) if n > 1], default=0)
     return "x".join(str(n) for n in size[: used + 1])
 

@@ -1,4 +1,4 @@
-"""The trace file of a profile: every launch on its stream, and the calls of the host over them."""
+"""The trace file of a profile: every launch on its stream, and the host's calls above them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fictl.profile.cupti.device import device
 from fictl.profile.cupti.work import BETWEEN, ApiCall, Copy, Kernel, Work
 
 _HOST = 1
-# Processes behind the host's: one for each GPU, whose first track is that of the calls.
+# Processes after the host's: one for each GPU, whose first track shows the calls.
 _GPUS = 2
 _CALLS = 0
 Track = tuple[int, int]
@@ -22,7 +22,7 @@ def save(name: str, work: Iterable[Work], api: Iterable[ApiCall], path: Path) ->
     base = min((entry.start for entry in (*work, *api)), default=0)
     trace = ChromeTrace(base, {"name": name, "by": "fictl profile"})
     threads = dict.fromkeys(call.thread for call in api)
-    # Viewers want small numbers, and those of threads are addresses.
+    # Viewers need small numbers, and thread numbers are addresses.
     tracks = {thread: (_HOST, number) for number, thread in enumerate(threads)}
     _host(trace, api, tracks)
     for number, on_it in _of_each_gpu(work):
@@ -82,7 +82,7 @@ def _arrows(
     api: Iterable[ApiCall],
     tracks: Mapping[int, Track],
 ) -> None:
-    """Draw arrows from calls to what they launched; to the first node of a graph."""
+    """Draw arrows from API calls to the work that they launched; of a graph, to its first node."""
     asked = {call.correlation: call for call in api}
     for entry in {one.correlation: one for one in reversed(list(work))}.values():
         call = asked.get(entry.correlation)

@@ -1,4 +1,4 @@
-"""Work that ran on the GPU while it was recorded, and the calls of the host that launched it."""
+"""Work that ran on the GPU during the recording, and the host's calls that launched it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from fictl.timing.activity import Activity
 
-# What belongs to no call that was counted.
+# Number for work that belongs to none of the counted calls.
 BETWEEN = -1
 
 
 @dataclass(frozen=True)
 class Work(Activity):
-    """`correlation` is shared with the API call that launched it; of a graph's, by all its nodes."""
+    """Work on the GPU. `correlation` is shared with the API call that launched it, and by all nodes
+    of a graph.
+    """
 
     correlation: int
     device: int
@@ -26,9 +28,9 @@ class Work(Activity):
 
 @dataclass(frozen=True)
 class Kernel(Work):
-    """Registers are of a thread, shared memory is of a block, in bytes.
+    """A launch. Registers are per thread, shared memory per block in bytes.
 
-    Local memory is not here: CUPTI says 0 of kernels that spill.
+    Local memory is left out: CUPTI reports 0 for kernels that spill.
     """
 
     grid: tuple[int, int, int]
@@ -55,13 +57,13 @@ class Kernel(Work):
 
 @dataclass(frozen=True)
 class Copy(Work):
-    """Between memories, as its name says; or a fill."""
+    """A copy between the memories in its name, or a fill."""
 
     bytes: int
 
     @property
     def gbps(self) -> float:
-        """Bytes copied, which on one GPU are read and written both."""
+        """Rate of copied bytes; a copy within one GPU reads and writes each of them."""
         return self.bytes / (self.end - self.start) if self.end > self.start else 0.0
 
 

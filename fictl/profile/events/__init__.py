@@ -1,1 +1,1 @@
-"""The intra-kernel profiler: what kernels record by <fictl/device/profiler.cuh>, as times."""
+"""The intra-kernel profiler: times of the events that <fictl/device/profiler.cuh> records."""

@@ -1,4 +1,4 @@
-"""Blocks: the choice of blocks of a grid that are recorded."""
+"""Blocks: choice of the blocks of a grid to record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fictl.errors import UsageError
 
-# More would slow down what is looked at, by their stores.
+# More warps would slow down the kernel by their stores.
 MOST_WARPS = 1 << 10
 
 _SLICE = re.compile(
@@ -17,7 +17,9 @@ _SLICE = re.compile(
 
 @dataclass(frozen=True)
 class Blocks:
-    """Every step-th from `first` up to `stop`, as in a slice; 0 chooses the step by the grid."""
+    """Every step-th block from `first` to `stop`, as in a slice; step 0 chooses a step by
+    the grid.
+    """
 
     first: int = 0
     stop: int | None = None
@@ -25,7 +27,7 @@ class Blocks:
 
     @classmethod
     def parse(cls, text: str) -> Blocks:
-        """`64`, `0:64`, `::8`, `all`; '' leaves the choice to the grid."""
+        """Parse `64`, `0:64`, `::8` or `all`; '' leaves the choice to the grid."""
         if text in ("", "all"):
             return cls(step=1 if text else 0)
         match = _SLICE.fullmatch(text.strip())
@@ -44,7 +46,7 @@ class Blocks:
         return cls(first, int(match["stop"]) if match["stop"] else None, int(match["step"] or 1))
 
     def of(self, grid: int, groups: int) -> range:
-        """Those of a grid whose blocks have so many warps, or groups of warps, that record."""
+        """Blocks of a grid to record; `groups` is the number of slots that each block needs."""
         stop = grid if self.stop is None else min(grid, self.stop)
         return range(self.first, stop, self.step or _step(stop - self.first, groups))
 
@@ -54,6 +56,8 @@ class Blocks:
 
 
 def _step(blocks: int, groups: int) -> int:
-    """Odd: SMs take blocks in turn, and an even one could meet the same SMs again and again."""
+    """Choose an odd step: SMs take blocks in turn, and an even step could pick the same SMs each
+    time.
+    """
     step = -(-blocks * groups // MOST_WARPS)
     return 1 if step <= 1 else step | 1

@@ -1,7 +1,8 @@
-"""Conversion of each SM's cycles to one time for all of them.
+"""Conversion of each SM's cycles to one common time.
 
-A GPU has a clock in ns that all SMs read, but on some of them it ticks once a microsecond; that of
-an SM counts every cycle, but starts where it likes. Every warp reads both at its begin and its end.
+A GPU has a clock in ns that all SMs read, but on some GPUs it ticks once a microsecond. An SM's own
+clock counts every cycle, but has its own zero. Every warp reads both clocks at its begin and its
+end.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ Anchor = tuple[int, int, int]  # SM, ns, cycles
 
 @dataclass(frozen=True)
 class Clocks:
-    """Nanoseconds after `start`, which is one of the clock of all SMs.
+    """Conversion to nanoseconds after `start`, a value of the common clock.
 
-    cycle: ns that one takes. offsets: by SM, what is to be added to its cycles times `cycle`.
-    tick: ns between two values of the common clock, as far as they show it.
+    cycle: ns a cycle. offsets: by SM, the number to add to its cycles times `cycle`. tick: ns
+    between two values of the common clock, as far as the readings show it.
     """
 
     start: int
@@ -33,7 +34,9 @@ class Clocks:
 
 
 def clocks(anchors: Sequence[Anchor], others: Iterable[Anchor] = ()) -> Clocks:
-    """Fit clocks to what warps have read. `others`, some time before, tell better how long a cycle is."""
+    """Fit clocks to the warps' readings. `others` are readings from an earlier call: the longer
+    distance gives a more exact cycle.
+    """
     start = min(time for _, time, _ in anchors)
     cycle = _cycle([*others, *anchors])
     by_sm: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -44,7 +47,7 @@ def clocks(anchors: Sequence[Anchor], others: Iterable[Anchor] = ()) -> Clocks:
 
 
 def _cycle(anchors: Iterable[Anchor]) -> float:
-    """Nanoseconds a cycle, over all SMs: they run at one frequency."""
+    """Nanoseconds a cycle, over all SMs, which run at one frequency."""
     by_sm: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for sm, time, cycles in anchors:
         by_sm[sm].append((cycles, time))
@@ -54,7 +57,7 @@ def _cycle(anchors: Iterable[Anchor]) -> float:
 
 
 def _offset(read: Sequence[tuple[int, int]], start: int, cycle: float) -> tuple[int, float]:
-    """The largest: what a clock says is late by up to a tick, and never early."""
+    """The largest offset of the readings: a clock is late by up to a tick, and never early."""
     first = read[0][1]
     return first, max(time - start - (cycles - first) * cycle for time, cycles in read)
 

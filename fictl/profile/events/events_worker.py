@@ -1,4 +1,4 @@
-"""The program that records one case, in a process that it may take down: see fictl.profile.events.run_events."""
+"""Record one case, in a process that the case may kill: see fictl.profile.events.run_events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _call(request: CaseRequest) -> CaseCall:
-    """The first case that the options choose."""
+    """The first case that the options select."""
     call = next(case_calls(OpFolder.of(request.op), request.functions, request.options))
     template, case = call.trial.workload.subject.template, call.case
     elements = template.elements(case.sizes, case.passing)
@@ -51,7 +51,7 @@ def _device() -> str:
 
 
 def _record(call: CaseCall, request: EventsRequest) -> None:
-    """Call it three times: to build and warm up, to see how much room is needed, to record."""
+    """Call the case three times: to build and warm up, to measure the needed memory, to record."""
     send(CaseChosen(str(call.case), _device()))
     call()
     recorder = Recorder("cpu" if settings.DEVICE.get() == "emu" else "cuda")

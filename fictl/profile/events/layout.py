@@ -1,4 +1,4 @@
-"""Layout of the memory: structures of <fictl/device/profiler.cuh>, as the host sees them."""
+"""Layout of the memory: structures of <fictl/device/profiler.cuh> on the host."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ _PAIR = struct.Struct("<QQ")
 _SLOT = struct.Struct("<QQ QQ IHHII Q8x QQ QQ")
 _EVENT = struct.Struct("<QII")
 
-# What stands before the slots: how often each region's kernel was launched.
+# Size of the table before the slots: the number of launches of each region's kernel.
 COUNTS_BYTES = MOST_REGIONS * _PAIR.size
 
 
 class Region(ctypes.Structure):
-    """Every so-manieth block from `first` on has a slot for each of its groups, up to `slots` in
-    each of the layers, which launches take in turn. inverse, rotation, limit: what divides.
+    """Slots of one kernel. Every n-th block from `first` has a slot for each of its groups, up to
+    `slots` in each layer; launches use the layers in turn. inverse, rotation, limit: constants of
+    the division by n.
     """
 
     _fields_ = tuple(
@@ -31,7 +32,7 @@ class Region(ctypes.Structure):
 
 
 class Session(ctypes.Structure):
-    """Record of the kernels of a module; nothing where it has no regions."""
+    """Recording settings of a module's kernels; without regions they record nothing."""
 
     _fields_ = (
         ("memory", ctypes.c_uint64),
@@ -44,8 +45,8 @@ class Session(ctypes.Structure):
 def division(step: int) -> tuple[int, int, int]:
     """Constants to divide numbers below 2^32 by a step: (inverse, rotation, limit).
 
-    A product with the inverse of the step's odd part, rotated to the right, is the quotient where
-    it is at most the limit; else the number is not divisible.
+    The product with the inverse of the step's odd part, rotated to the right, is the quotient if it
+    is at most the limit; else the number is not divisible.
     """
     rotation = (step & -step).bit_length() - 1
     return pow(step >> rotation, -1, 1 << 32), rotation, ((1 << 32) - 1) // step
@@ -55,11 +56,10 @@ def division(step: int) -> tuple[int, int, int]:
 class Slot:
     """Events that one warp, or a group of warps, has written.
 
-    begin, end: (the time in ns on the clock of all SMs, cycles of the SM's own). end is None, and
-    `tried` the number of events found, where the warp did not come to its end.
-    group: one of `groups` in its block, each of so many `warps`. launch: a number that tells it
-    from others, or 0.
-    tried: events, those for which there was no room too. events: (cycles, name's id, kind).
+    begin, end: (ns on the clock of all SMs, cycles of the SM's own clock). If the warp did not
+    reach its end, end is None and `tried` is the number of events found. group: one of `groups` in
+    its block, of `warps` warps each. launch: number of the launch, or 0. tried: events, including
+    events that did not fit. events: (cycles, name's id, kind).
     """
 
     begin: tuple[int, int]
@@ -86,7 +86,7 @@ def launches(memory: bytes, region: int) -> int:
 
 
 def slots(memory: bytes, capacity: int) -> Iterator[Slot]:
-    """Those of some in a row that were written."""
+    """Read consecutive slots, and yield the written ones."""
     for start in range(0, len(memory), slot_bytes(capacity)):
         facts = _SLOT.unpack_from(memory, start)
         blocks = facts[3]

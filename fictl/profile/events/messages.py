@@ -1,4 +1,4 @@
-"""The request to the process that records events inside kernels, and what it sends."""
+"""The request to the process that records events inside kernels, and its messages."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fictl.profile.events.clocks import Anchor
 
 @dataclass(frozen=True)
 class EventsRequest:
-    """Record the first case that `case` chooses, in these kernels, into `file`.
+    """Record the first case that `case` selects, in these kernels, into `file`.
 
-    events: room for so many in each warp; 0 is as many as it needs.
+    events: how many events fit for each warp; 0 means as many as it needs.
     """
 
     case: CaseRequest
@@ -26,7 +26,7 @@ class EventsRequest:
 
 @dataclass(frozen=True)
 class RecordedPart:
-    """The memory of one kernel: this many bytes of the file, behind those of the parts before."""
+    """The memory of one kernel: this many bytes of the file, after the earlier parts."""
 
     kernel: int
     launches: int
@@ -35,7 +35,7 @@ class RecordedPart:
 
 @dataclass(frozen=True)
 class EventsRecorded:
-    """The parts of the file; `anchors` are what warps of an earlier call have read of the clocks."""
+    """The parts of the file; `anchors` are clock readings of warps in an earlier call."""
 
     capacity: int
     parts: tuple[RecordedPart, ...]

@@ -1,4 +1,4 @@
-"""The names of events: kernels record hashes of them, their sources have the words."""
+"""The names of events: kernels record hashes, and their sources hold the names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fictl.user_file import read_text
 
 HEADER = "<fictl/device/profiler.cuh>"
 
-# Comments first: what stands in them is no event.
+# Comments match first, so that their text is not read as an event.
 _MACRO = re.compile(
     r'//[^\n]*|/\*.*?\*/|\bFICTL_(?P<macro>KERNEL|EVENT|SCOPE|BEGIN|END)\s*\(\s*"(?P<name>[^"\n]*)"'
     r'|"(?:\\.|[^"\\\n])*"',
@@ -24,18 +24,18 @@ _MACRO = re.compile(
 
 @dataclass(frozen=True)
 class Names:
-    """Names by the ids that kernels write."""
+    """Names by the ids that kernels record."""
 
     kernels: Mapping[int, str]
     events: Mapping[int, str]
 
     def event(self, number: int) -> str:
-        """The name of an id, or the id itself where no source has its name as a literal."""
+        """The name of an id; the id itself if no source has its name as a literal."""
         return self.events.get(number, f"{number:#010x}")
 
 
 def identity(name: str) -> int:
-    """FNV-1a, as the header computes it."""
+    """FNV-1a hash, as the header computes it."""
     number = 2166136261
     for byte in name.encode():
         number = (number ^ byte) * 16777619 & 0xFFFFFFFF
@@ -43,7 +43,7 @@ def identity(name: str) -> int:
 
 
 def names_of(specs: Iterable[JitSpec]) -> Names:
-    """Collect the names from all files that the modules' sources reach."""
+    """Collect the names from all files that the modules' sources include."""
     files: dict[str, Path] = {}
     for spec in specs:
         files.update(reached_by(spec, *spec.sources, *spec.made_from).files)

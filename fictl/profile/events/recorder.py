@@ -1,4 +1,4 @@
-"""Recording in this process: memory is lent to the kernels, and read when they have ended."""
+"""Recording in this process: kernels write into the given memory, which is read after they end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fictl.profile.events.layout import (
 )
 from fictl.profile.events.messages import RecordedPart
 
-# Of the call that shows how large grids are, how often each is launched, and what a warp leaves.
+# Memory of the probe call, which finds grid sizes, launches of each kernel, and events of a warp.
 _PROBE_SLOTS, _PROBE_LAYERS, _PROBE_EVENTS = 64, 16, 256
 _MOST_LAYERS = 64
 _LEAST_EVENTS = 16
@@ -36,9 +36,10 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Room:
-    """Room of one kernel: its blocks of these have `slots` in all, in each of the layers.
+    """Memory of one kernel: the recorded blocks have `slots` in all, in each of the layers.
 
-    With several, launches whose numbers differ by no multiple of that leave each other alone.
+    With several layers, launches use different ones unless their numbers differ by a multiple of
+    the number of layers.
     """
 
     first: int
@@ -57,13 +58,15 @@ class Written:
 
 
 def modules() -> list[Any]:
-    """Those loaded in this process that can record."""
+    """Modules loaded in this process that can record."""
     libraries = (ctypes.CDLL(str(path)) for path in loaded_libraries())
     return [library for library in libraries if hasattr(library, "fictl_profiler_attach")]
 
 
 class Recorder:
-    """Records the loaded modules; `device` is torch's word for where their kernels run."""
+    """Recorder for the loaded modules; `device` is torch's name of the device that runs their
+    kernels.
+    """
 
     def __init__(self, device: str, libraries: Sequence[Any] | None = None) -> None:
         self._device = device
@@ -72,7 +75,7 @@ class Recorder:
     def record(
         self, call: Callable[[], object], rooms: Mapping[int, Room], capacity: int
     ) -> list[Written]:
-        """One call of it; `rooms` by the kernels' ids, each warp of which may leave `capacity`."""
+        """Record one call. `rooms` is by kernel id; each warp may write `capacity` events."""
         with self.recording(rooms, capacity) as lent:
             call()
         memory = lent.cpu().numpy().tobytes()
@@ -86,7 +89,7 @@ class Recorder:
 
     @contextmanager
     def recording(self, rooms: Mapping[int, Room], capacity: int) -> Iterator[Any]:
-        """Provide the memory that kernels write into meanwhile, as a tensor of bytes."""
+        """Provide the memory that kernels write into inside the context, as a tensor of bytes."""
         lent = self._lend(rooms, capacity)
         self._attach(_session(rooms, lent.data_ptr(), capacity))
         try:
@@ -122,7 +125,9 @@ def _session(rooms: Mapping[int, Room], memory: int, capacity: int) -> Session:
 
 
 def _regions(rooms: Mapping[int, Room]) -> list[tuple[int, Region]]:
-    """Each with its number: the place where its kernel looks first, or one behind all places."""
+    """Regions, each with its number: the index where its kernel looks first, or one after all of
+    these.
+    """
     regions: dict[int, Region] = {}
     base = 0
     for kernel, room in rooms.items():
@@ -142,7 +147,7 @@ def _regions(rooms: Mapping[int, Room]) -> list[tuple[int, Region]]:
 
 
 def probe_rooms(kernels: Sequence[int]) -> tuple[dict[int, Room], int]:
-    """The first warps of every kernel; with the number of events that each may leave."""
+    """Memory for the first warps of every kernel, and the number of events for each warp."""
     return {number: Room(0, 1, _PROBE_SLOTS, _PROBE_LAYERS) for number in kernels}, _PROBE_EVENTS
 
 
@@ -152,9 +157,9 @@ def rooms_for(
     blocks: Blocks,
     events: int,
 ) -> tuple[dict[int, Room], int]:
-    """Room that the kernels of a call need, by what the first warps of each have left.
+    """Memory that the kernels of a call need, by the events of the first warps of each.
 
-    launched: how often each kernel was.
+    launched: number of launches of each kernel.
     """
     rooms = {}
     for number, seen in probed.items():
@@ -172,7 +177,9 @@ def rooms_for(
 
 
 def layers_for(numbers: Collection[int], launched: int) -> int:
-    """The fewest that keep launches of these numbers apart; 1 where the numbers do not tell."""
+    """The fewest layers that keep launches with these numbers apart; 1 if the numbers do not
+    differ.
+    """
     if len(numbers) != launched:
         return 1
     apart = (
@@ -184,13 +191,13 @@ def layers_for(numbers: Collection[int], launched: int) -> int:
 
 
 def left(written: Sequence[Written], capacity: int) -> dict[int, list[Slot]]:
-    """Slots by kernel, of those that were launched."""
+    """Slots by kernel, for kernels that were launched."""
     by_kernel = {part.kernel: list(slots(part.memory, capacity)) for part in written}
     return {number: seen for number, seen in by_kernel.items() if seen}
 
 
 def write_memory(written: Sequence[Written], path: Path) -> tuple[RecordedPart, ...]:
-    """Write one after the other; what is needed to take them apart."""
+    """Write the contents one after the other; return the sizes needed to read them back."""
     with path.open("wb") as file:
         for part in written:
             file.write(part.memory)

@@ -1,4 +1,4 @@
-"""Recording of one call of an op: its kernels, their warps, and what happened in them when."""
+"""Recording of one call of an op: its kernels, their warps, and the times of events in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fictl.profile.events.names import Names
 
 @dataclass(frozen=True)
 class Happened:
-    """Something in a warp, in ns after the first begin of all; an instant has no end."""
+    """An event in a warp, in ns after the first begin of all; an instant has no end."""
 
     name: str
     begin: float
@@ -26,9 +26,9 @@ class Happened:
 
 @dataclass(frozen=True)
 class Warp:
-    """One that recorded, or one group of them: `group` counts them in their block.
+    """A recorded warp, or a group of warps with number `group` in the block.
 
-    lost: events for which there was no room. ended: whether it came to the end of its kernel.
+    lost: events that did not fit. ended: whether it reached the end of its kernel.
     """
 
     block: int
@@ -43,10 +43,10 @@ class Warp:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One launch of a kernel that recorded: number `launch` of so many `launches` in the call, or
-    the last of them where they cannot be told apart, whose number is 0.
+    """One recorded launch of a kernel: number `launch` of `launches` in the call. If launches
+    cannot be told apart, it is the last one, with number 0.
 
-    blocks, groups: of its grid, and of a block of it: groups of so many `group_warps`.
+    blocks: number in its grid. groups: number in a block, of `group_warps` warps each.
     """
 
     name: str
@@ -81,7 +81,9 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Recording:
-    """`tick` is how coarse the clock is that all SMs share, in ns; `cycle` is one of an SM's."""
+    """Recording of a call. tick: resolution in ns of the clock that all SMs share. cycle: ns a
+    cycle of an SM.
+    """
 
     kernels: tuple[Kernel, ...]
     cycle: float
@@ -90,7 +92,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Raw:
-    """The slots of one kernel as they were read."""
+    """The slots of one kernel, before decoding."""
 
     launches: int
     slots: Sequence[Slot] = field(repr=False)
@@ -104,7 +106,7 @@ def anchors(slots: Sequence[Slot]) -> Iterator[Anchor]:
 
 
 def decode(raws: Mapping[int, Raw], names: Names, others: Sequence[Anchor] = ()) -> Recording:
-    """Decode slots by the kernels' ids. `others`: what warps of an earlier call have read of the clocks."""
+    """Decode slots by the kernels' ids. `others` are clock readings of warps in an earlier call."""
     read = [anchor for raw in raws.values() for anchor in anchors(raw.slots)]
     known = clocks(read, others)
     kernels = (
@@ -117,9 +119,11 @@ def decode(raws: Mapping[int, Raw], names: Names, others: Sequence[Anchor] = ())
 
 
 def _launches(raw: Raw) -> Iterator[tuple[int, list[Slot]]]:
-    """Launches from first to last; where they overwrote each other, the last with the number 0.
+    """Yield launches from first to last; if they overwrote each other, only the last, with number
+    0.
 
-    That one has all slots that fit its grid: of others those are left that it has no blocks for.
+    It gets all slots that fit its grid; slots of blocks outside of its grid are left over from
+    others.
     """
     by_launch: dict[int, list[Slot]] = {}
     for slot in sorted(raw.slots, key=lambda slot: slot.begin):
@@ -157,7 +161,7 @@ def _warp(slot: Slot, names: Names, known: Clocks) -> Warp:
     else:
         end = max([begin, *(time for time, _, _ in seen)])
     lost = max(0, slot.tried - len(slot.events))
-    # Of a begin whose end found no room nobody knows how long it lasted.
+    # If the end of an event did not fit, its duration is unknown.
     events = _happened(seen, names, None if lost else end)
     happened = tuple(sorted(events, key=lambda event: event.begin))
     return Warp(slot.block, slot.group, slot.sm, begin, end, happened, lost, slot.end is not None)
@@ -166,7 +170,9 @@ def _warp(slot: Slot, names: Names, known: Clocks) -> Warp:
 def _happened(
     seen: Sequence[tuple[float, int, int]], names: Names, end: float | None
 ) -> Iterator[Happened]:
-    """An end belongs to the last begin of its name; what has none lasts until `end`, if known."""
+    """Match an end with the last begin of its name; a begin without an end lasts until `end`, if
+    known.
+    """
     open_: dict[int, list[float]] = {}
     for time, number, kind in seen:
         begun = open_.setdefault(number, [])

@@ -1,4 +1,4 @@
-"""EventsResult: the result of `fictl profile OP --tool events`, for people's view and for JSON."""
+"""EventsResult: the result of `fictl profile OP --tool events`, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from fictl.profile.events.statistics import event_rows, sm_rows
 
 @dataclass(frozen=True)
 class EventsResult:
-    """`capacity` is how many events a warp had room for; `trace` a file for ui.perfetto.dev."""
+    """Recorded events of a case. capacity: events that fit for a warp. trace: a file for
+    ui.perfetto.dev.
+    """
 
     op: str
     case: str
@@ -58,7 +60,7 @@ class EventsResult:
 
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
-    """Times in ns."""
+    """Convert a kernel to JSON, with times in ns."""
     return {
         "name": kernel.name,
         "begin": kernel.begin,

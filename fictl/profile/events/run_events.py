@@ -1,4 +1,4 @@
-"""Events inside the kernels of one case: built to record them, recorded in a process of its own."""
+"""Record events inside the kernels of one case: build them for recording, run them in a process."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ def profile(
     trace: Path | None = None,
     say: Callable[[str], object] = lambda line: None,
 ) -> EventsResult:
-    """`blocks` as Blocks.parse reads it; so many `events` a warp has room for, 0: as it needs.
+    """Record a case. blocks: parsed by Blocks.parse. events: how many fit for each warp; 0 means as
+    many as it needs.
 
-    `trace` is written in any case, into the request's folder where it is None.
+    `trace` is always written; None means the request's folder.
     """
     chosen, names = Blocks.parse(blocks), _names(request)
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +59,9 @@ def profile(
 
 
 def _names(request: ProfileRequest) -> Names:
-    """An op without events needs no build to be told so."""
+    """Names of the op's events, read before a build: an op without events needs no build
+    to fail.
+    """
     names = names_of(folder_specs(request.folder))
     if names.kernels and names.events:
         return names
@@ -74,7 +77,7 @@ def _names(request: ProfileRequest) -> Names:
 
 @dataclass(frozen=True)
 class _Heard:
-    """The case that was recorded, and how."""
+    """The messages of the process: the recorded case, and its parts."""
 
     case: CaseChosen
     recorded: EventsRecorded
@@ -101,7 +104,7 @@ def _listen(request: ProfileRequest, asked: EventsRequest, say: Callable[[str], 
 
 
 def _environment(request: ProfileRequest) -> dict[str, str]:
-    """Other variants would come before the one that records."""
+    """Environment that selects the recording variant, which others would precede."""
     return {
         **request.program.variables,
         settings.JIT_PROFILE.name: "1",

@@ -11,10 +11,10 @@ from fictl.profile.events.recording import Happened, Kernel, Warp
 
 @dataclass(frozen=True)
 class EventRow:
-    """All of one name in a kernel. Times in ns.
+    """All events of one name in a kernel, in ns.
 
-    at: the median of how long after its warp's begin. share: of the time of all warps that
-    recorded; events inside one another count twice. An instant has no durations.
+    at: median time after the warp's begin. share: of the time of all recorded warps; nested events
+    count twice. An instant has no durations.
     """
 
     name: str
@@ -29,7 +29,7 @@ class EventRow:
 
 @dataclass(frozen=True)
 class SmRow:
-    """Share of one SM in a kernel, in ns after the kernel's first begin."""
+    """Busy time of one SM in a kernel, in ns after the kernel's first begin."""
 
     sm: int
     blocks: int
@@ -38,7 +38,7 @@ class SmRow:
 
 
 def event_rows(kernel: Kernel) -> list[EventRow]:
-    """Rows of a kernel's events, in the order in which a warp comes to them."""
+    """Rows of a kernel's events, in the order in which a warp reaches them."""
     by_event: dict[tuple[str, bool], list[tuple[Warp, Happened]]] = defaultdict(list)
     for warp in kernel.warps:
         for event in warp.happened:
@@ -66,7 +66,9 @@ def _row(name: str, both: Sequence[tuple[Warp, Happened]], total: float) -> Even
 
 
 def sm_rows(kernel: Kernel) -> list[SmRow]:
-    """None of a part of the blocks: what an SM began and ended with may be another one."""
+    """Rows of the SMs; none if only some blocks were recorded: an unrecorded block may be the
+    first or the last of an SM.
+    """
     if not kernel.is_whole:
         return []
     by_sm: dict[int, list[Warp]] = defaultdict(list)
@@ -84,7 +86,7 @@ def sm_rows(kernel: Kernel) -> list[SmRow]:
 
 
 def quantile(ordered: Sequence[float], part: float) -> float:
-    """Between two values, in proportion."""
+    """Quantile, interpolated linearly between two values."""
     place = part * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)

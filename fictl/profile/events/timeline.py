@@ -1,4 +1,4 @@
-"""A recording as a trace: an SM is a process, a warp of a block a thread."""
+"""A recording as a trace: an SM becomes a process, a warp of a block a thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _add(trace: ChromeTrace, kernel: Kernel, warp: Warp, track: tuple[int, int])
 
 
 def warps_of(kernel: Kernel, warp: Warp) -> str:
-    """`warp 3`, or `warps 4-7` where that many are one group."""
+    """`warp 3`, or `warps 4-7` if several form one group."""
     first = warp.group * kernel.group_warps
     last = first + kernel.group_warps - 1
     return f"warp {first}" if first == last else f"warps {first}-{last}"

@@ -1,1 +1,1 @@
-"""`fictl profile --tool ncu`: Nsight Compute's counters of one case, and what they mean in words."""
+"""`fictl profile --tool ncu`: Nsight Compute's counters of one case, explained in words."""

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# Clocks are left alone: locking them needs a permission that few have, and times of other
-# commands are taken at these clocks. `--ncu-arg=--clock-control=base` locks them.
+# Clocks are not locked: that needs a permission that few users have, and other commands measure at
+# the same clocks. `--ncu-arg=--clock-control=base` locks them.
 _CLOCKS = "--clock-control"
 
 
 @dataclass(frozen=True)
 class Collection:
-    """The defaults are all that the digest reads.
+    """Counters to collect; the defaults are all that the digest reads.
 
-    sections: instead of a set. kernel: a regular expression, of kernels' names.
-    extra: handed to ncu as they are, the last word on everything.
+    sections: replaces a set. kernel: a regular expression for kernel names. extra: arguments passed
+    to ncu unchanged, after all others.
     """
 
     set: str = "full"
@@ -33,7 +33,9 @@ class Collection:
         return f"sections {', '.join(self.sections)}" if self.sections else f"set {self.set}"
 
     def argv(self, report: Path) -> list[str]:
-        """Only what lies between cudaProfilerStart and -Stop is collected; sources are kept."""
+        """Arguments of ncu: collect only between cudaProfilerStart and -Stop, and store the
+        sources.
+        """
         return [
             "--profile-from-start=off",
             "--target-processes=all",

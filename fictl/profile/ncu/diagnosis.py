@@ -1,4 +1,4 @@
-"""Why ncu measured nothing, and what mends it."""
+"""Reasons why ncu measured nothing, and their fixes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEWER = (
     "driver"
 )
 
-# What ncu says -> what it means, and what to do. The first that is found is it.
+# ncu's message -> its meaning, and a fix. The first match counts.
 _KNOWN = (
     (
         r"ERR_NVGPUCTRPERM",
@@ -58,7 +58,7 @@ _COUNTERS = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
 
 
 def raise_problem(launched: Launched, collection: Collection, version: str) -> None:
-    """Raise the problem of a run that left no report; the program's own error comes before ncu's view."""
+    """Raise the problem of a run without a report; the program's own error comes before ncu's."""
     output = launched.output
     for pattern, message, hint in _KNOWN:
         if re.search(pattern, _tools(launched)):
@@ -84,7 +84,9 @@ def raise_problem(launched: Launched, collection: Collection, version: str) -> N
 
 
 def raise_without_numbers(measured: int, without: Sequence[str], version: str) -> None:
-    """Counters that are all NaN are what an ncu gives for a GPU or a driver that it half knows."""
+    """Raise an error if all counters are NaN, as ncu gives for a GPU or driver it supports only
+    partly.
+    """
     if _COUNTERS in without:
         raise SetupError(
             f"ncu {version} measured nothing: {len(without)} of {measured + len(without)} metrics "
@@ -105,7 +107,7 @@ def _no_kernels(lines: Sequence[str], collection: Collection) -> FictlError:
 
 
 def _tools(launched: Launched) -> str:
-    """ncu's lines alone: a program may print anything. Before it starts they have no mark."""
+    """Lines of ncu without the program's. Before the program starts, ncu's lines have no mark."""
     own = [line for line in launched.lines if line.startswith(MARKS)]
     return "\n".join(own) or launched.output
 

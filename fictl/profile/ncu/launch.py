@@ -1,4 +1,4 @@
-"""One launch of a kernel as ncu measured it: the raw page of its report, as CSV."""
+"""One launch of a kernel as measured by ncu: the raw page of its report, as CSV."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from math import prod
 from fictl.errors import FictlError
 from fictl.profile.spelling import respelt
 
-# ncu scales what it prints: sizes and times are taken back to bytes and seconds.
+# ncu scales printed values: sizes and times are converted back to bytes and seconds.
 _UNIT = re.compile(r"(?P<prefix>[numKMGT]?)(?:byte|s|second)(?:/.*)?")
 _SCALES = {"": 1.0, "n": 1e-9, "u": 1e-6, "m": 1e-3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _OF_A_KERNEL = "Kernel Name"
 _LIMIT = "launch__occupancy_limit_"
-# Steps in the calculations of ncu's own rules, without a meaning of their own.
+# Intermediate values of ncu's own rules, without a meaning of their own.
 _INNER = "derived_tempMetric"
 
 
 @dataclass(frozen=True)
 class Launch:
-    """`metrics` have a number each; those that ncu collected and has none for are `without`."""
+    """A measured launch. metrics: collected values that are numbers; without: metrics that ncu
+    collected but has no number for.
+    """
 
     id: str
     kernel: str
@@ -37,7 +39,7 @@ class Launch:
         return self.metrics.get(name)
 
     def peak(self, name: str) -> float | None:
-        """A unit's use: percent of what it can sustain over the whole launch."""
+        """Use of a unit: percent of its sustained peak over the whole launch."""
         return self.get(f"{name}.avg.pct_of_peak_sustained_elapsed")
 
     @cached_property
@@ -46,7 +48,9 @@ class Launch:
 
     @property
     def waves(self) -> float | None:
-        """Waves: how often the blocks fill the GPU. ncu prints two digits of it, which may be 0.00."""
+        """Number of times that the blocks fill the GPU. ncu prints two decimals, which
+        may be 0.00.
+        """
         sms = self.get("launch__sm_count")
         limits = [count for name, count in self.metrics.items() if name.startswith(_LIMIT)]
         if not sms or not limits:
@@ -66,7 +70,7 @@ def short_name(kernel: str) -> str:
 
 
 def parse_launches(text: str) -> list[Launch]:
-    """A head, the units, a line a launch."""
+    """Parse the raw page: a header, the units, and a line for each launch."""
     rows = list(csv.reader(table(text)))
     if len(rows) < 2:
         raise FictlError("ncu printed no table of its report", text.strip()[-500:])
@@ -75,7 +79,7 @@ def parse_launches(text: str) -> list[Launch]:
 
 
 def table(text: str, column: str = _OF_A_KERNEL) -> list[str]:
-    """The lines of a CSV: not the warnings that ncu may print above it."""
+    """The lines of a CSV, without warnings that ncu may print before it."""
     lines = text.splitlines()
     begins = (i for i, line in enumerate(lines) if line.startswith('"') and column in line)
     return lines[next(begins, len(lines)) :]

@@ -1,4 +1,4 @@
-"""NcuReport: the result of `fictl profile --tool ncu` for one case, and where it is kept."""
+"""NcuReport: the result of `fictl profile --tool ncu` for one case, and its files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from fictl.profile.ncu.digest.kernel import Digest
 
 @dataclass(frozen=True)
 class NcuReport:
-    """path: ncu's own file; pages: the CSV that the digests come from; notes: what to know."""
+    """Result of ncu. path: ncu's own file; pages: the CSV behind the digests; notes: warnings for
+    the user.
+    """
 
     op: str
     case: str

@@ -10,14 +10,16 @@ from typing import Any
 
 from fictl.profile.ncu.launch import table
 
-# Memory that is to be compressed is allocated for it by the driver's API: that of torch never is.
+# Compression needs memory allocated for it by the driver's API, which torch never uses.
 _BESIDE_THE_POINT = {"MemoryL2Compression"}
 _ADVICE = "OPT"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`speedup` is ncu's estimate in percent: of the kernel, or of the part it looks at (local)."""
+    """A rule of ncu. speedup: ncu's estimate in percent, of the kernel or, if local, of
+    one part.
+    """
 
     name: str
     text: str
@@ -35,7 +37,7 @@ class Rule:
 
 
 def parse_rules(text: str) -> dict[str, tuple[Rule, ...]]:
-    """Rules of each launch, by its ID: those that estimate a speedup, the largest first."""
+    """Rules of each launch by its ID: rules with an estimated speedup, the largest first."""
     by_launch: defaultdict[str, list[Rule]] = defaultdict(list)
     for row in csv.DictReader(table(text)):
         name, speedup = row.get("Rule Name"), row.get("Estimated Speedup")

@@ -1,4 +1,4 @@
-"""Nsight Compute over one case: its report is kept, and read back as CSV."""
+"""Run Nsight Compute on one case, keep its report, and read it back as CSV."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from fictl.profile.request import ProfileRequest
 from fictl.project import OpFolder
 from fictl.toolchain.profilers import find_profiler, version_of
 
-# ncu repeats every launch for as many passes as its counters need: one call says it all.
+# ncu repeats every launch for as many passes as its counters need, so one call is enough.
 CALLS = 1
 
 _GET_IT = "apt install cuda-nsight-compute-13-0, or add the folder of ncu to PATH; fictl doctor"
-# Names in full: shortened ones are not those of the source page.
+# Full names: shortened ones differ from those of the source page.
 _PAGES = {
     "raw": ("--page=raw", "--print-units=base", "--rename-kernels=off"),
     "details": ("--page=details", "--print-details=all"),
@@ -42,7 +42,7 @@ def profile(
     collection: Collection | None = None,
     say: Callable[[str], object] = lambda line: None,
 ) -> NcuReport:
-    """`say` hears which kernel ncu is at, and what the program prints."""
+    """Profile a case. `say` receives ncu's progress by kernel, and the program's output."""
     collection = collection or Collection()
     ncu = find_profiler("ncu")
     if ncu is None:
@@ -99,7 +99,9 @@ def _launch(
 
 
 def _near(folder: OpFolder) -> Callable[[str], int]:
-    """The files of the op's family come first, then those of its project; a toolkit's are far."""
+    """Distance of a file: the op's family comes first, then its project; a toolkit's
+    files are far.
+    """
     top = folder.project.top.resolve()
 
     def rank(path: str) -> int:
@@ -120,7 +122,7 @@ def _progress(say: Callable[[str], object]) -> Callable[[str], None]:
 
 
 def _page(ncu: Path, report: Path, name: str) -> Path:
-    """Kept beside the report, `CASE.ncu.raw.csv`."""
+    """Write a page beside the report, as `CASE.ncu.raw.csv`."""
     done = run([ncu, f"--import={report}", "--csv", *_PAGES[name]], timeout=_PAGE_SECONDS)
     path = report.with_name(f"{report.name.removesuffix('.ncu-rep')}.ncu.{name}.csv")
     path.write_text(done.output, encoding="utf-8")

@@ -11,19 +11,19 @@ from typing import Any, TypeAlias
 
 _SAMPLES, _EXECUTED = "# Samples", "Instructions Executed"
 _STALL, _OTHER_HALF = "stall_", "(Not Issued)"
-# Not waiting: the instruction was issued, or that of another warp was.
+# Not waiting: this instruction was issued, or another warp's.
 _BUSY = {"selected", "not_selected"}
 
-# How near a file is to the op: of the lines that an instruction comes from, the nearest is meant.
+# Distance of a file from the op: of the lines that an instruction comes from, the nearest counts.
 Near: TypeAlias = Callable[[str], int]
 Place: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a source file, and the samples in which a warp stood at an instruction of it.
+    """A line of a source file, and the samples in which a warp was at one of its instructions.
 
-    local: how often warps executed its loads and stores of local memory.
+    local: number of local memory loads and stores that warps executed for it.
     """
 
     path: str
@@ -39,7 +39,7 @@ class Line:
 
     @property
     def stall(self) -> str:
-        """The most frequent stall of its warps; '' where they did not wait."""
+        """The most frequent stall of its warps; '' if they did not wait."""
         waits = {name: count for name, count in self.stalls.items() if name not in _BUSY}
         return max(waits, key=waits.__getitem__) if any(waits.values()) else ""
 
@@ -63,7 +63,7 @@ class _Instruction:
 
 @dataclass
 class _Table:
-    """The lines of one file that a launch has code of, and their instructions, by address."""
+    """The lines of one file with code in a launch, and their instructions by address."""
 
     function: str
     path: str
@@ -72,10 +72,10 @@ class _Table:
 
 
 def parse_source(text: str, near: Near = lambda path: 0) -> dict[str, list[tuple[Line, ...]]]:
-    """Function -> the lines with samples of each of its launches, those with most samples first.
+    """Parse the page: function -> for each of its launches, the lines with samples, the most first.
 
-    A function has a table for each file. The same file once more begins another launch, unless
-    it is the same table again, as ncu prints it for some functions.
+    A function has a table for each file. A second table of the same file begins another launch,
+    unless the tables are equal, as ncu prints one twice for some functions.
     """
     launches: defaultdict[str, list[dict[str, _Table]]] = defaultdict(list)
     for table in _tables(text):
@@ -108,9 +108,9 @@ def _lines(tables: Sequence[_Table], near: Near) -> tuple[Line, ...]:
 
 
 def _each_once(tables: Sequence[_Table], near: Near) -> Iterator[tuple[Place, _Instruction]]:
-    """An inlined instruction stands below every line that it was inlined through.
+    """Yield each instruction once. An inlined instruction appears at every line of its inlining.
 
-    It is counted for the nearest file, and there for the line that has the least code.
+    It counts for the nearest file, and there for the line with the least code.
     """
     chosen: dict[str, tuple[tuple[int, int], Place, _Instruction]] = {}
     for table in tables:
@@ -143,9 +143,9 @@ def _tables(text: str) -> Iterator[_Table]:
 
 
 def _read(table: _Table, head: Sequence[str], row: Sequence[str], number: int) -> int:
-    """A line of the file, or an instruction of the one before; the number of that line.
+    """Read a line of the file, or an instruction of the line before; return the line's number.
 
-    Of the two columns `Source` the first is the file's, the other the machine's.
+    The first column `Source` is the file's, the second the machine's.
     """
     word, address = row[head.index("Line No")], row[head.index("Address")]
     if word.isdigit():

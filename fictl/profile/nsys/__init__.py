@@ -1,1 +1,1 @@
-"""`fictl profile --tool nsys`: Nsight Systems' timeline of one case, summed up."""
+"""`fictl profile --tool nsys`: Nsight Systems' timeline of one case, and its summary."""

@@ -1,4 +1,4 @@
-"""Conversion of the raw stream that nsys records to its report, where nsys did not do that itself."""
+"""Conversion of nsys's raw stream to its report, if nsys itself did not convert it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.paths import matching
 from fictl.process import TimedOut, run
 
 _IMPORTER = "QdstrmImporter"
-# It needs seconds for megabytes; one that takes longer has been seen never to end.
+# Conversion takes seconds for megabytes; slower ones have been seen never to end.
 _SECONDS = 120.0
 _PROPER = (
     "install Nsight Systems itself (apt install nsight-systems): the nsys inside Nsight Compute "
@@ -21,7 +21,7 @@ _PROPER = (
 
 
 def convert(nsys: Path, stream: Path, report: Path) -> None:
-    """`stream` stays where it is: a complete Nsight Systems can still open it."""
+    """Convert, and keep `stream`: a complete Nsight Systems can still open it."""
     importer = next(_importers(nsys), None)
     kept = f"{stream} is kept ({stream.stat().st_size / 1e6:.0f} MB)"
     if importer is None:
@@ -40,7 +40,7 @@ def convert(nsys: Path, stream: Path, report: Path) -> None:
 
 
 def _fix(text: str) -> str:
-    """Some machines lack a library of the importer's, which the profiler itself does not need."""
+    """Explain the failure: some machines lack a library that only the importer needs."""
     missing = re.search(r"shared libraries: (lib[\w+-]+)\.so(?:\.(\d+))?", text)
     if not missing:
         return _PROPER

@@ -1,4 +1,4 @@
-"""Nsight Systems over one case: its report is kept, and what `nsys stats` makes of it."""
+"""Run Nsight Systems on one case, keep its report, and read the output of `nsys stats`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RECORD = (
     "--force-overwrite=true",
 )
 _STATS_SECONDS = 120.0
-# Lines of nsys, which it does not mark.
+# Lines of nsys, which have no mark.
 _ITS_OWN = re.compile(
     r"\[\d+/\d+\] \[|Capture range |Generating |Generated:|Processing events|Importer error"
     r"|Unable to retrieve the importer|Collecting data|\s+\S.*\.(?:nsys-rep|qdstrm)$"
@@ -39,7 +39,7 @@ _ITS_OWN = re.compile(
 def profile(
     request: ProfileRequest, say: Callable[[str], object] = lambda line: None
 ) -> NsysSummary:
-    """`say` hears what the program prints."""
+    """Profile a case. `say` receives the program's output."""
     nsys = find_profiler("nsys")
     if nsys is None:
         raise SetupError("nsys (Nsight Systems) is not installed", _GET_IT)
@@ -88,7 +88,7 @@ def _late(request: ProfileRequest) -> TimedOut:
 
 
 def _no_report(launched: Launched, request: ProfileRequest) -> FictlError:
-    """Most often nothing was captured, or nsys may not trace here."""
+    """Error for a missing report: usually nothing was captured, or nsys may not trace here."""
     output = launched.output
     if launched.late:
         return _late(request)
@@ -103,7 +103,7 @@ def _no_report(launched: Launched, request: ProfileRequest) -> FictlError:
 
 
 def _tables(nsys: Path, report: Path) -> tuple[dict[str, tuple[Row, ...]], tuple[Path, ...]]:
-    """One report at a time: in one document nsys does not say where the next begins."""
+    """Read one report at a time: in a joint document nsys does not mark where the next begins."""
     tables: dict[str, tuple[Row, ...]] = {}
     pages = []
     for name in (KERNELS, COPIES, API):

@@ -1,4 +1,4 @@
-"""NsysSummary: the result of `fictl profile --tool nsys` for one case, and where it is kept."""
+"""NsysSummary: the result of `fictl profile --tool nsys` for one case, and its files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fictl.profile.nsys.table import Row
 
 @dataclass(frozen=True)
 class NsysSummary:
-    """tables: by the name of the report of `nsys stats`; pages: their CSV."""
+    """Result of nsys. tables: by the name of the report of `nsys stats`; pages: their CSV."""
 
     op: str
     case: str

@@ -1,4 +1,4 @@
-"""Tables of `nsys stats`, as CSV: a line a kernel, a kind of copy, or a function of the API."""
+"""Tables of `nsys stats`, as CSV: a line for a kernel, a kind of copy, or an API function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _COUNTS = ("Instances", "Num Calls", "Count")
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds, of `count` times; `share` is percent of all in its table."""
+    """Line of a table. Times are seconds over `count` calls; `share` is percent of the
+    whole table.
+    """
 
     name: str
     count: int
@@ -30,14 +32,14 @@ class Row:
 
 
 def table(text: str) -> str:
-    """The CSV alone: nsys says above it what it does. '' where there is none."""
+    """The CSV without nsys's progress lines above it; '' if there is none."""
     lines = text.splitlines(keepends=True)
     head = next((i for i, line in enumerate(lines) if _TIME in line), len(lines))
     return "".join(lines[head:])
 
 
 def parse_rows(text: str) -> tuple[Row, ...]:
-    """() where there is no table: 'does not contain' is what nsys says of what did not happen."""
+    """Rows; () without a table: nsys prints 'does not contain' for events that did not occur."""
     lines = csv.DictReader(table(text).splitlines())
     return tuple(_row(line) for line in lines if line.get(_TIME))
 

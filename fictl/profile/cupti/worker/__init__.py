@@ -1,1 +1,1 @@
-"""The program of the process in which an op is profiled."""
+"""The program of the process that profiles an op."""

@@ -1,4 +1,6 @@
-"""Cases of one op recorded in this process, which they may take down: see fictl.profile.cupti.run_cupti."""
+"""Record cases of one op in this process, which a fault may kill: see
+fictl.profile.cupti.run_cupti.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from fictl.profile.cupti.summary import CuptiSummary
 from fictl.project import OpFolder
 from fictl.timing.rotation import Rotation, rotations
 
-# So long the GPU works before it is looked at: its clocks rise meanwhile.
+# Seconds of GPU work before the recording, in which its clocks rise.
 _WARM_UP_SECONDS = 0.1
 
 
@@ -66,7 +68,9 @@ def _chosen(request: CaseRequest) -> CaseCall:
 
 
 def record(turn: Rotation, calls: int) -> Profile:
-    """So many calls of a rotation, warmed up: what makes L2 cold between them is of no call."""
+    """Record `calls` calls of a rotation after a warm-up. Work between them that makes L2 cold
+    belongs to no call.
+    """
     import torch
 
     end = time.perf_counter() + _WARM_UP_SECONDS
@@ -76,7 +80,7 @@ def record(turn: Rotation, calls: int) -> Profile:
         if time.perf_counter() >= end:
             break
     with Recorder() as recorder:
-        # The first records cost more than others; and the copy before the first one leaves it cold.
+        # The first records cost more than others; the copy before the first call makes L2 cold.
         _run(turn, range(-1, 0))
         torch.cuda.synchronize()
         recorder.forget()

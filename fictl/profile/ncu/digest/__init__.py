@@ -1,1 +1,1 @@
-"""Counters as sentences: each says one thing, from metrics that are there, or is left out."""
+"""Counters as sentences: each makes one point, and is left out if its metrics are missing."""

@@ -48,7 +48,9 @@ def _global(launch: Launch, op: str, word: str) -> Remark | None:
 
 
 def _shared(launch: Launch) -> Remark | None:
-    """Bank conflicts by the compiler's count of what a request needs; in older reports by the hardware's."""
+    """Bank conflicts by the compiler's count of what a request needs; in older reports by the
+    hardware.
+    """
     passes, ideal = _passes(launch)
     if passes is None or ideal is None or not passes:
         return None
@@ -71,13 +73,13 @@ def _passes(launch: Launch) -> tuple[float | None, float | None]:
 
 
 def _places(lines: Sequence[Line]) -> str:
-    """The lines with most of it."""
+    """The source lines with the largest part."""
     most = sorted((line for line in lines if line.local), key=lambda line: -line.local)[:_PLACES]
     return f", most of them at {', '.join(line.place for line in most)}" if most else ""
 
 
 def _local(launch: Launch, lines: Sequence[Line]) -> Remark | None:
-    """Spills, or arrays that are indexed by what is known only at run time."""
+    """Local memory: spills, or arrays with an index known only at run time."""
     counts = [launch.get(f"smsp__sass_inst_executed_op_local_{op}.sum") for op in ("ld", "st")]
     if any(count is None for count in counts):
         return None

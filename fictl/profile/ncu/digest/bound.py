@@ -1,4 +1,4 @@
-"""The bound of a kernel: memory and which level, compute and which unit, or latency."""
+"""The bound of a kernel: a level of memory, a unit of compute, or latency."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fictl.profile.ncu.digest.units import Unit, busiest
 from fictl.profile.ncu.launch import Launch
 
 _TOPIC = "bound by"
-# ncu's memory throughput is the largest of what the levels reach; nearest to the chip's edge first.
+# ncu's memory throughput is the maximum over the levels; the level nearest to the DRAM is first.
 _LEVELS = {
     "DRAM": "gpu__dram_throughput",
     "L2": "lts__throughput",
@@ -38,7 +38,7 @@ def bound(launch: Launch) -> Remark | None:
 
 
 def at_ceiling(launch: Launch) -> bool:
-    """True if only less work makes it faster."""
+    """True if only less work makes the kernel faster."""
     reached = (launch.peak("gpu__compute_memory_throughput"), launch.peak("sm__throughput"))
     return any(percent is not None and percent >= NEAR_PEAK for percent in reached)
 
@@ -74,7 +74,9 @@ def _compute(launch: Launch, facts: dict[str, float | str]) -> Remark:
 
 
 def _limiting_unit(launch: Launch) -> Unit | None:
-    """None where it is one that has no name here: the busiest known one is not the limit then."""
+    """The unit that limits the kernel; None if the limiting unit has no name here: the busiest
+    known unit is not the limit then.
+    """
     unit, whole = busiest(launch), launch.peak("sm__throughput") or 0.0
     return unit if unit and unit.percent >= whole - SAME else None
 
@@ -93,7 +95,9 @@ def _both(launch: Launch, facts: dict[str, float | str]) -> Remark:
 
 
 def _level(launch: Launch) -> str:
-    """The first that reaches, nearly, what memory does as a whole: a level behind is fed by it."""
+    """The first level that nearly reaches the overall memory throughput: it also feeds the levels
+    after it.
+    """
     whole = launch.peak("gpu__compute_memory_throughput") or 0.0
     reached = {level: launch.peak(metric) or 0.0 for level, metric in _LEVELS.items()}
     near = (level for level, percent in reached.items() if percent >= whole - SAME)

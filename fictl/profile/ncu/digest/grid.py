@@ -37,7 +37,7 @@ def _part_of_one(launch: Launch, count: float) -> Remark:
 
 
 def lanes(launch: Launch) -> Remark | None:
-    """Only where many lanes do nothing."""
+    """Remark on idle lanes, if there are many."""
     working = launch.get("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio")
     if working is None or working >= LANES:
         return None

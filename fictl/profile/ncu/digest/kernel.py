@@ -34,9 +34,9 @@ class Hot:
 
 @dataclass(frozen=True)
 class Digest:
-    """Digest of launches that are alike: that of the one with the median time.
+    """Digest of equal launches, taken from the launch with the median time.
 
-    share: of the time of all kernels, in percent; of a minor one nothing else is said.
+    share: percent of the time of all kernels; a minor kernel has no other content.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Digest:
 def digests(
     launches: Sequence[Launch], rules: Mapping[str, Sequence[Rule]], sources: Sources
 ) -> tuple[Digest, ...]:
-    """One for each kernel, grid and block, in the order of their share of the time."""
+    """Make one digest for each kernel, grid and block, sorted by share of the time."""
     alike: defaultdict[object, list[Launch]] = defaultdict(list)
     for launch in launches:
         alike[launch.kernel, launch.grid, launch.block].append(launch)
@@ -120,7 +120,9 @@ def _hot(lines: Sequence[Line]) -> tuple[Hot, ...]:
 
 
 def _by_launch(launches: Sequence[Launch], sources: Sources) -> dict[str, Sequence[Line]]:
-    """The page of sources has launches by their order alone; some spell kernels another way."""
+    """Source lines by launch. The source page identifies launches only by order, and may spell
+    kernels another way.
+    """
     queues = {function: list(tables) for function, tables in sources.items()}
     short = {short_name(function): function for function in sources}
     by_file: dict[str, Sequence[Line]] = {}

@@ -1,4 +1,4 @@
-"""Occupancy: warps that an SM holds, how many it could, and what keeps it from holding more."""
+"""Occupancy: warps that an SM holds, how many it could hold, and the limiting resource."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _FEWER = {
 
 
 def occupancy(launch: Launch, at_ceiling: bool = False) -> Remark | None:
-    """At a ceiling there are warps enough, and of a small grid it is the blocks that lack."""
+    """Remark on occupancy: none at a ceiling, where warps suffice, or for a small grid, which lacks
+    blocks.
+    """
     achieved = launch.get("sm__warps_active.avg.pct_of_peak_sustained_active")
     possible = launch.get("sm__maximum_warps_per_active_cycle_pct")
     if achieved is None or possible is None:
@@ -39,7 +41,9 @@ def occupancy(launch: Launch, at_ceiling: bool = False) -> Remark | None:
 
 
 def _limit(launch: Launch) -> str:
-    """The resource that lets the fewest blocks in; whole blocks may also just not fill an SM's warps."""
+    """The resource that allows the fewest blocks; or whole blocks that do not fill an
+    SM's warps.
+    """
     blocks = {
         name: count
         for key, name in _LIMITS.items()

@@ -1,4 +1,4 @@
-"""One thing that a digest says of a kernel."""
+"""One remark of a digest on a kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Remark:
-    """`advice` is what to try; `facts` are the numbers that it rests on."""
+    """A remark. advice: a change to try. facts: the numbers behind it."""
 
     topic: str
     text: str
@@ -21,7 +21,7 @@ class Remark:
 
 
 def counted(number: float) -> str:
-    """`1.2 M`: large counts, to be read."""
+    """Spell large counts for people, as in `1.2 M`."""
     for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if number >= 10 * scale or (unit != "k" and number >= scale):
             return f"{number / scale:.3g} {unit}"

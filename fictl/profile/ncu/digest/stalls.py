@@ -1,4 +1,4 @@
-"""Stalls: reasons why the warps of a kernel wait, and what to do about it."""
+"""Stalls: reasons why the warps of a kernel wait, and remedies."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from fictl.profile.ncu.digest.remark import Remark
 from fictl.profile.ncu.digest.thresholds import STALL, STALLS
 from fictl.profile.ncu.launch import Launch
 
-# Measured, or where only samples were taken, from those.
+# Measured values, or the values from samples if only those exist.
 _CYCLES = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
 _SAMPLED = re.compile(r"smsp__pcsamp_warps_issue_stalled_(\w+)(?<!_not_issued)")
-# These warps do not wait: one was issued, others could have been.
+# These warps do not wait: one was issued, others were ready.
 _BUSY = {"selected", "not_selected"}
 
 
@@ -80,11 +80,11 @@ MEANINGS = {
     ),
     "sleeping": Meaning("the end of a sleep", "a shorter nanosleep, or a wait on a barrier"),
 }
-# At the ceiling of memory or of a pipe warps wait for just that, however the kernel is written.
+# At the ceiling of memory or of a pipe, warps of any kernel wait for exactly that.
 _EXPECTED = {"long_scoreboard", "lg_throttle", "math_pipe_throttle", "gmma"}
 _NO_FAULT = "no fault: what it waits for is at its ceiling"
 _SAME = {"no_instructions": "no_instruction", "warpgroup_arrive": "gmma"}
-# As the source page has them, shortened.
+# Shortened names of the source page's columns.
 COLUMNS = {
     "long_sb": "long_scoreboard",
     "short_sb": "short_scoreboard",
@@ -100,7 +100,7 @@ COLUMNS = {
 
 
 def shares(launch: Launch) -> dict[str, float]:
-    """Percent of the time of a warp, by what it waited for; {} where nothing was collected."""
+    """Percent of a warp's time by stall reason; {} if nothing was collected."""
     for pattern in (_CYCLES, _SAMPLED):
         counts = _counts(launch.metrics, pattern)
         total = sum(counts.values())
@@ -110,7 +110,7 @@ def shares(launch: Launch) -> dict[str, float]:
 
 
 def stalls(launch: Launch, at_ceiling: bool = False) -> list[Remark]:
-    """The largest, those that are worth an edit."""
+    """The largest stalls that are worth an edit."""
     waits = {name: share for name, share in shares(launch).items() if name not in _BUSY}
     largest = sorted(waits, key=waits.__getitem__, reverse=True)[:STALLS]
     return [_remark(name, waits[name], at_ceiling) for name in largest if waits[name] >= STALL]

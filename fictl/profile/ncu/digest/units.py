@@ -1,4 +1,4 @@
-"""The units of an SM, by how busy they are: which of them a kernel could be bound by."""
+"""The units of an SM by their load: candidates for a kernel's limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PIPE = re.compile(
 _ISSUE = "sm__issue_active"
 _ISSUE_SLOTS = "issue slots"
 
-# How a pipe's name begins -> what it is called, and what to try where it is the limit.
+# Start of a pipe's name -> its name for people, and advice if it is the limit.
 _KNOWN = {
     "tensor": (
         "tensor cores",
@@ -54,7 +54,7 @@ class Unit:
 
 
 def busiest(launch: Launch) -> Unit | None:
-    """None where ncu collected none of them."""
+    """The busiest unit; None if ncu collected none."""
     percents: dict[str, float] = {}
     issued = launch.peak(_ISSUE)
     if issued is not None:
