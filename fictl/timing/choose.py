@@ -36,7 +36,7 @@ def ladder(timer: str, device: str) -> list[type[Timer]]:
 
 
 def use_best(steps: list[type[Timer]], use: Callable[[Timer], Result]) -> tuple[Result, str]:
-    """Call `use` with the first timer that works; return its result and the earlier ones' errors."""
+    """Call `use` with the first timer that works; return its result and the errors before it."""
     why: list[str] = []
     for step in steps:
         try:

@@ -27,7 +27,7 @@ class Offset:
 
 
 def graph_offset(device: str = "cuda") -> Offset:
-    """Measure the offset. It requires CUPTI, which alone times the kernel without its surroundings."""
+    """Measure the offset. It needs CUPTI, which alone times the kernel without its surroundings."""
     import torch
 
     def make(index: int) -> Callable[[], object]:
