@@ -28,7 +28,7 @@ _JOIN = {"paths": os.pathsep.join, "words": shlex.join}
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """The file's values by variable; empty if there is no file."""
+    """The file's values by variable; empty without a file."""
 
     path: Path
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -20,6 +20,7 @@ def assert_right(
     """Raise an AssertionError where a result is wrong.
 
     The template's judge decides, if it has one; else each result must be close to the expected one.
+
     inputs: by parameter, as they were before the call.
     results: by output.
     expected: returns the reference's results in output order; not called if there is a judge.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def choose_device(asked: str = "") -> str:
-    """Choose the requested device, else FICTL_DEVICE's; else the emulated one if there is no GPU."""
+    """Choose the requested device, else FICTL_DEVICE's; else the emulated one if no GPU exists."""
     if asked:
         return asked
     if settings.DEVICE.origin().kind != "default" or _has_gpu():

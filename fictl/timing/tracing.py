@@ -124,7 +124,7 @@ def _torch_profiles() -> bool:
     import torch
 
     autograd: Any = torch.autograd
-    return bool(autograd._profiler_enabled())  # noqa: SLF001  # there is no public name
+    return bool(autograd._profiler_enabled())  # noqa: SLF001  # there is none in public
 
 
 def _cause(problem: str) -> str:

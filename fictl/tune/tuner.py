@@ -69,7 +69,7 @@ class Tuner:
             return self._decided(call) if tactic is None else tactic
 
     def save(self, path: Path | None = None) -> list[Path]:
-        """On rank 0, add the results to this file or the machine's own; return the files."""
+        """Add the results to this file or the machine's own, on rank 0; return the files."""
         if self._ranks and self._ranks.rank:
             return []
         written = []

@@ -49,8 +49,9 @@ def _untimed(row: Row, case: str, label: str, is_new: bool) -> Untimed:
 
 
 def of_one_run(threshold: float) -> Judge:
-    """Return a judge for two sides of one run. Plans are compared as different runs: their rounds
-    are not paired.
+    """Return a judge for two sides of one run.
+
+    Plans are compared as different runs, because their rounds are not paired.
     """
 
     def judge(a: Row, b: Row) -> Comparison:
